@@ -1,0 +1,613 @@
+"""What one number is: its dtype, what two dtypes become together, and how values round into one.
+
+A dtype says how many bytes a number takes and how to read them. Three questions come up everywhere:
+
+- What is `int8 + uint8`?  `least_upper_dtype(dtypes.int8, dtypes.uint8)` is `dtypes.short`: the
+  smallest dtype above both in the promotion lattice.
+- What is 300 as a uint8?  `truncate[dtypes.uint8](300)` is 44, as the hardware wraps it.
+- What does NumPy call it?  `to_np_dtype(dtypes.half)` is `np.dtype("float16")`.
+
+Every dtype exists once (`dtypes.int.vec(4) is dtypes.int.vec(4)`), so `is` compares and hashing is free.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+import functools
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias, cast
+
+import numpy as np
+
+ConstType: TypeAlias = float | int | bool
+
+
+class InvalidType:
+    """The type of `Invalid`, the value of an index that must not be read; there is only one."""
+
+    _instance: ClassVar[Any] = None
+
+    def __new__(cls) -> Self:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cast(Self, cls._instance)
+
+    def __repr__(self) -> str:
+        return "Invalid"
+
+    def __reduce__(self) -> tuple[type[InvalidType], tuple[()]]:
+        return (InvalidType, ())
+
+
+Invalid = InvalidType()
+
+
+class AddrSpace(Enum):
+    """Where a pointer points: device memory, memory shared by a workgroup, or registers."""
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    REG = "reg"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class UnknownDType(AttributeError, ValueError):
+    """A dtype name that does not exist; an AttributeError as in tinygrad, and a ValueError too."""
+
+
+# *** the dtype itself ***
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DType:
+    """One kind of number, or `count` of them side by side in a vector register.
+
+    priority: orders dtypes for promotion; a larger one holds more or is less exact.
+    itemsize: bytes, of all lanes together.
+    name: as C spells it ("signed char", "__bf16"); a vector's is "float4".
+    fmt: the `struct` format character; None for void, bfloat16 and vectors.
+    """
+
+    priority: int
+    itemsize: int
+    name: str
+    fmt: str | None
+    count: int = 1
+    _scalar: DType | None = None
+
+    def scalar(self) -> DType:
+        """One lane of a vector dtype; a scalar dtype itself."""
+        return self if self._scalar is None else self._scalar
+
+    def vec(self, count: int) -> DType:
+        """`count` of this dtype as one vector; `vec(1)` is the dtype itself."""
+        return self if count == 1 else _vector(self, count)
+
+    def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
+        """A pointer to `size` of these; -1 where the size is not known."""
+        return _pointer(self, size, addrspace)
+
+    @property
+    def base(self) -> DType:
+        """What a pointer points to; for every other dtype the dtype itself."""
+        return self
+
+    @property
+    def bits(self) -> int:
+        """Width in bits, of all lanes together."""
+        return self.itemsize * 8
+
+    @property
+    def min(self) -> ConstType:
+        """The smallest value of one lane: False, the least integer, or -inf."""
+        return _value_range(self.scalar())[0]
+
+    @property
+    def max(self) -> ConstType:
+        """The largest value of one lane: True, the greatest integer, or inf."""
+        return _value_range(self.scalar())[1]
+
+    # By priority; the rest of the key only makes the order total.
+    def _sort_key(self) -> tuple[int, int, str]:
+        return (self.priority, self.itemsize, self.name)
+
+    def __lt__(self, other: DType) -> bool:
+        return self._sort_key() < other._sort_key()
+
+    def __le__(self, other: DType) -> bool:
+        return self._sort_key() <= other._sort_key()
+
+    def __gt__(self, other: DType) -> bool:
+        return self._sort_key() > other._sort_key()
+
+    def __ge__(self, other: DType) -> bool:
+        return self._sort_key() >= other._sort_key()
+
+    def __repr__(self) -> str:
+        text = f"dtypes.{INVERSE_DTYPES_DICT[self.scalar().name]}"
+        return text if self.count == 1 else f"{text}.vec({self.count})"
+
+    # Pickle and copy go by name, so that what comes back is the one dtype of that name.
+    def __reduce__(self) -> tuple[Callable[..., DType], tuple[Any, ...]]:
+        return (_dtype_named, (self.scalar().name, self.count))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PtrDType(DType):
+    """A pointer to `size` values of `base` in one address space; made by `DType.ptr`.
+
+    Its priority, itemsize, name and count are those of `base`, the value a load through it gives.
+    """
+
+    _base: DType = None  # type: ignore[assignment]  # always given, by _pointer
+    addrspace: AddrSpace = AddrSpace.GLOBAL
+    size: int = -1
+
+    @property
+    def base(self) -> DType:
+        return self._base
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes pointed to; RuntimeError where the size is not known."""
+        if self.size == -1:
+            raise RuntimeError(f"the size of {self} is not known")
+        return self.size * self._base.itemsize
+
+    def scalar(self) -> DType:
+        return self._base.scalar()
+
+    def vec(self, count: int) -> NoReturn:
+        raise TypeError(
+            f"{self} is a pointer; take a pointer to a vector, {self._base}.vec({count}).ptr()"
+        )
+
+    def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> NoReturn:
+        raise TypeError(f"{self} is a pointer already")
+
+    def __repr__(self) -> str:
+        where = "" if self.addrspace is AddrSpace.GLOBAL else f", {self.addrspace}"
+        return f"{self._base!r}.ptr({self.size}{where})"
+
+    def __reduce__(self) -> tuple[Callable[..., DType], tuple[Any, ...]]:
+        return (_pointer, (self._base, self.size, self.addrspace))
+
+
+@functools.cache
+def _vector(scalar: DType, count: int) -> DType:
+    if scalar.count != 1 or scalar is dtypes.void or not isinstance(count, int) or count < 1:
+        raise ValueError(
+            f"{scalar}.vec({count!r}): a vector is one or more of a scalar dtype, not void"
+        )
+    name = f"{INVERSE_DTYPES_DICT[scalar.name]}{count}"
+    return DType(scalar.priority, scalar.itemsize * count, name, None, count, scalar)
+
+
+@functools.cache
+def _pointer(base: DType, size: int, addrspace: AddrSpace) -> PtrDType:
+    if size < -1 or not isinstance(addrspace, AddrSpace):
+        raise ValueError(f"{base}.ptr({size!r}, {addrspace!r}): size is 0 or more, or -1 for unknown; "
+                         f"addrspace is one of {', '.join(map(str, AddrSpace))}")  # fmt: skip
+    return PtrDType(base.priority, base.itemsize, base.name, base.fmt, base.count, None,
+                    base, addrspace, size)  # fmt: skip
+
+
+def _dtype_named(name: str, count: int) -> DType:
+    scalar = dtypes.void if name == "void" else DTYPES_DICT[INVERSE_DTYPES_DICT[name]]
+    return scalar.vec(count)
+
+
+# *** the namespace ***
+
+
+class _DTypesMeta(type):
+    """Lets `dtypes.default_float` and `dtypes.default_int` be assigned, and nothing else."""
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        family = {"default_float": "floats", "default_int": "ints"}.get(name)
+        if family is None:
+            raise AttributeError(
+                f"dtypes.{name} is fixed; default_float and default_int can be set"
+            )
+        if value not in getattr(cls, family):
+            raise ValueError(f"dtypes.{name} is one of {getattr(cls, family)}, not {value!r}")
+        super().__setattr__(name, value)
+
+
+class dtypes(metaclass=_DTypesMeta):
+    """All dtypes by name, and questions about them.
+
+    `dtypes.default_float` and `dtypes.default_int` are what Python floats and ints become; assign
+    them to change that: `dtypes.default_float = dtypes.float64`.
+    """
+
+    @staticmethod
+    @functools.cache
+    def is_float(dtype: DType) -> bool:
+        """Whether values are floating point; a vector is what its lanes are."""
+        return dtype.scalar() in dtypes.floats
+
+    @staticmethod
+    @functools.cache
+    def is_int(dtype: DType) -> bool:
+        """Whether values are integers, signed or not; bool is not one."""
+        return dtype.scalar() in dtypes.ints
+
+    @staticmethod
+    @functools.cache
+    def is_unsigned(dtype: DType) -> bool:
+        """Whether values are unsigned integers."""
+        return dtype.scalar() in dtypes.uints
+
+    @staticmethod
+    @functools.cache
+    def is_bool(dtype: DType) -> bool:
+        """Whether values are True or False."""
+        return dtype.scalar() is dtypes.bool
+
+    @staticmethod
+    def from_py(x: object) -> DType:
+        """The dtype of a Python value: bool, `default_int`, `default_float`; of a list, its widest.
+
+        An empty list is `default_float`. Anything else, NumPy scalars included, is a RuntimeError.
+        """
+        kind = x.__class__
+        if kind is float:
+            return dtypes.default_float
+        if kind is int:
+            return dtypes.default_int
+        if kind is bool:
+            return dtypes.bool
+        if isinstance(x, (list, tuple)):
+            return max((dtypes.from_py(item) for item in x), default=dtypes.default_float)
+        raise RuntimeError(f"no dtype for {x!r} of type {kind.__name__}: "
+                           "bool, int, float, or a list or tuple of them")  # fmt: skip
+
+    @staticmethod
+    def as_const(val: Any, dtype: DType) -> Any:
+        """`val` as the Python type that holds a constant of `dtype`: bool, int or float.
+
+        A tuple is one value per lane. The value is not rounded to the dtype; `truncate` does that.
+        """
+        if isinstance(val, tuple):
+            if len(val) != dtype.count:
+                raise ValueError(
+                    f"{dtype} has {dtype.count} lanes, but {len(val)} values were given: {val}"
+                )
+            return tuple(dtypes.as_const(lane, dtype) for lane in val)
+        if isinstance(val, InvalidType):
+            return val
+        if dtypes.is_float(dtype):
+            return float(val)
+        return int(val) if dtypes.is_int(dtype) else bool(val)
+
+    @staticmethod
+    def min(dtype: DType) -> ConstType:
+        """The smallest value: False, the least integer, or -inf."""
+        return dtype.min
+
+    @staticmethod
+    def max(dtype: DType) -> ConstType:
+        """The largest value: True, the greatest integer, or inf."""
+        return dtype.max
+
+    @staticmethod
+    def finfo(dtype: DType) -> tuple[int, int]:
+        """(exponent bits, stored mantissa bits) of a float dtype; ValueError for others."""
+        if dtype.scalar() not in _FLOAT_LAYOUT:
+            raise ValueError(f"finfo is of a float dtype, one of {dtypes.floats}, not {dtype}")
+        return _FLOAT_LAYOUT[dtype.scalar()]
+
+    @staticmethod
+    def fields() -> dict[str, DType]:
+        """Every dtype by every name it has, without void."""
+        return DTYPES_DICT
+
+    # Of a dtype's names the last one here is the one it is printed with.
+    void = DType(-1, 0, "void", None)
+    bool = DType(0, 1, "bool", "?")
+    int8 = char = DType(1, 1, "signed char", "b")
+    uint8 = uchar = DType(2, 1, "unsigned char", "B")
+    int16 = short = DType(3, 2, "short", "h")
+    uint16 = ushort = DType(4, 2, "unsigned short", "H")
+    int32 = int = DType(5, 4, "int", "i")
+    uint32 = uint = DType(6, 4, "unsigned int", "I")
+    int64 = long = DType(7, 8, "long", "q")
+    uint64 = ulong = DType(8, 8, "unsigned long", "Q")
+    float16 = half = DType(11, 2, "half", "e")
+    bfloat16 = DType(12, 2, "__bf16", None)
+    float32 = float = DType(13, 4, "float", "f")
+    float64 = double = DType(14, 8, "double", "d")
+
+    default_float: ClassVar[DType] = float32
+    default_int: ClassVar[DType] = int32
+
+    floats = (float16, bfloat16, float32, float64)
+    uints = (uint8, uint16, uint32, uint64)
+    sints = (int8, int16, int32, int64)
+    ints = uints + sints
+    all = floats + ints + (bool,)
+
+
+DTypeLike: TypeAlias = str | DType
+
+DTYPES_DICT: dict[str, DType] = {
+    name: dtype
+    for name, dtype in vars(dtypes).items()
+    if isinstance(dtype, DType) and not name.startswith("default_") and name != "void"
+}
+INVERSE_DTYPES_DICT: dict[str, str] = {dtype.name: name for name, dtype in DTYPES_DICT.items()}
+INVERSE_DTYPES_DICT["void"] = "void"
+
+_FLOAT_LAYOUT = {
+    dtypes.float16: (5, 10),
+    dtypes.bfloat16: (8, 7),
+    dtypes.float32: (8, 23),
+    dtypes.float64: (11, 52),
+}
+
+
+@functools.cache
+def _value_range(scalar: DType) -> tuple[ConstType, ConstType]:
+    if dtypes.is_float(scalar):
+        return (-math.inf, math.inf)
+    if scalar in dtypes.uints:
+        return (0, (1 << scalar.bits) - 1)
+    if scalar in dtypes.sints:
+        return (-(1 << (scalar.bits - 1)), (1 << (scalar.bits - 1)) - 1)
+    if scalar is dtypes.bool:
+        return (False, True)
+    raise ValueError(f"{scalar} has no values")
+
+
+def to_dtype(dtype: DTypeLike) -> DType:
+    """The dtype itself, or the one of that name ("int8", "half", "float32"), in either case.
+
+    An unknown name is an `UnknownDType` (AttributeError and ValueError), another type a TypeError.
+    """
+    if isinstance(dtype, DType):
+        return dtype
+    if not isinstance(dtype, str):
+        raise TypeError(f"a dtype is a dtypes.… or its name, not {dtype!r} of type {type(dtype).__name__}; "
+                        f"names: {', '.join(DTYPES_DICT)}")  # fmt: skip
+    found = DTYPES_DICT.get(dtype.lower().removeprefix("dtypes."))
+    if found is None:
+        close = difflib.get_close_matches(dtype.lower(), DTYPES_DICT, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise UnknownDType(f"unknown dtype {dtype!r}{hint} Allowed: {', '.join(DTYPES_DICT)}")
+    return found
+
+
+# *** promotion ***
+
+# JAX's type lattice (https://docs.jax.dev/en/latest/type_promotion.html) without its complex and
+# fp8 types: each dtype with the next larger ones. Python scalars are weak and are not in it.
+promo_lattice: dict[DType, tuple[DType, ...]] = {
+    dtypes.bool: (dtypes.int8, dtypes.uint8),
+    dtypes.int8: (dtypes.int16,),
+    dtypes.uint8: (dtypes.int16, dtypes.uint16),
+    dtypes.int16: (dtypes.int32,),
+    dtypes.uint16: (dtypes.int32, dtypes.uint32),
+    dtypes.int32: (dtypes.int64,),
+    dtypes.uint32: (dtypes.int64, dtypes.uint64),
+    dtypes.int64: (dtypes.float16, dtypes.bfloat16),
+    dtypes.uint64: (dtypes.float16, dtypes.bfloat16),
+    dtypes.float16: (dtypes.float32,),
+    dtypes.bfloat16: (dtypes.float32,),
+    dtypes.float32: (dtypes.float64,),
+    dtypes.float64: (),
+}
+
+
+@functools.cache
+def _at_or_above(dtype: DType) -> frozenset[DType]:
+    if dtype not in promo_lattice:
+        raise TypeError(
+            f"{dtype} does not promote; these do: {', '.join(map(repr, promo_lattice))}"
+        )
+    return frozenset({dtype}).union(*(_at_or_above(above) for above in promo_lattice[dtype]))
+
+
+@functools.cache
+def _join(ds: frozenset[DType]) -> DType | None:
+    """The smallest dtype above all of `ds`; None where only "some float" is."""
+    least = min(frozenset.intersection(*map(_at_or_above, ds)))
+    return None if dtypes.is_float(least) and not any(map(dtypes.is_float, ds)) else least
+
+
+def least_upper_dtype(*ds: DType) -> DType:
+    """The dtype that arithmetic on these dtypes gives: their join in JAX's lattice.
+
+    int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. Above int64
+    and uint64 together is no integer; in JAX it is a weak float, which becomes the default float, and
+    so it does here: `dtypes.default_float`. (tinygrad gives half, which overflows at 65504.) The
+    weakness ends there: joined with half in the same call it is half, in two steps it is float32.
+    TypeError for void, vectors and pointers.
+    """
+    if len(ds) == 2 and ds[0] is ds[1] and ds[0] in promo_lattice:
+        return ds[0]
+    return _join(frozenset(ds)) or dtypes.default_float
+
+
+def least_upper_float(dtype: DType) -> DType:
+    """The dtype of a result that has to be a float (`exp`, `/`): the float itself or `default_float`."""
+    return dtype if dtypes.is_float(dtype) else dtypes.default_float.vec(dtype.count)
+
+
+def sum_acc_dtype(dtype: DType) -> DType:
+    """The dtype in which a sum accumulates: at least 32 bits wide, of the same family.
+
+    bool, int8 and int16 in int32; uint8 and uint16 in uint32; half and bfloat16 in float32. A sum of
+    ints also comes out in that dtype; a sum of half or bfloat16 is cast back by the one who asks.
+    """
+    if dtypes.is_unsigned(dtype):
+        return least_upper_dtype(dtype, dtypes.uint32)
+    return least_upper_dtype(dtype, dtypes.float32 if dtypes.is_float(dtype) else dtypes.int32)
+
+
+@functools.cache
+def can_lossless_cast(source: DType, target: DType) -> bool:
+    """Whether every value of `source` has an equal one in `target`, so that casting back restores it.
+
+    uint8 to half or bfloat16 yes, int16 to half no, half to bfloat16 no, int64 to double no.
+    """
+    if source is target:
+        return True
+    if source.count != target.count or isinstance(source, PtrDType) or isinstance(target, PtrDType):
+        return False
+    source, target = source.scalar(), target.scalar()
+    if dtypes.void in (source, target) or target is dtypes.bool:
+        return False
+    if source is dtypes.bool:
+        return True
+    if dtypes.is_float(source):
+        return dtypes.is_float(target) and all(
+            s <= t for s, t in zip(dtypes.finfo(source), dtypes.finfo(target), strict=True)
+        )
+    if dtypes.is_float(target):
+        # Integers up to 2**(mantissa bits + 1) are exact, thanks to the leading 1 that is not stored.
+        return int(source.max).bit_length() <= dtypes.finfo(target)[1] + 1
+    return target.min <= source.min and source.max <= target.max
+
+
+# *** NumPy ***
+
+_NP_DTYPES: dict[DType, np.dtype[Any] | None] = {
+    getattr(dtypes, name): np.dtype(name)
+    for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+                 "float16", "float32", "float64")
+}  # fmt: skip
+_NP_DTYPES[dtypes.bfloat16] = None
+_FROM_NP_NAME = {
+    np_dtype.name: dtype for dtype, np_dtype in _NP_DTYPES.items() if np_dtype is not None
+}
+_FROM_NP_NAME["bfloat16"] = dtypes.bfloat16  # the name that ml_dtypes gives it
+
+
+def to_np_dtype(dtype: DType) -> np.dtype[Any] | None:
+    """NumPy's dtype for one lane; None for bfloat16, which NumPy lacks. TypeError for void."""
+    if dtype.scalar() not in _NP_DTYPES:
+        raise TypeError(f"{dtype} has no NumPy dtype")
+    return _NP_DTYPES[dtype.scalar()]
+
+
+def from_np_dtype(np_dtype: Any) -> DType:
+    """Our dtype for NumPy's, given as anything `np.dtype` takes; ml_dtypes' bfloat16 too.
+
+    TypeError for what has no counterpart (complex, str, object, longdouble) and for a byte order that
+    is not this machine's, since the bytes would be misread.
+    """
+    np_dtype = np.dtype(np_dtype)
+    found = _FROM_NP_NAME.get(np_dtype.name)
+    if found is None:
+        raise TypeError(
+            f"NumPy dtype {np_dtype} is not supported; these are: {', '.join(_FROM_NP_NAME)}"
+        )
+    if not np_dtype.isnative:
+        raise TypeError(f"NumPy dtype {np_dtype.str!r} is not in this machine's byte order; "
+                        f"convert first with .astype({np_dtype.name!r})")  # fmt: skip
+    return found
+
+
+_to_np_dtype = to_np_dtype
+_from_np_dtype = from_np_dtype
+
+
+# *** rounding one value to a dtype ***
+
+
+def _float_or_inf(x: ConstType) -> float:
+    try:
+        return float(x)
+    except OverflowError:  # an int beyond 1.8e308
+        return math.copysign(math.inf, x)
+
+
+def _truncate_fp32(x: ConstType) -> float:
+    if x.__class__ is int and abs(x) >= 1 << 53:
+        # Rounding to double first could move x onto the midpoint of two float32s and then to the
+        # wrong one. So keep 53 bits and let the last one say whether any bit was cut ("round to odd").
+        magnitude = abs(int(x))
+        cut = magnitude.bit_length() - 53
+        odd = (magnitude >> cut) | int(magnitude & ((1 << cut) - 1) != 0)
+        x = (odd << cut) if x > 0 else -(odd << cut)
+    return ctypes.c_float(_float_or_inf(x)).value
+
+
+def truncate_fp16(x: ConstType) -> float:
+    """The nearest half to x, ties to even, as a Python float; inf from 65520 on, NaN stays NaN."""
+    x = _float_or_inf(x)
+    try:
+        return cast(float, struct.unpack("e", struct.pack("e", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def float_to_bf16(x: ConstType) -> float:
+    """The nearest bfloat16 to x, ties to even, as a Python float.
+
+    By way of float32, as every backend and ml_dtypes do: a double is rounded twice.
+    """
+    x = _truncate_fp32(x)
+    if not math.isfinite(x):
+        return x
+    bits = struct.unpack("I", struct.pack("f", x))[0]
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return cast(float, struct.unpack("f", struct.pack("I", bits))[0])
+
+
+truncate_bf16 = float_to_bf16
+
+
+def _wrap_to(dtype: DType) -> Callable[[Any], int]:
+    mask, sign = (1 << dtype.bits) - 1, 0 if dtype in dtypes.uints else 1 << (dtype.bits - 1)
+
+    def wrap(x: ConstType) -> int:
+        if isinstance(x, float) and not math.isfinite(x):
+            return 0  # C leaves it undefined; any value will do, an exception will not
+        return ((int(x) + sign) & mask) - sign
+
+    return wrap
+
+
+truncate: dict[DType, Callable[[Any], Any]] = {
+    dtypes.bool: bool,
+    **{dtype: _wrap_to(dtype) for dtype in dtypes.ints},
+    dtypes.float16: truncate_fp16,
+    dtypes.bfloat16: truncate_bf16,
+    dtypes.float32: _truncate_fp32,
+    dtypes.float64: _float_or_inf,
+}
+"""For each scalar dtype, a Python number -> the nearest value it has, as bool, int or float.
+
+Ints wrap (floats first drop their fraction; nan and inf give 0), floats round to nearest even and
+overflow to inf. `truncate[dtypes.int8](200)` is -56.
+"""
+
+
+# *** bfloat16 storage ***
+
+
+def bf16_to_f32(stored: np.ndarray) -> np.ndarray:
+    """float32 values of bfloat16s stored as uint16, of any shape; exact."""
+    if stored.dtype != np.uint16:
+        raise TypeError(f"bfloat16 is stored as uint16, not {stored.dtype}")
+    return (stored.astype(np.uint32) << 16).view(np.float32)
+
+
+def f32_to_bf16(values: np.ndarray) -> np.ndarray:
+    """float32 values of any shape as bfloat16s stored in uint16: nearest, ties to even; NaN stays NaN."""
+    if values.dtype != np.float32:
+        raise TypeError(f"f32_to_bf16 takes float32, not {values.dtype}")
+    # ascontiguousarray makes a 0-d array 1-d; reshape gives the shape back.
+    bits = np.ascontiguousarray(values).reshape(values.shape).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    # A NaN whose payload is all in the low bits would round to inf: keep its top bits, set the quiet one.
+    return np.where(np.isnan(values), (bits >> 16) | 0x40, rounded).astype(np.uint16)

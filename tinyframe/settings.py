@@ -1,0 +1,288 @@
+"""Every setting, in one table: an environment variable that `Context` can override for a while.
+
+`settings.DEBUG` is, in this order: what the innermost `with Context(DEBUG=...)` around says, what
+`os.environ["DEBUG"]` says now (set before or after import, from the shell or from Python), or the
+default. A variable that is set but empty counts as not set.
+
+    with Context(DEBUG=2, NOOPT=1):
+        (a @ b).realize()
+
+Adding a setting is adding a row to `Settings`. Nothing else in tinyframe reads `os.environ`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import functools
+import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class UnknownSetting(AttributeError, ValueError):
+    """A setting that does not exist; the message lists those that do."""
+
+
+class _Frame(NamedTuple):
+    """The settings that the Contexts around here override, and the frame to go back to."""
+
+    values: dict[str, Any]
+    outer: _Frame | None
+
+
+_frame: ContextVar[_Frame | None] = ContextVar("tinyframe_settings", default=None)
+
+
+def _environment(name: str) -> str | None:
+    """`os.environ.get(name)`, but quick where the name is missing, which is the usual case.
+
+    os.environ raises and catches a KeyError for that, ten times the cost of looking it up in the dict
+    of encoded names inside, `_data`: not public, so where it is missing the slow way will do.
+    """
+    stored: dict[Any, Any] | None = getattr(os.environ, "_data", None)
+    if stored is not None and _encoded(name) not in stored:
+        return None
+    return os.environ.get(name)
+
+
+@functools.cache
+def _encoded(name: str) -> Any:
+    return os.environ.encodekey(name)
+
+
+class Setting(Generic[T]):
+    """One row of the table; reading it as an attribute of `settings` gives its value now.
+
+    parse: text -> value, ValueError where the text is malformed.
+    allowed: what parse accepts, in words for the user.
+    default: the value, or a function that finds it, with `default_text` to describe it.
+    """
+
+    def __init__(
+        self,
+        parse: Callable[[str], T],
+        allowed: str,
+        default: T | Callable[[], T],
+        meaning: str,
+        default_text: str | None = None,
+    ) -> None:
+        self.parse, self.allowed, self.meaning = parse, allowed, meaning
+        self.default = default
+        self.default_text = str(default) if default_text is None else default_text
+        self._parsed: dict[str, T] = {}  # text -> value, so that each text is parsed once
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Setting[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Setting[T] | T:
+        if instance is None:
+            return self
+        frame = _frame.get()
+        if frame is not None and self.name in frame.values:
+            return frame.values[self.name]  # type: ignore[no-any-return]
+        if text := _environment(self.name):
+            return self._parsed[text] if text in self._parsed else self.from_text(text)
+        return self.default() if callable(self.default) else self.default
+
+    def from_text(self, text: str) -> T:
+        """The value of this text; ValueError with the name, the text and what is allowed."""
+        try:
+            value = self._parsed[text] = self.parse(text.strip())
+        except ValueError:
+            raise ValueError(
+                f"{self.name}={text!r}: allowed is {self.allowed} ({self.meaning})"
+            ) from None
+        return value
+
+    def from_python(self, value: object) -> T:
+        """The value that `Context(NAME=value)` means: what its text would, so 1, True and "1" agree."""
+        if isinstance(value, bool):
+            return self.from_text(str(int(value)))
+        if isinstance(value, (str, int, os.PathLike)):
+            return self.from_text(
+                os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+            )
+        raise ValueError(f"{self.name}={value!r}: allowed is {self.allowed} ({self.meaning})")
+
+
+# *** kinds of rows ***
+
+
+def integer(default: int, lowest: int, highest: int | None, meaning: str) -> Setting[int]:
+    """A whole number from `lowest` to `highest`; None is no upper bound."""
+    allowed = f"{lowest} or more" if highest is None else f"{lowest} to {highest}"
+    return Setting(_integer_parser(lowest, highest), f"a whole number, {allowed}", default, meaning)
+
+
+def flag(default: int, meaning: str) -> Setting[int]:
+    """0 or 1."""
+    return Setting(_integer_parser(0, 1), "0 or 1", default, meaning)
+
+
+def text(default: str, meaning: str) -> Setting[str]:
+    """Any text; whoever reads it says what is allowed."""
+    return Setting(str, "any text", default, meaning, default_text=default or "(none)")
+
+
+def folder(default: Callable[[], Path], meaning: str, default_text: str) -> Setting[Path]:
+    """A path, with ~ for the home directory; it need not exist."""
+    return Setting(_parse_path, "a path", default, meaning, default_text)
+
+
+def _integer_parser(lowest: int, highest: int | None) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < lowest or (highest is not None and value > highest):
+            raise ValueError(text)
+        return value
+
+    return parse
+
+
+def _parse_path(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # ~someone who does not exist
+        raise ValueError(text) from error
+
+
+# *** defaults that have to be found ***
+
+
+@functools.cache
+def usable_cores() -> int:
+    """Cores this process may run on, as at the first call."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # macOS has no affinity
+
+
+def _user_cache() -> Path:
+    import platformdirs  # here, since its import would be felt in `import tinyframe`
+
+    return platformdirs.user_cache_path("tinyframe")
+
+
+def _user_data() -> Path:
+    import platformdirs
+
+    return platformdirs.user_data_path("tinyframe")
+
+
+# *** the table ***
+
+
+class Settings:
+    """The table of settings; `settings` is its one instance."""
+
+    # what to show
+    DEBUG = integer(
+        0, 0, 7, "1 kernel count and time, 2 each kernel, 3 source, 4 graph after every stage"
+    )
+    VIZ = flag(0, "record rewrites and show them in the browser explorer")
+
+    # how to compile
+    BEAM = integer(
+        0, 0, None, "beam width of the search for each kernel's loops; 0 takes the heuristic"
+    )
+    NOOPT = flag(0, "leave each kernel's loops as written")
+    JIT = flag(1, "0 runs every TinyJit function in Python every time")
+    SPEC = flag(0, "check every graph against the spec between passes")
+    RELAXED = flag(0, "also use float rules that are not exact, as log(exp(x)) -> x")
+
+    # where to run
+    DEVICE = text("", 'the default device by name, as "CPU" or "CUDA:1"')
+    CPU = flag(0, "the default device is CPU: C through the system's compiler")
+    CLANG = flag(0, "another name for CPU")
+    CL = flag(0, "the default device is OpenCL")
+    OPENCL = flag(0, "another name for CL")
+    GPU = flag(0, "another name for CL")
+    CUDA = flag(0, "the default device is CUDA")
+    NV = flag(0, "another name for CUDA")
+    PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
+    CUDA_EMULATE = flag(0, "run CUDA kernels on the CPU, where there is no GPU")
+    THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
+                      "CPU threads that a kernel may use", "usable cores")  # fmt: skip
+    CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")
+
+    # what to keep
+    CACHE = flag(1, "0 neither reads nor writes compiled kernels on disk")
+    TINYFRAME_CACHE = folder(
+        _user_cache, "folder of compiled kernels and found schedules", "user cache folder"
+    )
+    TINYFRAME_DATA = folder(
+        _user_data, "folder of downloaded datasets and weights", "user data folder"
+    )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise UnknownSetting(_unknown([name]))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        if name not in rows():
+            raise UnknownSetting(_unknown([name]))
+        raise AttributeError(
+            f"settings.{name} is read only; use `with Context({name}={value!r}):` "
+            f'or os.environ["{name}"] = "{value}"'
+        )
+
+    def describe(self) -> str:
+        """The table as text: name, default, what is allowed, meaning, one setting a line."""
+        lines = [("name", "default", "allowed", "meaning")]
+        lines += [(row.name, row.default_text, row.allowed, row.meaning) for row in rows().values()]
+        widths = [max(len(line[column]) for line in lines) for column in range(3)]
+        return "\n".join(
+            "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[3]])
+            for line in lines
+        )
+
+
+@functools.cache
+def rows() -> dict[str, Setting[Any]]:
+    """Each setting by name, in the table's order."""
+    return {name: row for name, row in vars(Settings).items() if isinstance(row, Setting)}
+
+
+def _unknown(names: list[str]) -> str:
+    hints = []
+    for name in names:
+        close = difflib.get_close_matches(name.upper(), rows(), n=1)
+        hints.append(f"{name!r}" + (f" (did you mean {close[0]}?)" if close else ""))
+    return f"unknown setting {', '.join(hints)}; there are: {', '.join(rows())}"
+
+
+settings = Settings()
+
+
+class Context(contextlib.ContextDecorator):
+    """Settings that hold inside a `with` block, or inside the function it decorates.
+
+    `with Context(DEBUG=2, BEAM=4):` - values are checked here, before the block starts: an unknown name
+    is an `UnknownSetting`, a malformed value a ValueError. Contexts nest, the innermost wins, and the old
+    values are back afterwards, also after an exception. It holds in this thread (or asyncio task) only.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        unknown = [name for name in values if name not in rows()]
+        if unknown:
+            raise UnknownSetting(_unknown(unknown))
+        self.values = {name: rows()[name].from_python(value) for name, value in values.items()}
+
+    # Nothing is kept on self between enter and exit, so one Context can be entered many times at once,
+    # as the decorator of a recursive function or of one that several threads call.
+    def __enter__(self) -> Self:
+        outer = _frame.get()
+        _frame.set(_Frame({**(outer.values if outer else {}), **self.values}, outer))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        frame = _frame.get()
+        _frame.set(frame.outer if frame else None)
