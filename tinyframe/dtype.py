@@ -7,7 +7,8 @@ A dtype says how many bytes a number takes and how to read them. Three questions
 - What is 300 as a uint8?  `truncate[dtypes.uint8](300)` is 44, as the hardware wraps it.
 - What does NumPy call it?  `to_np_dtype(dtypes.half)` is `np.dtype("float16")`.
 
-Every dtype exists once (`dtypes.int.vec(4) is dtypes.int.vec(4)`), so `is` compares and hashing is free.
+Every dtype exists once (`dtypes.int.vec(4) is dtypes.int.vec(4)`), so `is` compares and a hash is
+cheap.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class UnknownDType(AttributeError, ValueError):
 # *** the dtype itself ***
 
 
+@functools.total_ordering
 @dataclass(frozen=True, eq=False, repr=False)
 class DType:
     """One kind of number, or `count` of them side by side in a vector register.
@@ -114,21 +116,11 @@ class DType:
         """The largest value of one lane: True, the greatest integer, or inf."""
         return _value_range(self.scalar())[1]
 
-    # By priority; the rest of the key only makes the order total.
-    def _sort_key(self) -> tuple[int, int, str]:
-        return (self.priority, self.itemsize, self.name)
-
-    def __lt__(self, other: DType) -> bool:
-        return self._sort_key() < other._sort_key()
-
-    def __le__(self, other: DType) -> bool:
-        return self._sort_key() <= other._sort_key()
-
-    def __gt__(self, other: DType) -> bool:
-        return self._sort_key() > other._sort_key()
-
-    def __ge__(self, other: DType) -> bool:
-        return self._sort_key() >= other._sort_key()
+    # By priority; the rest only tells a vector from its scalar.
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, DType):
+            return NotImplemented
+        return (self.priority, self.itemsize) < (other.priority, other.itemsize)
 
     def __repr__(self) -> str:
         text = f"dtypes.{INVERSE_DTYPES_DICT[self.scalar().name]}"
@@ -164,7 +156,9 @@ class PtrDType(DType):
     def scalar(self) -> DType:
         return self._base.scalar()
 
-    def vec(self, count: int) -> NoReturn:
+    def vec(self, count: int) -> DType:
+        if count == 1:
+            return self
         raise TypeError(
             f"{self} is a pointer; take a pointer to a vector, {self._base}.vec({count}).ptr()"
         )
@@ -193,10 +187,12 @@ def _vector(scalar: DType, count: int) -> DType:
 @functools.cache
 def _pointer(base: DType, size: int, addrspace: AddrSpace) -> PtrDType:
     if size < -1 or not isinstance(addrspace, AddrSpace):
-        raise ValueError(f"{base}.ptr({size!r}, {addrspace!r}): size is 0 or more, or -1 for unknown; "
-                         f"addrspace is one of {', '.join(map(str, AddrSpace))}")  # fmt: skip
-    return PtrDType(base.priority, base.itemsize, base.name, base.fmt, base.count, None,
-                    base, addrspace, size)  # fmt: skip
+        raise ValueError(
+            f"{base}.ptr({size!r}, {addrspace!r}): size is 0 or more, or -1 for unknown; "
+            f"addrspace is one of {', '.join(map(str, AddrSpace))}"
+        )
+    value = (base.priority, base.itemsize, base.name, base.fmt, base.count)
+    return PtrDType(*value, None, base, addrspace, size)
 
 
 def _dtype_named(name: str, count: int) -> DType:
@@ -266,6 +262,9 @@ class dtypes(metaclass=_DTypesMeta):
         if kind is bool:
             return dtypes.bool
         if isinstance(x, (list, tuple)):
+            kinds = set(map(type, x))
+            if kinds <= {bool, int, float}:  # a long flat list, without a Python step per item
+                x = [kind() for kind in kinds]
             return max((dtypes.from_py(item) for item in x), default=dtypes.default_float)
         raise RuntimeError(f"no dtype for {x!r} of type {kind.__name__}: "
                            "bool, int, float, or a list or tuple of them")  # fmt: skip
@@ -375,13 +374,15 @@ def to_dtype(dtype: DTypeLike) -> DType:
     if isinstance(dtype, DType):
         return dtype
     if not isinstance(dtype, str):
-        raise TypeError(f"a dtype is a dtypes.… or its name, not {dtype!r} of type {type(dtype).__name__}; "
-                        f"names: {', '.join(DTYPES_DICT)}")  # fmt: skip
+        raise TypeError(
+            f"a dtype or the name of one is needed, not {dtype!r} of type {type(dtype).__name__}; "
+            f"names: {', '.join(DTYPES_DICT)}"
+        )
     found = DTYPES_DICT.get(dtype.lower().removeprefix("dtypes."))
     if found is None:
         close = difflib.get_close_matches(dtype.lower(), DTYPES_DICT, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise UnknownDType(f"unknown dtype {dtype!r}{hint} Allowed: {', '.join(DTYPES_DICT)}")
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise UnknownDType(f"unknown dtype {dtype!r}{hint}; allowed: {', '.join(DTYPES_DICT)}")
     return found
 
 
@@ -425,10 +426,11 @@ def _join(ds: frozenset[DType]) -> DType | None:
 def least_upper_dtype(*ds: DType) -> DType:
     """The dtype that arithmetic on these dtypes gives: their join in JAX's lattice.
 
-    int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. Above int64
-    and uint64 together is no integer; in JAX it is a weak float, which becomes the default float, and
-    so it does here: `dtypes.default_float`. (tinygrad gives half, which overflows at 65504.) The
-    weakness ends there: joined with half in the same call it is half, in two steps it is float32.
+    int8 with uint8 is int16, bfloat16 with half is float32, int64 with half is half. No integer is
+    above both uint64 and a signed one; what is, in JAX, is a weak float, which turns into the
+    default float, and so it does here: `dtypes.default_float`. (tinygrad gives half, which
+    overflows at 65504.) Three in one call are joined at once: int64, uint64 and half are half,
+    where two steps, without the weak float between them, would give float32.
     TypeError for void, vectors and pointers.
     """
     if len(ds) == 2 and ds[0] is ds[1] and ds[0] in promo_lattice:
@@ -437,15 +439,15 @@ def least_upper_dtype(*ds: DType) -> DType:
 
 
 def least_upper_float(dtype: DType) -> DType:
-    """The dtype of a result that has to be a float (`exp`, `/`): the float itself or `default_float`."""
+    """The dtype of a result that has to be a float (`exp`, `/`): itself, or `default_float`."""
     return dtype if dtypes.is_float(dtype) else dtypes.default_float.vec(dtype.count)
 
 
 def sum_acc_dtype(dtype: DType) -> DType:
     """The dtype in which a sum accumulates: at least 32 bits wide, of the same family.
 
-    bool, int8 and int16 in int32; uint8 and uint16 in uint32; half and bfloat16 in float32. A sum of
-    ints also comes out in that dtype; a sum of half or bfloat16 is cast back by the one who asks.
+    bool, int8 and int16 in int32; uint8 and uint16 in uint32; half and bfloat16 in float32. A sum
+    of ints also comes out in that dtype; a sum of half or bfloat16 is cast back by whoever asks.
     """
     if dtypes.is_unsigned(dtype):
         return least_upper_dtype(dtype, dtypes.uint32)
@@ -454,7 +456,7 @@ def sum_acc_dtype(dtype: DType) -> DType:
 
 @functools.cache
 def can_lossless_cast(source: DType, target: DType) -> bool:
-    """Whether every value of `source` has an equal one in `target`, so that casting back restores it.
+    """Whether every value of `source` has an equal in `target`, so that casting back restores it.
 
     uint8 to half or bfloat16 yes, int16 to half no, half to bfloat16 no, int64 to double no.
     """
@@ -472,7 +474,7 @@ def can_lossless_cast(source: DType, target: DType) -> bool:
             s <= t for s, t in zip(dtypes.finfo(source), dtypes.finfo(target), strict=True)
         )
     if dtypes.is_float(target):
-        # Integers up to 2**(mantissa bits + 1) are exact, thanks to the leading 1 that is not stored.
+        # Exact up to 2**(mantissa bits + 1), thanks to the leading 1 that is not stored.
         return int(source.max).bit_length() <= dtypes.finfo(target)[1] + 1
     return target.min <= source.min and source.max <= target.max
 
@@ -501,9 +503,11 @@ def to_np_dtype(dtype: DType) -> np.dtype[Any] | None:
 def from_np_dtype(np_dtype: Any) -> DType:
     """Our dtype for NumPy's, given as anything `np.dtype` takes; ml_dtypes' bfloat16 too.
 
-    TypeError for what has no counterpart (complex, str, object, longdouble) and for a byte order that
-    is not this machine's, since the bytes would be misread.
+    TypeError for what has no counterpart (complex, str, object, longdouble) and for a byte order
+    that is not this machine's, since the bytes would be misread.
     """
+    if np_dtype is None:
+        raise TypeError("None is not a NumPy dtype here (NumPy would read it as float64)")
     np_dtype = np.dtype(np_dtype)
     found = _FROM_NP_NAME.get(np_dtype.name)
     if found is None:
@@ -533,7 +537,7 @@ def _float_or_inf(x: ConstType) -> float:
 def _truncate_fp32(x: ConstType) -> float:
     if x.__class__ is int and abs(x) >= 1 << 53:
         # Rounding to double first could move x onto the midpoint of two float32s and then to the
-        # wrong one. So keep 53 bits and let the last one say whether any bit was cut ("round to odd").
+        # wrong one. So keep 53 bits, and let the last say whether any bit was cut (round to odd).
         magnitude = abs(int(x))
         cut = magnitude.bit_length() - 53
         odd = (magnitude >> cut) | int(magnitude & ((1 << cut) - 1) != 0)
@@ -599,15 +603,21 @@ def bf16_to_f32(stored: np.ndarray) -> np.ndarray:
     """float32 values of bfloat16s stored as uint16, of any shape; exact."""
     if stored.dtype != np.uint16:
         raise TypeError(f"bfloat16 is stored as uint16, not {stored.dtype}")
-    return (stored.astype(np.uint32) << 16).view(np.float32)
+    # Through one dimension: arithmetic on a 0-d array gives a NumPy scalar, not an array.
+    bits = stored.reshape(-1).astype(np.uint32) << 16
+    return bits.view(np.float32).reshape(stored.shape)
 
 
 def f32_to_bf16(values: np.ndarray) -> np.ndarray:
-    """float32 values of any shape as bfloat16s stored in uint16: nearest, ties to even; NaN stays NaN."""
+    """float32 values of any shape as bfloat16s stored in uint16.
+
+    Each becomes the nearest, ties to even, beyond the largest inf; NaN stays NaN.
+    """
     if values.dtype != np.float32:
         raise TypeError(f"f32_to_bf16 takes float32, not {values.dtype}")
-    # ascontiguousarray makes a 0-d array 1-d; reshape gives the shape back.
-    bits = np.ascontiguousarray(values).reshape(values.shape).view(np.uint32)
+    flat = values.reshape(-1)
+    bits = flat.view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    # A NaN whose payload is all in the low bits would round to inf: keep its top bits, set the quiet one.
-    return np.where(np.isnan(values), (bits >> 16) | 0x40, rounded).astype(np.uint16)
+    # A NaN whose payload is all in the low bits would round to inf: cut it and set its quiet bit.
+    stored = np.where(np.isnan(flat), (bits >> 16) | 0x40, rounded)
+    return stored.astype(np.uint16).reshape(values.shape)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
+import operator
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -38,23 +39,6 @@ class _Frame(NamedTuple):
 _frame: ContextVar[_Frame | None] = ContextVar("tinyframe_settings", default=None)
 
 
-def _environment(name: str) -> str | None:
-    """`os.environ.get(name)`, but quick where the name is missing, which is the usual case.
-
-    os.environ raises and catches a KeyError for that, ten times the cost of looking it up in the dict
-    of encoded names inside, `_data`: not public, so where it is missing the slow way will do.
-    """
-    stored: dict[Any, Any] | None = getattr(os.environ, "_data", None)
-    if stored is not None and _encoded(name) not in stored:
-        return None
-    return os.environ.get(name)
-
-
-@functools.cache
-def _encoded(name: str) -> Any:
-    return os.environ.encodekey(name)
-
-
 class Setting(Generic[T]):
     """One row of the table; reading it as an attribute of `settings` gives its value now.
 
@@ -74,10 +58,11 @@ class Setting(Generic[T]):
         self.parse, self.allowed, self.meaning = parse, allowed, meaning
         self.default = default
         self.default_text = str(default) if default_text is None else default_text
-        self._parsed: dict[str, T] = {}  # text -> value, so that each text is parsed once
+        self._parsed: dict[Any, T] = {}  # the environment's text -> value: each is parsed once
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        self._encoded_name = os.environ.encodekey(name)
 
     @overload
     def __get__(self, instance: None, owner: type) -> Setting[T]: ...
@@ -89,29 +74,36 @@ class Setting(Generic[T]):
         frame = _frame.get()
         if frame is not None and self.name in frame.values:
             return frame.values[self.name]  # type: ignore[no-any-return]
-        if text := _environment(self.name):
-            return self._parsed[text] if text in self._parsed else self.from_text(text)
+        # os.environ.get raises and catches a KeyError inside where the name is missing, the usual
+        # case; the dict of encoded names under it, not public, is several times quicker.
+        environ = os.environ
+        stored = getattr(environ, "_data", None)
+        raw = environ.get(self.name) if stored is None else stored.get(self._encoded_name)
+        if raw:
+            if raw not in self._parsed:
+                self._parsed[raw] = self.from_text(environ[self.name])
+            return self._parsed[raw]
         return self.default() if callable(self.default) else self.default
 
     def from_text(self, text: str) -> T:
         """The value of this text; ValueError with the name, the text and what is allowed."""
         try:
-            value = self._parsed[text] = self.parse(text.strip())
+            return self.parse(text.strip())
         except ValueError:
             raise ValueError(
                 f"{self.name}={text!r}: allowed is {self.allowed} ({self.meaning})"
             ) from None
-        return value
 
     def from_python(self, value: object) -> T:
-        """The value that `Context(NAME=value)` means: what its text would, so 1, True and "1" agree."""
-        if isinstance(value, bool):
-            return self.from_text(str(int(value)))
-        if isinstance(value, (str, int, os.PathLike)):
-            return self.from_text(
-                os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-            )
-        raise ValueError(f"{self.name}={value!r}: allowed is {self.allowed} ({self.meaning})")
+        """The value that `Context(NAME=value)` means: what its text would, so 1 and "1" agree."""
+        if isinstance(value, (str, os.PathLike)):
+            return self.from_text(os.fspath(value))
+        try:
+            return self.from_text(str(operator.index(value)))  # type: ignore[arg-type]
+        except TypeError:
+            raise ValueError(
+                f"{self.name}={value!r}: allowed is {self.allowed} ({self.meaning})"
+            ) from None
 
 
 # *** kinds of rows ***
@@ -149,6 +141,8 @@ def _integer_parser(lowest: int, highest: int | None) -> Callable[[str], int]:
 
 
 def _parse_path(text: str) -> Path:
+    if not text:
+        raise ValueError(text)
     try:
         return Path(text).expanduser()
     except RuntimeError as error:  # ~someone who does not exist
@@ -211,7 +205,7 @@ class Settings:
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
     CUDA_EMULATE = flag(0, "run CUDA kernels on the CPU, where there is no GPU")
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
-                      "CPU threads that a kernel may use", "usable cores")  # fmt: skip
+                      "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
     CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")
 
     # what to keep
@@ -238,9 +232,9 @@ class Settings:
         """The table as text: name, default, what is allowed, meaning, one setting a line."""
         lines = [("name", "default", "allowed", "meaning")]
         lines += [(row.name, row.default_text, row.allowed, row.meaning) for row in rows().values()]
-        widths = [max(len(line[column]) for line in lines) for column in range(3)]
+        widths = [max(len(line[column]) for line in lines) for column in range(4)]
         return "\n".join(
-            "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[3]])
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         )
 
@@ -265,9 +259,13 @@ settings = Settings()
 class Context(contextlib.ContextDecorator):
     """Settings that hold inside a `with` block, or inside the function it decorates.
 
-    `with Context(DEBUG=2, BEAM=4):` - values are checked here, before the block starts: an unknown name
-    is an `UnknownSetting`, a malformed value a ValueError. Contexts nest, the innermost wins, and the old
-    values are back afterwards, also after an exception. It holds in this thread (or asyncio task) only.
+    Values are checked when it is made, before the block starts: an unknown name is an
+    `UnknownSetting`, a malformed value a ValueError. Contexts nest, the innermost wins, and the old
+    values are back afterwards, also after an exception. One holds in its own thread (or asyncio
+    task) only: a thread started inside it does not see it.
+
+        with Context(DEBUG=2, BEAM=4):
+            loss.backward()
     """
 
     def __init__(self, **values: Any) -> None:
@@ -276,8 +274,8 @@ class Context(contextlib.ContextDecorator):
             raise UnknownSetting(_unknown(unknown))
         self.values = {name: rows()[name].from_python(value) for name, value in values.items()}
 
-    # Nothing is kept on self between enter and exit, so one Context can be entered many times at once,
-    # as the decorator of a recursive function or of one that several threads call.
+    # Nothing is kept on self between enter and exit, so one Context can be entered many times at
+    # once, as the decorator of a recursive function or of one that several threads call.
     def __enter__(self) -> Self:
         outer = _frame.get()
         _frame.set(_Frame({**(outer.values if outer else {}), **self.values}, outer))
