@@ -531,7 +531,7 @@ def _float_or_inf(x: ConstType) -> float:
     try:
         return float(x)
     except OverflowError:  # an int beyond 1.8e308
-        return math.copysign(math.inf, x)
+        return math.inf if x > 0 else -math.inf
 
 
 def _truncate_fp32(x: ConstType) -> float:

@@ -1,0 +1,265 @@
+"""Settings: the environment now, a Context over it, and errors that say what is allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyframe.settings import Context, Settings, UnknownSetting, rows, settings, usable_cores
+
+FLAGS = [name for name, row in rows().items() if row.allowed == "0 or 1"]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch):
+    """None of our variables is set, whatever the tests themselves run under."""
+    for name in rows():
+        monkeypatch.delenv(name, raising=False)
+
+
+# *** the environment ***
+
+
+def test_without_anything_set_each_setting_has_its_default():
+    defaults = {name: getattr(settings, name) for name in rows()}
+    assert {name for name in FLAGS if defaults[name]} == {"JIT", "CACHE"}
+    assert defaults["DEBUG"] == defaults["BEAM"] == 0
+    assert defaults["DEVICE"] == defaults["CC"] == ""
+    assert defaults["THREADS"] == usable_cores() >= 1
+    assert isinstance(defaults["TINYFRAME_CACHE"], Path)
+    assert isinstance(defaults["TINYFRAME_DATA"], Path)
+
+
+def test_the_names_of_the_design_are_there():
+    names = """DEBUG VIZ BEAM NOOPT JIT SPEC RELAXED DEVICE CPU CLANG CL OPENCL GPU CUDA NV PYTHON
+               CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA"""
+    assert set(names.split()) == set(rows())
+
+
+def test_the_environment_is_read_at_each_use(monkeypatch):
+    assert settings.DEBUG == 0
+    os.environ["DEBUG"] = "2"
+    assert settings.DEBUG == 2
+    os.environ["DEBUG"] = "4"
+    assert settings.DEBUG == 4
+    del os.environ["DEBUG"]
+    assert settings.DEBUG == 0
+    monkeypatch.setattr(os, "environ", {"DEBUG": "3"})  # as some test tools do
+    assert settings.DEBUG == 3
+    assert settings.BEAM == 0
+
+
+def test_a_variable_set_before_import_counts():
+    code = "from tinyframe.settings import settings; print(settings.DEBUG, settings.DEVICE)"
+    env = {**os.environ, "DEBUG": "3", "DEVICE": "cuda:1"}
+    out = subprocess.run([sys.executable, "-c", code], env=env, text=True, stdout=subprocess.PIPE,
+                         check=True, cwd=Path(__file__).parents[2])  # fmt: skip
+    assert out.stdout.split() == ["3", "cuda:1"]
+
+
+def test_importing_settings_does_not_import_platformdirs():
+    code = "import sys, tinyframe.settings; print('platformdirs' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE,
+                         check=True, cwd=Path(__file__).parents[2])  # fmt: skip
+    assert out.stdout.split() == ["False"]
+
+
+@pytest.mark.parametrize("name", ["DEBUG", "JIT", "DEVICE", "THREADS", "TINYFRAME_CACHE"])
+def test_an_empty_variable_counts_as_not_set(monkeypatch, name):
+    default = getattr(settings, name)
+    monkeypatch.setenv(name, "")
+    assert getattr(settings, name) == default
+
+
+@pytest.mark.parametrize("name, text, value", [
+    ("DEBUG", " 7 ", 7), ("BEAM", "100", 100), ("THREADS", "3", 3), ("JIT", "0", 0),
+    ("DEVICE", "clang:0", "clang:0"), ("CC", "gcc-12 -m64", "gcc-12 -m64"),
+    ("TINYFRAME_CACHE", "some/where", Path("some/where")),
+])  # fmt: skip
+def test_text_is_parsed_by_kind(monkeypatch, name, text, value):
+    monkeypatch.setenv(name, text)
+    assert getattr(settings, name) == value
+    assert getattr(settings, name) == value  # once more, from what was kept
+
+
+def test_a_path_may_start_at_home(monkeypatch):
+    home = Path("somewhere").absolute()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TINYFRAME_DATA", "~/data")
+    assert home / "data" == settings.TINYFRAME_DATA
+
+
+def test_the_default_folders_follow_the_users_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert settings.TINYFRAME_CACHE.is_relative_to(tmp_path)
+    assert settings.TINYFRAME_DATA.is_relative_to(tmp_path)
+    assert settings.TINYFRAME_CACHE != settings.TINYFRAME_DATA
+
+
+@pytest.mark.parametrize("name, text", [
+    ("DEBUG", "two"), ("DEBUG", "8"), ("DEBUG", "-1"), ("DEBUG", "1.0"), ("BEAM", "-1"),
+    ("THREADS", "0"), ("JIT", "2"), ("CUDA", "/usr/local/cuda"), ("CACHE", "yes"), ("VIZ", " "),
+    ("TINYFRAME_CACHE", " "), ("TINYFRAME_CACHE", "~nobody-of-that-name/x"),
+])  # fmt: skip
+def test_a_malformed_value_is_answered_with_what_is_allowed(monkeypatch, name, text):
+    monkeypatch.setenv(name, text)
+    for _ in range(2):  # the second time too: nothing of it was kept
+        with pytest.raises(ValueError) as caught:
+            getattr(settings, name)
+        for part in (name, repr(text), rows()[name].allowed):
+            assert part in str(caught.value)
+    monkeypatch.delenv(name)
+    with pytest.raises(ValueError, match=name):
+        Context(**{name: text})
+
+
+# *** Context ***
+
+
+def test_context_wins_over_the_environment_and_gives_way_after(monkeypatch):
+    monkeypatch.setenv("DEBUG", "1")
+    with Context(DEBUG=2, NOOPT=1):
+        assert (settings.DEBUG, settings.NOOPT) == (2, 1)
+        with Context(DEBUG=0):
+            assert (settings.DEBUG, settings.NOOPT) == (0, 1)
+            monkeypatch.setenv("DEBUG", "4")
+            assert settings.DEBUG == 0
+        assert (settings.DEBUG, settings.NOOPT) == (2, 1)
+    assert (settings.DEBUG, settings.NOOPT) == (4, 0)
+
+
+def test_context_ends_with_an_exception():
+    with pytest.raises(KeyError), Context(DEBUG=2), Context(DEBUG=3):
+        raise KeyError
+    assert settings.DEBUG == 0
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["DEBUG", "BEAM", "THREADS"]), st.integers(1, 7))))
+def test_contexts_nest_to_any_depth(layers):
+    def enter(depth: int, expected: dict[str, int]) -> None:
+        assert expected == {name: getattr(settings, name) for name in expected}
+        if depth < len(layers):
+            with Context(**layers[depth]):
+                enter(depth + 1, {**expected, **layers[depth]})
+            assert expected == {name: getattr(settings, name) for name in expected}
+
+    enter(0, {"DEBUG": 0, "BEAM": 0, "THREADS": usable_cores()})
+
+
+def test_one_context_can_be_entered_again_inside_itself():
+    context = Context(DEBUG=2)
+    with context:
+        with context:
+            assert settings.DEBUG == 2
+        assert settings.DEBUG == 2
+    assert settings.DEBUG == 0
+
+
+def test_context_decorates_a_recursive_function():
+    @Context(BEAM=3)
+    def beams(depth: int) -> list[int]:
+        return [settings.BEAM, *(beams(depth - 1) if depth else [])]
+
+    assert beams(2) == [3, 3, 3]
+    assert beams.__name__ == "beams"
+    assert settings.BEAM == 0
+
+
+def test_a_context_holds_in_its_own_thread_only():
+    inside, seen = threading.Barrier(2, timeout=10), {}
+    shared = Context(BEAM=5)
+
+    def work(name: str, debug: int) -> None:
+        with shared, Context(DEBUG=debug):
+            inside.wait()
+            seen[name] = (settings.DEBUG, settings.BEAM)
+            inside.wait()
+        seen[name] += (settings.DEBUG, settings.BEAM)
+
+    with Context(DEBUG=4):
+        threads = [threading.Thread(target=work, args=(f"t{i}", i)) for i in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert settings.DEBUG == 4
+    assert seen == {"t1": (1, 5, 0, 0), "t2": (2, 5, 0, 0)}
+
+
+def test_a_context_holds_in_its_own_asyncio_task_only():
+    async def work(debug: int) -> int:
+        with Context(DEBUG=debug):
+            await asyncio.sleep(0)
+            return settings.DEBUG
+
+    async def both() -> list[int]:
+        return await asyncio.gather(work(1), work(2))
+
+    assert asyncio.run(both()) == [1, 2]
+
+
+@pytest.mark.parametrize("name, value, expected", [
+    ("DEBUG", "2", 2), ("DEBUG", True, 1), ("NOOPT", False, 0), ("DEVICE", "CUDA", "CUDA"),
+    ("DEVICE", "", ""), ("TINYFRAME_DATA", Path("a/b"), Path("a/b")),
+    ("TINYFRAME_DATA", "a/b", Path("a/b")),
+])  # fmt: skip
+def test_context_takes_what_the_environment_takes_and_its_python_form(name, value, expected):
+    with Context(**{name: value}):
+        got = getattr(settings, name)
+        assert got == expected and type(got) is type(expected)
+
+
+@pytest.mark.parametrize("value", [2.0, None, [1], 1j, 8, -1])
+def test_context_refuses_a_value_before_anything_runs(value):
+    with pytest.raises(ValueError, match="DEBUG=.*0 to 7"):
+        Context(DEBUG=value)
+
+
+@pytest.mark.parametrize("error", [ValueError, AttributeError, UnknownSetting])
+def test_an_unknown_setting_is_answered_with_the_nearest_and_all(error):
+    with pytest.raises(error, match=r"'DEBG' \(did you mean DEBUG\?\).*VIZ, BEAM.*TINYFRAME_DATA"):
+        Context(DEBG=1, BEAM=2)
+    with pytest.raises(error, match="did you mean DEBUG"):
+        _ = settings.debug
+    with pytest.raises(error, match="unknown setting 'XYZZY'; there are"):
+        _ = settings.XYZZY
+
+
+def test_settings_cannot_be_assigned():
+    with pytest.raises(AttributeError, match=r"Context\(DEBUG=2\).*os.environ"):
+        settings.DEBUG = 2
+    with pytest.raises(UnknownSetting, match="DEBUG"):
+        settings.DEBUGG = 2
+    assert settings.DEBUG == 0
+
+
+# *** the table ***
+
+
+def test_describe_has_one_line_for_each_setting():
+    header, *lines = settings.describe().splitlines()
+    assert header.split() == ["name", "default", "allowed", "meaning"]
+    assert [line.split()[0] for line in lines] == list(rows())
+    for line, row in zip(lines, rows().values(), strict=True):
+        assert row.default_text in line and row.allowed in line and line.endswith(row.meaning)
+
+
+def test_the_class_gives_the_rows_and_the_instance_the_values():
+    assert Settings.DEBUG is rows()["DEBUG"] and Settings.DEBUG.name == "DEBUG"
+    assert settings.DEBUG == 0
+
+
+def test_every_default_is_itself_allowed():
+    for name, row in rows().items():
+        value = getattr(settings, name)
+        assert row.from_python(value) == value
