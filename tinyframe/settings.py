@@ -73,7 +73,8 @@ class Setting(Generic[T]):
             return self
         frame = _frame.get()
         if frame is not None and self.name in frame.values:
-            return frame.values[self.name]  # type: ignore[no-any-return]
+            value: T = frame.values[self.name]
+            return value
         # os.environ.get raises and catches a KeyError inside where the name is missing, the usual
         # case; the dict of encoded names under it, not public, is several times quicker.
         environ = os.environ
