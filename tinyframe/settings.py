@@ -183,6 +183,7 @@ class Settings:
     DEBUG = integer(
         0, 0, 7, "1 kernel count and time, 2 each kernel, 3 source, 4 graph after every stage"
     )
+    NO_COLOR = text("", "any text here: what is printed has no colours (https://no-color.org)")
     VIZ = flag(0, "record rewrites and show them in the browser explorer")
 
     # how to compile
@@ -208,6 +209,7 @@ class Settings:
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
                       "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
     CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")
+    TINYFRAME_CFLAGS = text("", 'more flags for the C compiler, as "-mno-avx512f"')
 
     # what to keep
     CACHE = flag(1, "0 neither reads nor writes compiled kernels on disk")

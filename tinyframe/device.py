@@ -1,0 +1,503 @@
+"""Devices: where memory is, and what turns source text into something that runs there.
+
+A backend is three small classes, put together by a `Compiled` and registered under a name:
+
+    class MyAllocator(Allocator): ...   # memory: get, give back, copy in, copy out
+    class MyCompiler(Compiler): ...     # source text -> bytes
+    class MyRunner(Runner): ...         # bytes -> something that can be called with buffers
+
+    class MyDevice(Compiled):
+        def __init__(self, device):
+            super().__init__(device, MyAllocator(), CStyleLanguage(), MyCompiler(), MyRunner)
+
+    Device._devices["MY"] = MyDevice
+    Device["MY"]                        # opens it, once
+
+A `Buffer` is `size` elements of a dtype on one device. Its memory is taken when it is first needed.
+`buffers` ties the BUFFER node of a graph, which is only a name, to the memory behind it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import threading
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tinyframe.counters import GlobalCounters
+from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
+from tinyframe.settings import settings
+from tinyframe.uop.node import Ops, UOp
+
+# ---- the three things a backend provides --------------------------------------------------------
+
+
+class Allocator:
+    """Memory of one device. A backend defines `_alloc`, `_free`, `copyin` and `copyout`.
+
+    What `_alloc` returns is opaque: only the backend's own Runner and copies look into it. Freed
+    memory is kept for the next request of the same size, since fresh pages cost more to touch for
+    the first time than many a kernel takes.
+    """
+
+    keep_bytes = 512 << 20  # at most this much freed memory is kept for reuse
+
+    def _alloc(self, size: int, options: Any) -> Any:
+        """`size` bytes of memory; MemoryError where there are not that many."""
+        raise NotImplementedError(f"{type(self).__name__} has to define _alloc(size, options)")
+
+    def _free(self, opaque: Any, options: Any) -> None:
+        """Give back what `_alloc` returned. Memory owned by a Python object needs nothing here."""
+
+    def copyin(self, dst: Any, src: memoryview) -> None:
+        """Copy the bytes of `src` to the start of `dst`."""
+        raise NotImplementedError(f"{type(self).__name__} has to define copyin(dst, src)")
+
+    def copyout(self, dst: memoryview, src: Any) -> None:
+        """Fill `dst` with the first bytes of `src`."""
+        raise NotImplementedError(f"{type(self).__name__} has to define copyout(dst, src)")
+
+    def as_array(self, opaque: Any) -> np.ndarray | None:
+        """The memory itself as an array of uint8, where Python can reach it; None elsewhere."""
+        return None
+
+    # Buffers come back through __del__, so at any moment and from any thread; hence the lock, which
+    # the same thread may take twice.
+    def _kept(self) -> _Kept:
+        if "_kept_memory" not in self.__dict__:
+            self.__dict__.setdefault("_kept_memory", _Kept())
+        return self.__dict__["_kept_memory"]  # type: ignore[no-any-return]
+
+    def alloc(self, size: int, options: Any = None) -> Any:
+        """`size` bytes, kept from before or new. MemoryError says how much is in use."""
+        kept = self._kept()
+        with kept.lock:
+            if stock := kept.by_size.get((size, options)):
+                kept.total -= size
+                return stock.pop()
+        try:
+            return self._alloc(size, options)
+        except MemoryError:
+            self.free_kept()  # what is kept in other sizes may be just what is missing
+        try:
+            return self._alloc(size, options)
+        except MemoryError as error:
+            raise MemoryError(
+                f"cannot get {human_bytes(size)} of memory, with {human_bytes(GlobalCounters.mem_used)} "
+                f"held by live Buffers ({type(self).__name__}: {error}). Drop Tensors that are no "
+                "longer needed (`del x`), or take smaller ones: a smaller batch, a narrower dtype"
+            ) from error
+
+    def free(self, opaque: Any, size: int, options: Any = None) -> None:
+        """Give `opaque`, of `size` bytes, back: to be reused, or freed where enough is kept."""
+        kept = self._kept()
+        with kept.lock:
+            # Moved to the end, so that the size used longest ago comes first.
+            stock = kept.by_size.pop((size, options), [])
+            kept.by_size[(size, options)] = stock
+            stock.append(opaque)
+            kept.total += size
+            surplus = []
+            while kept.total > self.keep_bytes:
+                (old_size, old_options), oldest = next(iter(kept.by_size.items()))
+                if oldest:
+                    surplus.append((oldest.pop(0), old_options))
+                    kept.total -= old_size
+                if not oldest:
+                    del kept.by_size[(old_size, old_options)]
+        for old, old_options in surplus:
+            self._free(old, old_options)
+
+    def free_kept(self) -> None:
+        """Free all memory that is kept for reuse."""
+        kept = self._kept()
+        with kept.lock:
+            surplus, kept.by_size, kept.total = kept.by_size, {}, 0
+        for (_, options), stock in surplus.items():
+            for opaque in stock:
+                self._free(opaque, options)
+
+
+class _Kept:
+    """Freed memory that waits for a request of its size."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.by_size: dict[tuple[int, Any], list[Any]] = {}
+        self.total = 0
+
+
+class CompileError(RuntimeError):
+    """A compiler refused a source; the message has its words, the command and the source."""
+
+    def __init__(self, words: str, source: str = "", command: str = "") -> None:
+        self.words, self.source, self.command = words, source, command
+        parts = [words.strip() or "the compiler failed and said nothing"]
+        if command:
+            parts.append(f"The command was:\n  {command}")
+        if source:
+            lines = source.splitlines()
+            numbered = [f"{number:4d} | {line}" for number, line in enumerate(lines, 1)]
+            parts.append("The source was:\n" + "\n".join(numbered))
+        super().__init__("\n\n".join(parts))
+
+
+class Compiler:
+    """Source text to bytes that a Runner takes. The base class only encodes the text."""
+
+    def compile(self, src: str) -> bytes:
+        """The program of `src`; CompileError where there is something wrong with it."""
+        return src.encode()
+
+    def identity(self) -> str:
+        """All that the result depends on beside the source: which compiler, its flags, the machine.
+
+        It is part of the key of the disk cache. Empty, as here, means: do not cache.
+        """
+        return ""
+
+    def compile_cached(self, src: str) -> bytes:
+        """`compile(src)`, from the disk cache where it has it. See runtime/cache.py."""
+        from tinyframe.runtime.cache import cached
+
+        identity = self.identity()
+        if not identity:
+            return self.compile(src)
+        return cached("programs", (identity, src), lambda: self.compile(src))
+
+
+class Runner:
+    """A program that can be called with the opaque memory of its buffers."""
+
+    def __init__(self, name: str, lib: bytes) -> None:
+        self.name, self.lib = name, lib
+
+    def __call__(
+        self,
+        *bufs: Any,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        """Run it. With `wait`, return when it is done, and the seconds it took.
+
+        bufs: what the device's Allocator returned, in the order of the kernel's arguments.
+        global_size: how many groups of work; on a CPU the first is the length of the loop that is
+            divided among threads.
+        local_size: how many threads work together in one group, on a GPU.
+        vals: the values of the kernel's Variables, in order; left out where it has none.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has to define __call__")
+
+
+class Compiled:
+    """A device: an Allocator, a renderer, a Compiler and the class of its Runners.
+
+    runner: called with (name, lib), it gives what runs the kernel `name`; `runtime` is another word
+    for it. renderer: how a program becomes source text; None is plain C. compiler: None only encodes.
+    """
+
+    def __init__(
+        self,
+        device: str = "",
+        allocator: Allocator | None = None,
+        renderer: Any = None,
+        compiler: Compiler | None = None,
+        runner: Any = None,
+        *,
+        runtime: Any = None,
+    ) -> None:
+        if allocator is None or (runner is None and runtime is None):
+            raise TypeError(
+                f"{type(self).__name__}: a device needs an allocator and a runner, "
+                "Compiled(device, allocator, renderer, compiler, runner)"
+            )
+        self.device = device
+        self.allocator = allocator
+        self.runner = self.runtime = runner if runner is not None else runtime
+        self._compiler, self._renderer = compiler, renderer
+
+    @property
+    def compiler(self) -> Compiler:
+        """What turns this device's source text into bytes."""
+        if self._compiler is None:
+            self._compiler = Compiler()
+        return self._compiler
+
+    @property
+    def renderer(self) -> Any:
+        """What turns a program into this device's source text."""
+        if self._renderer is None:
+            from tinyframe.renderer.cstyle import CStyleLanguage
+
+            self._renderer = CStyleLanguage()
+        return self._renderer
+
+    def synchronize(self) -> None:
+        """Return when all that was started on this device is done."""
+
+
+# ---- the registry -------------------------------------------------------------------------------
+
+ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
+
+# Settings that name the default device by being 1.
+_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+
+
+class _DeviceRegistry:
+    """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
+
+    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for.
+    """
+
+    def __init__(self) -> None:
+        self._devices: dict[str, type[Compiled] | str] = {
+            "CPU": "tinyframe.runtime.clang:ClangDevice",
+            "PYTHON": "tinyframe.runtime.python:PythonDevice",
+        }
+        self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}
+        self._lock = threading.RLock()
+        self._assigned: tuple[str, str | None] | None = None
+
+    def __getitem__(self, name: str | None) -> Compiled:
+        """The device of this name (None: the default one), opened where it is not yet."""
+        name = self.canonicalize(name)
+        registered = self._devices[name.partition(":")[0]]
+        found = self._opened.get(name)
+        # A class registered anew under its name, as a notebook cell that is run again does, counts.
+        if found is not None and found[0] is registered:
+            return found[1]
+        with self._lock:
+            found = self._opened.get(name)
+            if found is None or found[0] is not registered:
+                found = self._opened[name] = (registered, _load(registered)(name))
+            return found[1]
+
+    def canonicalize(self, name: str | None) -> str:
+        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1".
+
+        None is the default device. ValueError where there is no such device.
+        """
+        if name is None:
+            return self.DEFAULT
+        if name in self._devices:
+            return name
+        if not isinstance(name, str):
+            raise TypeError(f"a device is named by a str such as \"CPU\", not {name!r}")
+        kind, colon, index = name.strip().upper().partition(":")
+        if kind not in self._devices:
+            kind = ALIASES.get(kind, kind)
+        if kind not in self._devices:
+            raise ValueError(self._unknown(name))
+        if colon and not index.isdecimal():
+            raise ValueError(f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"")
+        return f"{kind}:{int(index)}" if colon and int(index) else kind
+
+    def _unknown(self, name: str) -> str:
+        exist = list(self._devices)
+        also = [alias for alias, kind in ALIASES.items() if kind in self._devices]
+        kind = name.strip().upper().partition(":")[0]
+        close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        return f"unknown device {name!r}{hint}; there are: {', '.join(exist)}"
+
+    @property
+    def DEFAULT(self) -> str:
+        """The device of a Tensor that names none.
+
+        What was said last counts: an assignment `Device.DEFAULT = "PYTHON"`, or the settings
+        (DEVICE=PYTHON, PYTHON=1, as environment variables or by `Context`) where they have changed
+        since. Where nothing was said it is CPU.
+        """
+        said = self._from_settings()
+        if self._assigned is not None and self._assigned[1] == said:
+            return self._assigned[0]
+        return said or "CPU"
+
+    @DEFAULT.setter
+    def DEFAULT(self, name: str) -> None:
+        self._assigned = (self.canonicalize(name), self._from_settings())
+
+    def _from_settings(self) -> str | None:
+        if settings.DEVICE:
+            return self.canonicalize(settings.DEVICE)
+        flags = [flag for flag in _DEVICE_FLAGS if getattr(settings, flag)]
+        if not flags:
+            return None
+        named = {self.canonicalize(flag) for flag in flags}
+        if len(named) > 1:
+            raise ValueError(
+                f"{' and '.join(f'{flag}=1' for flag in flags)} name different default devices; "
+                "keep one of them, or set DEVICE, which goes before"
+            )
+        return named.pop()
+
+
+def _load(registered: type[Compiled] | str) -> type[Compiled]:
+    if not isinstance(registered, str):
+        return registered
+    module, _, name = registered.partition(":")
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+
+
+Device = _DeviceRegistry()
+
+
+# ---- buffers ------------------------------------------------------------------------------------
+
+
+class Buffer:
+    """`size` elements of `dtype` on `device`. Memory is taken at first use and freed with this object.
+
+    opaque: memory that somebody else owns, in the form the device's Allocator uses; it is not freed.
+    initial_value: bytes to copy in.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        size: int,
+        dtype: DType,
+        opaque: Any = None,
+        initial_value: bytes | None = None,
+    ) -> None:
+        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+            raise ValueError(f"a Buffer's size is a whole number of elements, 0 or more, not {size!r}")
+        self.device, self.size, self.dtype = Device.canonicalize(device), size, dtype
+        self._opaque = opaque
+        self._allocator: Allocator | None = None  # set where the memory is ours to give back
+        if initial_value is not None:
+            self.copyin(memoryview(initial_value))
+
+    def __repr__(self) -> str:
+        state = "" if self.is_allocated() else ", not allocated"
+        return f"<Buffer {self.device} {self.size} {self.dtype}{state}>"
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def allocator(self) -> Allocator:
+        return self._allocator or Device[self.device].allocator
+
+    def is_allocated(self) -> bool:
+        return self._opaque is not None
+
+    def allocate(self) -> Buffer:
+        """Take memory now. RuntimeError where it is already taken; MemoryError where there is none."""
+        if self._opaque is not None:
+            raise RuntimeError(f"{self} is allocated already")
+        return self.ensure_allocated()
+
+    def ensure_allocated(self) -> Buffer:
+        """Take memory where that has not been done yet."""
+        if self._opaque is None:
+            allocator = Device[self.device].allocator
+            # A Buffer of no elements gets a byte, so that every kernel argument points somewhere.
+            self._opaque = allocator.alloc(max(self.nbytes, 1))
+            self._allocator = allocator
+            GlobalCounters.count_memory(self.nbytes)
+        return self
+
+    def deallocate(self) -> None:
+        """Give the memory back; what it held is lost."""
+        opaque, self._opaque = self._opaque, None
+        allocator, self._allocator = self._allocator, None
+        if opaque is not None and allocator is not None:
+            GlobalCounters.count_memory(-self.nbytes)
+            allocator.free(opaque, max(self.nbytes, 1))
+
+    def __del__(self) -> None:
+        if getattr(self, "_allocator", None) is not None:
+            self.deallocate()
+
+    @property
+    def _buf(self) -> Any:
+        """The opaque memory, as a Runner takes it."""
+        return self._opaque if self._opaque is not None else self.ensure_allocated()._opaque
+
+    def copyin(self, src: memoryview | bytes | bytearray) -> Buffer:
+        """Fill from `src`, of exactly `nbytes` bytes. ValueError where the lengths differ."""
+        data = _flat_bytes(src)
+        self._check_length(data, "copied into")
+        self.allocator.copyin(self._buf, data)
+        return self
+
+    def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
+        """Copy all `nbytes` bytes to `dst`, which is returned. ValueError where the lengths differ."""
+        data = _flat_bytes(dst)
+        self._check_length(data, "a place for the bytes of")
+        Device[self.device].synchronize()
+        self.allocator.copyout(data, self._buf)
+        return dst
+
+    def _check_length(self, data: memoryview, what: str) -> None:
+        if data.nbytes != self.nbytes:
+            raise ValueError(f"{data.nbytes} bytes cannot be {what} {self}, which has {self.nbytes}")
+
+    def as_memoryview(self) -> memoryview:
+        """The bytes: the memory itself where Python can reach it (CPU, PYTHON), else a copy."""
+        return memoryview(self._bytes())
+
+    as_buffer = as_memoryview
+
+    def numpy(self) -> np.ndarray:
+        """The elements as a 1-d array: the memory itself where Python can reach it, else a copy.
+
+        NumPy has no bfloat16: of that, it is always a copy, as float32.
+        """
+        array = self._bytes()
+        if self.dtype.scalar() is dtypes.bfloat16:
+            return bf16_to_f32(array.view(np.uint16))
+        return array.view(to_np_dtype(self.dtype))
+
+    def _bytes(self) -> np.ndarray:
+        Device[self.device].synchronize()
+        array = self.allocator.as_array(self._buf)
+        if array is None:
+            copied = bytearray(self.nbytes)
+            self.allocator.copyout(memoryview(copied), self._buf)
+            return np.frombuffer(copied, np.uint8)
+        # An array on the memory must keep this Buffer, or the memory would be reused under it.
+        return np.asarray(_ArrayOf(self, array[: self.nbytes]))
+
+
+class _ArrayOf:
+    """Gives NumPy an array's memory with a Buffer as its owner."""
+
+    def __init__(self, owner: Buffer, array: np.ndarray) -> None:
+        self.owner, self.__array_interface__ = owner, array.__array_interface__
+
+
+def _flat_bytes(data: memoryview | bytes | bytearray) -> memoryview:
+    view = memoryview(data)
+    # A view of nothing cannot be cast where a dimension is 0.
+    return memoryview(b"") if view.nbytes == 0 else view.cast("B")
+
+
+buffers: WeakKeyDictionary[UOp, Buffer] = WeakKeyDictionary()
+"""The memory behind each BUFFER node, for as long as the node lives."""
+
+
+def buffer_of(uop: UOp) -> Buffer:
+    """The Buffer of a BUFFER node, made at the first call; no memory is taken yet."""
+    found = buffers.get(uop)
+    if found is None:
+        if uop.op is not Ops.BUFFER:
+            raise ValueError(f"only a BUFFER has memory, not {uop.op}")
+        found = buffers[uop] = Buffer(uop.device, uop.arg, uop.dtype)
+    return found
+
+
+def human_bytes(count: int) -> str:
+    """A number of bytes in the unit that suits it, such as "1.50 GB" (a thousand millions)."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.2f} {unit}"
+    return f"{count} B"

@@ -1,0 +1,305 @@
+"""The CPU device: C source, through any C compiler, to a shared library that is called with ctypes.
+
+The compiler is `$CC`, or else the first of clang, gcc and cc that is on the PATH, or else zig's
+clang, which `pip install ziglang` brings to a machine that has none.
+
+A kernel `E_4` is called through its entry, which has one signature for all kernels:
+
+    void E_4_entry(void **bufs, const long long *vals, int start, int stop)
+
+where start and stop bound the loop that is divided among threads; see launch.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from tinyframe.device import Compiled, CompileError, Compiler, Runner
+from tinyframe.renderer import Target
+from tinyframe.runtime.cache import Cached, cached
+from tinyframe.runtime.host import HostAllocator, HostMemory
+from tinyframe.settings import settings
+
+# contract=fast: a*b+c is one instruction, across statements too. math-errno: sqrt is one
+# instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: generated code warns no one.
+FLAGS = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-w")
+
+
+class NoCompiler(RuntimeError):
+    """There is no C compiler; the message says how to get one."""
+
+
+# ---- the compiler -------------------------------------------------------------------------------
+
+
+class ClangCompiler(Compiler):
+    """C to a shared library. `command` is the compiler with what selects it, such as ("zig", "cc")."""
+
+    def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
+        self.command = command
+        is_zig = Path(command[0]).name == "zig"
+        # What was given by the user comes last, and so overrides.
+        self.flags = (*FLAGS, "-mcpu=native" if is_zig else _native_flag(), *extra_flags)
+
+    def compile(self, src: str) -> bytes:
+        import tempfile  # here: it takes a while to import, and a warm cache needs none of it
+
+        with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
+            library = Path(folder) / "kernel.so"
+            self.run([*self.flags, "-x", "c", "-", "-o", str(library), "-lm"], src)
+            return library.read_bytes()
+
+    def run(self, arguments: list[str], src: str) -> bytes:
+        """What the compiler prints, given these arguments and `src` as its input; or CompileError."""
+        import subprocess
+
+        command = [*self.command, *arguments]
+        try:
+            done = subprocess.run(command, input=src.encode(), capture_output=True, check=False)
+        except OSError as error:
+            raise CompileError(f"the C compiler could not be started: {error}",
+                               command=shlex.join(command)) from error  # fmt: skip
+        if done.returncode != 0:
+            words = done.stderr.decode(errors="replace").strip()
+            raise CompileError(words or f"the C compiler ended with status {done.returncode}",
+                               src, shlex.join(command))  # fmt: skip
+        return done.stdout
+
+    @functools.cached_property
+    def _identity(self) -> str:
+        # Not what `--version` says: starting the compiler takes longer than a whole warm start.
+        path = Path(shutil.which(self.command[0]) or self.command[0]).resolve()
+        status = path.stat()
+        version = f"{path} {status.st_size} {status.st_mtime_ns}"
+        return "\n".join([version, *self.command[1:], *self.flags, machine_identity()])
+
+    def identity(self) -> str:
+        return self._identity
+
+    @functools.cached_property
+    def macros(self) -> frozenset[str]:
+        """The macros that this compiler predefines with these flags, such as "__AVX2__"."""
+
+        def ask() -> bytes:
+            lines = self.run([*self.flags, "-x", "c", "-dM", "-E", "-"], "").decode().splitlines()
+            return "\n".join(line.split()[1] for line in lines if line.startswith("#def")).encode()
+
+        return frozenset(cached("macros", (self.identity(),), ask).decode().split())
+
+
+def _native_flag() -> str:
+    # Outside x86, -mcpu chooses both the instructions and the tuning, and some know only that.
+    return "-march=native" if platform.machine().lower() in ("x86_64", "amd64", "i686") else "-mcpu=native"
+
+
+def find_compiler(cc: str = "") -> tuple[str, ...]:
+    """The command of the C compiler: `cc` where it is not empty, else the first one on the PATH.
+
+    NoCompiler where there is none.
+    """
+    if cc:
+        command = shlex.split(cc)
+        found = shutil.which(command[0]) if command else None
+        if found is None:
+            raise NoCompiler(
+                f"CC={cc!r}: there is no such program. Set CC to a C compiler, or unset it to take "
+                "clang, gcc, cc or zig, the first that is found"
+            )
+        return (found, *command[1:])
+    for name in ("clang", "gcc", "cc"):
+        if found := shutil.which(name):
+            return (found,)
+    wheel = importlib.util.find_spec("ziglang")
+    if wheel is not None and wheel.origin is not None:
+        return (str(Path(wheel.origin).parent / "zig"), "cc")
+    raise NoCompiler(
+        "the CPU device needs a C compiler, and there is none: no CC is set, and clang, gcc and cc "
+        "are not on the PATH. `pip install ziglang` brings one, for this Python only; or install "
+        'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
+        "DEVICE=PYTHON works without one, slowly"
+    )
+
+
+# ---- the machine --------------------------------------------------------------------------------
+
+
+@functools.cache
+def machine_identity() -> str:
+    """The kind of processor, so that what was compiled for one is not run on another.
+
+    A home directory, and the cache in it, may be shared by different machines.
+    """
+    facts = [sys.platform, platform.machine()]
+    try:
+        # Of the first processor only: a large machine takes long to list them all.
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as table:
+            for line in table:
+                name, _, value = line.partition(":")
+                if name.strip() in ("model name", "flags", "Features", "isa",
+                                    "CPU implementer", "CPU part"):  # fmt: skip
+                    facts.append(value.strip())
+                if not line.strip():
+                    break
+    except OSError:
+        facts.append(_sysctl_text("machdep.cpu.brand_string"))
+    return "\n".join(facts)
+
+
+def target(compiler: ClangCompiler) -> Target:
+    """What this machine has, as far as `compiler` with its flags will use it."""
+    vector_bytes, vector_registers = _vectors(compiler.macros)
+    l1, l2, l3 = cache_sizes()
+    return Target(vector_bytes, vector_registers, settings.THREADS, l1, l2, l3)
+
+
+def _vectors(macros: frozenset[str]) -> tuple[int, int]:
+    """(bytes, number) of the vector registers, by what the compiler says it may use."""
+    for macro, vector_bytes, vector_registers in (
+        ("__AVX512F__", 64, 32),
+        ("__AVX__", 32, 16),
+        ("__SSE2__", 16, 16),
+        ("__ARM_NEON", 16, 32),
+        ("__ALTIVEC__", 16, 32),
+    ):
+        if macro in macros:
+            return vector_bytes, vector_registers
+    return 16, 16  # the compiler makes do with whatever there is
+
+
+@functools.cache
+def cache_sizes() -> tuple[int, int, int]:
+    """Bytes of the first-, second- and third-level data cache that a core sees; 0 for none."""
+    if sys.platform == "darwin":
+        # perflevel0 is the fast cores; Intel machines have only the plain names.
+        sizes = [_sysctl_int(f"hw.perflevel0.{name}") or _sysctl_int(f"hw.{name}")
+                 for name in ("l1dcachesize", "l2cachesize", "l3cachesize")]  # fmt: skip
+    else:
+        sizes = [0, 0, 0]
+        for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+            try:
+                level = int((index / "level").read_text())
+                size = (index / "size").read_text().strip()
+                if (index / "type").read_text().strip() != "Instruction" and level <= 3:
+                    unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
+                    sizes[level - 1] = int(size.rstrip("KM")) * unit
+            except (OSError, ValueError):
+                continue
+    return sizes[0] or 32 << 10, sizes[1] or 512 << 10, sizes[2]
+
+
+def _sysctl(name: str) -> bytes:
+    try:
+        libc = ctypes.CDLL(None)
+        size = ctypes.c_size_t(256)
+        value = ctypes.create_string_buffer(256)
+        failed = libc.sysctlbyname(name.encode(), value, ctypes.byref(size), None, 0)
+        return b"" if failed else value.raw[: size.value]
+    except (OSError, AttributeError):
+        return b""
+
+
+def _sysctl_int(name: str) -> int:
+    return int.from_bytes(_sysctl(name), sys.byteorder)
+
+
+def _sysctl_text(name: str) -> str:
+    return _sysctl(name).rstrip(b"\0").decode(errors="replace")
+
+
+# ---- running ------------------------------------------------------------------------------------
+
+
+class ClangRunner(Runner):
+    """A kernel in a loaded library. A call costs about a microsecond beside the kernel itself."""
+
+    def __init__(self, name: str, lib: bytes) -> None:
+        super().__init__(name, lib)
+        self.library = load_library(lib)
+        self.entry = getattr(self.library, f"{name}_entry")
+        self.entry.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+        self.entry.restype = None
+        self._buffers_type: Callable[..., Any] | None = None
+        self._values_type: Callable[..., Any] | None = None
+
+    def __call__(
+        self,
+        *bufs: HostMemory,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        if self._buffers_type is None:
+            self._buffers_type = ctypes.c_void_p * len(bufs)
+            self._values_type = ctypes.c_longlong * len(vals)
+        addresses = self._buffers_type(*[buf.address for buf in bufs])
+        values = self._values_type(*vals) if vals else None  # type: ignore[misc]
+        total = global_size[0]
+        start = perf_counter() if wait else 0.0
+        if total > 1 and (threads := settings.THREADS) > 1:
+            from tinyframe.runtime.launch import launch
+
+            launch(self.entry, addresses, values, total, threads)
+        else:
+            self.entry(addresses, values, 0, total)
+        return perf_counter() - start if wait else None
+
+
+def load_library(lib: bytes) -> ctypes.CDLL:
+    """The shared library in these bytes: from the file they are in, or else from a temporary one."""
+    path = lib.path if isinstance(lib, Cached) else None
+    # On macOS a library is signed as a whole; the checksum after it might not be welcome.
+    if path is not None and sys.platform != "darwin":
+        try:
+            return ctypes.CDLL(os.fspath(path))
+        except OSError:
+            pass  # deleted a moment ago, or on a disk that may not hold programs
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
+        copy = Path(folder) / "kernel.so"
+        copy.write_bytes(lib)
+        return ctypes.CDLL(os.fspath(copy))  # stays loaded after the file is gone
+
+
+class ClangDevice(Compiled):
+    """The processor that Python itself runs on.
+
+    Compiler and renderer follow the settings CC, TINYFRAME_CFLAGS and THREADS as they are now, so a
+    Context may change them. Memory needs no compiler: one that is missing is missed at the first
+    kernel.
+    """
+
+    def __init__(self, device: str = "CPU") -> None:
+        super().__init__(device, HostAllocator(), runner=ClangRunner)
+
+    @property
+    def compiler(self) -> ClangCompiler:
+        return _compiler(settings.CC, settings.TINYFRAME_CFLAGS)
+
+    @property
+    def renderer(self) -> Any:
+        return _renderer(self.compiler, settings.THREADS)
+
+
+@functools.cache
+def _compiler(cc: str, cflags: str) -> ClangCompiler:
+    return ClangCompiler(find_compiler(cc), tuple(shlex.split(cflags)))
+
+
+@functools.cache
+def _renderer(compiler: ClangCompiler, threads: int) -> Any:
+    from tinyframe.renderer.c import CRenderer
+
+    return CRenderer(target(compiler))
