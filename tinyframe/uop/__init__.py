@@ -1,0 +1,7 @@
+"""The one node type, and what is known of it: shape, bounds, meaning, text. See node.py first."""
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, resolve, sint
+
+# these two fill the tables of UOp.shape and UOp.bounds
+from tinyframe.uop import bounds, movement  # isort: skip
+
+__all__ = ["AxisType", "GroupOp", "Ops", "UOp", "bounds", "movement", "resolve", "sint"]

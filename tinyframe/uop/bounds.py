@@ -1,0 +1,259 @@
+"""Bounds: the smallest and largest value that a node can have, from those of its sources.
+
+    >>> i = UOp.range(8, 0)
+    >>> (i * 4 + 3).bounds
+    (3, 31)
+
+Most of index simplification is nothing else: `(i*4+3) // 32` is 0 because 31 < 32. Two promises:
+
+- *Sound.* Integers wrap around, so a result that could leave its dtype's range may be anything in
+  that range: int8 100..100 plus 100..100 is (-128, 127), not (200, 200).
+- A float's bounds say nothing about NaN, so only constants have any; the rest is (-inf, inf).
+"""
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+
+from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.uop.node import Ops, UOp
+
+Bounds = tuple[int, int]
+
+
+@functools.cache
+def dtype_bounds(dtype: DType) -> Bounds:
+    """All that fits in one lane of `dtype`; (-inf, inf) for void too, which has no value."""
+    if dtype.scalar() is dtypes.void:
+        return -math.inf, math.inf  # type: ignore[return-value]
+    return dtype.min, dtype.max  # type: ignore[return-value]
+
+
+def fits(dtype: DType, low: int, high: int) -> bool:
+    """Whether all of low..high can be held by an integer dtype, so that nothing wraps around."""
+    smallest, largest = dtype_bounds(dtype)
+    return smallest <= low and high <= largest
+
+
+def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
+    """Of a function that is monotonic in each argument: the extremes are at the ends."""
+    values = [fn(a, b) for a in x for b in y]
+    return min(values), max(values)
+
+
+def rule(*ops: Ops, ints_only: bool = True):
+    """Adds a row: bounds of an `op` from (u, bounds of each source); `ints_only` where its result is
+    an integer, and then it widens to the whole dtype where it would not fit."""
+    def add(fn):
+        def bounds(u: UOp) -> Bounds:
+            if not ints_only:
+                return fn(u, *[s.bounds for s in u.src])
+            if not dtypes.is_int(u.dtype):
+                return dtype_bounds(u.dtype)
+            low, high = fn(u, *[s.bounds for s in u.src])
+            return (low, high) if fits(u.dtype, low, high) else dtype_bounds(u.dtype)
+        UOp.bounds.rule(*ops)(bounds)
+        return fn
+    return add
+
+
+@UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER,
+                 Ops.IF, Ops.ENDIF, Ops.NOOP)
+def _(u): return dtype_bounds(dtypes.void)
+
+
+# ---- leaves -----------------------------------------------------------------------------------
+
+
+@UOp.bounds.rule(Ops.CONST)
+def _(u):
+    if not isinstance(u.arg, (bool, int, float)) or u.arg != u.arg:
+        return dtype_bounds(u.dtype)
+    low, high = dtype_bounds(u.dtype)
+    value = u.arg if low <= u.arg <= high else truncate[u.dtype](u.arg)
+    return value, value
+
+
+@UOp.bounds.rule(Ops.DEFINE_VAR)
+def _(u): return u.arg[1], u.arg[2]
+
+
+# not the bound value: a kernel made for one value of a Variable serves all of them
+@UOp.bounds.rule(Ops.BIND)
+def _(u): return u.src[0].bounds
+
+
+@UOp.bounds.rule(Ops.RANGE)
+def _(u): return 0, max(0, u.src[0].vmax - 1)
+
+
+@UOp.bounds.rule(Ops.SPECIAL)
+def _(u):
+    size = u.arg[1]
+    return 0, max(0, (size.vmax if isinstance(size, UOp) else size) - 1)
+
+
+# ---- structure --------------------------------------------------------------------------------
+
+
+@UOp.bounds.rule(Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.SHRINK, Ops.FLIP, Ops.WINDOW, Ops.DETACH,
+                 Ops.CONTIGUOUS, Ops.COPY, Ops.GEP)
+def _(u): return u.src[0].bounds
+
+
+@rule(Ops.VECTORIZE)
+def _(u, *lanes): return union(*lanes)
+
+
+def union(*bounds: Bounds) -> Bounds:
+    return min(low for low, _ in bounds), max(high for _, high in bounds)
+
+
+# ---- arithmetic -------------------------------------------------------------------------------
+
+
+@rule(Ops.ADD)
+def _(u, x, y): return x[0] + y[0], x[1] + y[1]
+
+
+@rule(Ops.SUB)
+def _(u, x, y): return x[0] - y[1], x[1] - y[0]
+
+
+@rule(Ops.NEG)
+def _(u, x): return -x[1], -x[0]
+
+
+@rule(Ops.MUL)
+def _(u, x, y): return corners(lambda a, b: a * b, x, y)
+
+
+@rule(Ops.MULACC)
+def _(u, x, y, z):
+    low, high = corners(lambda a, b: a * b, x, y)
+    return low + z[0], high + z[1]
+
+
+@rule(Ops.MAX)
+def _(u, x, y): return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
+    """A quotient is monotonic in the divisor on each side of 0; and x/0 is 0."""
+    low, high = y
+    parts = [corners(divide, x, (low, min(high, -1)))] if low < 0 else []
+    parts += [corners(divide, x, (max(low, 1), high))] if high > 0 else []
+    parts += [(0, 0)] if low <= 0 <= high else []
+    return union(*parts)
+
+
+@rule(Ops.IDIV)
+def _(u, x, y): return _quotients(lambda a, b: a // b, x, y)
+
+
+@rule(Ops.CDIV)
+def _(u, x, y): return _quotients(lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1), x, y)
+
+
+@rule(Ops.MOD)
+def _(u, x, y):
+    low, high = y
+    if low == high > 0 and x[0] // low == x[1] // low:
+        return x[0] % low, x[1] % low
+    if x[0] >= 0 and low > 0:
+        return (x if x[1] < low else (0, min(x[1], high - 1)))
+    return min(low + 1, 0), max(high - 1, 0)  # the divisor's sign
+
+
+@rule(Ops.CMOD)
+def _(u, x, y):
+    largest = max(abs(y[0]), abs(y[1]), 1) - 1
+    if x[0] >= 0 and y[0] > x[1]:
+        return x
+    return max(min(x[0], 0), -largest), min(max(x[1], 0), largest)  # the numerator's sign
+
+
+@rule(Ops.SHL)
+def _(u, x, y):
+    if y[0] < 0 or y[1] >= u.dtype.scalar().bits:
+        return dtype_bounds(u.dtype)
+    return corners(lambda a, b: a << b, x, y)
+
+
+@rule(Ops.SHR)
+def _(u, x, y):
+    if y[0] < 0 or y[1] >= u.dtype.scalar().bits:
+        return dtype_bounds(u.dtype)
+    return corners(lambda a, b: a >> b, x, y)
+
+
+# ---- bits and booleans (False < True, so bounds of a bool are (False, True) or one value twice) ----
+
+
+@rule(Ops.AND, ints_only=False)
+def _(u, x, y):
+    if dtypes.is_bool(u.dtype):
+        return x[0] and y[0], x[1] and y[1]
+    masks = [high for low, high in (x, y) if low >= 0]
+    return (0, min(masks)) if masks else dtype_bounds(u.dtype)
+
+
+@rule(Ops.OR, ints_only=False)
+def _(u, x, y):
+    if dtypes.is_bool(u.dtype):
+        return x[0] or y[0], x[1] or y[1]
+    if x[0] < 0 or y[0] < 0:
+        return dtype_bounds(u.dtype)
+    return max(x[0], y[0]), (1 << max(x[1], y[1]).bit_length()) - 1
+
+
+@rule(Ops.XOR, ints_only=False)
+def _(u, x, y):
+    if dtypes.is_bool(u.dtype):
+        return _differs(x, y)
+    if x[0] < 0 or y[0] < 0:
+        return dtype_bounds(u.dtype)
+    return 0, (1 << max(x[1], y[1]).bit_length()) - 1
+
+
+def _differs(x: Bounds, y: Bounds) -> tuple[bool, bool]:
+    """Bounds of `x != y`."""
+    one_value_each = x[0] == x[1] and y[0] == y[1]
+    return x[1] < y[0] or y[1] < x[0], not (one_value_each and x[0] == y[0])
+
+
+@rule(Ops.CMPNE, ints_only=False)
+def _(u, x, y): return (False, True) if dtypes.is_float(u.src[0].dtype) else _differs(x, y)
+
+
+@rule(Ops.CMPEQ, ints_only=False)
+def _(u, x, y):
+    if dtypes.is_float(u.src[0].dtype):
+        return False, True
+    low, high = _differs(x, y)
+    return not high, not low
+
+
+@rule(Ops.CMPLT, ints_only=False)
+def _(u, x, y):
+    return (False, True) if dtypes.is_float(u.src[0].dtype) else (x[1] < y[0], x[0] < y[1])
+
+
+@rule(Ops.WHERE, ints_only=False)
+def _(u, condition, yes, no):
+    if dtypes.is_float(u.dtype):
+        return dtype_bounds(u.dtype)
+    if condition[0] == condition[1]:
+        return yes if condition[0] else no
+    return union(yes, no)
+
+
+@rule(Ops.CAST, ints_only=False)
+def _(u, x):
+    if dtypes.is_float(u.dtype) or dtypes.is_float(u.src[0].dtype):
+        return dtype_bounds(u.dtype)
+    if dtypes.is_bool(u.dtype):
+        return x[0] > 0 or x[1] < 0, x != (0, 0)
+    x = int(x[0]), int(x[1])
+    return x if fits(u.dtype, *x) else dtype_bounds(u.dtype)

@@ -1,0 +1,184 @@
+"""What each elementwise op means, on Python numbers: the definition that everything else must agree with.
+
+    >>> exec_alu(Ops.IDIV, dtypes.int, (-7, 2))
+    -4
+    >>> exec_alu(Ops.ADD, dtypes.int8, (100, 100))
+    -56
+
+The PYTHON device runs programs with it, constant folding computes with it, tests compare with it.
+No input raises: division of integers by 0 gives 0, floats follow IEEE 754 (1/0 is inf, 0/0 is NaN).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+Number = Any  # bool, int or float
+
+
+def _divide(x: float, y: float) -> float:
+    if y:
+        return x / y
+    return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1, y)
+
+
+def _floor_divide(x: Number, y: Number) -> Number:
+    if isinstance(x, float) or isinstance(y, float):
+        quotient = _divide(x, y)
+        return float(math.floor(quotient)) if math.isfinite(quotient) else quotient
+    return x // y if y else 0
+
+
+def _floor_modulo(x: Number, y: Number) -> Number:
+    if isinstance(x, float) or isinstance(y, float):
+        return x % y if y and math.isfinite(x) else math.nan
+    return x % y if y else 0
+
+
+def _truncating_divide(x: int, y: int) -> int:
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y else 0
+
+
+def _truncating_modulo(x: int, y: int) -> int:
+    return x - y * _truncating_divide(x, y) if y else 0
+
+
+def _exp2(x: float) -> float:
+    try:
+        return math.exp2(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log2(x: float) -> float:
+    return math.log2(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+def _trunc(x: Number) -> Number:
+    finite = isinstance(x, float) and math.isfinite(x)
+    return math.copysign(math.trunc(x), x) if finite else x  # keeps the sign of -0.5: -0.0
+
+
+def _power(x: Number, y: Number) -> Number:
+    if isinstance(x, int) and isinstance(y, int):
+        if y >= 0:
+            return x**y if y < 64 or x in (-1, 0, 1) else pow(x, y, 1 << 64)  # wraps, as C does
+        return (x if y % 2 else 1) if x in (-1, 1) else 0
+    try:
+        return math.pow(x, y)
+    except (OverflowError, ValueError):
+        # 0 to a negative power, or too large: inf, negative for an odd power of a negative base;
+        # a negative base to a fraction: NaN
+        if x < 0 and math.isfinite(x) and not float(y).is_integer():
+            return math.nan
+        odd = float(y).is_integer() and y % 2 == 1
+        return math.copysign(math.inf, x) if odd else math.inf
+
+
+def _maximum(x: Number, y: Number) -> Number:
+    return x if x != x or x > y else y  # NaN wins
+
+
+_MASK = 0xFFFFFFFF
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+
+
+def threefry(x: int, key: int) -> int:
+    """Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+    SC 2011): the halves of a 64-bit counter, low first, scrambled by those of a 64-bit key."""
+    keys = key & _MASK, key >> 32 & _MASK, (key ^ key >> 32) & _MASK ^ 0x1BD11BDA
+    a, b = (x + keys[0]) & _MASK, ((x >> 32) + keys[1]) & _MASK
+    for i in range(5):
+        for r in _ROTATIONS[i % 2]:
+            a = (a + b) & _MASK
+            b = (b << r | b >> 32 - r) & _MASK ^ a
+        a = (a + keys[(i + 1) % 3]) & _MASK
+        b = (b + keys[(i + 2) % 3] + i + 1) & _MASK
+    return b << 32 | a
+
+
+# SHL and SHR are not here: they need the width
+python_alu: dict[Ops, Callable[..., Number]] = {
+    Ops.NEG: lambda x: not x if isinstance(x, bool) else -x,
+    Ops.RECIP: lambda x: _divide(1.0, x),
+    Ops.SQRT: lambda x: math.sqrt(x) if x >= 0 else math.nan,
+    Ops.EXP2: _exp2,
+    Ops.LOG2: _log2,
+    Ops.SIN: lambda x: math.sin(x) if math.isfinite(x) else math.nan,
+    Ops.TRUNC: _trunc,
+    Ops.CAST: lambda x: x,
+    Ops.ADD: lambda x, y: x + y,
+    Ops.SUB: lambda x, y: x - y,
+    Ops.MUL: lambda x, y: x * y,
+    Ops.FDIV: _divide,
+    Ops.IDIV: _floor_divide,
+    Ops.MOD: _floor_modulo,
+    Ops.CDIV: _truncating_divide,
+    Ops.CMOD: _truncating_modulo,
+    Ops.MAX: _maximum,
+    Ops.CMPLT: lambda x, y: x < y,
+    Ops.CMPNE: lambda x, y: x != y,
+    Ops.CMPEQ: lambda x, y: x == y,
+    Ops.AND: lambda x, y: x & y,
+    Ops.OR: lambda x, y: x | y,
+    Ops.XOR: lambda x, y: x ^ y,
+    Ops.POW: _power,
+    Ops.THREEFRY: threefry,
+    Ops.WHERE: lambda condition, yes, no: yes if condition else no,
+    Ops.MULACC: lambda x, y, z: x * y + z,
+}
+
+
+def _shift(op: Ops, bits: int, x: int, count: int) -> int:
+    """What leaves the register is lost; a count outside 0..bits-1 loses every bit."""
+    if not 0 <= count < bits:
+        return -1 if op is Ops.SHR and x < 0 and count > 0 else 0
+    return x << count if op is Ops.SHL else x >> count
+
+
+def exec_alu(op: Ops, dtype: DType, operands: Sequence[Number], truncate_output: bool = True) -> Number:
+    """`op` on Python numbers, as a value of `dtype`: ints wrap around, floats are rounded.
+
+    For a vector dtype each operand is a tuple of one number per lane. `truncate_output=False`
+    leaves the number as Python computed it. Float to int drops the fraction; NaN and inf give 0.
+    """
+    if dtype.count > 1:
+        return tuple(exec_alu(op, dtype.scalar(), lane, truncate_output)
+                     for lane in zip(*operands, strict=True))
+    if op in (Ops.SHL, Ops.SHR):
+        value = _shift(op, dtype.bits, *operands)
+    else:
+        value = python_alu[op](*operands)
+    return truncate[dtype](value) if truncate_output else value
+
+
+def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
+    """The value of a scalar expression, given those of its leaves (RANGEs, Variables, LOADs …)."""
+    done: dict[UOp, Number] = {}
+    for x in u.toposort(gate=lambda x: x not in values):
+        if x in values:
+            done[x] = values[x]
+        elif x.op is Ops.CONST:
+            done[x] = x.arg
+        elif x.op is Ops.BIND:
+            done[x] = x.src[1].arg
+        elif x.op in GroupOp.Elementwise and x.op is not Ops.BITCAST:
+            done[x] = exec_alu(x.op, x.dtype, [done[s] for s in x.src])
+        elif x is u or x.op not in (Ops.DEFINE_VAR, Ops.RANGE):
+            raise RuntimeError(f"{x.op} has no value here: unbound {x.render(simplify=False)}")
+    return done[u]
+
+
+def sym_infer(u: int | UOp, values: Mapping[UOp | str, int]) -> int:
+    """A symbolic size as a number, given the values of its Variables (by Variable or by name)."""
+    if not isinstance(u, UOp):
+        return u
+    given = {v: values[key] for v in u.variables() for key in (v, v.arg[0]) if key in values}
+    if missing := [v.expr for v in u.variables() if v not in given and v in u.toposort(
+            gate=lambda x: x.op is not Ops.BIND)]:
+        raise RuntimeError(f"{u.render()} cannot be computed: unbound {', '.join(missing)}")
+    return evaluate(u, given)

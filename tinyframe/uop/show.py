@@ -1,0 +1,147 @@
+"""UOps as text: `pretty` a whole graph, `render` an index expression, `listing` a flat program.
+
+    >>> print(UOp.variable("a", 0, 9) + 3)
+    UOp(Ops.ADD, dtypes.int, arg=None, src=(
+      UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), src=()),
+      UOp(Ops.CONST, dtypes.int, arg=3, src=()),))
+    >>> (UOp.variable("a", 0, 9) + 3).render()
+    '(a+3)'
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from tinyframe.uop.node import Ops, UOp
+
+if TYPE_CHECKING:
+    from tinyframe.rewrite.pattern import UPat
+
+DEEPEST_INDENT = 60  # or the text of a chain of 10,000 nodes would be mostly spaces
+
+
+def pretty(root: UOp) -> str:
+    """The graph as nested UOp(...), runnable but for the names of nodes that are used more than
+    once: written `x0:=UOp(…)` where they first appear, and `x0` after."""
+    numbers, uses = _discovery(root)
+    lines: list[str] = []
+    written: set[UOp] = set()
+    # (node, depth, what follows it): the closing brackets of the parents whose last source it is
+    pending: list[tuple[UOp, int, str]] = [(root, 0, "")]
+    while pending:
+        u, depth, after = pending.pop()
+        indent = " " * min(2 * depth, DEEPEST_INDENT)
+        if u in written:
+            lines.append(f"{indent}x{numbers[u]}{after}")
+            continue
+        written.add(u)
+        name = f"x{numbers[u]}:=" if uses[u] > 1 else ""
+        tag = "" if u.tag is None else f", tag={u.tag!r}"
+        head = f"{indent}{name}UOp({u.op}, {u.dtype}, arg={u.arg!r}{tag}, src=("
+        if not u.src:
+            lines.append(f"{head})){after}")
+            continue
+        lines.append(head)
+        ends = [","] * (len(u.src) - 1) + [f",)){after}"]
+        pending += [(s, depth + 1, end) for s, end in zip(reversed(u.src), reversed(ends), strict=True)]
+    return "\n".join(lines)
+
+
+def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
+    """The nodes below `root` in the order a reader meets them, and how often each is a source."""
+    numbers: dict[UOp, int] = {}
+    uses: Counter[UOp] = Counter()
+    pending = list(reversed(root.src))
+    while pending:
+        u = pending.pop()
+        uses[u] += 1
+        if uses[u] == 1:
+            numbers[u] = len(numbers)
+            pending += reversed(u.src)
+    return numbers, uses
+
+
+# ---- index expressions ------------------------------------------------------------------------
+
+INFIX = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.IDIV: "//", Ops.MOD: "%",
+         Ops.CMPLT: "<", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&", Ops.OR: "|", Ops.XOR: "^",
+         Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
+
+render_rules: dict[Ops, Callable[..., str]] = {
+    **{op: lambda u, x, y, sign=sign: f"({x}{sign}{y})" for op, sign in INFIX.items()},
+    Ops.CONST: lambda u: str(u.arg),
+    Ops.DEFINE_VAR: lambda u: u.arg[0],
+    Ops.SPECIAL: lambda u, *_: u.arg[0],
+    Ops.BIND: lambda u, variable, value: variable,
+    Ops.RANGE: lambda u, size: f"ridx{u.arg[0]}",
+    Ops.NEG: lambda u, x: f"(-{x})",
+    Ops.RECIP: lambda u, x: f"(1/{x})",
+    Ops.MAX: lambda u, x, y: f"max({x}, {y})",
+    Ops.WHERE: lambda u, condition, yes, no: f"({yes} if {condition} else {no})",
+    Ops.MULACC: lambda u, x, y, z: f"({x}*{y}+{z})",
+    Ops.CAST: lambda u, x: f"{str(u.dtype).removeprefix('dtypes.')}({x})",
+    Ops.LOAD: lambda u, index, *_: index,
+    Ops.INDEX: lambda u, buffer, valid, *indices: f"{buffer}[{', '.join(indices)}]",
+    Ops.DEFINE_GLOBAL: lambda u: f"data{u.arg}",
+    Ops.GEP: lambda u, x: f"{x}.{u.arg}",
+}
+
+
+def render(u: UOp) -> str:
+    """An expression as text, every operation in brackets: `((a*4)+b)`."""
+    text: dict[UOp, str] = {}
+    for x in u.toposort():
+        words = [text[s] for s in x.src]
+        rule = render_rules.get(x.op)
+        text[x] = rule(x, *words) if rule else f"{x.op.name.lower()}({', '.join(words)})"
+    return text[u]
+
+
+# ---- patterns ---------------------------------------------------------------------------------
+
+
+def render_pattern(p: UPat) -> str:
+    """A pattern on one line: `(x + CONST:c)`, `MAX(x, x)`."""
+    if p.alternatives:
+        return " or ".join(map(render_pattern, p.alternatives))
+    ops = "" if p.ops is None else "|".join(sorted(op.name for op in p.ops))
+    if p.ops == {Ops.CONST} and p.arg is not None:
+        return repr(p.arg)
+    if p.src is None:
+        return f"{ops}:{p.name}" if ops and p.name else ops or p.name or "_"
+    sources = [p.src] if not isinstance(p.src, (tuple, list)) else p.src
+    words = [render_pattern(s) for s in sources]
+    sign = INFIX.get(next(iter(p.ops))) if p.ops is not None and len(p.ops) == 1 else None
+    text = f"({words[0]} {sign} {words[1]})" if sign and len(words) == 2 else f"{ops}({', '.join(words)})"
+    return f"{text}:{p.name}" if p.name else text
+
+
+# ---- whole graphs and programs ------------------------------------------------------------------
+
+
+def listing(uops: Iterable[UOp]) -> str:
+    """A flat program as a table: number, op, dtype, numbers of the sources, arg."""
+    numbers: dict[UOp, int] = {}
+    lines = []
+    for u in uops:
+        numbers[u] = len(numbers)
+        sources = ", ".join(_source(s, numbers) for s in u.src)
+        arg = "" if u.arg is None else repr(u.arg)
+        lines.append(f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s} {f'[{sources}]':24s} {arg}".rstrip())
+    return "\n".join(lines)
+
+
+def _source(u: UOp, numbers: dict[UOp, int]) -> str:
+    if u.op is Ops.CONST:
+        return repr(u.arg)
+    return str(numbers[u]) if u in numbers else f"?{u.op.name}"
+
+
+def _short(dtype: Any) -> str:
+    return repr(dtype).removeprefix("dtypes.")
+
+
+def summary(graph: UOp) -> str:
+    """A graph on about a page: one numbered line per node, sources first, constants in place."""
+    return listing(u for u in graph.toposort() if u.op is not Ops.CONST or u is graph)
