@@ -216,14 +216,25 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
 # quotient_terms and remainder_terms give None where there is nothing to simplify.
 
 
-def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
-    """ts = whole*c + rest: every factor of `rest` is smaller than c, and its smallest value, if
-    known, lies in 0..c-1; with the bounds of `rest`."""
+def _split_best(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
+    """_split with factors cut towards 0, or to the nearest multiple of c where only that leaves a
+    rest within 0..c-1: (a*3 + 3) % 4 = 3 - a  for a in 0..3."""
+    cut = _split(ts, c)
+    if cut[3] >= c and any(t is not None and 2 * abs(f) > c for t, f in cut[1].items()):
+        nearest = _split(ts, c, to_nearest=True)
+        if nearest[3] < c:
+            return nearest
+    return cut
+
+
+def _split(ts: Terms, c: int, to_nearest: bool = False) -> tuple[Terms, Terms, int, int]:
+    """ts = whole*c + rest: every factor of `rest` is smaller than c, and its smallest value lies in
+    0..c-1; with the bounds of `rest`."""
     whole, rest = {}, {}
     for t, f in ts.items():
         if t is None:
             continue
-        q = f // c if f >= 0 else -(-f // c)
+        q = (2 * f + c) // (2 * c) if to_nearest else f // c if f >= 0 else -(-f // c)
         if q:
             whole[t] = q
         if f != q * c:
@@ -269,7 +280,7 @@ def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     """The sum `ts`, which does not wrap around, divided by c > 0 and rounded down."""
     if c == 1:
         return ts
-    whole, rest, low, high = _split(ts, c)
+    whole, rest, low, high = _split_best(ts, c)
     if high < c:
         return whole
     if not fits(dtype, low, high):
@@ -302,7 +313,7 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
             inside = plus({s: g for s, g in ts.items() if s is not t}, scaled(exact_terms(t.src[0]), f))
             if fits(dtype, *span(inside)):
                 return _remainder(inside, c, dtype)
-    whole, rest, low, high = _split(ts, c)
+    whole, rest, low, high = _split_best(ts, c)
     if high < c:
         return rest
     if not fits(dtype, low, high):
@@ -464,6 +475,8 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
         if fine and len(fine) < len(ts) and -((low - c) // g) == -((high - c) // g):
             ts, c = {t: f // g for t, f in ts.items() if f % g == 0}, -((low - c) // g)
             break
+    if all(f >= c and t.vmin >= 0 for t, f in ts.items()):  # then every term must be 0
+        ts, c = dict.fromkeys(ts, 1), 1
     if len(ts) == 1:
         (t, f), = ts.items()
         if f == 1 and t.op is Ops.IDIV and (a := value_of(t.src[1])) is not None and a > 0:  # x//a < c
@@ -590,6 +603,61 @@ def _joined(op: Ops, parts: list[UOp], u: UOp) -> UOp:
     for c in rest:
         first = UOp(op, u.dtype, (first, c))
     return first
+
+
+# ---- what follows from a condition --------------------------------------------------------------
+
+USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
+
+
+def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
+    """The bounds that a comparison of integers puts on a sum: `i + j < 4` gives (i + j, its own
+    smallest value, 3)."""
+    positive = not is_negated(conjunct)
+    u = conjunct if positive else conjunct.src[0]
+    if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
+        return None
+    ts, c = sides(u)
+    low, high = span(ts)
+    if u.op is Ops.CMPEQ:
+        return (ts, c, c) if positive else None
+    return (ts, low, min(high, c - 1)) if positive else (ts, max(low, c), high)
+
+
+def simplify_given(u: UOp, condition: UOp) -> UOp:
+    """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
+    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`."""
+    u = simplify(u)
+    given = conjuncts(simplify(condition))
+    parts = u.toposort()
+    if not given or not any(x.op in USES_BOUNDS or x in given for x in parts):
+        return u
+    limits: dict[tuple, tuple[Terms, int, int]] = {}
+    for ts, low, high in filter(None, map(known_limits, given)):
+        key = tuple(ts.items())
+        if (other := limits.get(key)) is not None:
+            low, high = max(low, other[1]), min(high, other[2])
+        limits[key] = ts, low, high
+    # a stand-in for each sum whose bounds have become tighter
+    standins = [(ts, UOp.variable(f"given{n}", low, high)) for n, (ts, low, high) in enumerate(limits.values())
+                if low <= high and (low, high) != span(ts)]
+
+    def stand_in(x: UOp) -> UOp:
+        found = terms(x)
+        for ts, v in standins:
+            k, odd = divmod(found.get(t := next(iter(ts)), 0), ts[t])
+            if k and not odd and all(found.get(s) == k * f for s, f in ts.items()):
+                found = plus({s: f for s, f in found.items() if s not in ts}, {v.cast(x.dtype): k})
+        return total(found, x.dtype)
+
+    done: dict[UOp, UOp] = {}
+    for x in parts:
+        src = tuple(done[s] for s in x.src)
+        if x.op in USES_BOUNDS:
+            src = tuple(stand_in(s) if dtypes.is_int(s.dtype) else s for s in src)
+        done[x] = UOp.const(dtypes.bool, True) if x in given else x.replace(src=src)
+    out = simplify(done[u])
+    return simplify(out.substitute({v: total(ts) for ts, v in standins}))
 
 
 # ---- the tables -------------------------------------------------------------------------------
