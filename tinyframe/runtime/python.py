@@ -1,0 +1,406 @@
+"""The PYTHON device: interprets programs, checks every access, and so defines what is right.
+
+A program is rendered as text, one line for each UOp: its number, op, dtype, sources by number, and
+argument. Nothing is compiled; the Runner reads the text back. `a + 1` on four floats begins
+
+    # E_4: number, op, dtype, sources, argument
+    (0, "DEFINE_GLOBAL", "float.ptr(4)", (), 0),
+    (1, "DEFINE_GLOBAL", "float.ptr(4)", (), 1),
+    (2, "CONST", "int", (), 4),
+    (3, "RANGE", "int", (2,), (0, "LOOP")),
+
+A value is a Python number, a vector a tuple of them. What an op does is `uop/evaluate.py`'s table,
+and each result is rounded to its dtype at once. An index outside its buffer, or a read of scratch
+memory that nothing was written to, stops the run and says where.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinyframe.device import Compiled, Compiler, Runner
+from tinyframe.dtype import (
+    DTYPES_DICT,
+    INVERSE_DTYPES_DICT,
+    AddrSpace,
+    DType,
+    PtrDType,
+    bf16_to_f32,
+    dtypes,
+    f32_to_bf16,
+    truncate,
+)
+from tinyframe.renderer import Target
+from tinyframe.runtime.host import HostAllocator, HostMemory
+from tinyframe.uop.evaluate import _shift, python_alu
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+
+Step = Callable[[], None]
+
+
+class OutOfBounds(IndexError):
+    """A program reads or writes outside a buffer."""
+
+
+class UninitializedRead(ValueError):
+    """A program reads scratch memory or an accumulator before anything was written there."""
+
+
+# ---- program to text, and back --------------------------------------------------------------------
+
+
+class PythonRenderer:
+    """A program as text that `ast.literal_eval` reads."""
+
+    device = "PYTHON"
+    # All there are: nothing has to be decomposed.
+    code_for_op = dict.fromkeys(GroupOp.Elementwise)
+    target = Target(vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=512 << 10)
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        number = {u: n for n, u in enumerate(uops)}
+        lines = [f"# {name}: number, op, dtype, sources, argument"]
+        for n, u in enumerate(uops):
+            sources = tuple(number[s] for s in u.src)
+            lines.append(f'({n}, "{u.op.name}", "{_dtype_text(u.dtype)}", {sources}, {_arg_text(u)}),')
+        return "\n".join(lines) + "\n"
+
+
+def _dtype_text(dtype: DType) -> str:
+    if isinstance(dtype, PtrDType):
+        where = "" if dtype.addrspace is AddrSpace.GLOBAL else f", {dtype.addrspace.name}"
+        return f"{_dtype_text(dtype.base)}.ptr({dtype.size}{where})"
+    name = INVERSE_DTYPES_DICT[dtype.scalar().name]
+    return name if dtype.count == 1 else f"{name}.vec({dtype.count})"
+
+
+def _dtype_of(text: str) -> DType:
+    name, *calls = text.replace(")", "").split(".")
+    dtype = dtypes.void if name == "void" else DTYPES_DICT[name]
+    for call in calls:
+        method, _, given = call.partition("(")
+        size, _, where = given.partition(", ")
+        dtype = (dtype.vec(int(size)) if method == "vec"
+                 else dtype.ptr(int(size), AddrSpace[where or "GLOBAL"]))  # fmt: skip
+    return dtype
+
+
+def _arg_text(u: UOp) -> str:
+    if u.op is Ops.CONST and isinstance(u.arg, float) and not np.isfinite(u.arg):
+        return f'"{u.arg}"'  # inf and nan are no literals
+    if u.op is Ops.RANGE:
+        axis, kind = u.arg
+        return repr((*axis, kind.name) if isinstance(axis, tuple) else (axis, kind.name))
+    return repr(u.arg if isinstance(u.arg, (bool, int, float, str, tuple)) else None)
+
+
+class Line(NamedTuple):
+    """One line of a program's text."""
+
+    number: int
+    op: Ops
+    dtype: DType
+    src: tuple[int, ...]
+    arg: Any
+
+
+def parse(text: str) -> list[Line]:
+    """The lines of a program's text."""
+    return [Line(number, Ops[op], _dtype_of(dtype), src, arg)
+            for number, op, dtype, src, arg in ast.literal_eval(f"[\n{text}]")]  # fmt: skip
+
+
+# ---- memory ---------------------------------------------------------------------------------------
+
+
+class _Rare:
+    """Memory of a dtype that a memoryview cannot read: half, and bfloat16 stored as uint16."""
+
+    def __init__(self, stored: np.ndarray, to_float: Callable, from_float: Callable) -> None:
+        self.stored, self.to_float, self.from_float = stored, to_float, from_float
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.to_float(self.stored[at]).tolist()
+
+    def __setitem__(self, at: int, value: float) -> None:
+        self.stored[at] = self.from_float(value)
+
+
+def _view(memory: HostMemory, dtype: DType) -> Any:
+    """Memory that gives and takes Python numbers by index."""
+    if dtype is dtypes.half:
+        return _Rare(memory.array.view(np.float16), lambda stored: stored, lambda value: value)
+    if dtype is dtypes.bfloat16:
+        return _Rare(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
+                     lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
+    assert dtype.fmt is not None
+    return memoryview(memory.array).cast(dtype.fmt)
+
+
+# ---- what each op does ----------------------------------------------------------------------------
+
+# Their results are values that their dtype has already.
+_EXACT = {Ops.MAX, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST, Ops.THREEFRY,
+          *GroupOp.Comparison}  # fmt: skip
+
+
+def _rounding(op: Ops, dtype: DType) -> Callable[[Any], Any] | None:
+    """What makes a result a value of `dtype`, one lane; None where it is one already.
+
+    The same as `truncate[dtype]`, but quicker for what is usual: a program spends its time here.
+    """
+    if op in _EXACT:
+        return None
+    if op is not Ops.CAST and dtype in (dtypes.float32, dtypes.float64):
+        return _float32 if dtype is dtypes.float32 else None
+    if dtypes.is_int(dtype) and op is not Ops.CAST:
+        low, high, wrap = dtype.min, dtype.max, truncate[dtype]
+        return lambda x: x if low <= x <= high else wrap(x)
+    return truncate[dtype]
+
+
+def _float32(x: float) -> float:
+    return ctypes.c_float(x).value
+
+
+def _bitcast(source: DType, target: DType, value: Any) -> Any:
+    return _from_bits(target, _to_bits(source, value))
+
+
+def _to_bits(dtype: DType, value: Any) -> bytes:
+    if dtype is dtypes.bfloat16:
+        return f32_to_bf16(np.full(1, value, np.float32)).tobytes()
+    return struct.pack(f"={dtype.fmt}", value)
+
+
+def _from_bits(dtype: DType, bits: bytes) -> Any:
+    if dtype is dtypes.bfloat16:
+        return bf16_to_f32(np.frombuffer(bits, np.uint16)).tolist()[0]
+    return struct.unpack(f"={dtype.fmt}", bits)[0]
+
+
+def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
+    """An elementwise op on Python numbers, of one lane; its result is still to be rounded."""
+    if op is Ops.BITCAST:
+        return partial(_bitcast, source, dtype)
+    if op in (Ops.SHL, Ops.SHR):
+        return partial(_shift, op, dtype.bits)
+    return python_alu[op]
+
+
+# ---- the interpreter ------------------------------------------------------------------------------
+
+
+class PythonRunner(Runner):
+    """A program made into nested lists of steps: a loop is a step that runs its own list."""
+
+    def __init__(self, name: str, lib: bytes) -> None:
+        super().__init__(name, lib)
+        self.lines = parse(lib.decode())
+        self.values: list[Any] = [None] * len(self.lines)  # what each line gave last
+        arguments = [line for line in self.lines if line.op is Ops.DEFINE_GLOBAL]
+        self.arguments = sorted(arguments, key=lambda line: line.arg)
+        self.variables = [line for line in self.lines if line.op is Ops.DEFINE_VAR]
+        self.steps = self._block(iter(self.lines))
+        self._one_at_a_time = threading.Lock()
+
+    def __call__(
+        self,
+        *bufs: HostMemory,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        start = perf_counter()
+        with self._one_at_a_time:
+            for line, buf in zip(self.arguments, bufs, strict=True):
+                self.values[line.number] = self._argument(line, buf)
+            for line, value in zip(self.variables, vals, strict=True):
+                self.values[line.number] = value
+            try:
+                for step in self.steps:
+                    step()
+            finally:
+                for line in self.arguments:  # or the memory would live as long as this program
+                    self.values[line.number] = None
+        return perf_counter() - start if wait else None
+
+    def _argument(self, line: Line, buf: HostMemory) -> Any:
+        assert isinstance(line.dtype, PtrDType)
+        if buf.array.nbytes < line.dtype.nbytes:
+            raise OutOfBounds(f"kernel {self.name}: argument {line.arg} is {line.dtype}, "
+                              f"{line.dtype.nbytes} bytes, but was given {buf.array.nbytes}")  # fmt: skip
+        return _view(buf, line.dtype.scalar())
+
+    def _block(self, lines: Iterator[Line]) -> list[Step]:
+        """The steps up to the end of the loop or IF that `lines` stands in."""
+        steps: list[Step] = []
+        for line in lines:
+            if line.op in (Ops.ENDRANGE, Ops.ENDIF):
+                break
+            if (step := self._step(line, lines)) is not None:
+                steps.append(step)
+        return steps
+
+    def _step(self, line: Line, rest: Iterator[Line]) -> Step | None:
+        """What a line does when the program gets there; None where it does nothing then."""
+        values, out = self.values, line.number
+        match line.op:
+            case Ops.CONST:
+                values[out] = truncate[line.dtype](float(line.arg) if isinstance(line.arg, str)
+                                                   else line.arg)  # fmt: skip
+                return None
+            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.NOOP | Ops.SINK:
+                return None
+            case Ops.DEFINE_LOCAL | Ops.DEFINE_REG:
+                return self._scratch(line)
+            case Ops.RANGE:
+                return self._loop(line, self._block(rest))
+            case Ops.IF:
+                return self._branch(line, self._block(rest))
+            case Ops.LOAD:
+                return self._load(line)
+            case Ops.STORE:
+                return self._store(line)
+            case Ops.VECTORIZE:
+                sources = line.src
+                def vectorize() -> None:
+                    values[out] = tuple([values[s] for s in sources])
+                return vectorize
+            case Ops.GEP:
+                source, lane = line.src[0], line.arg
+                def gep() -> None:
+                    values[out] = values[source][lane]
+                return gep
+        if line.op in GroupOp.Elementwise:
+            return self._elementwise(line)
+        raise NotImplementedError(f"kernel {self.name}: the PYTHON device cannot run {line.op}, "
+                                  f"line {line.number} of its program")  # fmt: skip
+
+    def _elementwise(self, line: Line) -> Step:
+        values, out, sources, dtype = self.values, line.number, line.src, line.dtype.scalar()
+        function = _function(line.op, dtype, self.lines[sources[0]].dtype.scalar())
+        rounding = _rounding(line.op, dtype)
+        if line.dtype.count > 1:
+            def vector() -> None:
+                lanes = map(function, *[values[s] for s in sources])
+                values[out] = tuple(map(rounding, lanes) if rounding else lanes)
+            return vector
+        if len(sources) == 2:  # most are, so this is where the time goes
+            x, y = sources
+            def exact() -> None:
+                values[out] = function(values[x], values[y])
+            def rounded() -> None:
+                values[out] = rounding(function(values[x], values[y]))  # type: ignore[misc]
+            return rounded if rounding else exact
+        def scalar() -> None:
+            result = function(*[values[s] for s in sources])
+            values[out] = rounding(result) if rounding else result
+        return scalar
+
+    def _loop(self, line: Line, body: list[Step]) -> Step:
+        values, out, (end,) = self.values, line.number, line.src
+        def loop() -> None:
+            for i in range(values[end]):
+                values[out] = i
+                for step in body:
+                    step()
+        return loop
+
+    def _branch(self, line: Line, body: list[Step]) -> Step:
+        values, condition = self.values, line.src[0]
+        def branch() -> None:
+            if values[condition]:
+                for step in body:
+                    step()
+        return branch
+
+    def _scratch(self, line: Line) -> Step:
+        """Scratch memory and accumulators start anew, unwritten, wherever they are defined."""
+        values, out, dtype = self.values, line.number, line.dtype
+        assert isinstance(dtype, PtrDType)
+        size = dtype.size * dtype.base.count
+        def scratch() -> None:
+            values[out] = [None] * size
+        return scratch
+
+    def _load(self, line: Line) -> Step:
+        values, out, count = self.values, line.number, line.dtype.count
+        buffer, valid, flat, unit, size = self._place(line)
+        nothing: Any = truncate[line.dtype.scalar()](0)
+        scratch = self.lines[buffer].op is not Ops.DEFINE_GLOBAL
+        if count > 1:
+            nothing = (nothing,) * count
+        def load() -> None:
+            if not values[valid]:
+                values[out] = nothing
+                return
+            at = values[flat] * unit
+            if not 0 <= at <= size - count:
+                raise self._out_of_bounds(line, "reads", at, size)
+            found = values[buffer][at] if count == 1 else tuple(values[buffer][at : at + count])
+            if scratch and (found is None or (count > 1 and None in found)):
+                raise UninitializedRead(
+                    f"kernel {self.name}, line {line.number}: {self._name(buffer)}[{at}] is read, and "
+                    "nothing was written there before"
+                )
+            values[out] = found
+        return load
+
+    def _store(self, line: Line) -> Step:
+        values, value = self.values, line.src[1]
+        count = self.lines[value].dtype.count
+        buffer, valid, flat, unit, size = self._place(line)
+        def store() -> None:
+            if not values[valid]:
+                return
+            at = values[flat] * unit
+            if not 0 <= at <= size - count:
+                raise self._out_of_bounds(line, "writes", at, size)
+            memory = values[buffer]
+            if count == 1:
+                memory[at] = values[value]
+            else:
+                for lane, x in enumerate(values[value]):
+                    memory[at + lane] = x
+        return store
+
+    def _place(self, line: Line) -> tuple[int, int, int, int, int]:
+        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size."""
+        buffer, valid, flat = self.lines[line.src[0]].src
+        dtype = self.lines[buffer].dtype
+        assert isinstance(dtype, PtrDType)
+        # A pointer to vectors counts in vectors; here all memory counts in single numbers.
+        unit = dtype.base.count
+        return buffer, valid, flat, unit, dtype.size * unit
+
+    def _out_of_bounds(self, line: Line, does: str, at: int, size: int) -> OutOfBounds:
+        buffer = self.lines[line.src[0]].src[0]
+        count = self.lines[line.src[1]].dtype.count if line.op is Ops.STORE else line.dtype.count
+        place = f"[{at}]" if count == 1 else f"[{at}:{at + count}]"
+        return OutOfBounds(
+            f"kernel {self.name}, line {line.number}: {line.op} {does} {self._name(buffer)}{place}, "
+            f"which has {size} elements"
+        )
+
+    def _name(self, buffer: int) -> str:
+        line = self.lines[buffer]
+        kind = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "scratch", Ops.DEFINE_REG: "acc"}[line.op]
+        return f"{kind}{line.arg}"
+
+
+class PythonDevice(Compiled):
+    """The interpreter. Slow, and needs nothing."""
+
+    def __init__(self, device: str = "PYTHON") -> None:
+        super().__init__(device, HostAllocator(), PythonRenderer(), Compiler(), PythonRunner)
