@@ -1,0 +1,167 @@
+"""UPat: a pattern that a UOp may match.
+
+    UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")))     or, the same but in either order:
+    UPat.var("x") + UPat.cvar("c")
+
+What is left out matches anything. A name binds the node it matches; a name used twice must meet
+the same object twice, so `UPat.var("x") + UPat.var("x")` matches only `y + y`.
+"""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.uop.node import GroupOp, Ops, UOp, _arg_key
+
+Bindings = dict[str, UOp]
+
+
+class UPat:
+    """Matches a UOp by op, dtype, sources and arg.
+
+    op: one op or several. dtype: one, or a set (vectors match by their scalar too). src: a tuple
+    (in order), a list (any order), or one pattern for every source. `allow_any_len`: further
+    sources may follow those of `src`.
+    """
+
+    __slots__ = ("ops", "dtypes", "src", "arg", "name", "orders", "any_len", "required", "alternatives")
+
+    def __init__(self, op: Ops | Iterable[Ops] | None = None,
+                 dtype: DType | Iterable[DType] | None = None,
+                 src: tuple[UPat, ...] | list[UPat] | UPat | None = None, arg: Any = None,
+                 name: str | None = None, allow_any_len: bool = False):
+        self.ops = None if op is None else frozenset([op] if isinstance(op, Ops) else op)
+        self.dtypes = None if dtype is None else frozenset([dtype] if isinstance(dtype, DType) else dtype)
+        self.arg, self.name, self.src = arg, name, src
+        self.any_len = allow_any_len or src is None or isinstance(src, UPat)
+        self.alternatives: tuple[UPat, ...] = ()
+        # the orders in which the sources may stand, and the ops that must be among them
+        self.orders: list[tuple[UPat, ...]] | None = None
+        listed = src if isinstance(src, (tuple, list)) else ()
+        if isinstance(src, tuple):
+            self.orders = [src]
+        elif isinstance(src, list):
+            self.orders = list(dict.fromkeys(itertools.permutations(src)))
+        self.required = {next(iter(p.ops)) for p in listed if p.ops is not None and len(p.ops) == 1}
+
+    # ---- making patterns ----------------------------------------------------------------------
+
+    @staticmethod
+    def var(name: str | None = None, dtype: DType | Iterable[DType] | None = None) -> UPat:
+        """Anything, of `dtype` if given."""
+        return UPat(dtype=dtype, name=name)
+
+    @staticmethod
+    def cvar(name: str | None = None, dtype: DType | Iterable[DType] | None = None, arg: Any = None) -> UPat:
+        """A constant."""
+        return UPat(Ops.CONST, dtype=dtype, arg=arg, name=name)
+
+    @staticmethod
+    def const(dtype: DType | Iterable[DType] | None, value: Any) -> UPat:
+        """That constant."""
+        return UPat(Ops.CONST, dtype=dtype, arg=value)
+
+    @staticmethod
+    def any(*patterns: UPat) -> UPat:
+        """Whatever matches one of the patterns."""
+        pattern = UPat()
+        pattern.alternatives = patterns
+        if all(p.ops is not None for p in patterns):
+            pattern.ops = frozenset().union(*[p.ops for p in patterns if p.ops is not None])
+        return pattern
+
+    def named(self, name: str) -> UPat:
+        other = UPat(self.ops, self.dtypes, self.src, self.arg, name, self.any_len)
+        other.alternatives = self.alternatives
+        return other
+
+    def alu(self, op: Ops, *others: UPat) -> UPat:
+        sources = (self, *others)
+        return UPat(op, src=list(sources) if op in GroupOp.Commutative else sources)
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UPat:
+        other = other if isinstance(other, UPat) else UPat.const(None, other)
+        return other.alu(op, self) if reverse else self.alu(op, other)
+
+    def __add__(self, other): return self._binary(Ops.ADD, other)
+    def __radd__(self, other): return self._binary(Ops.ADD, other, True)
+    def __sub__(self, other): return self + (other * -1 if isinstance(other, UPat) else -other)
+    def __rsub__(self, other): return other + self * -1
+    def __neg__(self): return self * -1
+    def __mul__(self, other): return self._binary(Ops.MUL, other)
+    def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
+    def __truediv__(self, other): return self._binary(Ops.FDIV, other)
+    def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
+    def __mod__(self, other): return self._binary(Ops.MOD, other)
+    def __pow__(self, other): return self._binary(Ops.POW, other)
+    def __and__(self, other): return self._binary(Ops.AND, other)
+    def __or__(self, other): return self._binary(Ops.OR, other)
+    def __xor__(self, other): return self._binary(Ops.XOR, other)
+    def __lshift__(self, other): return self._binary(Ops.SHL, other)
+    def __rshift__(self, other): return self._binary(Ops.SHR, other)
+    def __lt__(self, other): return self._binary(Ops.CMPLT, other)
+    def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
+    def __invert__(self): return self.ne(True)
+    def ne(self, other): return self._binary(Ops.CMPNE, other)
+    def eq(self, other): return self._binary(Ops.CMPEQ, other)
+    def maximum(self, other): return self._binary(Ops.MAX, other)
+    def where(self, yes, no): return self.alu(Ops.WHERE, yes, no)
+    def cast(self, dtype: DType | None = None): return UPat(Ops.CAST, dtype, (self,))
+    def sqrt(self): return self.alu(Ops.SQRT)
+    def exp2(self): return self.alu(Ops.EXP2)
+    def log2(self): return self.alu(Ops.LOG2)
+    def sin(self): return self.alu(Ops.SIN)
+    def reciprocal(self): return self.alu(Ops.RECIP)
+
+    # ---- matching -----------------------------------------------------------------------------
+
+    def allows(self, op: Ops, dtype: DType) -> bool:
+        """Whether a node with this op and dtype can match at all."""
+        return ((self.ops is None or op in self.ops)
+                and (self.dtypes is None or dtype in self.dtypes or dtype.scalar() in self.dtypes))
+
+    def match(self, u: UOp, bindings: Bindings) -> list[Bindings]:
+        """Every way in which `u` matches, as what each name is then bound to."""
+        if self.ops is not None and u.op not in self.ops:
+            return []
+        if self.dtypes is not None and u.dtype not in self.dtypes and u.dtype.scalar() not in self.dtypes:
+            return []
+        if self.arg is not None and not _same_arg(self.arg, u):
+            return []
+        if self.name is not None:
+            if (bound := bindings.get(self.name)) is not None and bound is not u:
+                return []
+            bindings = {**bindings, self.name: u}
+        if self.alternatives:
+            return [b for p in self.alternatives for b in p.match(u, bindings)]
+        if self.src is None:
+            return [bindings]
+        if isinstance(self.src, UPat):
+            return _match_all([self.src] * len(u.src), u.src, bindings)
+        if len(u.src) != len(self.src) and not (self.any_len and len(u.src) > len(self.src)):
+            return []
+        assert self.orders is not None
+        return [b for order in self.orders for b in _match_all(order, u.src, bindings)]
+
+    def __repr__(self) -> str:
+        from tinyframe.uop.show import render_pattern
+        return render_pattern(self)
+
+
+def _match_all(patterns: Iterable[UPat], sources: tuple[UOp, ...], bindings: Bindings) -> list[Bindings]:
+    found = [bindings]
+    for pattern, source in zip(patterns, sources, strict=False):
+        found = [b for given in found for b in pattern.match(source, given)]
+        if not found:
+            break
+    return found
+
+
+def _same_arg(wanted: Any, u: UOp) -> bool:
+    if u.op is Ops.CONST and type(wanted) is not type(u.arg):
+        if isinstance(u.arg, bool) or not isinstance(wanted, (int, float)):
+            return False
+        wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
+    return _arg_key(wanted) == _arg_key(u.arg) if isinstance(wanted, (float, bool)) else wanted == u.arg
