@@ -1,0 +1,80 @@
+"""pyproject.toml and environment.yml name the same packages, and the lean install stays lean."""
+
+import itertools
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+# What conda calls some packages of PyPI. "graphviz" there is the dot program.
+CONDA_NAMES = {"graphviz": "python-graphviz", "pocl-binary-distribution": "pocl"}
+# What a pip user gets from the system, or has by running pip at all.
+ONLY_CONDA = {"python", "pip", "clang", "graphviz"}
+# Extras that conda's environment goes without, and why.
+NOT_IN_CONDA = {
+    "torch": "a reference for tests, by pip and in one release",
+    "cuda": "only for machines with an NVIDIA GPU",
+    "zig": "clang is there",
+    "dev": "the sum of course and test",
+}
+
+
+def split(requirement):
+    """("numpy", ">=2.0") of "numpy>=2.0; sys_platform == 'linux'"."""
+    return re.match(r"([\w.-]+)\s*([^;]*)", requirement).groups()
+
+
+def conda_packages():
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    return dict(split(package) for package in listed if isinstance(package, str))
+
+
+def pypi_packages():
+    """Name and versions of all that conda should have too, under conda's names."""
+    wanted = [extra for extra in EXTRAS if extra not in NOT_IN_CONDA]
+    listed = PROJECT["dependencies"] + [package for extra in wanted for package in EXTRAS[extra]]
+    return {CONDA_NAMES.get(name, name): versions for name, versions in map(split, listed)}
+
+
+def test_conda_and_pypi_users_get_the_same_packages_in_the_same_versions():
+    conda = conda_packages()
+    assert {name: conda[name] for name in conda if name not in ONLY_CONDA} == pypi_packages()
+    assert conda["python"] == PROJECT["requires-python"]
+    assert set(conda) >= ONLY_CONDA
+
+
+def test_the_environment_has_what_the_course_promises_to_conda_users():
+    promised = {"python", "jupyterlab", "numpy", "matplotlib", "graphviz", "python-graphviz"}
+    promised |= {"nbval", "pyopencl", "pocl", "clang"}
+    assert promised <= set(conda_packages())
+
+
+def test_conda_installs_tinyframe_itself_from_this_folder():
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert {"pip": ["--editable ."]} in listed
+
+
+def test_tinyframe_alone_needs_only_numpy_and_platformdirs():
+    assert [split(package)[0] for package in PROJECT["dependencies"]] == ["numpy", "platformdirs"]
+
+
+def test_pytorch_is_a_reference_for_tests_in_one_release():
+    assert EXTRAS["torch"] == ["torch==2.13.0"]
+    others = [package for extra in EXTRAS if extra != "torch" for package in EXTRAS[extra]]
+    assert not any(package.startswith("torch") for package in others)
+
+
+def test_dev_is_what_start_py_test_installs():
+    assert EXTRAS["dev"] == ["tinyframe[course,test]"]
+
+
+def test_no_package_is_asked_for_in_two_versions():
+    seen = {}
+    for package in [*PROJECT["dependencies"], *itertools.chain(*EXTRAS.values())]:
+        name, versions = split(package)
+        assert seen.setdefault(name, versions) == versions, f"{name} has two different bounds"

@@ -1,0 +1,476 @@
+"""start.py keeps its promises: it says what is wrong, does nothing twice, and never loses work.
+
+Every test runs a copy of start.py in an empty folder of its own, with neither network nor pip.
+"""
+
+import ast
+import fcntl
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A fresh clone, as far as start.py can tell."""
+    for name in ("start.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "01_first.ipynb").write_text("first")
+    return tmp_path
+
+
+@pytest.fixture
+def start(folder):
+    """start.py of that clone, as a module."""
+    spec = importlib.util.spec_from_file_location("start_under_test", folder / "start.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_start(folder, *arguments, **environment):
+    command = [sys.executable, folder / "start.py", *arguments]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=env)
+
+
+def run_start_pretending(folder, pretence):
+    """Run start.py after a line of Python that makes this machine look like another."""
+    start = str(folder / "start.py")
+    code = f"""
+import os, runpy, shutil, subprocess, sys, tempfile
+{pretence}
+runpy.run_path({start!r}, run_name="__main__")
+"""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def write_program(path, script="exit 0"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def make_ready(start, *extras):
+    """Put down what a finished set-up leaves."""
+    write_program(Path(start.PYTHON))
+    stamp = {"root": str(start.ROOT), "project": start.project_hash(), "extras": list(extras)}
+    start.STAMP.write_text(json.dumps(stamp))
+
+
+@pytest.fixture
+def installed(start, monkeypatch):
+    """The sets of extras that start.py went on to install; nothing is really installed."""
+    calls = []
+    monkeypatch.setattr(start, "make_venv", lambda: None)
+    monkeypatch.setattr(start, "install", calls.append)
+    monkeypatch.setattr(start, "find_compiler", lambda: "cc")
+    return calls
+
+
+# ------------------------------------------------------------------------------- the machine
+
+
+def test_only_the_standard_library_is_imported():
+    nodes = list(ast.walk(ast.parse((ROOT / "start.py").read_text())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names)
+
+
+def test_an_old_python_can_parse_the_file_far_enough_to_be_told():
+    ast.parse((ROOT / "start.py").read_text(), feature_version=(3, 7))
+
+
+def test_a_python_that_is_too_old_is_told_so_and_nothing_is_made(folder):
+    done = run_start_pretending(folder, "sys.version_info, sys.version = (3, 8, 1), '3.8.1 (old)'")
+    assert done.returncode == 1
+    assert "this is Python 3.8.1; the course needs 3.11 or newer" in done.stderr
+    assert not (folder / ".venv").exists()
+
+
+def test_a_python_that_is_too_old_points_to_a_newer_one_on_the_machine(folder):
+    write_program(folder / "bin" / "python3.12")
+    pretence = f"sys.version_info, os.environ['PATH'] = (3, 8, 1), {str(folder / 'bin')!r}"
+    assert "You have one: python3.12 start.py" in run_start_pretending(folder, pretence).stderr
+
+
+def test_windows_is_pointed_to_wsl(folder):
+    done = run_start_pretending(folder, "os.name = 'nt'")
+    assert done.returncode == 1
+    assert "wsl --install" in done.stderr
+
+
+# ------------------------------------------------------------------------------- the commands
+
+
+def test_help_names_every_command(folder, start):
+    done = run_start(folder, "--help")
+    assert done.returncode == 0
+    assert all(f"start.py {name}" in done.stdout for name in start.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("tset", "test"), ("--noopen", "--no-open"), ("docter", "doctor")]
+)
+def test_an_unknown_command_is_an_error_that_suggests_the_nearest(folder, wrong, meant):
+    done = run_start(folder, wrong)
+    assert done.returncode == 1
+    assert f"there is no command '{wrong}'. Did you mean {meant}?" in done.stderr
+    assert not (folder / ".venv").exists()
+
+
+def test_no_open_sets_up_without_opening_jupyterlab(start, installed, monkeypatch, capsys):
+    monkeypatch.setattr(start.os, "execve", lambda *_: pytest.fail("JupyterLab was opened"))
+    start.main(["--no-open"])
+    assert installed == [{"course"}]
+    assert (start.MY_COURSE / "course" / "01_first.ipynb").exists()
+    assert "ready" in capsys.readouterr().out
+
+
+def test_without_arguments_jupyterlab_opens_on_the_learners_copy(start, installed, monkeypatch):
+    opened = []
+    monkeypatch.setattr(start.os, "chdir", opened.append)
+    monkeypatch.setattr(start.os, "execve", lambda program, command, env: opened.append(command))
+    start.main([])
+    start.main(["lab", "--port", "9999"])
+    folder, command, _, with_options = opened
+    assert folder == start.MY_COURSE
+    assert command[:3] == [start.PYTHON, "-m", "jupyterlab"]
+    assert with_options == [*command, "--port", "9999"]
+
+
+def test_a_full_or_read_only_disk_is_said_in_one_line(start, installed, monkeypatch):
+    def full():
+        raise OSError(28, "No space left on device", "my_course")
+
+    monkeypatch.setattr(start, "copy_course", full)
+    with pytest.raises(SystemExit, match="(?s)No space left on device: 'my_course'.*Make room"):
+        start.main(["--no-open"])
+
+
+def test_ctrl_c_ends_without_a_traceback(start, monkeypatch):
+    def interrupt(extras):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(start, "set_up", interrupt)
+    with pytest.raises(SystemExit, match="Run it again to go on"):
+        start.main(["--no-open"])
+
+
+# ------------------------------------------------------------------------------- the compiler
+
+
+@pytest.fixture
+def programs(start, tmp_path, monkeypatch):
+    """A PATH with nothing on it; returns the function that puts programs there."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(start.sys, "platform", "linux")
+    return lambda *names: [write_program(tmp_path / "bin" / name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("on_path", "cc", "chosen"),
+    [
+        ([], None, None),
+        (["cc"], None, "cc"),
+        (["cc", "gcc"], None, "gcc"),
+        (["cc", "gcc", "clang"], None, "clang"),
+        (["clang", "icx"], "icx -O1", "icx -O1"),
+        (["gcc"], "not-there", "gcc"),
+        ([], "not-there", None),
+        (["gcc"], " ", "gcc"),
+    ],
+)
+def test_the_compiler_is_cc_of_the_environment_then_clang_gcc_cc(
+    start, programs, monkeypatch, on_path, cc, chosen
+):
+    programs(*on_path)
+    if cc is not None:
+        monkeypatch.setenv("CC", cc)
+    assert start.find_compiler() == chosen
+
+
+def test_the_placeholder_compilers_of_macos_do_not_count(start, monkeypatch):
+    monkeypatch.setattr(start.sys, "platform", "darwin")
+    monkeypatch.setattr(start.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(start, "printed_by", lambda *command: "")
+    assert start.find_compiler() is None
+    monkeypatch.setattr(start, "printed_by", lambda *command: "/Library/Developer")
+    assert start.find_compiler() == "clang"
+
+
+def test_zig_is_added_where_there_is_no_compiler(start, installed, monkeypatch):
+    start.set_up({"course"})
+    monkeypatch.setattr(start, "find_compiler", lambda: None)
+    start.set_up({"course"})
+    assert installed == [{"course"}, {"course", "zig"}]
+
+
+# ------------------------------------------------------------------------------- the environment
+
+
+def test_a_finished_set_up_is_not_repeated(start, installed):
+    make_ready(start, "course", "test", "zig")
+    start.set_up({"course"})
+    start.set_up({"course", "test"})
+    assert installed == []
+
+
+def test_a_changed_pyproject_or_a_new_extra_is_installed(start, installed):
+    make_ready(start, "course")
+    start.set_up({"course", "test"})
+    (start.ROOT / "pyproject.toml").write_text("[project]\n")
+    start.set_up({"course"})
+    assert installed == [{"course", "test"}, {"course"}]
+
+
+def test_each_way_a_venv_can_be_unusable_is_seen(start):
+    assert start.why_unusable() == "there is none yet"
+    make_ready(start, "course")
+    assert start.why_unusable() is None
+    start.STAMP.write_text('{"root": "elsewhere", "project": "", "extras": []}')
+    assert start.why_unusable() == "it was made for another folder"
+    for cut_short in ("{}", '{"root'):
+        start.STAMP.write_text(cut_short)
+        assert start.why_unusable() == "its set-up was never finished"
+    Path(start.PYTHON).unlink()
+    assert start.why_unusable() == "its Python is gone"
+
+
+@pytest.mark.parametrize(("script", "suits"), [("exit 0", True), ("exit 1", False)])
+def test_a_venv_made_by_hand_is_kept_if_its_python_suits(start, script, suits):
+    write_program(Path(start.PYTHON), script)
+    assert (start.why_unusable() is None) == suits
+
+
+def test_a_half_made_venv_is_removed_and_made_again(start, monkeypatch, capsys):
+    make_ready(start)
+    start.STAMP.write_text("{}")
+    (start.VENV / "leftover").touch()
+    made = []
+
+    def run(command, **_):
+        made.append(command)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(start.subprocess, "run", run)
+    start.make_venv()
+    assert made[0][1:] == ["-m", "venv", start.VENV]
+    assert not (start.VENV / "leftover").exists()
+    assert start.STAMP.read_text() == "{}"
+    assert "removing .venv: its set-up was never finished" in capsys.readouterr().out
+
+
+def test_a_missing_venv_module_names_the_package_that_has_it(start, monkeypatch):
+    monkeypatch.setattr(start.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r"sudo apt install python3\.\d+-venv"):
+        start.make_venv()
+    assert not start.VENV.exists()
+
+
+def test_too_little_disk_is_said_before_anything_is_downloaded(start, monkeypatch):
+    monkeypatch.setattr(start.shutil, "disk_usage", lambda path: SimpleNamespace(free=2e8))
+    monkeypatch.setattr(start, "run_pip", lambda *_: pytest.fail("pip was run"))
+    with pytest.raises(SystemExit, match=r"0\.2 GB of disk are free.*needs"):
+        start.install({"course"})
+
+
+def test_pip_installs_the_project_itself_with_old_and_new_extras(start):
+    make_ready(start, "course")
+    write_program(Path(start.PYTHON), f'echo "$@" > {start.ROOT}/arguments')
+    start.install({"test"})
+    arguments = (start.ROOT / "arguments").read_text().split()
+    assert arguments == ["-m", "pip", "install", "--editable", f"{start.ROOT}[course,test]"]
+    assert start.is_ready({"course", "test"})
+
+
+@pytest.mark.parametrize(
+    ("pip_says", "advice"),
+    [("ERROR: No matching distribution", "needs a network"), ("No space left", "disk is full")],
+)
+def test_a_failing_pip_is_quoted_with_what_to_do(start, pip_says, advice):
+    make_ready(start, "course")
+    write_program(Path(start.PYTHON), f"echo '{pip_says}' >&2; exit 1")
+    before = start.STAMP.read_text()
+    with pytest.raises(SystemExit, match=f"(?s){pip_says}.*{advice}"):
+        start.install({"test"})
+    assert start.STAMP.read_text() == before, "what worked before still counts as working"
+
+
+def test_a_second_set_up_waits_for_the_first(start, monkeypatch, capsys):
+    asked = []
+
+    def flock(file, operation):
+        asked.append(operation)
+        if operation & fcntl.LOCK_NB:
+            raise BlockingIOError
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with start.one_at_a_time():
+        pass
+    assert asked == [fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_EX]
+    assert "waiting for another start.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("home", [None, "", "/nowhere/at/all"])
+def test_without_a_usable_home_one_inside_the_venv_serves(start, monkeypatch, home):
+    monkeypatch.delenv("HOME")
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    assert start.child_environment()["HOME"] == str(start.VENV / "home")
+
+
+def test_the_venvs_programs_come_first_and_foreign_packages_stay_out(start, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    env = start.child_environment()
+    assert env["PATH"].startswith(f"{start.VENV / 'bin'}:")
+    assert env["HOME"] == str(tmp_path)
+    assert "PYTHONPATH" not in env
+
+
+# ------------------------------------------------------------------------------- my_course
+
+
+def test_the_learners_copy_is_made_once_and_never_touched_again(start):
+    start.copy_course()
+    mine = start.MY_COURSE / "course" / "01_first.ipynb"
+    mine.write_text("my answers")
+    (start.ROOT / "course" / "01_first.ipynb").write_text("a newer first")
+    (start.ROOT / "course" / "02_second.ipynb").write_text("second")
+    start.copy_course()
+    assert mine.read_text() == "my answers"
+    assert [path.name for path in mine.parent.iterdir()] == ["01_first.ipynb"]
+
+
+def test_projects_are_copied_once_they_exist_and_what_tools_left_behind_is_not(start):
+    start.copy_course()
+    (start.ROOT / "projects" / "__pycache__").mkdir(parents=True)
+    (start.ROOT / "projects" / "one.py").touch()
+    start.copy_course()
+    assert [path.name for path in (start.MY_COURSE / "projects").iterdir()] == ["one.py"]
+
+
+def test_a_copy_that_was_interrupted_is_made_whole(start):
+    (start.MY_COURSE / ".course.unfinished").mkdir(parents=True)
+    (start.MY_COURSE / ".course.unfinished" / "half.ipynb").touch()
+    start.copy_course()
+    assert sorted(path.name for path in start.MY_COURSE.rglob("*")) == ["01_first.ipynb", "course"]
+
+
+# ------------------------------------------------------------------------------- test
+
+
+@pytest.fixture
+def checks(start, installed, monkeypatch):
+    """The commands that `start.py test` ran; those in `checks.failing` fail."""
+    ran = SimpleNamespace(commands=[], failing=set(), installed=installed)
+
+    def run(command, **_):
+        ran.commands.append(command[2:])
+        return SimpleNamespace(returncode=int(command[2] in ran.failing))
+
+    monkeypatch.delenv("TINYFRAME_TORCH", raising=False)
+    monkeypatch.setattr(start.subprocess, "run", run)
+    (start.ROOT / "tests" / "unit").mkdir(parents=True)
+    return ran
+
+
+def test_test_runs_linter_type_checker_tests_and_notebooks(start, checks):
+    start.main(["test"])
+    ruff, mypy, pytest_ = checks.commands
+    assert (ruff[0], mypy[0], pytest_[0]) == ("ruff", "mypy", "pytest")
+    assert "--nbval" in pytest_
+    assert pytest_[-2:] == ["tests", "course"]
+    assert checks.installed == [{"course", "test"}]
+
+
+def test_options_of_test_go_to_pytest_alone(start, checks):
+    start.main(["test", "-k", "dtype"])
+    start.main(["test", "tests/unit::test_one"])
+    by_name, by_path = checks.commands
+    assert by_name[-4:] == ["-k", "dtype", "tests", "course"]
+    assert by_path[-1] == "tests/unit::test_one"
+    assert "tests" not in by_path
+
+
+@pytest.mark.parametrize("failing", ["ruff", "mypy", "pytest"])
+def test_a_failing_check_fails_the_run_and_hides_no_other(start, checks, failing):
+    checks.failing = {failing}
+    with pytest.raises(SystemExit, match=f"failed: {failing}$"):
+        start.main(["test"])
+    assert len(checks.commands) == 3
+
+
+def test_pytorch_is_installed_only_when_asked_for_by_option_or_variable(start, checks, monkeypatch):
+    start.main(["test"])
+    start.main(["test", "--torch"])
+    monkeypatch.setenv("TINYFRAME_TORCH", "0")
+    start.main(["test"])
+    monkeypatch.setenv("TINYFRAME_TORCH", "1")
+    start.main(["test"])
+    assert ["torch" in extras for extras in checks.installed] == [False, True, False, True]
+    assert all("--torch" not in command for command in checks.commands)
+
+
+def test_that_pytorch_comparisons_were_left_out_is_said_in_one_line(start, checks, capsys):
+    start.main(["test"])
+    assert capsys.readouterr().out.count("comparisons with PyTorch are left out") == 1
+    (start.VENV / "lib" / "python3.11" / "site-packages" / "torch").mkdir(parents=True)
+    start.main(["test"])
+    assert "left out" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("exit_status", [0, 3])
+def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    script = f"import sys; print(sys.argv[1:], repr(sys.stdin.read())); sys.exit({exit_status})"
+    (tmp_path / "start.py").write_text(script)
+    done = subprocess.run(["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True)
+    assert done.returncode == exit_status
+    assert done.stdout.split("\n")[0] == "['test', '--torch'] ''"
+
+
+# ------------------------------------------------------------------------------- doctor
+
+
+def test_doctor_reports_on_everything_and_changes_nothing(folder):
+    before = sorted(folder.rglob("*"))
+    done = run_start(folder, "doctor", CC="", HOME="")
+    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "CUDA"]
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout
+    assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names
+    assert all(line[2:4] in ("ok", "--") for line in lines[: len(names)])
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_doctor_fails_for_a_compiler_that_does_not_compile_and_quotes_it(folder, tmp_path):
+    broken = write_program(tmp_path / "bin" / "brokencc", "echo 'math.h: not found' >&2; exit 1")
+    done = run_start(folder, "doctor", CC=str(broken))
+    assert done.returncode == 1
+    assert "NO  C compiler" in done.stdout
+    assert "math.h: not found" in done.stdout
+
+
+def test_doctor_fails_for_a_cc_that_names_no_program(folder):
+    done = run_start(folder, "doctor", CC="no-such-compiler -O1")
+    assert done.returncode == 1
+    assert "NO  C compiler  CC=no-such-compiler -O1: there is no such program" in done.stdout
+
+
+def test_doctor_says_that_zig_will_come_where_no_compiler_is(start, programs):
+    assert start.try_compiler() == ("none yet; python3 start.py adds zig's, from a wheel", "")

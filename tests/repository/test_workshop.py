@@ -1,0 +1,45 @@
+"""What surrounds the code: continuous integration, container, make targets, ignored files."""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def workflow_jobs():
+    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+
+def commands_of(job):
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_every_job_runs_all_tests():
+    for name, job in workflow_jobs().items():
+        assert {"python3 start.py test", "bash .ci/run"} & set(commands_of(job)), name
+
+
+def test_the_learners_commands_run_on_linux_and_macos_at_the_oldest_python():
+    learner = workflow_jobs()["learner"]
+    matrix = learner["strategy"]["matrix"]
+    assert {system.split("-")[0] for system in matrix["os"]} == {"ubuntu", "macos"}
+    assert "3.11" in matrix["python"]
+    assert {"python3 start.py --no-open", "python3 start.py test"} <= set(commands_of(learner))
+
+
+def test_the_container_is_set_up_by_the_same_command():
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert container["postCreateCommand"] == "python3 start.py --no-open"
+
+
+def test_make_has_its_targets():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert targets == ["lab", "test", "lint", "bench", "course"]
+
+
+def test_the_learners_copy_and_the_environment_are_never_committed():
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {"/my_course/", "/.venv/"} <= set(ignored)
