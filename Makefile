@@ -1,0 +1,20 @@
+# Short names for what contributors run most. A learner needs none of this: python3 start.py.
+PYTHON = .venv/bin/python
+
+.PHONY: lab test lint bench course
+
+lab:     ## set up and open JupyterLab
+	python3 start.py
+
+test:    ## every check; ARGS="tests/unit -k dtype" runs pytest alone with these
+	python3 start.py test $(ARGS)
+
+lint:    ## ruff and mypy
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+
+bench:   ## measure beside other libraries
+	$(PYTHON) -m benchmarks.run $(ARGS)
+
+course:  ## run each notebook from top to bottom and store what it really prints
+	$(PYTHON) -m nbconvert --to notebook --execute --inplace course/*.ipynb
