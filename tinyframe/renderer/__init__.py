@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from tinyframe.uop.node import Ops, UOp
 
 
 @dataclass(frozen=True)
@@ -19,3 +22,18 @@ class Target:
     l1: int
     l2: int
     l3: int = 0
+
+
+class Renderer:
+    """Writes a flat program as source text. A backend's renderer is a subclass (see cstyle.py)."""
+
+    device = ""
+    # elementwise ops the language has; codegen/decompose.py replaces the others
+    code_for_op: Mapping[Ops, Callable[..., str]] = {}
+    native_half = True  # can it convert between float16 and float32 by itself
+
+    def __init__(self, target: Target | None = None):
+        self.target = target or Target(vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10)
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        raise NotImplementedError(f"{type(self).__name__} does not say how to render")

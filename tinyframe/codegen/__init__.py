@@ -1,0 +1,101 @@
+"""Code generation: from a kernel's loop nest to source text, as a list of named passes.
+
+Each pass is a function from graph to graph; `passes` reads like the table of contents of this
+package. DEBUG=4 prints the kernel after each of them and the rules that fired.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tinyframe.codegen.decompose import decompositions
+from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
+from tinyframe.codegen.linearize import linearize
+from tinyframe.codegen.optimize.heuristic import default_opts
+from tinyframe.codegen.optimize.loops import Opt, apply_opts
+from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops
+from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, kernel_name, thread_count
+from tinyframe.renderer import Renderer
+from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.settings import settings
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.symbolic import index_rules, relaxed, sym
+
+
+@dataclass
+class Compilation:
+    """One kernel on its way down: for whom, and with which Opts."""
+
+    renderer: Renderer
+    opts: list[Opt] | None
+    stages: list[tuple[str, UOp]] = field(default_factory=list)
+
+
+def simplify(sink: UOp, job: Compilation) -> UOp:
+    rules = index_rules if settings.NOOPT else sym + relaxed if settings.RELAXED else sym
+    return graph_rewrite(sink, rules, name="simplify")
+
+
+def tidy(sink: UOp, job: Compilation) -> UOp:
+    return sink if settings.NOOPT else share_reduce_loops(merge_neighbours(sink))
+
+
+def optimize(sink: UOp, job: Compilation) -> UOp:
+    if job.opts is None:
+        job.opts = [] if settings.NOOPT else default_opts(sink, job.renderer.target)
+    return apply_opts(sink, job.opts)
+
+
+def decompose(sink: UOp, job: Compilation) -> UOp:
+    rules = decompositions(frozenset(job.renderer.code_for_op), job.renderer.native_half)
+    return graph_rewrite(sink, rules, name="decompose")
+
+
+passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
+    ("simplify", simplify),
+    ("tidy loops", tidy),
+    ("optimize", optimize),
+    ("expand copies", lambda sink, job: expand_copies(sink)),
+    ("flatten indices", lambda sink, job: flatten_indices(sink)),
+    ("simplify again", simplify),
+    ("decompose", decompose),
+    ("expand lanes", lambda sink, job: expand_lanes(sink)),
+    ("simplify at last", simplify),
+]
+
+
+def full_rewrite_to_sink(sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None) -> UOp:
+    """The kernel after all passes: only real loops, flat indices and ops the device has."""
+    from tinyframe.device import Device
+    job = Compilation(renderer or Device[Device.DEFAULT].renderer, None if opts is None else list(opts))
+    return _run_passes(sink, job)
+
+
+def _run_passes(sink: UOp, job: Compilation) -> UOp:
+    for name, fn in passes:
+        sink = fn(sink, job)
+        job.stages.append((name, sink))
+    return sink
+
+
+def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None) -> ProgramSpec:
+    """A kernel as source text for `renderer`, with the given Opts or the default ones."""
+    job = Compilation(renderer, None if opts is None else list(opts))
+    sink = _run_passes(ast, job)
+    uops = linearize(sink)
+    optimized = next(graph for name, graph in job.stages if name == "optimize")
+    loops = [r for r in dict.fromkeys(u for u in optimized.toposort() if u.op is Ops.RANGE)]
+    name = kernel_name(ast, sorted(loops, key=_name_order))
+    source = renderer.render(name, uops)
+    arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
+    used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
+    written = {s.src[0].src[0].arg for s in ast.src}
+    return ProgramSpec(
+        name=name, src=source, device=renderer.device, ast=ast, uops=uops, globals=sorted(used),
+        outs=sorted(written), ins=[a for a in arguments if a not in written], vars=ast.variables(),
+        threads=thread_count(uops), opts=job.opts or [], ops_estimate=estimate_ops(ast), mem_estimate=estimate_mem(ast))
+
+
+def _name_order(r: UOp) -> tuple:
+    order = [AxisType.THREAD, AxisType.LOOP, AxisType.REDUCE, AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL]
+    return order.index(r.arg[1]), r.arg[0]

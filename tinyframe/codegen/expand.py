@@ -1,0 +1,214 @@
+"""Expansion: UPCAST and UNROLL ranges become copies, VECTOR ranges become lanes.
+
+After it a kernel has only real loops left, every INDEX is one flat number, and what varied along a
+VECTOR range is a vector: a contiguous load stays one load, others are gathered lane by lane.
+"""
+from __future__ import annotations
+
+import functools
+import itertools
+
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.schedule.fuse import length
+from tinyframe.uop.movement import flatten
+from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.symbolic import terms
+
+# marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
+UNROLLED = "unrolled"
+
+
+def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
+    return [r for r in u.own_ranges if r.arg[1] in kinds]
+
+
+def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
+    """Every combination of constants for the ranges."""
+    constants = [[UOp.const(dtypes.int, n) for n in range(length(r))] for r in ranges]
+    return [dict(zip(ranges, c, strict=True)) for c in itertools.product(*constants)]
+
+
+def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
+    """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
+    done: dict[UOp, UOp] = dict(values)
+    keys = values.keys()
+    for u in root.toposort(gate=lambda u: u not in values and bool(u.ranges & keys)):
+        if u in done:
+            continue
+        src = tuple([done.get(s, s) for s in u.src])
+        if src == u.src:
+            done[u] = u
+        else:
+            new = UOp(u.op, u.dtype, src, u.arg, u.tag)
+            done[u] = new.simplify() if new.op in GroupOp.ALU and new.dtype in _INDEX_DTYPES else new
+    return done[root]
+
+
+_INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
+
+
+def expand_copies(sink: UOp) -> UOp:
+    """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several; equal
+    parts of the copies stay one node, which is what makes a register tile."""
+    done: dict[UOp, UOp] = {}
+    for u in sink.toposort():
+        src = tuple([done[s] for s in u.src])
+        new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+        if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
+            parts = [put_constants(new.src[0], values) for values in assignments(unrolled)]
+            loops = [r for r in new.src[1:] if r not in unrolled]
+            tag = UNROLLED if loops else None
+            value = functools.reduce(lambda a, b, op=u.arg, tag=tag: UOp(op, a.dtype, (a, b), tag=tag), parts)
+            new = value.reduce(u.arg, *loops)
+        elif u.op is Ops.SINK:
+            new = UOp.sink(*[copy for store in new.src for copy in _copies(store)], arg=u.arg)
+        done[u] = new
+    return done[sink]
+
+
+def _copies(store: UOp) -> list[UOp]:
+    copied = of_kind(store, AxisType.UPCAST)
+    if not copied:
+        return [store]
+    body = store.replace(src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied]))
+    # the store owns the ranges, so they are open only in its sources
+    return [body.replace(src=tuple(put_constants(s, values) for s in body.src)) for values in assignments(copied)]
+
+
+def flatten_indices(sink: UOp) -> UOp:
+    """One flat number per INDEX; a STAGE becomes stores into scratch memory of its own."""
+    done: dict[UOp, UOp] = {}
+    number = itertools.count()
+    for u in sink.toposort():
+        src = tuple([done[s] for s in u.src])
+        new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+        if u.op is Ops.STAGE:
+            sizes = [length(r) for r in u.own_ranges]
+            scratch = UOp(Ops.DEFINE_LOCAL, u.dtype.ptr(functools.reduce(int.__mul__, sizes, 1), AddrSpace.LOCAL), (),
+                          next(number))
+            place = scratch.index(flatten(u.own_ranges, sizes))
+            new = UOp(Ops.STAGE, scratch.dtype, (place.store(new.src[0]), *new.src[1:]), u.arg)
+        elif u.op is Ops.INDEX and u.arg is not None:
+            new = UOp(Ops.INDEX, src[0].dtype, (*src[:2], _flat(src[2:], u.arg)))
+        done[u] = new
+    return done[sink]
+
+
+def _flat(ix: tuple[UOp, ...], shape: tuple) -> UOp:
+    """Row-major; in 64 bits where 32 could overflow."""
+    elements = functools.reduce(lambda a, b: a * b, (s if isinstance(s, int) else s.vmax for s in shape), 1)
+    if elements > dtypes.max(dtypes.int):
+        ix = tuple(i.cast(dtypes.long) for i in ix)
+    flat = flatten(ix, shape)
+    return flat
+
+
+# ---- lanes --------------------------------------------------------------------------------------
+
+
+def expand_lanes(sink: UOp) -> UOp:
+    """VECTOR ranges become lanes: scalar nodes that vary along one become vector nodes."""
+    done: dict[UOp, UOp] = {}
+    for u in sink.toposort():
+        done[u] = _with_lanes(u, done)
+    return done[sink]
+
+
+def lane_of(u: UOp) -> UOp | None:
+    """The VECTOR range that a value varies along."""
+    return next((r for r in u.ranges if r.arg[1] is AxisType.VECTOR), None)
+
+
+def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    lane = lane_of(u)
+    if u.op is Ops.RANGE and lane is u:
+        return UOp.const(dtypes.int.vec(length(u)), tuple(range(length(u))))
+    if u.op is Ops.INDEX:  # stays scalar; the LOAD or STORE looks at it
+        return u.replace(src=(done[u.src[0]], *u.src[1:]))
+    if u.op is Ops.LOAD:
+        return _load(u, lane, done)
+    if u.op is Ops.STORE:
+        return _store(u, done)
+    if u.op is Ops.REDUCE:
+        return _reduce(u, done)
+    src = tuple([done[s] for s in u.src])
+    if u.op in FIRST_RANGE or u.op is Ops.SINK:
+        ranges = [r for r in u.src if r.op is Ops.RANGE and r.arg[1] is AxisType.VECTOR]
+        kept = [done[s] for s in u.src if s not in ranges]
+        # an unrolled store gives several, held together by a SINK
+        flat = [x for s in kept for x in (s.src if s.op is Ops.SINK else (s,))] if u.op is Ops.SINK else kept
+        return u.replace(src=tuple(flat))
+    if lane is None:
+        return u if src == u.src else u.replace(src=src)
+    n = length(lane)
+    return UOp(u.op, u.dtype.vec(n), tuple(_broadcast(s, n) for s in src), u.arg, u.tag)
+
+
+def _broadcast(u: UOp, n: int) -> UOp:
+    return u if u.dtype.count == n else u.vectorize(n)
+
+
+def _memory(index: UOp, done: dict[UOp, UOp]) -> UOp:
+    """The buffer of an INDEX (a STAGE has been rebuilt by now)."""
+    return done[index.src[0]]
+
+
+def _is_contiguous(index: UOp, lane: UOp) -> bool:
+    """Do the lanes lie side by side, under one condition?"""
+    _, valid, flat = index.src
+    ts = terms(flat)
+    return (lane not in valid.ranges and ts.get(lane) == 1
+            and not any(lane in t.ranges for t in ts if t is not None and t is not lane))
+
+
+def _at_lane(index: UOp, lane: UOp, n: int, done: dict[UOp, UOp]) -> UOp:
+    constant = {lane: UOp.const(dtypes.int, n)}
+    valid, flat = (put_constants(s, constant).simplify() if lane in s.ranges else s for s in index.src[1:])
+    return UOp(Ops.INDEX, index.dtype, (_memory(index, done), _scalar(valid, done), _scalar(flat, done)))
+
+
+def _scalar(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    """An index's expression, in which loads (gathered indices) have been rebuilt."""
+    return u.substitute({s: done[s] for s in u.toposort() if s.op is Ops.LOAD and s in done and done[s] is not s})
+
+
+def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
+    index = u.src[0]
+    if lane is None:
+        return u.replace(src=(UOp(Ops.INDEX, index.dtype, (_memory(index, done), *[_scalar(s, done) for s in index.src[1:]])),))
+    n = length(lane)
+    if _is_contiguous(index, lane):
+        return UOp(Ops.LOAD, u.dtype.vec(n), (_at_lane(index, lane, 0, done),))
+    lanes = [UOp(Ops.LOAD, u.dtype, (_at_lane(index, lane, k, done),)) for k in range(n)]
+    return UOp(Ops.VECTORIZE, u.dtype.vec(n), tuple(lanes))
+
+
+def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    index, value = u.src[0], done[u.src[1]]
+    lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
+    loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
+    if lane is None:
+        place = UOp(Ops.INDEX, index.dtype, (_memory(index, done), *[_scalar(s, done) for s in index.src[1:]]))
+        return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
+    n = length(lane)
+    value = _broadcast(value, n)
+    if _is_contiguous(index, lane):
+        return UOp(Ops.STORE, dtypes.void, (_at_lane(index, lane, 0, done), value, *loops))
+    return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (_at_lane(index, lane, k, done), value.gep(k), *loops))
+                      for k in range(n)])
+
+
+def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    """Lanes of a reduce's own are accumulated side by side and combined after its loop."""
+    value = done[u.src[0]]
+    lanes = of_kind(u, AxisType.VECTOR)
+    loops = [done[r] for r in u.own_ranges if r not in lanes]
+    if not lanes:
+        return value.reduce(u.arg, *loops)
+    n = length(lanes[0])
+    total = _broadcast(value, n).reduce(u.arg, *loops)
+    parts = [total.gep(k) for k in range(n)]
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
+    return parts[0]

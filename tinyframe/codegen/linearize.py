@@ -1,0 +1,213 @@
+"""Linearization: from a graph to a flat list of instructions.
+
+A statement sits in the outermost loop it can. Every value depends on what its sources depend on;
+REDUCE and STAGE close the ranges they own. The loops form a tree (a reduce's loop hangs under the
+deepest loop that its result depends on), each statement belongs to the deepest loop it depends on,
+and reductions over the same ranges share a loop. Nothing else decides where code goes. So the
+maximum in a softmax, which depends on the row only, is computed once per row, before the column loop.
+"""
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from tinyframe.codegen.expand import UNROLLED
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.schedule.prepare import identity
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+
+
+@dataclass(eq=False)
+class Statement:
+    """One instruction, the statements that must come before it, and the loop whose body it is in."""
+
+    uop: UOp
+    loop: UOp | None
+    needs: list[Statement] = field(default_factory=list)
+
+
+def linearize(sink: UOp) -> list[UOp]:
+    """The program of a kernel whose ranges are all real loops."""
+    parent = loop_tree(sink)
+    statements = _statements(sink, parent)
+    return _in_order(statements, parent)
+
+
+# ---- the tree of loops --------------------------------------------------------------------------
+
+
+def loop_tree(sink: UOp) -> dict[UOp, UOp | None]:
+    """Each loop's parent; None is the kernel's own body. Consumers first, so that what is inside a
+    reduce's loop finds that loop's place known."""
+    parent: dict[UOp, UOp | None] = {}
+    for store in sink.src:
+        _add_chain(parent, None, store.own_ranges)
+    for u in reversed(sink.toposort()):
+        if u.op in (Ops.REDUCE, Ops.STAGE):
+            _add_chain(parent, deepest(u.ranges, parent), u.own_ranges)
+    return parent
+
+
+def _add_chain(parent: dict[UOp, UOp | None], outer: UOp | None, ranges: tuple[UOp, ...]) -> None:
+    for r in ranges:
+        if r not in parent:
+            parent[r] = outer
+        outer = r
+
+
+def depth(loop: UOp | None, parent: dict[UOp, UOp | None]) -> int:
+    n = 0
+    while loop is not None:
+        loop, n = parent[loop], n + 1
+    return n
+
+
+def deepest(ranges: frozenset[UOp], parent: dict[UOp, UOp | None]) -> UOp | None:
+    return max(ranges, key=lambda r: depth(r, parent), default=None)
+
+
+def runs_of(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
+    """The loops around a node, outermost first."""
+    loop, loops = deepest(u.ranges, parent), []
+    while loop is not None:
+        loops.append(loop)
+        loop = parent[loop]
+    return loops[::-1]
+
+
+# ---- statements -----------------------------------------------------------------------------------
+
+
+def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
+    numbers = itertools.count()
+    made: dict[UOp, Statement] = {}  # what computes each node
+    program_of: dict[UOp, UOp] = {}  # what stands for it in the program
+    out: list[Statement] = []
+    loop_cache: dict[frozenset[UOp], UOp | None] = {}
+
+    def loop_of(u: UOp) -> UOp | None:
+        if u.ranges not in loop_cache:
+            loop_cache[u.ranges] = deepest(u.ranges, parent)
+        return loop_cache[u.ranges]
+
+    def add(uop: UOp, loop: UOp | None, *needs: Statement) -> Statement:
+        out.append(statement := Statement(uop, loop, list(needs)))
+        return statement
+
+    for u in sink.toposort():
+        needs = [made[s] for s in u.src if s in made]
+        src = tuple([program_of[s] for s in u.src])
+        if u.op is Ops.RANGE:
+            program_of[u] = u  # stands at the head of its loop
+        elif u.op is Ops.REDUCE:
+            register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), (), next(numbers))
+            place = register.index(UOp.const(dtypes.int, 0))
+            start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
+            first = add(place, loop_of(u), add(register, loop_of(u)))
+            last = add(place.store(start), loop_of(u), first, add(start, loop_of(u)))
+            inner = u.own_ranges[-1]
+            for part in _parts(u.src[0], u.arg):
+                before = add(place.load(), inner, last)
+                value = before.uop.alu(u.arg, program_of[part])
+                step = add(value, inner, before, *([made[part]] if part in made else []))
+                last = add(place.store(value), inner, step, before)
+            made[u] = add(place.load(), loop_of(u), last)
+            program_of[u] = made[u].uop
+        elif u.op is Ops.STAGE:
+            scratch = u.src[0].src[0].src[0]
+            made[u] = made[u.src[0]]
+            program_of[u] = scratch
+        elif u.op is Ops.STORE:
+            new = UOp(Ops.STORE, dtypes.void, src[:FIRST_RANGE[Ops.STORE]])
+            loop = u.own_ranges[-1] if u.own_ranges else deepest(u.src[0].ranges | u.src[1].ranges, parent)
+            made[u], program_of[u] = add(new, loop, *needs), new
+        elif u.op is Ops.SINK or u.tag == UNROLLED:
+            program_of[u] = u  # an unrolled sum is taken apart where it is accumulated
+        else:
+            new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
+            made[u], program_of[u] = add(new, loop_of(u), *needs), new
+    return out
+
+
+def _parts(value: UOp, op: Ops) -> list[UOp]:
+    """The copies that UNROLL made of a reduce's value, in order."""
+    parts: list[UOp] = []
+    while value.op is op and value.tag == UNROLLED:
+        parts.append(value.src[1])
+        value = value.src[0]
+    return [value, *reversed(parts)]
+
+
+def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> list[UOp]:
+    """Sorts every loop's body (its statements, and the loops in it, each as one) by what needs what."""
+    path_of: dict[UOp | None, tuple[UOp, ...]] = {None: ()}
+    for loop in parent:
+        chain: list[UOp] = []
+        r: UOp | None = loop
+        while r is not None:
+            chain.append(r)
+            r = parent[r]
+        path_of[loop] = tuple(reversed(chain))
+
+    def item_in(body: UOp | None, statement: Statement):
+        """The statement, or the loop it is in, as an item of `body`; None if it is elsewhere."""
+        path, outer = path_of[statement.loop], path_of[body]
+        if path == outer:
+            return statement
+        return path[len(outer)] if path[:len(outer)] == outer else None
+
+    bodies: dict[UOp | None, dict] = {loop: {} for loop in path_of}  # body -> item -> items it needs
+    for s in statements:
+        path = path_of[s.loop]
+        for body in (None, *path):
+            bodies[body].setdefault(item_in(body, s), {})
+        for need in s.needs:
+            # the innermost body that holds both
+            common = 0
+            other = path_of[need.loop]
+            while common < min(len(path), len(other)) and path[common] is other[common]:
+                common += 1
+            body = path[common - 1] if common else None
+            mine, theirs = item_in(body, s), item_in(body, need)
+            if mine is not theirs:
+                bodies[body][mine][theirs] = None
+
+    out: list[UOp] = []
+    work: list = [("body", None)]
+    while work:
+        what, item = work.pop()
+        if what == "end":
+            out.append(UOp(Ops.ENDRANGE, dtypes.void, (item,)))
+        elif what == "statement":
+            out.append(item.uop)
+        else:
+            if item is not None:
+                out.append(item)
+                work.append(("end", item))
+            for x in reversed(_sorted(bodies[item])):
+                work.append(("statement", x) if isinstance(x, Statement) else ("body", x))
+    # arguments, scratch memory and constants once, at the top
+    top = dict.fromkeys(s for u in out for s in (u, *u.src) if s.op in _AT_TOP)
+    return [*sorted(top, key=lambda u: _AT_TOP.index(u.op)), *[u for u in out if u.op not in _AT_TOP]]
+
+
+_AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL, Ops.CONST]
+
+
+def _sorted(needs: dict) -> list:
+    """The items of one body, each after what it needs; otherwise in the order in which they were met."""
+    order: dict = {}
+    begun: set = set()
+    for first in needs:
+        stack = [(first, False)]
+        while stack:
+            item, ready = stack.pop()
+            if ready:
+                order[item] = None
+            elif item not in order:
+                if item in begun:
+                    raise RuntimeError("two loops need each other's results: their ranges must not be shared")
+                begun.add(item)
+                stack.append((item, True))
+                stack.extend((n, False) for n in reversed(list(needs.get(item, ()))) if n not in order)
+    return list(order)

@@ -1,0 +1,96 @@
+"""Before a kernel is scheduled: neighbouring loops become one, and equal reduce loops are shared."""
+from __future__ import annotations
+
+from tinyframe.codegen.optimize.loops import kind, replace_ranges
+from tinyframe.schedule.fuse import length
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+
+
+def merge_neighbours(sink: UOp) -> UOp:
+    """Two loops that are contiguous everywhere become one: 28 x 28 pixels are 784.
+
+    (y, x) becomes (p // 28, p % 28), and wherever those two are neighbouring dimensions of an INDEX,
+    one dimension p. If a division is left anywhere, nothing is gained and the loops stay.
+    """
+    again = True
+    while again:
+        again = False
+        for owner in [u for u in sink.toposort() if u.op in FIRST_RANGE]:
+            for outer, inner in zip(owner.own_ranges, owner.own_ranges[1:], strict=False):
+                if (merged := _merge(sink, outer, inner)) is not None:
+                    sink, again = merged, True
+                    break
+            if again:
+                break
+    return sink
+
+
+def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
+    if kind(outer) is not kind(inner) or any(r.src[0].op is not Ops.CONST for r in (outer, inner)):
+        return None
+    owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
+    for u in owners:
+        own = u.own_ranges
+        if (outer in own) != (inner in own) or (outer in own and own.index(outer) + 1 != own.index(inner)):
+            return None
+    for u in sink.toposort():  # a value may not use one without the other, or the loops cannot be one
+        if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
+            return None
+    n = length(inner)
+    both = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
+    divisions = _divisions(sink)
+    merged = replace_ranges(sink, {outer: both // n, inner: both % n}, _merge_dimensions)
+    return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
+
+
+def _same_loops(sink: UOp) -> bool:
+    return all(r.op is Ops.RANGE for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges)
+
+
+def _divisions(sink: UOp) -> int:
+    return sum(u.op in (Ops.IDIV, Ops.MOD) for u in sink.toposort())
+
+
+def _merge_dimensions(u: UOp) -> UOp | None:
+    """Neighbouring dimensions of an INDEX that are the quotient and the remainder of one expression."""
+    if u.op is not Ops.INDEX or u.arg is None:
+        return None
+    ix, shape = list(u.src[2:]), list(u.arg)
+    d = 0
+    while d + 1 < len(ix):
+        both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify()
+        if _divisions(ix[d]) + _divisions(ix[d + 1]) > _divisions(both):
+            ix[d:d + 2], shape[d:d + 2] = [both], [shape[d] * shape[d + 1]]
+        else:
+            d += 1
+    return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))
+
+
+def share_reduce_loops(sink: UOp) -> UOp:
+    """Reduces that are independent, of equal size and in the same loops run in one loop: they get the same RANGEs."""
+    first: dict[tuple, list[UOp]] = {}
+    mapping: dict[UOp, UOp] = {}
+    inside: dict[UOp, frozenset[UOp]] = {}  # the reduces that a node is computed from
+    nothing: frozenset[UOp] = frozenset()
+    for u in sink.toposort():
+        below = nothing.union(*[inside[s] for s in u.src]) if u.src else nothing
+        if u.op is Ops.REDUCE and not any(r in mapping for r in u.own_ranges):
+            key = (u.ranges, tuple(length(r) for r in u.own_ranges))
+            for other in first.setdefault(key, []):
+                if other.own_ranges == u.own_ranges:
+                    break
+                depends = any(set(other.own_ranges) & set(b.own_ranges) for b in below)
+                nested = any(b.op is Ops.REDUCE and b.ranges & set(u.own_ranges) for b in below)
+                if not depends and not nested and not _owns_elsewhere(sink, u, other, inside):
+                    mapping |= dict(zip(u.own_ranges, other.own_ranges, strict=True))
+                    break
+            else:
+                first[key].append(u)
+        inside[u] = below | {u} if u.op is Ops.REDUCE else below
+    return replace_ranges(sink, mapping) if mapping else sink
+
+
+def _owns_elsewhere(sink: UOp, u: UOp, other: UOp, inside: dict[UOp, frozenset[UOp]]) -> bool:
+    """Would sharing make a loop need its own result: some reduce over u's ranges computed from one over other's."""
+    return any(set(x.own_ranges) & set(u.own_ranges) and any(set(b.own_ranges) & set(other.own_ranges) for b in below)
+               for x, below in inside.items() if x.op is Ops.REDUCE)

@@ -1,0 +1,89 @@
+"""A compiled-to-source kernel: what the runtime needs to launch it and what is shown of it."""
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tinyframe.codegen.optimize.loops import Opt, axes
+from tinyframe.schedule.fuse import iterations, length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSpec:
+    """One kernel as source text.
+
+    globals: the slots of the kernel's arguments. vars: its Variables, in argument order. threads:
+    iterations of its THREAD loop, 1 where it has none. ops_estimate: arithmetic operations;
+    mem_estimate: bytes of the arguments that it touches, each counted once.
+    """
+
+    name: str
+    src: str
+    device: str
+    ast: UOp
+    uops: list[UOp] = field(repr=False)
+    globals: list[int]
+    outs: list[int]
+    ins: list[int]
+    vars: list[UOp]
+    threads: int
+    opts: list[Opt]
+    ops_estimate: int
+    mem_estimate: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the kernel's loops before they were optimized."""
+        return tuple(length(r) for r in axes(self.ast))
+
+
+_names: Counter[str] = Counter()
+_named: dict[tuple, str] = {}
+
+
+def kernel_name(sink: UOp, loops: list[UOp]) -> str:
+    """`E_4` (elementwise) or `r_64_16` (with a reduce) and the loops' sizes; a second kernel of the
+    same sizes is `E_4n1`, a third `E_4n2`."""
+    if (name := _named.get(sink)) is None:
+        prefix = "r" if any(u.op is Ops.REDUCE for u in sink.toposort()) else "E"
+        name = "_".join([prefix, *[str(length(r)) for r in loops]]) if loops else prefix
+        count = _names[name]
+        _names[name] += 1
+        name = _named[sink] = f"{name}n{count}" if count else name
+    return name
+
+
+_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "white": 37}
+
+
+def colored_name(spec: ProgramSpec) -> str:
+    """The name with each size in the colour of its axis: reduce red, vector and upcast yellow, thread cyan."""
+    parts = [spec.name.split("_")[0]]
+    for r in (u for u in spec.uops if u.op is Ops.RANGE):
+        parts.append(f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m")
+    return "_".join(parts)
+
+
+def estimate_ops(sink: UOp) -> int:
+    """Arithmetic operations of a kernel, each value in the loops it depends on; index arithmetic is not counted."""
+    total = 0
+    data: set[UOp] = set()  # what is computed from loaded values
+    for u in sink.toposort():
+        if u.op in (Ops.LOAD, Ops.REDUCE) or (u.op in GroupOp.Elementwise and any(s in data for s in u.src)):
+            data.add(u)
+        if u.op in GroupOp.ALU and u in data:
+            total += iterations(tuple(u.ranges)) * (2 if u.op is Ops.MULACC else 1)
+        elif u.op is Ops.REDUCE:
+            total += iterations((*u.ranges, *u.own_ranges))
+    return total
+
+
+def estimate_mem(sink: UOp) -> int:
+    """Bytes of all arguments that a kernel reads or writes."""
+    arguments = {u for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL}
+    return sum(g.dtype.size * g.dtype.base.itemsize for g in arguments)
+
+
+def thread_count(uops: list[UOp]) -> int:
+    return next((length(u) for u in uops if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD), 1)

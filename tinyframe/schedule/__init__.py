@@ -1,0 +1,114 @@
+"""Scheduling: from a tensor graph to the list of kernels that compute it.
+
+    prepare   what need not be computed is taken out                       prepare.py
+    fuse      which values are stored, and which of them share a kernel    fuse.py
+    lower     movement becomes index arithmetic on RANGEs                  ranges.py
+    kernels   KERNEL nodes, linked by the buffers between them             kernels.py
+    memory    temporary buffers share memory by lifetime                   memory.py
+
+A schedule is kept for the next graph of the same structure (other buffers, other values of its
+Variables): `create_schedule` then only fills in the buffers.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tinyframe.device import buffer_of
+from tinyframe.dtype import DType
+from tinyframe.schedule.item import Kernel, ScheduleItem
+from tinyframe.schedule.kernels import CycleError, buffer_of_state
+from tinyframe.schedule.kernels import kernelize as _kernelize
+from tinyframe.schedule.memory import share_memory
+from tinyframe.settings import settings
+from tinyframe.uop.node import Ops, UOp
+
+__all__ = ["CycleError", "Kernel", "ScheduleItem", "create_schedule", "kernelize"]
+
+# schedules kept; each holds its kernels' graphs
+CACHE_SIZE = 512
+
+
+@dataclass
+class _Plan:
+    """A schedule with numbered slots in place of buffers; the first are those of the graph itself."""
+
+    slots: list[UOp]
+    kernelized: UOp  # a SINK of what each key becomes: ASSIGN(BUFFER, KERNEL)
+    realized: UOp  # the same once all kernels have run: BUFFER
+    keys: UOp  # a SINK of the nodes that become something
+    steps: list[tuple[UOp, list[int]]]  # each kernel's ast and the slots of its arguments
+
+
+_plans: dict[UOp, _Plan] = {}
+
+
+def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
+    return UOp(Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=("slot", number)), UOp(Ops.DEVICE, arg=device)), size)
+
+
+def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
+    """The graph with slots for buffers and Variables unbound; its buffers; and what each Variable was."""
+    order = sink.toposort()
+    buffers = [u for u in order if u.op is Ops.BUFFER]
+    bound = {u: u.src[0] for u in order if u.op is Ops.BIND}
+    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
+    return sink.substitute(mapping), buffers, {var: bind for bind, var in bound.items()}
+
+
+def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
+    slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)]
+
+    def new_buffer(device: str, size: int, dtype: DType) -> UOp:
+        slots.append(_slot(len(slots), device, size, dtype))
+        return slots[-1]
+
+    becomes = _kernelize(sink, new_buffer)
+    keys, kernelized = UOp.sink(*becomes), UOp.sink(*becomes.values())
+    pending = [u for u in (*sink.src, *becomes.values())]
+    kernels = [u for u in UOp.sink(*pending).toposort() if u.op is Ops.KERNEL]
+    realized = _after_running(UOp.sink(*[becomes.get(u, u) for u in (*becomes, *sink.src)]))
+    lasting = {u for u in realized.toposort() if u.op is Ops.BUFFER}
+    arguments = [[buffer_of_state(s) for s in k.src[:k.arg.buffers]] for k in kernels]
+    temporary = set(slots[len(buffers):]) - lasting
+    place = share_memory(arguments, temporary)
+    number = {s: n for n, s in enumerate(slots)}
+    steps = [(k.arg.ast, [number[place.get(b, b)] for b in bs]) for k, bs in zip(kernels, arguments, strict=True)]
+    realized = UOp.sink(*realized.src[:len(becomes)], *realized.src[len(becomes):])
+    return _Plan(slots, kernelized, realized, UOp.sink(*becomes, *sink.src), steps)
+
+
+def _after_running(sink: UOp) -> UOp:
+    """The graph once its kernels have run: a BUFFER in place of each ASSIGN(BUFFER, KERNEL)."""
+    return sink.substitute({u: u.src[0] for u in sink.toposort()
+                            if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL})
+
+
+def _plan_of(sink: UOp) -> tuple[_Plan, dict[UOp, UOp], dict[UOp, UOp]]:
+    """The plan, the buffers to put into its slots, and the BINDs to put back for Variables."""
+    normal, buffers, bound = _normalized(sink)
+    key = normal.replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _make_plan(normal, buffers)
+        if len(_plans) >= CACHE_SIZE:
+            del _plans[next(iter(_plans))]
+        _plans[key] = plan
+    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers):]]
+    return plan, dict(zip(plan.slots, [*buffers, *fresh], strict=True)), bound
+
+
+def kernelize(sink: UOp) -> dict[UOp, UOp]:
+    """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL), nothing is run."""
+    plan, fill, bound = _plan_of(sink)
+    keys = plan.keys.substitute(fill | bound).src
+    return dict(zip(keys, plan.kernelized.substitute(fill | bound).src, strict=False))
+
+
+def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
+    """What to run for the values of a SINK; what its nodes become once that has run; Variables' values."""
+    plan, fill, bound = _plan_of(sink)
+    keys = plan.keys.substitute(fill | bound).src
+    becomes = {k: v for k, v in zip(keys, plan.realized.substitute(fill | bound).src, strict=True) if k is not v}
+    items = [ScheduleItem(ast, tuple(buffer_of(fill[plan.slots[n]]) for n in arguments))
+             for ast, arguments in plan.steps]
+    return items, becomes, {var: bind.src[1].arg for var, bind in bound.items()}

@@ -1,0 +1,307 @@
+"""Fusion: which values are stored, and which of them share a kernel.
+
+A value that is not stored is computed anew wherever it is used, in the middle of the kernel that
+uses it. That is what fusion means, and it is nearly always right: memory is slow, arithmetic is
+quick. The exceptions are the *cost rule*, `reason_to_store` below. To apply it, one walk from the
+outputs to the inputs tells every value where it is used: by which kernel, at which indices, inside
+which loops. A second step puts stored values into the kernel that uses them, where each is needed
+once, so that (say) an optimizer's three outputs are one kernel.
+
+    x.softmax()                    1 kernel: the row's maximum and sum are needed once per row
+    x / x.sum()                    2 kernels: all of `x` must be summed before the first division
+    gelu(x @ w + b) @ w2           2 kernels: gelu is fused into the first product
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tinyframe.uop.movement import Indices, constant, flatten, source_indices
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.symbolic import terms
+
+# A reduce shares its consumer's kernel only if at least this many independent results are left to
+# divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
+PARALLEL_WORK = 32
+# An elementwise value that would be computed this many times for each of its elements is stored ...
+RECOMPUTE_LIMIT = 4
+# ... unless it is as cheap as this, in units of one addition (a relu is recomputed, a gelu is not).
+CHEAP = 2
+COST = {Ops.EXP2: 10, Ops.LOG2: 10, Ops.SIN: 10, Ops.POW: 20, Ops.THREEFRY: 40, Ops.FDIV: 4,
+        Ops.RECIP: 4, Ops.SQRT: 4, Ops.IDIV: 4, Ops.MOD: 4, Ops.CAST: 0, Ops.BITCAST: 0}
+
+
+class Use(NamedTuple):
+    """One place where a value is used."""
+
+    kernel: UOp  # the stored value whose kernel it is used in
+    indices: Indices
+    path: tuple[UOp, ...]  # the loops around that place, outermost first
+
+
+@dataclass
+class Fusion:
+    """What fuse() found: the stored values, why each is stored, and who shares a kernel."""
+
+    kernels: list[list[Placed]]
+    reasons: dict[UOp, str] = field(default_factory=dict)
+
+
+class Placed(NamedTuple):
+    """A value stored by a kernel, and the indices (over the kernel's ranges) that it is stored at."""
+
+    value: UOp
+    indices: Indices
+
+
+def length(r: UOp) -> int:
+    """Number of iterations of a RANGE (at most, where its size is symbolic)."""
+    return r.vmax + 1
+
+
+def new_indices(shape: tuple, numbers, kind: AxisType = AxisType.LOOP) -> Indices:
+    """A RANGE for each dimension; 0 for those of size 1."""
+    return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
+
+
+def is_memory(u: UOp) -> bool:
+    """A value that is in memory already: a BUFFER, or the result of a KERNEL, whatever its shape."""
+    while u.op is Ops.RESHAPE:
+        u = u.src[0]
+    return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
+
+
+def is_leaf(u: UOp) -> bool:
+    return u.op in (Ops.CONST, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
+
+
+def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
+    """The loops in which a value at `indices` really runs: those it depends on, and if one of them
+    is a reduce's loop, all the loops around that."""
+    depends = frozenset[UOp]().union(*[i.ranges for i in indices])
+    if not any(r.arg[1] is AxisType.REDUCE for r in depends):
+        return tuple(r for r in path if r in depends)
+    last = max((n for n, r in enumerate(path) if r in depends), default=-1)
+    return path[:last + 1]
+
+
+def iterations(loops: tuple[UOp, ...]) -> int:
+    return math.prod(map(length, loops))
+
+
+def fuse(outputs: list[UOp], order: list[UOp], numbers, alone: set[UOp] = frozenset()) -> Fusion:
+    """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
+
+    `numbers` gives fresh range numbers; values in `alone` share their kernel with no other.
+    """
+    graph = _Graph(outputs, order)
+    uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
+    stored: list[UOp] = []
+    own_indices: dict[UOp, Indices] = {}
+    reduce_ranges: dict[UOp, dict[int, UOp]] = {}
+    fusion = Fusion([])
+
+    for u in reversed(order):
+        if is_leaf(u):
+            continue
+        reason = graph.reason_to_store(u, list(uses[u]))
+        if reason:
+            stored.append(u)
+            fusion.reasons[u] = reason
+            own_indices[u] = ix = new_indices(u.shape, numbers)
+            mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
+        else:
+            mine = list(uses[u])
+        for kernel, ix, path in mine:
+            if u.op is Ops.REDUCE_AXIS:
+                ranges = reduce_ranges.setdefault(u, {
+                    a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]})
+                path = loops_around(ix, path) + tuple(ranges.values())
+                ix = tuple(ranges.get(d, i) for d, i in enumerate(ix))
+            elif u.op in GroupOp.Movement:
+                ix = source_indices(u, ix)
+            for s in u.src[1:] if u.op is Ops.ASSIGN else u.src:
+                if not is_leaf(s) and s.op is not Ops.DEVICE:
+                    uses[s][Use(kernel, ix, path)] = None
+
+    groups = _Groups(graph, stored, uses, own_indices)
+    groups.share(alone)
+    fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
+    return fusion
+
+
+class _Graph:
+    """What the cost rule needs to know of a graph beforehand."""
+
+    def __init__(self, outputs: list[UOp], order: list[UOp]):
+        self.outputs = set(outputs)
+        self.users: dict[UOp, list[UOp]] = {}
+        # does a reduce's result flow into it element by element; additions to compute it from what is stored
+        self.after_reduce: dict[UOp, bool] = {}
+        self.cost: dict[UOp, int] = {}
+        for u in order:
+            for s in dict.fromkeys(u.src):
+                self.users.setdefault(s, []).append(u)
+            self.after_reduce[u] = u.op is Ops.REDUCE_AXIS or (
+                not is_leaf(u) and u.op not in _NOT_ELEMENT_BY_ELEMENT
+                and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src))
+            if is_leaf(u) or u.op is Ops.REDUCE_AXIS:
+                self.cost[u] = 0
+            else:
+                own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
+                self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+        self.reduce_ends = {self._end_of(u) for u in order if u.op is Ops.REDUCE_AXIS}
+
+    def _end_of(self, reduce: UOp) -> UOp:
+        """A reduce's result slides down through elementwise work of its own size that only it feeds
+        (a bias, an activation): storing that instead costs the same and saves a kernel."""
+        end = u = reduce
+        while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
+            u = users[0]
+            if (u.op is Ops.REDUCE_AXIS or u.op in _NOT_ELEMENT_BY_ELEMENT or u.op in _FORCED
+                    or u.size != reduce.size):
+                break
+            if u.op not in GroupOp.Movement:
+                end = u
+        return end
+
+    def reason_to_store(self, u: UOp, uses: list[Use]) -> str | None:
+        """The cost rule: why this value must be stored, or None: it is computed where it is used."""
+        if u in self.outputs:
+            return "output"
+        if u.op in _FORCED:
+            return u.op.name.lower()
+        if not uses or u.op in GroupOp.Movement:
+            return None
+        evaluations = [iterations(loops_around(ix, path)) for _, ix, path in uses]
+        if u in self.reduce_ends:
+            if len({use.kernel for use in uses}) > 1:
+                return "a reduce used by several kernels"
+            if sum(evaluations) > u.size:
+                return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
+            if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
+                return "a reduce with too little parallel work"
+        elif max(evaluations) >= RECOMPUTE_LIMIT * u.size and (self.after_reduce[u] or self.cost[u] >= CHEAP):
+            return f"needed {max(evaluations) // max(u.size, 1)} times"
+        return None
+
+    def is_contraction(self, u: UOp) -> bool:
+        """A sum of products of two operands that are each reused: matmul, convolution."""
+        if u.op is not Ops.REDUCE_AXIS or u.arg[0] is not Ops.ADD:
+            return False
+        product = u.src[0]
+        while product.op in (Ops.CAST, Ops.RESHAPE, Ops.PERMUTE, Ops.UNWINDOW):
+            product = product.src[0]
+        return product.op is Ops.MUL and all(_is_expanded(s) for s in product.src)
+
+
+_NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
+# stored whatever it costs, because the user said so
+_FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
+
+
+def _is_expanded(u: UOp) -> bool:
+    while u.op in GroupOp.Movement or u.op is Ops.CAST:
+        if u.op is Ops.EXPAND and u.size > u.src[0].size:
+            return True
+        u = u.src[0]
+    return False
+
+
+class _Groups:
+    """Stored values that share a kernel. Each group has a root: the value that the kernel was made for."""
+
+    def __init__(self, graph: _Graph, stored: list[UOp], uses: dict[UOp, dict[Use, None]],
+                 own_indices: dict[UOp, Indices]):
+        self.graph, self.stored, self.uses = graph, stored, uses
+        self.number = {u: n for n, u in enumerate(reversed(stored))}  # producers have smaller numbers
+        self.host: dict[UOp, UOp] = {}
+        self.moved: dict[UOp, dict[UOp, UOp]] = {}  # a guest's own ranges -> indices in its host
+        self.placed = {u: [Placed(u, own_indices[u])] for u in stored}
+        self.users_of: dict[UOp, list[UOp]] = {
+            u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored}
+        self.contracts = {k: False for k in stored}
+        for u, places in uses.items():
+            if graph.is_contraction(u):
+                for k in [u] if u in self.contracts else {use.kernel for use in places}:
+                    self.contracts[k] = True
+        # bit n of needs[k]: kernel k needs, directly or not, what kernel number n stores
+        self.direct: dict[UOp, int] = dict.fromkeys(stored, 0)
+        for u in stored:
+            for k in self.users_of[u]:
+                self.direct[k] |= 1 << self.number[u]
+        self.needs: dict[UOp, int] = {}
+        by_number = list(reversed(stored))
+        for k in by_number:
+            self.needs[k] = self.direct[k]
+            for n in _bits(self.direct[k]):
+                self.needs[k] |= self.needs[by_number[n]]
+        self.by_number = by_number
+
+    def root(self, u: UOp) -> UOp:
+        while u in self.host:
+            u = self.host[u]
+        return u
+
+    def share(self, alone: set[UOp]) -> None:
+        """Puts a stored value into the first kernel that uses each of its elements exactly once."""
+        for u in reversed(self.stored):
+            if (u.op in _FORCED and u.op is not Ops.ASSIGN) or u in alone:
+                continue
+            for k in dict.fromkeys(map(self.root, self.users_of[u])):
+                if k is not u and k not in alone and self._can_host(k, u):
+                    self._move(u, k)
+                    break
+
+    def _can_host(self, k: UOp, u: UOp) -> bool:
+        if k.op is Ops.COPY or (self.contracts[u] and self.contracts[k]):
+            return False
+        if u.size < PARALLEL_WORK and u.size != k.size:
+            return False
+        if len(places := self._indices_in(k, u)) > 1 or not covers_once(next(iter(places)), u.shape):
+            return False
+        # no kernel may stand between the two: one that needs u and that k needs
+        between = {self.root(self.by_number[n]) for n in _bits(self.needs[k])} - {u, k}
+        return not any(self.needs[other] >> self.number[u] & 1 for other in between)
+
+    def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
+        """Where k and its guests use u, in terms of k's own ranges."""
+        return {tuple(i.substitute(self.moved.get(use.kernel, {})).simplify() for i in use.indices)
+                for use in self.uses[u] if self.root(use.kernel) is k}
+
+    def _move(self, u: UOp, k: UOp) -> None:
+        """u's kernel, with what it already hosts, becomes part of k's."""
+        (indices,) = self._indices_in(k, u)
+        pairs = zip(self.placed[u][0].indices, indices, strict=True)
+        mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
+        for value, ix in self.placed.pop(u):
+            self.placed[k].append(Placed(value, tuple(i.substitute(mapping).simplify() for i in ix)))
+            earlier = self.moved.get(value, {})
+            self.moved[value] = mapping | {r: i.substitute(mapping).simplify() for r, i in earlier.items()}
+        self.host[u] = k
+        self.contracts[k] |= self.contracts[u]
+        both = 1 << self.number[u] | 1 << self.number[k]
+        self.needs[k] |= self.needs[u]
+        for other in self.placed:
+            if self.needs[other] & both:
+                self.needs[other] |= self.needs[k] | both
+        self.needs[k] &= ~both
+
+
+def _bits(mask: int):
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def covers_once(indices: Indices, shape: tuple) -> bool:
+    """Do these indices, over the ranges they hold, name each element exactly once?"""
+    expected = 1
+    for term, factor in sorted(((t, f) for t, f in terms(flatten(indices, shape)).items() if f),
+                               key=lambda pair: pair[1]):
+        if term is None or term.op is not Ops.RANGE or term.arg[1] is AxisType.REDUCE or factor != expected:
+            return False
+        expected *= length(term)
+    return expected == math.prod(s if isinstance(s, int) else s.vmax for s in shape)

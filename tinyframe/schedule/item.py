@@ -1,0 +1,27 @@
+"""What the scheduler hands on: kernels in the graph, and the list of things to run."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tinyframe.device import Buffer
+from tinyframe.uop.node import UOp
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources are
+    its buffers, outputs first; sources after those only say what must have run before."""
+
+    ast: UOp
+    buffers: int
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.ast.op} {len(self.ast.src)} outputs>"
+
+
+@dataclass(frozen=True)
+class ScheduleItem:
+    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` are its arguments, outputs first."""
+
+    ast: UOp
+    bufs: tuple[Buffer, ...]

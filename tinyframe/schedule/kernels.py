@@ -1,0 +1,200 @@
+"""Kernels: every group of stored values becomes one KERNEL node, in an order in which they can run.
+
+A KERNEL's sources are its buffers, outputs first. `ASSIGN(BUFFER, KERNEL)` is what the buffer holds
+once the kernel has run, so what must run before what can be read off the graph.
+"""
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf
+from tinyframe.schedule.item import Kernel
+from tinyframe.schedule.prepare import prepare_rules
+from tinyframe.schedule.ranges import lower
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
+KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+
+
+class CycleError(RuntimeError):
+    """Kernels that wait for each other: an in-place change between two reads of the same memory."""
+
+
+@dataclass
+class Lowered:
+    """One group lowered: the loop nest, its outputs, and what it reads, in the order of its arguments."""
+
+    ast: UOp
+    outputs: list[UOp]  # the stored values
+    reads: list[UOp]  # a BUFFER, the result of a KERNEL, or a value that another group stores
+    after: dict[int, None] = field(default_factory=dict)  # the groups that must run before
+
+
+def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
+    """Cuts the graph into kernels. Maps each node that is stored to `ASSIGN(BUFFER, KERNEL)`, reshaped.
+
+    `new_buffer(device, size, dtype)` names new memory.
+    Raises CycleError where memory is changed in place between two uses that need each other.
+    """
+    stored_by_user = [u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)]
+    prepared = graph_rewrite(UOp.sink(*sink.src, *stored_by_user), prepare_rules, name="prepare the graph")
+    replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
+
+    outputs = list(dict.fromkeys(b for u in prepared.src[:len(sink.src)] if not is_leaf(b := u.base)))
+    one_by_one: set[UOp] = set()
+    while True:
+        order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
+        del order[UOp.sink(*outputs)]
+        fusion = fuse(outputs, list(order), itertools.count(), one_by_one)
+        groups = [_lower_group(group, fusion) for group in fusion.kernels]
+        unsafe = [u for g in groups for u in _unsafe_in_place(g)]
+        if not unsafe:
+            break
+        # read and written at different indices: the new value is computed first, then copied
+        change = {u: u.replace(src=(u.src[0], UOp(Ops.CONTIGUOUS, u.dtype, (u.src[1],), tag="before assign")))
+                  for u in unsafe}
+        outputs = list(UOp.sink(*outputs).substitute(change).src)
+        replaced = {old: new.substitute(change) for old, new in replaced.items()}
+        one_by_one |= set(change.values())
+
+    results = _link(groups, new_buffer)
+    becomes = {}
+    for old, new in replaced.items():
+        if (result := results.get(new.base)) is not None:
+            becomes[old] = new.substitute({new.base: result})
+    return becomes
+
+
+def memory_state(u: UOp) -> UOp:
+    """The buffer, kernel's result or stored value whose elements a chain of reshapes shows."""
+    while u.op is Ops.RESHAPE:
+        u = u.src[0]
+    return u
+
+
+def assigned_state(u: UOp) -> UOp:
+    """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
+    u = u.src[0]
+    while u.op in GroupOp.Movement:
+        u = u.src[0]
+    return u
+
+
+def buffer_of_state(u: UOp) -> UOp:
+    while u.op is not Ops.BUFFER:
+        u = u.src[0]
+    return u
+
+
+def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
+    members = {p.value for p in group}
+    outputs = [p.value for p in group]
+    if outputs[0].op is Ops.COPY:
+        copy = outputs[0]
+        arguments = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
+        return Lowered(UOp(Ops.COPY, copy.dtype, (*arguments, copy.src[1])), outputs, [memory_state(copy.src[0])])
+    slots: dict[UOp, UOp] = {}
+
+    def slot(state: UOp) -> UOp:
+        if state not in slots:
+            slots[state] = UOp(Ops.DEFINE_GLOBAL, state.dtype.ptr(state.size), (), len(slots))
+        return slots[state]
+
+    targets = {}
+    for value in outputs:
+        if value.op is Ops.ASSIGN:
+            state = assigned_state(value)
+            targets[value] = value.src[0].substitute({state: slot(state)})
+        else:
+            targets[value] = slot(value).reshape(value.shape)
+
+    def memory(u: UOp) -> UOp | None:
+        state = memory_state(u)
+        if state in members or not (state in fusion.reasons or is_leaf(state) and state.op in (Ops.BUFFER, Ops.ASSIGN)):
+            return None
+        return slot(state)
+
+    ast = lower(group, memory, targets.__getitem__, itertools.count())
+    used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
+    reads = [state for state, g in slots.items() if g in used]
+    return Lowered(ast, outputs, reads)
+
+
+def _unsafe_in_place(g: Lowered) -> list[UOp]:
+    """The ASSIGNs of a kernel that also reads what they overwrite, at other places or in other loops."""
+    if g.ast.op is Ops.COPY:
+        return []
+    written = {s.src[0].src[0]: s.src[0] for s in g.ast.src}
+    clash = {u.src[0] for u in g.ast.toposort() if u.op is Ops.INDEX and written.get(u.src[0], u) is not u}
+    return [value for value, s in zip(g.outputs, g.ast.src, strict=True)
+            if value.op is Ops.ASSIGN and s.src[0].src[0] in clash]
+
+
+def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
+    """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory."""
+    maker = {value: n for n, g in enumerate(groups) for value in g.outputs}
+    overwritten: dict[UOp, int] = {}
+    for n, g in enumerate(groups):
+        for value in g.outputs:
+            if value.op is Ops.ASSIGN:
+                overwritten[assigned_state(value)] = n
+    for n, g in enumerate(groups):
+        states = [*g.reads, *[assigned_state(v) for v in g.outputs if v.op is Ops.ASSIGN]]
+        for state in states:
+            if (m := maker.get(state, n)) != n:
+                g.after[m] = None
+            if (w := overwritten.get(state, n)) != n:
+                groups[w].after[n] = None  # read before it is overwritten
+
+    results: dict[UOp, UOp] = {}
+    kernels: dict[int, UOp] = {}
+    for n in _running_order(groups):
+        g = groups[n]
+        buffers = {}
+        for value in g.outputs:
+            state = assigned_state(value) if value.op is Ops.ASSIGN else None
+            buffers[value] = (results.get(state, state) if state is not None
+                              else new_buffer(value.device, value.size, value.dtype))
+        arguments = [*buffers.values()]
+        arguments += [results.get(s, s) for s in g.reads if s not in g.outputs and results.get(s, s) not in arguments]
+        arguments = [_as_buffer_state(a) for a in arguments]
+        first = [kernels[m] for m in g.after if not any(a.op is Ops.ASSIGN and a.src[1] is kernels[m] for a in arguments)]
+        kernels[n] = UOp(Ops.KERNEL, dtypes.void, (*arguments, *first), Kernel(g.ast, len(arguments)))
+        for value, argument in zip(g.outputs, arguments, strict=False):
+            buffer = buffer_of_state(argument)
+            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n]))
+            results[value] = after if value.op is Ops.ASSIGN else after.reshape(value.shape)
+            if value.op is Ops.ASSIGN:
+                state = assigned_state(value)
+                results[value] = value.src[0].substitute({state: after.reshape(state.shape)})
+    return results
+
+
+def _as_buffer_state(u: UOp) -> UOp:
+    """A BUFFER or ASSIGN(BUFFER, KERNEL), without the movement around it."""
+    while u.op in GroupOp.Movement:
+        u = u.src[0]
+    return u
+
+
+def _running_order(groups: list[Lowered]) -> list[int]:
+    waiting = {n: len(g.after) for n, g in enumerate(groups)}
+    followers: dict[int, list[int]] = {}
+    for n, g in enumerate(groups):
+        for m in g.after:
+            followers.setdefault(m, []).append(n)
+    ready, order = [n for n in waiting if not waiting[n]], []
+    for n in ready:  # grows while it is walked
+        order.append(n)
+        for f in followers.get(n, []):
+            waiting[f] -= 1
+            if not waiting[f]:
+                ready.append(f)
+    if len(order) < len(groups):
+        raise CycleError("cycle: a tensor is changed in place while a result that is not realized yet still needs "
+                         "both its old and its new value; realize() that result before the assign")
+    return order

@@ -1,0 +1,64 @@
+"""Preparation of the tensor graph: what the scheduler need not think of is removed first."""
+from __future__ import annotations
+
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.schedule.fuse import is_memory
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the
+# first leaving PARTS partial results, so that all cores take part; the same whatever their number.
+LARGE_REDUCE = 1 << 21
+MANY_RESULTS = 32
+PARTS = 256
+
+
+def split_reduce(reduce: UOp) -> UOp | None:
+    """A very large reduce to few results, as a reduce of partial reduces."""
+    (x,), (op, axes) = reduce.src, reduce.arg
+    if any(not isinstance(s, int) for s in x.shape) or reduce.size >= MANY_RESULTS or x.size < LARGE_REDUCE:
+        return None
+    for axis in axes:
+        size = x.shape[axis]
+        parts = next((p for p in range(min(PARTS, size // 2), 15, -1) if size % p == 0), None)
+        if parts is not None:
+            split = x.reshape((*x.shape[:axis], parts, size // parts, *x.shape[axis + 1:]))
+            inner = tuple(a if a < axis else a + 1 for a in axes)
+            partial = split.reduce_axis(op, inner).contiguous()
+            return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
+    return None
+
+
+def _merge_reshapes(u: UOp, x: UOp) -> UOp:
+    return x.src[0].reshape(u.arg)
+
+
+def _copy(u: UOp, x: UOp) -> UOp | None:
+    if x.op is Ops.CONST:
+        return UOp(Ops.CONST, x.dtype, (), x.arg)
+    if x.device == u.src[1].arg:
+        return x.contiguous()
+    return None if is_memory(x) else u.replace(src=(x.contiguous(), u.src[1]))
+
+
+prepare_rules = PatternMatcher([
+    (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
+    (UPat(Ops.CONST, src=(UPat(Ops.DEVICE),), name="c"), lambda c: c.replace(src=())),
+    (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
+    (UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"), lambda u, x: x if u.arg == x.shape else None),
+    (UPat(Ops.CONTIGUOUS, src=(UPat(Ops.CONTIGUOUS, name="x"),)), lambda x: x),
+    (UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),)), lambda x: x if is_memory(x) else None),
+    (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
+    # reducing nothing gives the identity
+    (UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
+     lambda u, x: u.const_like(identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None),
+    (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
+    # what has no elements need not be computed
+    (UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
+     lambda u: u.const_like(0) if u.size == 0 and u.base.op is not Ops.CONST else None),
+])
+
+
+def identity(op: Ops, dtype):
+    """What a reduce of nothing gives: 0, 1, or the smallest value."""
+    return {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtype.min}[op]

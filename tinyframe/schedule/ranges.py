@@ -1,0 +1,229 @@
+"""Lowering: a part of the tensor graph becomes one loop nest.
+
+Every dimension of what is stored gets a RANGE, a loop variable. Walking from there towards the
+inputs, a movement op only changes the index expressions (`movement.py`), a REDUCE_AXIS adds ranges
+of its own, and at the end stand LOADs at the indices found. No data is moved, and no view objects
+are needed.
+
+PAD and UNWINDOW are where an index may point outside. What they cover is lowered with a fresh
+in-range RANGE in place of that index; then the real index is put in, together with the condition,
+on every INDEX that uses it: nothing out of range is ever read. The zero that stands for what is
+not there is a WHERE beside it, left out where it is zero anyway.
+"""
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.schedule.fuse import Placed, is_leaf
+from tinyframe.uop.movement import Indices, condition, source_indices
+from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
+
+Conditions = dict[UOp, tuple[UOp, UOp]]  # stand-in range -> (the real index, when it is in range)
+
+
+def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Callable[[UOp], UOp],
+          numbers) -> UOp:
+    """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
+
+    `memory` gives the DEFINE_GLOBAL of a value that can be read from memory (None: compute it);
+    `target` where a placed value is stored: a DEFINE_GLOBAL, or a movement of one.
+    """
+    members = {p.value: p.indices for p in placed}
+
+    def is_read(u: UOp) -> bool:
+        return u not in members and memory(u) is not None
+
+    order: dict[UOp, None] = {}
+    for value in members:
+        order.update(value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u)))
+    users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
+
+    # from the top down: at which indices each value is needed
+    needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
+    for value, ix in members.items():
+        needed[value][ix] = _Child(ix)
+    stand_ins: dict[UOp, dict[int, UOp]] = {}
+    for u in reversed(order):
+        if not is_read(u) and not is_leaf(u):
+            for ix in needed[u]:
+                child = needed[u][ix] = _child(u, ix, numbers, stand_ins)
+                for s in _computed_from(u):
+                    needed[s].setdefault(child.indices, child)
+
+    # from the bottom up: the value at each of those
+    values: dict[tuple[UOp, Indices], UOp] = {}
+    for u in order:
+        for ix, child in needed[u].items():
+            if is_read(u):
+                values[u, ix] = memory(u).index(*ix, shape=u.shape).load()
+            elif is_leaf(u):
+                values[u, ix] = UOp.const(u.dtype, u.arg) if u.op is Ops.CONST else u.src[0] if u.op is Ops.BIND else u
+            else:
+                sources = [values[s, child.indices] for s in _computed_from(u)]
+                values[u, ix] = _value(u, sources, child, users)
+
+    stores = []
+    for value, ix in placed:
+        place = target(value)
+        index = _index_of(place, ix)
+        ranges = {r for i in ix for r in i.ranges}
+        stores.append(index.store(values[value, ix], *sorted(ranges, key=lambda r: r.arg[0])))
+    return graph_rewrite(renumber(order_ranges(UOp.sink(*stores))), simplify_kernel, name="simplify the kernel")
+
+
+class _Child:
+    """Where a value's sources are needed: their indices, the ranges of a reduce, the stand-ins of a pad."""
+
+    def __init__(self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None):
+        self.indices, self.ranges, self.conditions = indices, ranges, conditions
+
+
+def _computed_from(u: UOp) -> tuple[UOp, ...]:
+    return u.src[1:] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
+
+
+def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -> _Child:
+    if u.op is Ops.REDUCE_AXIS:
+        ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
+        return _Child(tuple(ranges.get(d, i) for d, i in enumerate(ix)), tuple(ranges.values()))
+    if u.op not in GroupOp.Movement:
+        return _Child(ix)
+    inner = source_indices(u, ix)
+    if u.op not in (Ops.PAD, Ops.UNWINDOW):
+        return _Child(inner)
+    valid = conjuncts(condition(u, ix, inner))
+    mine, conditions, out = stand_ins.setdefault(u, {}), {}, list(inner)
+    for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
+        about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
+        if u.op is Ops.UNWINDOW and d == u.arg[0]:
+            about_i = valid
+        if about_i and i.op is not Ops.CONST or any(c.op is Ops.CONST for c in about_i):
+            stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
+            conditions[stand_in] = i, all_of(about_i)
+            out[d] = stand_in
+    return _Child(tuple(out), conditions=conditions)
+
+
+def _speaks_of(c: UOp, index: UOp) -> bool:
+    return bool(c.ranges & index.ranges)
+
+
+def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UOp:
+    if u.op is Ops.REDUCE_AXIS:
+        (x,), op = sources, u.arg[0]
+        below = u.src[0]
+        while below.op in (Ops.RESHAPE, Ops.PERMUTE) and users[below] == 1:
+            below = below.src[0]
+        # reduces of one kind, one inside the other, are one reduce (unless the inner is used alone)
+        if x.op is Ops.REDUCE and x.arg is op and users[below] == 1:
+            return x.src[0].reduce(op, *child.ranges, *x.src[1:])
+        return x.reduce(op, *child.ranges)
+    if child.conditions:
+        return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
+    if u.op in GroupOp.Movement or u.op in (Ops.CONTIGUOUS, Ops.DETACH, Ops.ASSIGN, Ops.COPY):
+        return sources[0]
+    return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
+
+
+def _index_of(place: UOp, ix: Indices) -> UOp:
+    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops."""
+    shape = place.shape
+    while place.op in GroupOp.Movement and not (place.op is Ops.RESHAPE and place.src[0].op is Ops.DEFINE_GLOBAL):
+        ix = source_indices(place, ix)
+        place = place.src[0]
+        shape = place.shape
+    return (place.src[0] if place.op is Ops.RESHAPE else place).index(*ix, shape=shape)
+
+
+# ---- validity ---------------------------------------------------------------------------------
+
+
+def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
+    """The value with real indices in place of stand-ins: its INDEXes guarded, 0 where a condition fails.
+
+    Where `exact` is False a product counts as 0 when one factor does: what is not there adds nothing
+    to a sum of products, even beside an inf.
+    """
+    real = {r: index for r, (index, _) in conditions.items()}
+    done: dict[UOp, UOp] = dict(real)
+    for u in value.toposort(gate=lambda u: bool(u.ranges & real.keys()) and u not in real):
+        if u in real:
+            continue
+        src = tuple([done.get(s, s) for s in u.src])
+        if u.op is Ops.INDEX and (used := [r for r in real if r in u.ranges]):
+            valid = all_of([src[1], *[conditions[r][1] for r in used]])
+            src = (src[0], valid, *[simplify_given(i, valid) for i in src[2:]])
+        done[u] = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+    value = done.get(value, value)
+    missing = [c for _, valid in conditions.values() for c in conjuncts(valid)]
+    missing = [c for c in missing if not _zero_without(value, c, exact)]
+    return all_of(missing).where(value, value.const_like(0)).simplify() if missing else value
+
+
+def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
+    """Is the value 0 wherever `c` does not hold?"""
+    def zero(u: UOp) -> bool:
+        if u.op is Ops.CONST:
+            return u.arg == 0
+        if u.op is Ops.LOAD:
+            return c in conjuncts(u.src[0].src[1])
+        if u.op is Ops.MUL:
+            return (all if exact else any)(map(zero, u.src))
+        if u.op is Ops.WHERE:
+            return (zero(u.src[1]) or False) and zero(u.src[2]) or (c in conjuncts(u.src[0]) and zero(u.src[2]))
+        if u.op in (Ops.ADD, Ops.MAX):
+            return all(map(zero, u.src))
+        if u.op is Ops.REDUCE:
+            return u.arg in (Ops.ADD, Ops.MAX) and zero(u.src[0])
+        return u.op in (Ops.CAST, Ops.NEG, Ops.SQRT) and zero(u.src[0])
+    depth = sum(1 for _ in itertools.islice(value.toposort(), 400))
+    return depth < 400 and zero(value)
+
+
+def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
+    """WHERE(c, LOAD, 0) is the LOAD itself where the LOAD is guarded by c already."""
+    if zero.arg != 0:
+        return None
+    guarded = set(conjuncts(x.src[0].src[1]))
+    return x if all(part in guarded for part in conjuncts(c)) else None
+
+
+kernel_rules = PatternMatcher([
+    (UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero"))), _drop_where),
+    # a LOAD that is never valid is 0
+    (UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="index"),), name="x"),
+     lambda x, index: x.const_like(0) if index.src[1].op is Ops.CONST and not index.src[1].arg else None),
+])
+simplify_kernel = kernel_rules + sym
+
+
+# ---- canonical form -----------------------------------------------------------------------------
+
+
+def order_ranges(sink: UOp) -> UOp:
+    """Store loops that reduces depend on go outermost, so that a reduce runs once for each of its results."""
+    reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE]
+    counts = {r: sum(r in u.ranges for u in reduces) for s in sink.src for r in s.own_ranges}
+    if len(set(counts.values())) < 2:
+        return sink
+    return UOp.sink(*[s.replace(src=(*s.src[:2], *sorted(s.own_ranges, key=lambda r: -counts[r])))
+                      for s in sink.src], arg=sink.arg)
+
+
+def renumber(sink: UOp) -> UOp:
+    """Ranges numbered in the order in which they are met: equal kernels become the same object."""
+    met = [r for s in sink.src for r in s.own_ranges]
+    met += [r for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
+    ranges = list(dict.fromkeys(met))
+    # in two steps, since an old and a new range may be the same object
+    for offset in (1 << 20, 0):
+        mapping = {r: r.replace(arg=(offset + n, r.arg[1])) for n, r in enumerate(ranges)}
+        sink = sink.substitute(mapping)
+        ranges = list(mapping.values())
+    return sink

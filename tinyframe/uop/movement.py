@@ -1,0 +1,195 @@
+"""Movement ops: the shape each gives, and where its elements come from.
+
+Nothing moves. A movement op says at which indices of its *source* the element at some index of its
+*result* is found; the compiler writes those indices into the loads. The two tables, read side by
+side, are the whole meaning of an op: `x.permute((1, 0))` has the shape `(s1, s0)`, and its element
+at `(i, j)` is the source's element at `(j, i)`.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from tinyframe.dtype import dtypes
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+Indices = tuple[UOp, ...]
+
+
+# ---- shapes -----------------------------------------------------------------------------------
+
+
+@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.DETACH, Ops.ASSIGN, Ops.COPY, Ops.STORE)
+def _(u: UOp): return next((s.shape for s in u.src if s.shape), ())
+
+
+@UOp.shape.rule(Ops.BUFFER)
+def _(u: UOp): return (u.arg,)
+
+
+@UOp.shape.rule(Ops.RESHAPE, Ops.EXPAND)
+def _(u: UOp): return u.arg
+
+
+@UOp.shape.rule(Ops.PERMUTE)
+def _(u: UOp): return tuple(u.src[0].shape[axis] for axis in u.arg)
+
+
+@UOp.shape.rule(Ops.PAD)
+def _(u: UOp): return tuple(s + a + b for s, (a, b) in zip(u.src[0].shape, u.arg, strict=True))
+
+
+@UOp.shape.rule(Ops.SHRINK)
+def _(u: UOp): return tuple(_plain(end - begin) for begin, end in u.arg)
+
+
+@UOp.shape.rule(Ops.FLIP)
+def _(u: UOp): return u.src[0].shape
+
+
+@UOp.shape.rule(Ops.WINDOW)
+def _(u: UOp):
+    axis, size, stride, dilation = u.arg
+    shape = list(u.src[0].shape)
+    shape[axis] = (shape[axis] - dilation * (size - 1) - 1) // stride + 1
+    return (*shape, size)
+
+
+@UOp.shape.rule(Ops.UNWINDOW)
+def _(u: UOp):
+    axis, _, _, length = u.arg
+    return tuple(length if d == axis else s for d, s in enumerate(u.src[0].shape))
+
+
+@UOp.shape.rule(Ops.REDUCE_AXIS)
+def _(u: UOp): return tuple(1 if d in u.arg[1] else s for d, s in enumerate(u.src[0].shape))
+
+
+def _plain(size):
+    """A size as an int where it is one."""
+    return size.ssimplify() if isinstance(size, UOp) else size
+
+
+# ---- indices ----------------------------------------------------------------------------------
+
+index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
+
+
+def index_rule(op: Ops):
+    def add(fn):
+        index_rules[op] = fn
+        return fn
+    return add
+
+
+def source_indices(u: UOp, ix: Indices) -> Indices:
+    """Where the element at `ix` of a movement op is found in its source, simplified.
+
+    PAD and UNWINDOW may give indices that lie outside; `condition` says when they do not.
+    """
+    return tuple(i.simplify() for i in index_rules[u.op](u, ix))
+
+
+def constant(value: int) -> UOp:
+    return UOp.const(dtypes.int, value)
+
+
+@index_rule(Ops.PERMUTE)
+def _(u, ix): return tuple(ix[u.arg.index(d)] for d in range(len(ix)))
+
+
+@index_rule(Ops.EXPAND)
+def _(u, ix):
+    return tuple(constant(0) if s == 1 and n != 1 else i
+                 for i, s, n in zip(ix, u.src[0].shape, u.arg, strict=True))
+
+
+@index_rule(Ops.PAD)
+def _(u, ix): return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
+
+
+@index_rule(Ops.SHRINK)
+def _(u, ix): return tuple(i + begin for i, (begin, _) in zip(ix, u.arg, strict=True))
+
+
+@index_rule(Ops.FLIP)
+def _(u, ix):
+    return tuple(s - 1 - i if flip else i for i, s, flip in zip(ix, u.shape, u.arg, strict=True))
+
+
+@index_rule(Ops.WINDOW)
+def _(u, ix):
+    axis, _, stride, dilation = u.arg
+    return tuple(i * stride + ix[-1] * dilation if d == axis else i for d, i in enumerate(ix[:-1]))
+
+
+@index_rule(Ops.UNWINDOW)
+def _(u, ix):
+    axis, stride, dilation, _ = u.arg
+    return tuple((i - ix[-1] * dilation) // stride if d == axis else i for d, i in enumerate(ix))
+
+
+@index_rule(Ops.RESHAPE)
+def _(u, ix):
+    """Axes are matched in groups of equal product: (a, b, c) -> (a, b*c) leaves `a` alone."""
+    out: list[UOp] = []
+    for new_axes, old_axes in reshape_groups(u.shape, u.src[0].shape):
+        flat = flatten([ix[d] for d in new_axes], [u.shape[d] for d in new_axes])
+        out += unflatten(flat, [u.src[0].shape[d] for d in old_axes])
+    return tuple(out)
+
+
+def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
+    """When PAD's or UNWINDOW's source has an element for `ix`; True for other movement ops."""
+    true = valid = UOp.const(dtypes.bool, True)
+    if u.op is Ops.PAD:
+        for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
+            valid = valid & ((i >= 0) if before else true) & ((i < n) if after else true)
+    elif u.op is Ops.UNWINDOW:
+        axis, stride, dilation, _ = u.arg
+        i, n = source_ix[axis], u.src[0].shape[axis]
+        valid = (i >= 0) & (i < n) & ((ix[axis] - ix[-1] * dilation) % stride).eq(0)
+    return valid.simplify()
+
+
+def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
+    """One index into memory, row-major."""
+    flat = constant(0)
+    for d, i in enumerate(ix):
+        flat = flat + i * math.prod(shape[d + 1:])
+    return flat.simplify()
+
+
+def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
+    """The inverse of flatten: by div and mod."""
+    out = []
+    for d, size in enumerate(shape):
+        i = flat // math.prod(shape[d + 1:])
+        out.append(constant(0) if size == 1 else i % size if d else i)
+    return [i.simplify() for i in out]
+
+
+def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[int]]]:
+    """Consecutive axes of `new` and `old`, in the smallest groups that hold the same elements."""
+    if 0 in new or any(not isinstance(s, int) for s in (*new, *old)):
+        common = 0
+        while common < min(len(new), len(old)) and new[common] is old[common]:
+            common += 1
+        same = [([d], [d]) for d in range(common)]
+        rest = list(range(common, len(new))), list(range(common, len(old)))
+        return same + ([rest] if any(rest) else [])
+
+    def cuts(shape):
+        return {p: d for d, p in reversed(list(enumerate(products(shape))))}
+
+    def products(shape):
+        return [math.prod(shape[:d]) for d in range(len(shape) + 1)]
+
+    new_cuts, old_cuts = cuts(new), cuts(old)
+    common_products = sorted(new_cuts.keys() & old_cuts.keys())
+    groups = [(list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
+              for a, b in pairwise(common_products)]
+    last_new, last_old = new_cuts[common_products[-1]], old_cuts[common_products[-1]]
+    groups.append((list(range(last_new, len(new))), list(range(last_old, len(old)))))
+    return groups

@@ -1,0 +1,616 @@
+"""The one node type. A tensor expression, a kernel and a machine-level program are all graphs of UOps.
+
+A UOp is immutable and *hash-consed*: building the same node twice gives the same object, so
+equality is identity, common sub-expressions are shared for free, and any result computed from a
+node can be kept on it. `a + b` is nothing but `UOp(Ops.ADD, a.dtype, (a, b))`.
+
+    >>> x = UOp.variable("x", 0, 9)
+    >>> (x * 2 + 1) is (x * 2 + 1)
+    True
+    >>> (x * 2 + 1).vmax
+    19
+
+What each op means, and at which of the three levels it may stand, is written in `spec.py`.
+"""
+from __future__ import annotations
+
+import enum
+import itertools
+import struct
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
+
+
+class Ops(enum.IntEnum):
+    """Every operation. Elementwise ones are what a backend must be able to do; the rest is structure."""
+
+    # -- tensor level: what the user asked for
+    UNIQUE = enum.auto(); DEVICE = enum.auto(); BUFFER = enum.auto(); CONST = enum.auto()
+    COPY = enum.auto(); CONTIGUOUS = enum.auto(); ASSIGN = enum.auto(); DETACH = enum.auto()
+    DEFINE_VAR = enum.auto(); BIND = enum.auto(); KERNEL = enum.auto()
+    RESHAPE = enum.auto(); PERMUTE = enum.auto(); EXPAND = enum.auto(); PAD = enum.auto()
+    SHRINK = enum.auto(); FLIP = enum.auto(); WINDOW = enum.auto(); UNWINDOW = enum.auto()
+    REDUCE_AXIS = enum.auto()
+    # -- kernel level: one loop nest, loops still abstract
+    SINK = enum.auto(); STORE = enum.auto(); LOAD = enum.auto(); INDEX = enum.auto()
+    RANGE = enum.auto(); REDUCE = enum.auto(); STAGE = enum.auto()
+    DEFINE_GLOBAL = enum.auto(); DEFINE_LOCAL = enum.auto(); DEFINE_REG = enum.auto()
+    # -- program level: a flat list, loops explicit
+    ENDRANGE = enum.auto(); SPECIAL = enum.auto(); VECTORIZE = enum.auto(); GEP = enum.auto()
+    BARRIER = enum.auto(); IF = enum.auto(); ENDIF = enum.auto(); NOOP = enum.auto()
+    # -- elementwise: unary
+    NEG = enum.auto(); RECIP = enum.auto(); SQRT = enum.auto(); EXP2 = enum.auto()
+    LOG2 = enum.auto(); SIN = enum.auto(); TRUNC = enum.auto(); CAST = enum.auto()
+    BITCAST = enum.auto()
+    # -- elementwise: binary (IDIV and MOD are floor division; CDIV and CMOD truncate, as C does)
+    ADD = enum.auto(); SUB = enum.auto(); MUL = enum.auto(); FDIV = enum.auto()
+    IDIV = enum.auto(); MOD = enum.auto(); CDIV = enum.auto(); CMOD = enum.auto()
+    MAX = enum.auto(); CMPLT = enum.auto(); CMPNE = enum.auto(); CMPEQ = enum.auto()
+    AND = enum.auto(); OR = enum.auto(); XOR = enum.auto(); SHL = enum.auto(); SHR = enum.auto()
+    POW = enum.auto(); THREEFRY = enum.auto()
+    # -- elementwise: ternary
+    WHERE = enum.auto(); MULACC = enum.auto()
+
+    # the field's other names for the same operations
+    RECIPROCAL = RECIP
+    FLOORDIV = IDIV
+    FLOORMOD = MOD
+
+    def __repr__(self) -> str:
+        return f"<Ops.{self.name}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"Ops.{self.name}"
+
+    __format__ = object.__format__
+
+
+class GroupOp:
+    """Sets of ops that rules speak of."""
+
+    Unary = {Ops.NEG, Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.TRUNC}
+    Comparison = {Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
+    Binary = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.FDIV, Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX,
+              Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY, *Comparison}
+    Ternary = {Ops.WHERE, Ops.MULACC}
+    ALU = Unary | Binary | Ternary
+    Elementwise = ALU | {Ops.CAST, Ops.BITCAST}
+    Commutative = {Ops.ADD, Ops.MUL, Ops.MAX, Ops.CMPNE, Ops.CMPEQ, Ops.AND, Ops.OR, Ops.XOR}
+    Associative = {Ops.ADD, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR, Ops.MAX}
+    Idempotent = {Ops.AND, Ops.OR, Ops.MAX}
+    Reduce = {Ops.ADD, Ops.MUL, Ops.MAX}
+    Movement = {Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP, Ops.WINDOW,
+                Ops.UNWINDOW}
+    Defines = {Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG}
+    All = set(Ops)
+
+
+class AxisType(enum.Enum):
+    """What becomes of a RANGE; the letter is used in kernel names, the colour when they are shown."""
+
+    LOOP = "L", "white"
+    REDUCE = "R", "red"
+    UPCAST = "u", "yellow"
+    VECTOR = "v", "yellow"
+    UNROLL = "r", "magenta"
+    THREAD = "t", "cyan"
+    GLOBAL = "g", "blue"
+    LOCAL = "l", "cyan"
+    GROUP = "G", "green"
+
+    def __init__(self, letter: str, color: str):
+        self.letter, self.color = letter, color
+
+    def __repr__(self) -> str:
+        return f"AxisType.{self.name}"
+
+    __hash__ = object.__hash__
+
+
+# REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
+FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
+
+
+def _arg_key(arg: Any) -> Any:
+    """A key that tells 1, 1.0 and True apart, and 0.0 from -0.0, while NaN equals itself."""
+    kind = type(arg)
+    if kind is float:
+        return struct.pack("d", arg)
+    if kind is tuple:
+        return tuple(map(_arg_key, arg))
+    return kind, arg
+
+
+class recursive_property:
+    """A property defined, per op, from the same property of the sources.
+
+    `@UOp.shape.rule(Ops.RESHAPE)` adds a row. The values are kept on the nodes, and are filled in
+    from the leaves up with an explicit stack, so a chain of 100,000 nodes is no problem.
+    """
+
+    def __init__(self, default: Callable[[UOp], Any]):
+        self.default, self.name, self.rules = default, default.__name__, {}
+        self.__doc__ = default.__doc__
+
+    def rule(self, *ops: Ops):
+        def add(fn: Callable[[UOp], Any]):
+            self.rules.update(dict.fromkeys(ops, fn))
+            return fn
+        return add
+
+    def __get__(self, node: UOp | None, owner: type) -> Any:
+        if node is None:
+            return self
+        name, rules = self.name, self.rules
+        stack = [node]
+        while stack:
+            u = stack[-1]
+            if missing := [s for s in u.src if name not in s.__dict__]:
+                stack += missing
+            else:
+                u.__dict__[name] = rules.get(u.op, self.default)(u)
+                stack.pop()
+        return node.__dict__[name]
+
+
+class UOp:
+    """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to know.
+
+    `tag` sets apart nodes that are otherwise the same. Raises AttributeError on any change.
+    """
+
+    op: Ops
+    dtype: DType
+    src: tuple[UOp, ...]
+    arg: Any
+    tag: Any
+    _table: dict[tuple, weakref.ref[UOp]] = {}
+    _unique = itertools.count()
+
+    def __new__(cls, op: Ops, dtype: DType = dtypes.void, src: tuple[UOp, ...] = (), arg: Any = None,
+                tag: Any = None) -> UOp:
+        key = (op, dtype, src, arg if arg is None else _arg_key(arg), tag)
+        if (ref := cls._table.get(key)) is not None and (node := ref()) is not None:
+            return node
+        node = object.__new__(cls)
+        node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag, _key=key)
+        cls._table[key] = weakref.ref(node)
+        return node
+
+    def __del__(self):
+        table = UOp._table
+        if (ref := table.get(key := self._key)) is not None and ref() is None:
+            del table[key]
+
+    def __setattr__(self, name: str, value: Any):
+        raise AttributeError(f"a UOp is immutable: use .replace({name}=…) to get a changed copy")
+
+    def __reduce__(self):
+        return UOp, (self.op, self.dtype, self.src, self.arg, self.tag)
+
+    def __repr__(self) -> str:
+        from tinyframe.uop.show import pretty
+        return pretty(self)
+
+    __hash__ = object.__hash__
+
+    # ---- the graph ----------------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> UOp:
+        """A copy with some of op, dtype, src, arg and tag changed."""
+        if unknown := changes.keys() - {"op", "dtype", "src", "arg", "tag"}:
+            raise TypeError(f"a UOp has no field {', '.join(sorted(unknown))}")
+        fields = {name: changes.get(name, getattr(self, name))
+                  for name in ("op", "dtype", "src", "arg", "tag")}
+        return UOp(**fields)
+
+    def rtag(self, tag: Any = True) -> UOp:
+        return self.replace(tag=tag)
+
+    def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
+        """This node and all below it, sources first, each once; a node refused by `gate` is the last of its branch."""
+        order: dict[UOp, None] = {}
+        seen: set[UOp] = set()
+        stack: list[tuple[UOp, bool]] = [(self, False)]
+        while stack:
+            node, sources_done = stack.pop()
+            if sources_done:
+                order[node] = None
+            elif node not in seen:
+                seen.add(node)
+                if gate is not None and not gate(node):
+                    order[node] = None
+                    continue
+                stack.append((node, True))
+                stack.extend((s, False) for s in reversed(node.src) if s not in seen)
+        return order
+
+    def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
+        """Every node of `mapping` replaced; what is inside a replacement is left as it is."""
+        from tinyframe.rewrite.matcher import substitute
+        return substitute(self, mapping, extra_pm=extra_pm)
+
+    def simplify(self) -> UOp:
+        """The same value with the exact rules of `symbolic.py` applied to a fixed point."""
+        from tinyframe.uop.symbolic import simplify
+        return simplify(self)
+
+    def ssimplify(self) -> UOp | ConstType:
+        """simplify(), and a Python number where a constant is left."""
+        out = self.simplify()
+        return out.arg if out.op is Ops.CONST else out
+
+    def render(self, simplify: bool = True) -> str:
+        """An index expression as text, such as `(i*4+j)`."""
+        from tinyframe.uop.show import render
+        return render(self.simplify() if simplify else self)
+
+    def sink(self, *others: UOp, arg: Any = None) -> UOp:
+        return UOp(Ops.SINK, dtypes.void, (self, *others), arg)
+
+    # ---- what is known of a value: each a table of rules per op ---------------------------------
+
+    @recursive_property
+    def shape(self) -> tuple:
+        """Sizes, slowest axis first; () for everything below the tensor level. Rules in movement.py."""
+        return ()
+
+    @recursive_property
+    def device(self) -> str | tuple[str, ...] | None:
+        """Where the value lives, from the first source that says so; None for a bare constant."""
+        return next((d for s in self.src if (d := s.device) is not None), None)
+
+    @recursive_property
+    def bounds(self) -> tuple[ConstType, ConstType]:
+        """(smallest, largest) value that a scalar can have. Rules in bounds.py."""
+        return dtypes.min(self.dtype), dtypes.max(self.dtype)
+
+    @recursive_property
+    def ranges(self) -> frozenset[UOp]:
+        """The RANGEs that this value changes with. REDUCE, STAGE and STORE close those they own."""
+        if not self.src:
+            return _no_ranges
+        first, *rest = [s.ranges for s in self.src if s.ranges] or [_no_ranges]
+        return first.union(*rest) if any(r is not first for r in rest) else first
+
+    @property
+    def vmin(self) -> Any:
+        return self.bounds[0]
+
+    @property
+    def vmax(self) -> Any:
+        return self.bounds[1]
+
+    @property
+    def size(self) -> int:
+        """Number of elements (symbolic sizes at their largest)."""
+        total = 1
+        for s in self.shape:
+            total *= s if isinstance(s, int) else s.vmax
+        return total
+
+    @property
+    def st(self):
+        """Shape, strides, offset and mask of a chain of movement ops on one buffer; see view.py."""
+        from tinyframe.uop.view import ShapeTracker
+        return ShapeTracker.from_uop(self)
+
+    @property
+    def base(self) -> UOp:
+        """What lies below the movement ops."""
+        u = self
+        while u.op in GroupOp.Movement:
+            u = u.src[0]
+        return u
+
+    @property
+    def own_ranges(self) -> tuple[UOp, ...]:
+        """The RANGEs that a REDUCE, STAGE or STORE closes."""
+        return self.src[FIRST_RANGE[self.op]:]
+
+    def variables(self) -> list[UOp]:
+        """The DEFINE_VARs that this depends on, by name; those in shapes included."""
+        found = {v for u in self.toposort() for v in _own_variables(u)}
+        return sorted(found, key=lambda v: v.arg)
+
+    vars = variables
+
+    # ---- leaves ---------------------------------------------------------------------------------
+
+    @staticmethod
+    def const(dtype: DType, value: ConstType | tuple) -> UOp:
+        """A constant, converted to `dtype`; a vector dtype gives a VECTORIZE of constants."""
+        scalar = dtype.scalar()
+        if dtype.count > 1:
+            values = value if isinstance(value, tuple) else (value,) * dtype.count
+            return UOp(Ops.VECTORIZE, dtype, tuple(UOp.const(scalar, v) for v in values))
+        return UOp(Ops.CONST, scalar, (), dtypes.as_const(value, scalar))
+
+    def const_like(self, value: ConstType | UOp) -> UOp:
+        """`value` as a constant of this dtype and shape."""
+        if isinstance(value, UOp):
+            return value
+        return UOp.const(self.dtype.base, value).broadcast_to(self.shape)
+
+    def broadcast_to(self, shape: tuple) -> UOp:
+        """Size-1 axes expanded and missing leading ones added."""
+        if self.shape == shape:
+            return self
+        ones = (1,) * (len(shape) - len(self.shape)) + self.shape
+        return self.reshape(ones).expand(shape)
+
+    @staticmethod
+    def variable(name: str, min_val: int, max_val: int, dtype: DType = dtypes.int) -> UOp:
+        """A named integer in [min_val, max_val], given its value by bind()."""
+        if min_val > max_val:
+            raise ValueError(f"Variable {name!r}: the minimum {min_val} is above the maximum {max_val}")
+        return UOp(Ops.DEFINE_VAR, dtype, (), (name, min_val, max_val))
+
+    def bind(self, value: int) -> UOp:
+        if self.op is not Ops.DEFINE_VAR:
+            raise AssertionError(f"only a Variable can be bound, not {self.op}")
+        name, low, high = self.arg
+        if not low <= value <= high:
+            raise AssertionError(f"cannot bind {name!r} to {value}: it must be in [{low}, {high}]")
+        return UOp(Ops.BIND, self.dtype, (self, UOp.const(self.dtype, value)))
+
+    def unbind(self) -> tuple[UOp, int]:
+        if self.op is not Ops.BIND:
+            raise AssertionError(f"{self.op} is not bound to a value")
+        return self.src[0], self.src[1].arg
+
+    @property
+    def val(self) -> int:
+        return self.unbind()[1]
+
+    @property
+    def expr(self) -> str:
+        """The name of a Variable."""
+        return (self.src[0] if self.op is Ops.BIND else self).arg[0]
+
+    @staticmethod
+    def unique() -> UOp:
+        return UOp(Ops.UNIQUE, arg=next(UOp._unique))
+
+    @staticmethod
+    def new_buffer(device: str, size: int, dtype: DType) -> UOp:
+        """A name for memory that holds `size` elements on `device`; device.py keeps the memory itself."""
+        return UOp(Ops.BUFFER, dtype, (UOp.unique(), UOp(Ops.DEVICE, arg=device)), size)
+
+    @staticmethod
+    def range(size: int | UOp, axis: int, kind: AxisType = AxisType.LOOP) -> UOp:
+        """A loop variable that runs over 0 … size-1; `axis` tells it from other ranges."""
+        end = size if isinstance(size, UOp) else UOp.const(dtypes.int, size)
+        return UOp(Ops.RANGE, dtypes.int, (end,), (axis, kind))
+
+    @staticmethod
+    def special(name: str, size: int) -> UOp:
+        return UOp(Ops.SPECIAL, dtypes.int, (), (name, size))
+
+    @staticmethod
+    def invalid() -> UOp:
+        from tinyframe.dtype import Invalid
+        return UOp(Ops.CONST, dtypes.int, (), Invalid)
+
+    # ---- elementwise ----------------------------------------------------------------------------
+
+    def alu(self, op: Ops, *others: UOp) -> UOp:
+        """`op` on this and the others; comparisons give bool, the rest the dtype of the last source."""
+        src = (self, *others)
+        dtype = src[-1].dtype
+        if op in GroupOp.Comparison:
+            dtype = dtypes.bool.vec(dtype.count)
+        return UOp(op, dtype, src)
+
+    def ufix(self, value: Any) -> UOp:
+        """A Python number as a constant beside this value."""
+        if isinstance(value, UOp):
+            return value
+        if isinstance(value, float) and not dtypes.is_float(self.dtype):
+            return UOp.const(dtypes.default_float, value).broadcast_to(self.shape)
+        return self.const_like(value)
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
+        other = self.ufix(other)
+        return other.alu(op, self) if reverse else self.alu(op, other)
+
+    def __add__(self, other): return self._binary(Ops.ADD, other)
+    def __radd__(self, other): return self._binary(Ops.ADD, other, True)
+    def __mul__(self, other): return self._binary(Ops.MUL, other)
+    def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
+    def __sub__(self, other): return self + self.ufix(other) * -1
+    def __rsub__(self, other): return self.ufix(other) + self * -1
+    def __neg__(self): return self.logical_not() if self.dtype.scalar() is dtypes.bool else self * -1
+    def __truediv__(self, other): return self._binary(Ops.FDIV, other)
+    def __rtruediv__(self, other): return self._binary(Ops.FDIV, other, True)
+    def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
+    def __rfloordiv__(self, other): return self._binary(Ops.IDIV, other, True)
+    def __mod__(self, other): return self._binary(Ops.MOD, other)
+    def __rmod__(self, other): return self._binary(Ops.MOD, other, True)
+    def __pow__(self, other): return self._binary(Ops.POW, other)
+    def __rpow__(self, other): return self._binary(Ops.POW, other, True)
+    def __and__(self, other): return self._binary(Ops.AND, other)
+    def __rand__(self, other): return self._binary(Ops.AND, other, True)
+    def __or__(self, other): return self._binary(Ops.OR, other)
+    def __ror__(self, other): return self._binary(Ops.OR, other, True)
+    def __xor__(self, other): return self._binary(Ops.XOR, other)
+    def __rxor__(self, other): return self._binary(Ops.XOR, other, True)
+    def __lshift__(self, other): return self._binary(Ops.SHL, other)
+    def __rlshift__(self, other): return self._binary(Ops.SHL, other, True)
+    def __rshift__(self, other): return self._binary(Ops.SHR, other)
+    def __rrshift__(self, other): return self._binary(Ops.SHR, other, True)
+    def __invert__(self): return self.logical_not() if self.dtype.scalar() is dtypes.bool else self ^ -1
+    def __lt__(self, other): return self._binary(Ops.CMPLT, other)
+    def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
+    def __le__(self, other): return (self > other).logical_not()
+    def __ge__(self, other): return (self < other).logical_not()
+
+    def ne(self, other): return self._binary(Ops.CMPNE, other)
+    def eq(self, other): return self._binary(Ops.CMPEQ, other)
+    def logical_not(self): return self.ne(True)
+    def maximum(self, other): return self._binary(Ops.MAX, other)
+    def minimum(self, other): return -((-self).maximum(-self.ufix(other)))
+    def where(self, yes, no):
+        yes = no.ufix(yes) if isinstance(no, UOp) else yes if isinstance(yes, UOp) else self.ufix(yes)
+        return self.alu(Ops.WHERE, yes, yes.ufix(no))
+    def mulacc(self, factor, term): return self.alu(Ops.MULACC, self.ufix(factor), self.ufix(term))
+    def sqrt(self): return self.alu(Ops.SQRT)
+    def exp2(self): return self.alu(Ops.EXP2)
+    def log2(self): return self.alu(Ops.LOG2)
+    def sin(self): return self.alu(Ops.SIN)
+    def trunc(self): return self.alu(Ops.TRUNC)
+    def reciprocal(self): return self.alu(Ops.RECIP)
+    def neg(self): return -self
+    add, sub, mul, div, mod, idiv = __add__, __sub__, __mul__, __truediv__, __mod__, __floordiv__
+
+    def cast(self, dtype: DType) -> UOp:
+        """Converted to `dtype`, lane by lane for vectors."""
+        dtype = dtype.vec(self.dtype.count) if dtype.count == 1 else dtype
+        return self if dtype is self.dtype else UOp(Ops.CAST, dtype, (self,))
+
+    def bitcast(self, dtype: DType) -> UOp:
+        """The same bits read as `dtype`."""
+        dtype = dtype.vec(self.dtype.count) if dtype.count == 1 else dtype
+        return self if dtype is self.dtype else UOp(Ops.BITCAST, dtype, (self,))
+
+    def __bool__(self):
+        low, high = self.bounds
+        if low == high:
+            return bool(low)
+        raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(…)")
+
+    def __int__(self):
+        if (value := self.ssimplify()) is not None and isinstance(value, (int, bool)):
+            return int(value)
+        raise TypeError(f"{self.render()} has no single value")
+
+    __index__ = __int__
+
+    # ---- tensor level ---------------------------------------------------------------------------
+
+    def reshape(self, shape: tuple) -> UOp:
+        return self if shape == self.shape else UOp(Ops.RESHAPE, self.dtype, (self,), shape)
+
+    def permute(self, order: tuple[int, ...]) -> UOp:
+        same = order == tuple(range(len(order)))
+        return self if same else UOp(Ops.PERMUTE, self.dtype, (self,), order)
+
+    def expand(self, shape: tuple) -> UOp:
+        return self if shape == self.shape else UOp(Ops.EXPAND, self.dtype, (self,), shape)
+
+    def pad(self, widths: tuple[tuple[int, int], ...]) -> UOp:
+        """Zeros (before, after) each axis."""
+        return UOp(Ops.PAD, self.dtype, (self,), widths) if any(map(any, widths)) else self
+
+    def shrink(self, bounds: tuple[tuple[int, int], ...]) -> UOp:
+        """[begin, end) of each axis."""
+        same = all(b == 0 and e == s for (b, e), s in zip(bounds, self.shape, strict=True))
+        return self if same else UOp(Ops.SHRINK, self.dtype, (self,), bounds)
+
+    def flip(self, axes: tuple[bool, ...]) -> UOp:
+        return UOp(Ops.FLIP, self.dtype, (self,), axes) if any(axes) else self
+
+    def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> UOp:
+        """Every window of `size` elements along `axis`, as a new last axis: element o*stride + k*dilation."""
+        return UOp(Ops.WINDOW, self.dtype, (self,), (axis, size, stride, dilation))
+
+    def unwindow(self, axis: int, stride: int, dilation: int, length: int) -> UOp:
+        """The transpose of window, before its sum over k: element i reads window (i - k*dilation)/stride
+        where that is whole and in range, and is 0 elsewhere; the last axis stays k."""
+        return UOp(Ops.UNWINDOW, self.dtype, (self,), (axis, stride, dilation, length))
+
+    def reduce_axis(self, op: Ops, axes: Iterable[int]) -> UOp:
+        """`op` (ADD, MUL, MAX) over `axes`, which are kept with size 1."""
+        axes = tuple(sorted(a for a in axes if self.shape[a] != 1))
+        return UOp(Ops.REDUCE_AXIS, self.dtype, (self,), (op, axes)) if axes else self
+
+    def contiguous(self) -> UOp: return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
+    def detach(self) -> UOp: return UOp(Ops.DETACH, self.dtype, (self,))
+    def assign(self, value: UOp) -> UOp: return UOp(Ops.ASSIGN, self.dtype, (self, value))
+    def copy_to_device(self, device: str) -> UOp:
+        return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
+
+    # ---- kernel and program level ---------------------------------------------------------------
+
+    def index(self, *indices: UOp, valid: UOp | None = None, shape: tuple | None = None) -> UOp:
+        """The place of one element: an expression per dimension of `shape`, read or written only
+        where `valid` holds. The first source is the buffer, the second the condition."""
+        valid = UOp.const(dtypes.bool, True) if valid is None else valid
+        return UOp(Ops.INDEX, self.dtype, (self, valid, *indices), shape)
+
+    def load(self) -> UOp:
+        """The element at this INDEX; 0 where its condition does not hold, and then nothing is read."""
+        return UOp(Ops.LOAD, self.dtype.base, (self,))
+
+    def store(self, value: UOp, *ranges: UOp) -> UOp:
+        return UOp(Ops.STORE, dtypes.void, (self, value, *ranges))
+
+    def reduce(self, op: Ops, *ranges: UOp) -> UOp:
+        return UOp(Ops.REDUCE, self.dtype, (self, *ranges), op) if ranges else self
+
+    def stage(self, where: AddrSpace, *ranges: UOp) -> UOp:
+        """This value over `ranges`, kept in memory `where`; others read it with index()."""
+        return UOp(Ops.STAGE, self.dtype, (self, *ranges), where)
+
+    def gep(self, lane: int) -> UOp:
+        """One lane of a vector."""
+        return UOp(Ops.GEP, self.dtype.scalar(), (self,), lane) if self.dtype.count > 1 else self
+
+    def vectorize(self, count: int) -> UOp:
+        """This scalar in every lane."""
+        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count) if count > 1 else self
+
+    @property
+    def addrspace(self) -> AddrSpace:
+        return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
+
+
+_no_ranges: frozenset[UOp] = frozenset()
+
+
+@UOp.ranges.rule(Ops.RANGE)
+def _(u: UOp) -> frozenset[UOp]:
+    return u.src[0].ranges | {u}
+
+
+@UOp.ranges.rule(*FIRST_RANGE)
+def _(u: UOp) -> frozenset[UOp]:
+    first = FIRST_RANGE[u.op]
+    return _no_ranges.union(*[s.ranges for s in u.src]) - frozenset(u.src[first:])
+
+
+@UOp.device.rule(Ops.DEVICE)
+def _(u: UOp): return u.arg
+
+
+@UOp.device.rule(Ops.COPY, Ops.BUFFER)
+def _(u: UOp): return u.src[1].device
+
+
+def _own_variables(u: UOp) -> list[UOp]:
+    """Variables held by the node itself: a DEFINE_VAR, or sizes in the argument of a movement op."""
+    if u.op is Ops.DEFINE_VAR:
+        return [u]
+    found: list[UOp] = []
+    pending = [u.arg] if isinstance(u.arg, tuple) else []
+    while pending:
+        for item in pending.pop():
+            if isinstance(item, tuple):
+                pending.append(item)
+            elif isinstance(item, UOp):
+                found += item.variables()
+    return found
+
+
+sint = int | UOp
+
+
+def resolve(condition: bool | UOp, default: bool = True) -> bool:
+    """Is it true? What cannot be decided from bounds is `default`."""
+    if not isinstance(condition, UOp):
+        return bool(condition)
+    low, high = condition.simplify().bounds
+    return bool(low) if low == high else default
