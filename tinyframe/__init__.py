@@ -1,0 +1,15 @@
+"""tinyframe: a deep-learning framework small enough to read in a week.
+
+from tinyframe import Tensor
+"""
+
+from tinyframe.counters import GlobalCounters
+from tinyframe.device import Device
+from tinyframe.dtype import dtypes
+from tinyframe.settings import Context
+from tinyframe.tensor.core import Tensor
+from tinyframe.uop.node import UOp
+
+Variable = UOp.variable
+
+__all__ = ["Context", "Device", "GlobalCounters", "Tensor", "UOp", "Variable", "dtypes"]

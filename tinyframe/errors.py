@@ -1,0 +1,43 @@
+"""What a user can get wrong with Tensors, each as one exception.
+
+Texts and habits differ in which built-in exception a mistake raises: a shape that does not
+broadcast is a ValueError in NumPy, a RuntimeError in PyTorch and an IndexError elsewhere. Ours is
+all that it is taken for, so `except ValueError` and `except RuntimeError` both catch it:
+
+    try:
+        Tensor.ones(2, 3) + Tensor.ones(4)
+    except ValueError as error:
+        print(error)    # shapes (2, 3) and (4,) do not broadcast: …
+
+Every message names the two things that disagree.
+"""
+
+from __future__ import annotations
+
+
+class ShapeError(ValueError, IndexError, RuntimeError):
+    """Shapes that do not fit each other, or sizes that an operation cannot have."""
+
+
+class AxisError(IndexError, ValueError, RuntimeError):
+    """An axis that the shape does not have, or one named twice."""
+
+
+class TensorIndexError(IndexError, ValueError):
+    """An index out of bounds, or too many of them."""
+
+
+class DTypeError(TypeError, ValueError, RuntimeError):
+    """A dtype that an operation is not defined for."""
+
+
+class GradientError(RuntimeError, AssertionError, ValueError):
+    """A gradient that cannot be had: of a non-scalar, of an int, or where nothing asks for one."""
+
+
+class AssignError(RuntimeError, ValueError):
+    """A change in place that cannot be."""
+
+
+class SingleElementError(AssertionError, ValueError, RuntimeError):
+    """`item()` of a Tensor that has not exactly one element."""

@@ -1,0 +1,151 @@
+"""Activations: the nonlinear functions that networks use, each composed of elementwise steps.
+
+Written so that they neither overflow nor lose their gradient for large inputs: `1 / (1 + exp(-x))`
+is right at x = -1000, but its gradient there is `0 * inf`. So the exponential is only ever taken of
+`-|x|`, which lies between 0 and 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import float_function
+
+
+class Activation(TensorBase):
+    """One result for each element."""
+
+    def relu(self) -> Self:
+        """max(self, 0), with the gradient 0 at 0. NaN stays NaN."""
+        return self.le(0).where(0, self)
+
+    def relu6(self) -> Self:
+        """relu, and at most 6."""
+        return self.le(0).where(0, self.ge(6).where(6, self))
+
+    def leaky_relu(self, neg_slope: float = 0.01) -> Self:
+        """self above 0, self * neg_slope below."""
+        return self.le(0).where(self * neg_slope, self)
+
+    @float_function
+    def elu(self, alpha: float = 1.0) -> Self:
+        """self above 0, alpha * (exp(self) - 1) below."""
+        below = self.gt(0).where(0, self)
+        return self.gt(0).where(self, (below.exp() - 1) * alpha)
+
+    @float_function
+    def celu(self, alpha: float = 1.0) -> Self:
+        """self above 0, alpha * (exp(self / alpha) - 1) below."""
+        below = self.gt(0).where(0, self)
+        return self.gt(0).where(self, ((below / alpha).exp() - 1) * alpha)
+
+    def selu(self, alpha: float = 1.67326324, gamma: float = 1.05070099) -> Self:
+        """gamma * elu(self, alpha), with which activations keep mean 0 and variance 1."""
+        return self.elu(alpha) * gamma
+
+    @float_function
+    def sigmoid(self) -> Self:
+        """1 / (1 + exp(-self))."""
+        power = (-self._magnitude()).exp()
+        return self.lt(0).where(power, 1.0) / (1 + power)
+
+    def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
+        """alpha * self + beta, kept between 0 and 1."""
+        line = self * alpha + beta
+        return line.le(0).where(0, line.ge(1).where(1, line))
+
+    @float_function
+    def logsigmoid(self) -> Self:
+        """log(sigmoid(self))."""
+        return -((-self).softplus())
+
+    @float_function
+    def tanh(self) -> Self:
+        """The hyperbolic tangent."""
+        return 2.0 * (2.0 * self).sigmoid() - 1.0
+
+    @float_function
+    def sinh(self) -> Self:
+        """The hyperbolic sine."""
+        return (self.exp() - (-self).exp()) / 2
+
+    @float_function
+    def cosh(self) -> Self:
+        """The hyperbolic cosine."""
+        return (self.exp() + (-self).exp()) / 2
+
+    @float_function
+    def silu(self) -> Self:
+        """self * sigmoid(self)."""
+        return self * self.sigmoid()
+
+    def swish(self) -> Self:
+        """Another name of silu."""
+        return self.silu()
+
+    @float_function
+    def gelu(self, approximate: str | None = "tanh") -> Self:
+        """self * P(N(0, 1) <= self): by default tinygrad's approximation with tanh, "none" exact.
+
+        Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2.
+        """
+        if approximate == "tanh":
+            return 0.5 * self * (1 + (math.sqrt(2 / math.pi) * (self + 0.044715 * self**3)).tanh())
+        if approximate not in ("none", None):
+            raise ValueError(f'gelu is approximated by "tanh" or "none", not {approximate!r}')
+        return 0.5 * self * (1 + (self * math.sqrt(0.5)).erf())
+
+    @float_function
+    def quick_gelu(self) -> Self:
+        """self * sigmoid(1.702 * self)."""
+        return self * (self * 1.702).sigmoid()
+
+    @float_function
+    def softplus(self, beta: float = 1.0, threshold: float = 20.0) -> Self:
+        """log(1 + exp(beta * self)) / beta; self where beta * self is above the threshold."""
+        scaled = self * beta
+        smooth = (scaled.maximum(0) + (1 + (-scaled.abs()).exp()).log()) / beta
+        return scaled.gt(threshold).where(self, smooth)
+
+    @float_function
+    def mish(self) -> Self:
+        """self * tanh(softplus(self))."""
+        return self * self.softplus().tanh()
+
+    @float_function
+    def softsign(self) -> Self:
+        """self / (1 + |self|)."""
+        return self / (1 + self._magnitude())
+
+    def hardswish(self) -> Self:
+        """self * relu6(self + 3) / 6."""
+        return self * (self + 3).relu6() * (1 / 6)
+
+    def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
+        """self, kept between min_val and max_val, with the gradient 0 at both."""
+        return self.le(min_val).where(min_val, self.ge(max_val).where(max_val, self))
+
+    @float_function
+    def erf(self) -> Self:
+        """The error function, within 1.5e-7.
+
+        Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.26.
+        """
+        size = self._magnitude()
+        t = 1 / (1 + 0.3275911 * size)
+        terms = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+        series = t * 0
+        for factor in reversed(terms):
+            series = (series + factor) * t
+        value = 1 - series * (-size * size).exp()
+        return self.lt(0).where(-value, value)
+
+    @float_function
+    def logaddexp(self, other: Self) -> Self:
+        """log(exp(self) + exp(other)), without overflow."""
+        x, y = self._operands(other)
+        largest = x.maximum(y).detach()
+        largest = largest.isinf().where(0.0, largest)
+        return ((x - largest).exp() + (y - largest).exp()).log() + largest

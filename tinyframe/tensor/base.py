@@ -1,0 +1,79 @@
+"""What every kind of Tensor method builds on: the graph behind a Tensor, and how results are made.
+
+A Tensor is a thin object: `uop`, the graph that says how its values come about, and what autograd
+needs. Its methods are grouped by kind, one file each (creation, elementwise, movement, reduce, …),
+as classes on top of `TensorBase`; `core.Tensor` puts them together.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from tinyframe.dtype import DType
+from tinyframe.uop.node import UOp, sint
+
+# Every Tensor alive, by id: when a graph is realized, each one that contains it is updated.
+live_tensors: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDictionary()
+
+
+class TensorBase:
+    """The graph behind a Tensor, its shape, dtype and device; and how a result is made of sources."""
+
+    uop: UOp
+    grad: Self | None
+    requires_grad: bool | None
+
+    training: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+        # Methods of the other kinds: what one file defines, all the others may use.
+        def __getattr__(self, name: str) -> Any: ...
+
+    @classmethod
+    def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
+        """A Tensor for a graph, without the questions that the constructor asks."""
+        tensor = object.__new__(cls)
+        tensor.uop, tensor.grad, tensor.requires_grad = uop, None, requires_grad
+        live_tensors[id(tensor)] = tensor
+        return tensor
+
+    def _apply(self, function: Callable[..., UOp], *others: TensorBase) -> Self:
+        """The Tensor of `function` of the graphs of this one and others.
+
+        It requires a gradient where one of its sources does; where none does, whether it will is
+        open (None) if it is for one of the sources, since an optimizer may still ask for it.
+        """
+        asks = [tensor.requires_grad for tensor in (self, *others)]
+        result = function(self.uop, *[tensor.uop for tensor in others])
+        return self._of(result, True if True in asks else None if None in asks else False)
+
+    @property
+    def shape(self) -> tuple[sint, ...]:
+        """Sizes, slowest axis first."""
+        return self.uop.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self.uop.dtype
+
+    @property
+    def device(self) -> str:
+        """The name of the device that the values are, or will be, on."""
+        from tinyframe.device import Device
+
+        device = self.uop.device
+        return Device.DEFAULT if device is None else device  # type: ignore[return-value]
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+
+def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`f(2, 3)`, `f((2, 3))` and `f([2, 3])` are one call: (2, 3)."""
+    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
+        return tuple(arguments[0])
+    return arguments

@@ -1,0 +1,373 @@
+"""Tensor: a shape, a dtype, and a graph that says how its values come about.
+
+Nothing is computed until somebody asks:
+
+    >>> a, b = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    >>> c = a * b + 1          # three nodes on a graph, no arithmetic yet
+    >>> c.tolist()             # realize(): schedule, compile, run; then copy out
+    [4.0, 9.0]
+
+Afterwards every Tensor whose graph contained what was computed points at the buffer with the
+result, so that nothing is computed twice, and two Tensors of one graph still are of one graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from tinyframe.device import Buffer, Device, buffer_of
+from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
+from tinyframe.errors import AssignError, AxisError, DTypeError, GradientError, SingleElementError
+from tinyframe.tensor.activation import Activation
+from tinyframe.tensor.base import TensorBase, live_tensors
+from tinyframe.tensor.casting import Casting
+from tinyframe.tensor.creation import Creation, uop_of
+from tinyframe.tensor.elementwise import Elementwise
+from tinyframe.tensor.indexing import Indexing
+from tinyframe.tensor.movement import Movement, broadcast_shapes
+from tinyframe.tensor.neural import Neural
+from tinyframe.tensor.random import Random
+from tinyframe.tensor.reduce import Reduce
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+if TYPE_CHECKING:
+    from tinyframe.schedule.item import ScheduleItem
+
+
+class Tensor(
+    Creation, Random, Elementwise, Activation, Casting, Reduce, Movement, Indexing, Neural
+):
+    """An n-dimensional array whose operations are lazy, and differentiable.
+
+    data: a number, (nested) lists of numbers, bytes (uint8), a NumPy array (which keeps its dtype),
+        None (empty), or a graph. Ints become int32, floats float32, unless `dtype` says otherwise.
+    device: a name such as "CPU"; the default device where it is None.
+    requires_grad: whether `backward()` gives it a `.grad`.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+    ):
+        self.uop = uop_of(
+            data, None if dtype is None else to_dtype(dtype), Device.canonicalize(device)
+        )
+        self.grad = None
+        self.requires_grad = None
+        live_tensors[id(self)] = self
+        self.requires_grad_(requires_grad)
+
+    def __repr__(self) -> str:
+        uop = self.uop
+        state: Any
+        if uop is uop.base:
+            buffer = buffer_of(uop) if uop.op is Ops.BUFFER else None
+            state = (uop.op, buffer if buffer is not None and buffer.is_allocated() else None)
+        else:
+            state = (uop.op, None)
+        graph = f"<UOp {self.device} {self.shape} {str(self.dtype)[7:]} {state}>"
+        grad = None if self.grad is None else self.grad.uop
+        return f"<Tensor {graph} on {self.device} with grad {grad!r}>"
+
+    # ---- what it is ------------------------------------------------------------------------------
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one axis."""
+        return self.shape if dim is None else self.shape[self._axis(dim)]
+
+    def numel(self) -> Any:
+        """How many elements."""
+        return self._count(None)
+
+    def element_size(self) -> int:
+        """Bytes an element takes."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes all elements take."""
+        return self.numel() * self.element_size()
+
+    def is_floating_point(self) -> Any:
+        """Whether the dtype is a float."""
+        return dtypes.is_float(self.dtype)
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a Tensor of shape ()")
+        return operator.index(self.shape[0])
+
+    def __iter__(self) -> Iterator[Self]:
+        if self.ndim == 0:
+            raise TypeError("a Tensor of shape () cannot be iterated over")
+        return (self[number] for number in range(len(self)))
+
+    def __bool__(self) -> Any:
+        raise TypeError(
+            "a Tensor is not True or False: `==` compares element by element, and lazily. Take a "
+            "value out first, with .item(), or .all().item()"
+        )
+
+    def __contains__(self, value: Any) -> Any:
+        raise TypeError("`in` is not defined for Tensors; use (t == value).any().item()")
+
+    # NumPy leaves `array + tensor` to the Tensor
+    __array_ufunc__ = None
+
+    # ---- computing -------------------------------------------------------------------------------
+
+    def realize(self, *others: Tensor) -> Self:
+        """Computes this Tensor and others, and returns this one. `Tensor.realize(a, b)` works too."""
+        if roots := _unrealized((self, *others)):
+            from tinyframe.engine.realize import run_schedule
+            from tinyframe.schedule import create_schedule
+
+            items, becomes, var_vals = create_schedule(UOp.sink(*roots))
+            run_schedule(items, var_vals)
+            # After running: where that failed or was interrupted, the Tensors stay lazy.
+            _update_live_tensors(becomes)
+        return self
+
+    def schedule(self, *others: Tensor) -> list[ScheduleItem]:
+        """What realize() would run, as a list of ScheduleItems with `.ast` and `.bufs`.
+
+        The Tensors point at the buffers of the results from now on, so the items have to be run
+        (`run_schedule`) before anybody reads them.
+        """
+        if not (roots := _unrealized((self, *others))):
+            return []
+        from tinyframe.schedule import create_schedule
+
+        items, becomes, _ = create_schedule(UOp.sink(*roots))
+        _update_live_tensors(becomes)
+        return items
+
+    def kernelize(self, *others: Tensor) -> Self:
+        """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
+        `t.uop.src[1].arg.ast` the kernel."""
+        if roots := _unrealized((self, *others)):
+            from tinyframe.schedule import kernelize
+
+            _update_live_tensors(kernelize(UOp.sink(*roots)))
+        return self
+
+    # ---- data out --------------------------------------------------------------------------------
+
+    def _buffer(self) -> Buffer:
+        """The Buffer with exactly the elements of this Tensor, in order, computed where need be."""
+        if not all(isinstance(size, int) for size in self.shape):
+            raise ValueError(
+                f"shape {self.shape} has a Variable in it; take a part of known size first, such as "
+                "t[:3]"
+            )
+        self.realize()
+        whole = _whole_buffer(self.uop)
+        if whole is None:  # a constant, or a view of a buffer
+            whole = _whole_buffer(self.contiguous().realize().uop)
+            assert whole is not None
+        return buffer_of(whole)
+
+    def numpy(self) -> np.ndarray:
+        """A copy as a NumPy array of the same shape and dtype; bfloat16 as float32."""
+        if 0 in self.shape:
+            return np.empty(self.shape, to_np_dtype(self.dtype) or np.float32)
+        return self._buffer().numpy().reshape(self.shape).copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def data(self) -> memoryview:
+        """A copy as a memoryview of the same shape and format."""
+        return memoryview(self.numpy())
+
+    def tolist(self) -> Any:
+        """A copy as nested lists of Python numbers, or as one number for shape ()."""
+        return self.numpy().tolist()
+
+    def item(self) -> Any:
+        """The one element as a Python bool, int or float; SingleElementError where it is not one."""
+        if self.numel() != 1:
+            raise SingleElementError(
+                f"item() needs a Tensor of one element, not of shape {self.shape}"
+            )
+        return self.numpy().item()
+
+    # ---- places ----------------------------------------------------------------------------------
+
+    def contiguous(self) -> Self:
+        """The elements in memory, in order: where realize() stores them."""
+        return self._apply(UOp.contiguous)
+
+    def to(self, device: str | None) -> Self:
+        """A copy on another device; itself where it is there."""
+        name = Device.canonicalize(device)
+        return self if name == self.device else self._apply(lambda x: x.copy_to_device(name))
+
+    def to_(self, device: str | None) -> Self:
+        """Moves this Tensor, and its gradient, to another device."""
+        if self.grad is not None:
+            self.grad.to_(device)
+        return self.replace(self.to(device))
+
+    def clone(self) -> Self:
+        """A copy in memory of its own."""
+        return self.contiguous()
+
+    def replace(self, other: Tensor) -> Self:
+        """Makes this Tensor mean what the other means. The shapes have to be equal."""
+        if self.shape != other.shape:
+            raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
+        self.uop = other.uop
+        return self
+
+    def assign(self, value: Any) -> Self:
+        """Writes `value` into the memory of this Tensor, when it is realized, and returns it.
+
+        The value broadcasts to this shape, and has to have this dtype. A Tensor that has no memory
+        yet simply means the value from then on.
+        """
+        other = value if isinstance(value, TensorBase) else type(self)(
+            value, self.device, None if hasattr(value, "dtype") else self.dtype
+        )  # fmt: skip
+        if other.dtype is not self.dtype:
+            raise AssignError(f"assign dtype mismatch: {self.dtype} and {other.dtype}")
+        if broadcast_shapes(self.shape, other.shape) != self.shape:
+            raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
+        if other.device != self.device:
+            raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
+        new = other._broadcast_to(self.shape).uop
+        if new is self.uop:
+            return self
+        self.uop = self.uop.assign(new) if _has_memory(self.uop) else new
+        return self
+
+    # ---- gradients -------------------------------------------------------------------------------
+
+    def requires_grad_(self, requires_grad: bool | None = True) -> Self:
+        """Says whether backward() gives this Tensor a `.grad`. DTypeError for an int Tensor."""
+        if requires_grad and not dtypes.is_float(self.dtype):
+            raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
+        self.requires_grad = requires_grad
+        return self
+
+    def detach(self) -> Self:
+        """The same values, with no gradient flowing through."""
+        return self._of(self.uop.detach(), False)
+
+    def gradient(
+        self, *targets: Tensor, gradient: Tensor | None = None, materialize_grads: bool = True
+    ) -> list[Self]:
+        """The gradient of this by each target: dself/dtarget, of the target's shape and dtype.
+
+        It is made of more nodes on the same graph, so it can be differentiated again. What does not
+        depend on a target has the gradient 0. gradient: what flows in from above, of this shape;
+        without it this has to be a scalar. GradientError where there can be none.
+        """
+        from tinyframe.tensor.gradient import compute_gradient
+
+        for tensor in (self, *targets):
+            if not dtypes.is_float(tensor.dtype):
+                raise GradientError(
+                    f"only floats have gradients, not a Tensor of {tensor.dtype} "
+                    f"(shape {tensor.shape})"
+                )
+        if gradient is None:
+            if self.shape != ():
+                raise GradientError(
+                    f"the gradient of a Tensor of shape {self.shape} needs to know what flows in: "
+                    "reduce it to a scalar, such as with .sum(), or give gradient="
+                )
+            gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
+        elif gradient.shape != self.shape:
+            raise GradientError(
+                f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
+            )
+        flowing = gradient.cast(self.dtype).uop
+        found = compute_gradient(self.uop, flowing, {target.uop for target in targets})
+        result = []
+        for target in targets:
+            uop = found.get(target.uop)
+            if uop is None:
+                uop = target.zeros_like().uop if materialize_grads else None
+            result.append(None if uop is None else self._of(uop, False))
+        return result  # type: ignore[return-value]
+
+    def backward(self, gradient: Tensor | None = None) -> Self:
+        """Adds the gradient of this to the `.grad` of every Tensor under it that requires one.
+
+        Tensors that are made of such ones require one too. Returns this Tensor. GradientError where
+        none requires one, or where this is no scalar and no `gradient` is given.
+        """
+        below = self.uop.toposort()
+        wanted = [
+            tensor
+            for tensor in list(live_tensors.values())
+            if tensor.requires_grad and tensor.uop in below
+        ]
+        grads = self.gradient(*wanted, gradient=gradient, materialize_grads=False)
+        if all(grad is None for grad in grads):
+            raise GradientError(
+                "backward() found no Tensor to give a gradient to: create one with "
+                "requires_grad=True (a comparison, a cast to an int and detach() stop gradients)"
+            )
+        for tensor, grad in zip(wanted, grads, strict=True):
+            if grad is None:
+                continue
+            if tensor.grad is None:
+                tensor.grad = grad
+            else:
+                tensor.grad.uop = (tensor.grad + grad).uop
+        return self
+
+    @classmethod
+    @contextlib.contextmanager
+    def train(cls, mode: bool = True) -> Iterator[None]:
+        """Inside `with Tensor.train():` dropout drops and BatchNorm learns its statistics."""
+        before, Tensor.training = Tensor.training, mode
+        try:
+            yield
+        finally:
+            Tensor.training = before
+
+
+# ---- laziness -----------------------------------------------------------------------------------
+
+
+def _unrealized(tensors: tuple[Tensor, ...]) -> list[UOp]:
+    """The graphs among these that there is something to compute for, each once."""
+    roots = dict.fromkeys(tensor.uop for tensor in tensors)
+    return [root for root in roots if root.base.op not in (Ops.BUFFER, Ops.CONST)]
+
+
+def _update_live_tensors(becomes: dict[UOp, UOp]) -> None:
+    """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
+    tensors = list(live_tensors.values())
+    before = UOp.sink(*[tensor.uop for tensor in tensors])
+    after = before.substitute(becomes)
+    for tensor, new in zip(tensors, after.src, strict=True):
+        if tensor.uop is not new:
+            tensor.uop = new
+
+
+def _whole_buffer(uop: UOp) -> UOp | None:
+    """The BUFFER that `uop` is all of, in order; None for anything else."""
+    shape_size = uop.size
+    while uop.op is Ops.RESHAPE:
+        uop = uop.src[0]
+    return uop if uop.op is Ops.BUFFER and uop.arg == shape_size else None
+
+
+def _has_memory(uop: UOp) -> bool:
+    """Whether a graph is a view of a buffer, or of one that is assigned to."""
+    while uop.op in GroupOp.Movement or uop.op in (Ops.ASSIGN, Ops.DETACH):
+        uop = uop.src[0]
+    return uop.op is Ops.BUFFER

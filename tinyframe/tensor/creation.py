@@ -1,0 +1,358 @@
+"""Creation: Tensors from Python and NumPy values, and Tensors of a shape filled by a rule.
+
+Two kinds of leaf begin every graph. Data that exists (a list, an array) is a BUFFER on the PYTHON
+device, the host's memory, and a COPY from there. What a rule gives needs no memory: `zeros(2, 3)`
+is one CONST, reshaped to (1, 1) and expanded to (2, 3).
+
+    Tensor([1, 2, 3])          COPY(BUFFER on PYTHON, DEVICE)
+    Tensor.zeros(2, 3)         EXPAND(RESHAPE(CONST 0.0))
+    Tensor.eye(3)              the same, through a PAD and a RESHAPE that put ones on a diagonal
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Self
+
+import numpy as np
+
+from tinyframe.device import Buffer, Device, buffers
+from tinyframe.dtype import (
+    ConstType,
+    DType,
+    DTypeLike,
+    dtypes,
+    f32_to_bf16,
+    from_np_dtype,
+    to_dtype,
+    to_np_dtype,
+    truncate,
+)
+from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.tensor.base import TensorBase, flat_arguments
+from tinyframe.uop.node import Ops, UOp, sint
+
+# ---- data that exists ---------------------------------------------------------------------------
+
+
+def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
+    """The graph of a Python or NumPy value on `device`; what the constructor of Tensor takes.
+
+    ValueError for a ragged list, OverflowError for an int beyond the default int, RuntimeError for
+    what has no dtype, TypeError for what is no data at all.
+    """
+    if isinstance(data, UOp):
+        return data if dtype is None else data.cast(dtype)
+    if isinstance(data, (bool, int, float)):
+        return constant(data, checked_dtype(data, dtype), device)
+    if data is None or (isinstance(data, (list, tuple)) and len(data) == 0):
+        return host_buffer(np.empty(0, np.uint8), dtype or dtypes.default_float, (0,), device)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        array = np.frombuffer(data, np.uint8)
+        uop = host_buffer(array, dtypes.uint8, array.shape, device)
+        return uop if dtype is None else uop.cast(dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(data), dtype, device)
+    if isinstance(data, (list, tuple)):
+        shape, flat = _flatten(data)
+        if not flat:
+            return host_buffer(np.empty(0), dtype or dtypes.default_float, shape, device)
+        found = checked_dtype(flat, dtype)
+        return host_buffer(_to_array(flat, found), found, shape, device)
+    raise TypeError(
+        f"a Tensor is made of numbers, (nested) lists of them, bytes, NumPy arrays or None, "
+        f"not of {data!r} of type {type(data).__name__}"
+    )
+
+
+def constant(value: ConstType, dtype: DType, device: str) -> UOp:
+    """One number on `device`, of shape ()."""
+    return UOp(Ops.CONST, dtype, (UOp(Ops.DEVICE, arg=device),), representable(value, dtype))
+
+
+def representable(value: ConstType, dtype: DType) -> ConstType:
+    """`value` as a constant of `dtype`: an int wraps around, as a cast to that dtype does."""
+    if dtypes.is_int(dtype):
+        return truncate[dtype](value)
+    return dtypes.as_const(value, dtype)
+
+
+def checked_dtype(values: Any, dtype: DType | None) -> DType:
+    """`dtype` if given, else that of a number or a list of numbers, which then have to fit."""
+    found = dtypes.from_py(values)
+    if dtype is not None:
+        return dtype
+    if found is dtypes.default_int:
+        listed = values if isinstance(values, list) else [values]
+        for extreme in (min(listed), max(listed)):
+            if not found.min <= extreme <= found.max:
+                raise OverflowError(
+                    f"{extreme} does not fit into {found}, the default for ints "
+                    f"({found.min} to {found.max}); give a dtype, such as dtype=dtypes.int64"
+                )
+    return found
+
+
+def host_buffer(array: np.ndarray, dtype: DType, shape: tuple[int, ...], device: str) -> UOp:
+    """A copy of `array`'s bytes as a BUFFER of the host, and its COPY to `device`."""
+    array = np.ascontiguousarray(array)
+    size = math.prod(shape)
+    buffer = UOp.new_buffer("PYTHON", size, dtype)
+    data = array.reshape(-1).view(np.uint8)[: size * dtype.itemsize]
+    buffers[buffer] = Buffer("PYTHON", size, dtype, initial_value=data.data)  # type: ignore[arg-type]
+    return (buffer if device == "PYTHON" else buffer.copy_to_device(device)).reshape(shape)
+
+
+def _from_numpy(array: np.ndarray, dtype: DType | None, device: str) -> UOp:
+    found = from_np_dtype(array.dtype)
+    if array.ndim == 0:
+        value = array.astype(np.float32).item() if found is dtypes.bfloat16 else array.item()
+        return constant(value, dtype or found, device)
+    uop = host_buffer(array, found, array.shape, device)
+    return uop if dtype is None else uop.cast(dtype)
+
+
+def _flatten(data: list | tuple) -> tuple[tuple[int, ...], list]:
+    """The shape of nested lists and their items in one list; ValueError where they are ragged."""
+    shape, level = [len(data)], list(data)
+    while level and any(isinstance(item, (list, tuple)) for item in level):
+        lengths = {len(item) if isinstance(item, (list, tuple)) else None for item in level}
+        if len(lengths) > 1:
+            named = sorted("a number" if n is None else f"{n} items" for n in lengths)
+            raise ShapeError(
+                f"a ragged list: at depth {len(shape)} there are {' and '.join(named)} side by "
+                "side; every list of one depth needs the same length"
+            )
+        shape.append(lengths.pop())  # type: ignore[arg-type]
+        level = [item for inner in level for item in inner]
+    return tuple(shape), level
+
+
+def _to_array(values: list, dtype: DType) -> np.ndarray:
+    if dtype is dtypes.bfloat16:
+        return f32_to_bf16(np.array(values, np.float32))
+    try:
+        return np.array(values, to_np_dtype(dtype))
+    except (OverflowError, ValueError):  # an int out of range, or NaN as an int: wraps, or 0
+        return np.array([truncate[dtype](v) for v in values], to_np_dtype(dtype))
+
+
+# ---- what a rule gives --------------------------------------------------------------------------
+
+
+def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:
+    """`(2, 3)`, `((2, 3),)` and `([2, 3],)` as (2, 3); ShapeError for sizes that none can be."""
+    shape = flat_arguments(arguments)
+    for size in shape:
+        if isinstance(size, (tuple, list)):
+            raise ShapeError(f"a shape is given as f(2, 3) or f((2, 3)), not mixed: {arguments}")
+    sizes = tuple(size if isinstance(size, UOp) else operator.index(size) for size in shape)
+    for size in sizes:
+        if isinstance(size, int) and size < 0:
+            raise ShapeError(f"a shape has no negative sizes: {sizes}")
+    return sizes
+
+
+class Creation(TensorBase):
+    """Classmethods that make Tensors. All take `dtype=`, `device=` and `requires_grad=`."""
+
+    @classmethod
+    def empty(
+        cls,
+        *shape: Any,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Memory of that shape, with whatever it holds."""
+        sizes = checked_shape(shape)
+        dtype = dtypes.default_float if dtype is None else to_dtype(dtype)
+        size = math.prod(size if isinstance(size, int) else size.vmax for size in sizes)
+        buffer = UOp.new_buffer(Device.canonicalize(device), size, dtype)
+        return cls._of(buffer.reshape(sizes), requires_grad)
+
+    @classmethod
+    def full(
+        cls,
+        shape: Any,
+        fill_value: ConstType,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """One value everywhere; `full((2,), 4)` is int32, `full((2,), 4.0)` float32."""
+        sizes = checked_shape((shape,))
+        found = checked_dtype(fill_value, None if dtype is None else to_dtype(dtype))
+        value = constant(fill_value, found, Device.canonicalize(device))
+        return cls._of(value.broadcast_to(sizes), requires_grad)
+
+    @classmethod
+    def zeros(
+        cls,
+        *shape: Any,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """0 everywhere, of the default float."""
+        dtype = dtypes.default_float if dtype is None else dtype
+        return cls.full(
+            checked_shape(shape), 0, dtype=dtype, device=device, requires_grad=requires_grad
+        )
+
+    @classmethod
+    def ones(
+        cls,
+        *shape: Any,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """1 everywhere, of the default float."""
+        dtype = dtypes.default_float if dtype is None else dtype
+        return cls.full(
+            checked_shape(shape), 1, dtype=dtype, device=device, requires_grad=requires_grad
+        )
+
+    @classmethod
+    def arange(
+        cls,
+        start: ConstType,
+        stop: ConstType | None = None,
+        step: ConstType = 1,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """start, start+step, … below stop; `arange(n)` is 0 … n-1. int32, or float32 if any is float.
+
+        ValueError for step 0, OverflowError where a value does not fit the dtype. The numbers are
+        data, copied to the device.
+        """
+        begin, end = (0, start) if stop is None else (start, stop)
+        found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
+        if found is dtypes.bool:
+            found = dtypes.default_int if dtype is None else found
+        if step == 0:
+            raise ValueError(f"arange({begin}, {end}, 0): the step cannot be 0")
+        if not all(map(math.isfinite, (begin, end, step))):
+            raise ValueError(f"arange({begin}, {end}, {step}): the bounds have to be finite")
+        count = max(0, math.ceil((end - begin) / step))
+        if isinstance(begin, int) and isinstance(end, int) and isinstance(step, int):
+            count = max(0, -((begin - end) // step))
+        last = begin + (count - 1) * step
+        if count and not (found.min <= min(begin, last) and max(begin, last) <= found.max):
+            raise OverflowError(
+                f"arange({begin}, {end}, {step}) runs from {begin} to {last}, but {found} holds "
+                f"{found.min} to {found.max}"
+            )
+        if dtypes.is_float(found) or count <= LONGEST_INDEX:
+            kind = np.int64 if isinstance(begin, int) and isinstance(step, int) else np.float64
+            values = np.arange(count, dtype=kind) * step + begin
+            return cls._data(values, found, device, requires_grad)
+        # A long one from two short ones: row * width + column.
+        width = math.isqrt(count - 1) + 1
+        rows = np.arange(-(-count // width)) * (width * step) + begin
+        row = cls._data(rows, found, device).reshape(-1, 1)
+        column = cls._data(np.arange(width) * step, found, device).reshape(1, -1)
+        both = (row + column).flatten().shrink(((0, count),))
+        both.requires_grad = requires_grad
+        return both
+
+    @classmethod
+    def _data(
+        cls,
+        values: np.ndarray,
+        dtype: DType,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Host values, rounded to `dtype`, on `device`."""
+        if dtype is dtypes.bfloat16:
+            array = f32_to_bf16(values.astype(np.float32))
+        else:
+            array = values.astype(to_np_dtype(dtype))
+        uop = host_buffer(array, dtype, values.shape, Device.canonicalize(device))
+        return cls._of(uop, requires_grad)
+
+    @classmethod
+    def linspace(
+        cls,
+        start: float,
+        stop: float,
+        steps: int,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """`steps` numbers from start to stop, both included, at equal distances."""
+        found = dtypes.default_float if dtype is None else to_dtype(dtype)
+        if found is dtypes.bool:
+            raise DTypeError("linspace needs a float or int dtype, not bool")
+        if steps < 0:
+            raise ValueError(f"linspace needs 0 or more steps, not {steps}")
+        return cls._data(np.linspace(start, stop, steps), found, device, requires_grad)
+
+    @classmethod
+    def eye(
+        cls,
+        n: int,
+        m: int | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """The identity matrix: shape (n, n), or (n, m) with ones where row and column agree."""
+        rows, columns = checked_shape((n, n if m is None else m))
+        if rows == 0 or columns == 0:
+            return cls.zeros(
+                rows, columns, dtype=dtype, device=device, requires_grad=requires_grad
+            )
+        side = max(rows, columns)
+        # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
+        # one to the right in each.
+        ones = cls.ones(side, 1, dtype=dtype, device=device)
+        square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
+        both = square.reshape(side, side).shrink(((0, rows), (0, columns)))
+        both.requires_grad = requires_grad
+        return both
+
+    # ---- of another Tensor's shape, dtype and device ---------------------------------------------
+
+    def full_like(
+        self,
+        fill_value: ConstType,
+        *,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """One value in the shape, dtype and device of this Tensor."""
+        return self.full(
+            self.shape,
+            fill_value,
+            dtype=self.dtype if dtype is None else dtype,
+            device=self.device if device is None else device,
+            requires_grad=requires_grad,
+        )
+
+    def zeros_like(self, **options: Any) -> Self:
+        """0 in the shape, dtype and device of this Tensor."""
+        return self.full_like(0, **options)
+
+    def ones_like(self, **options: Any) -> Self:
+        """1 in the shape, dtype and device of this Tensor."""
+        return self.full_like(1, **options)
+
+    def empty_like(self, **options: Any) -> Self:
+        """Memory in the shape, dtype and device of this Tensor, with whatever it holds."""
+        return self.empty(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
+
+
+# an arange of more elements is put together from two short ones, so that little data is copied
+LONGEST_INDEX = 4096

@@ -1,0 +1,532 @@
+"""Elementwise arithmetic and comparison, with broadcasting and promotion.
+
+The graph below knows nothing of either: the sources of an elementwise node have one shape and one
+dtype. `_operands` is the one place that sees to it, with EXPAND and CAST. Two Tensors meet at the
+join of their dtypes in JAX's lattice; a Python number is weak and never widens a Tensor:
+
+    int8 + uint8 -> int16      int8 + 1 -> int8      int8 + 1.5 -> the default float
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
+
+from tinyframe.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
+from tinyframe.errors import DTypeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.creation import representable
+from tinyframe.tensor.movement import broadcast_shapes
+from tinyframe.uop.node import Ops, UOp
+
+P = ParamSpec("P")
+T = TypeVar("T", bound="Elementwise")
+
+NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
+
+
+def float_function(method: Callable[Concatenate[T, P], T]) -> Callable[Concatenate[T, P], T]:
+    """For methods made of several steps whose result is a float.
+
+    An int becomes the default float. half and bfloat16 are computed in float32 and rounded once at
+    the end, or each step would lose bits that the result still has room for.
+    """
+
+    @functools.wraps(method)
+    def wide(self: T, *args: P.args, **kwargs: P.kwargs) -> T:
+        dtype = least_upper_float(self.dtype)
+        if dtype in NARROW_FLOATS:
+            return method(self.cast(dtypes.float32), *args, **kwargs).cast(dtype)
+        return method(self.cast(dtype), *args, **kwargs)
+
+    return wide
+
+
+def weak_dtype(value: ConstType, dtype: DType) -> DType:
+    """The dtype of a Tensor of `dtype` next to a Python number."""
+    if isinstance(value, bool) or dtypes.is_float(dtype):
+        return dtype
+    if isinstance(value, float):
+        return dtypes.default_float
+    return dtypes.default_int if dtype is dtypes.bool else dtype
+
+
+class Elementwise(TensorBase):
+    """One result for each element, or each pair of elements."""
+
+    def _tensor(self, other: Any) -> Any:
+        """The other operand as a Tensor, or as the Python number it is; TypeError for the rest."""
+        if isinstance(other, (TensorBase, bool, int, float)):
+            return other
+        if isinstance(other, UOp):
+            return self._of(other.cast(self.dtype))
+        if isinstance(other, (np.ndarray, np.generic)):
+            return type(self)(other, device=self.device)  # type: ignore[call-arg]
+        raise TypeError(
+            f"a Tensor of shape {self.shape} and {other!r} of type {type(other).__name__}: the "
+            "other operand has to be a Tensor or a number; wrap a list in Tensor(…)"
+        )
+
+    def _number(self, value: ConstType, dtype: DType) -> Self:
+        """A Python number as a constant beside this Tensor."""
+        const = UOp.const(dtype, representable(value, dtype))
+        return self._of(const, False)
+
+    def _operands(
+        self, other: Any, reverse: bool = False, to_float: bool = False, compare: bool = False
+    ) -> tuple[Self, Self]:
+        """Both operands in one shape and one dtype.
+
+        reverse: the other one comes first. to_float: ints become the default float. compare: an
+        int that the dtype does not hold is not wrapped, but is beyond all of its values.
+        """
+        other = self._tensor(other)
+        x: Self = self
+        if not isinstance(other, TensorBase):
+            dtype = weak_dtype(other, self.dtype)
+            if compare and dtypes.is_int(dtype) and not dtype.min <= other <= dtype.max:
+                dtype, other = dtypes.float32, math.copysign(math.inf, other)
+            dtype = least_upper_float(dtype) if to_float else dtype
+            other = self._number(other, dtype)
+        else:
+            dtype = least_upper_dtype(self.dtype, other.dtype)
+            dtype = least_upper_float(dtype) if to_float else dtype
+        shape = broadcast_shapes(self.shape, other.shape)
+        x, other = x.cast(dtype)._broadcast_to(shape), other.cast(dtype)._broadcast_to(shape)
+        return (other, x) if reverse else (x, other)
+
+    def _broadcast_to(self, shape: tuple) -> Self:
+        return self if self.shape == shape else self._apply(lambda x: x.broadcast_to(shape))
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False, **options: bool) -> Self:
+        x, y = self._operands(other, reverse, **options)
+        return x._apply(lambda a, b: a.alu(op, b), y)
+
+    def _ints(self, other: Any, what: str, bools: bool = True) -> None:
+        """DTypeError where an operand of a bitwise operation is a float."""
+        for operand in (self, other):
+            dtype = operand.dtype if isinstance(operand, TensorBase) else dtypes.from_py(operand)
+            if dtypes.is_float(dtype) or (dtype is dtypes.bool and not bools):
+                raise DTypeError(f"{what} needs ints, not {dtype}")
+
+    # ---- dtype -----------------------------------------------------------------------------------
+
+    def cast(self, dtype: Any) -> Self:
+        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True."""
+        from tinyframe.dtype import to_dtype
+
+        wanted = to_dtype(dtype)
+        return self if wanted is self.dtype else self._apply(lambda x: x.cast(wanted))
+
+    # ---- arithmetic ------------------------------------------------------------------------------
+
+    def add(self, other: Any, reverse: bool = False) -> Self:
+        """self + other; of bools, logical or."""
+        x, y = self._operands(other, reverse)
+        op = Ops.OR if x.dtype is dtypes.bool else Ops.ADD
+        return x._apply(lambda a, b: a.alu(op, b), y)
+
+    def sub(self, other: Any, reverse: bool = False) -> Self:
+        """self - other. DTypeError for bools."""
+        x, y = self._operands(other, reverse)
+        if x.dtype is dtypes.bool:
+            raise DTypeError("bools cannot be subtracted; use ^, or cast to an int")
+        return x.add(y.neg())
+
+    def mul(self, other: Any, reverse: bool = False) -> Self:
+        """self * other; of bools, logical and."""
+        x, y = self._operands(other, reverse)
+        op = Ops.AND if x.dtype is dtypes.bool else Ops.MUL
+        return x._apply(lambda a, b: a.alu(op, b), y)
+
+    def neg(self) -> Self:
+        """-self; of bools, logical not."""
+        return self.logical_not() if self.dtype is dtypes.bool else self.mul(-1)
+
+    def div(self, other: Any, reverse: bool = False, rounding_mode: str | None = None) -> Self:
+        """self / other, of ints a float. rounding_mode "floor" and "trunc" round the quotient.
+
+        Rounded quotients of ints are ints, and 0 where the divisor is 0.
+        """
+        if rounding_mode is None:
+            return self._binary(Ops.FDIV, other, reverse, to_float=True)
+        if rounding_mode not in ("floor", "trunc"):
+            raise RuntimeError(f'rounding_mode is "floor", "trunc" or None, not {rounding_mode!r}')
+        x, y = self._operands(other, reverse)
+        if x.dtype is dtypes.bool:
+            x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
+        if dtypes.is_float(x.dtype):
+            quotient = x.div(y)
+            return quotient.floor() if rounding_mode == "floor" else quotient.trunc()
+        floored = x._apply(lambda a, b: a.alu(Ops.IDIV, b), y)
+        if rounding_mode == "floor" or dtypes.is_unsigned(x.dtype):
+            return floored
+        # the floor is one too low where there is a rest and the signs differ
+        low = x.mod(y).ne(0).mul(x.lt(0).ne(y.lt(0)))
+        return low.where(floored + 1, floored)
+
+    def floordiv(self, other: Any, reverse: bool = False) -> Self:
+        """self // other, rounded down."""
+        return self.div(other, reverse, rounding_mode="floor")
+
+    def idiv(self, other: Any, reverse: bool = False) -> Self:
+        """The quotient without its fraction: -7 idiv 2 is -3."""
+        return self.div(other, reverse, rounding_mode="trunc")
+
+    def mod(self, other: Any, reverse: bool = False) -> Self:
+        """self % other, with the divisor's sign: what `//` leaves."""
+        x, y = self._operands(other, reverse)
+        if x.dtype is dtypes.bool:
+            x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
+        if dtypes.is_float(x.dtype):
+            return x - x.div(y, rounding_mode="floor") * y
+        return x._apply(lambda a, b: a.alu(Ops.MOD, b), y)
+
+    def fmod(self, other: Any, reverse: bool = False) -> Self:
+        """What `idiv` leaves, with this Tensor's sign."""
+        x, y = self._operands(other, reverse)
+        return x - x.div(y, rounding_mode="trunc") * y
+
+    def pow(self, other: Any, reverse: bool = False) -> Self:
+        """self ** other. 0 ** 0 is 1; a negative base to a fraction is NaN.
+
+        RuntimeError for an int to a negative int.
+        """
+        if not reverse and isinstance(other, (int, float)) and not isinstance(other, bool):
+            if not dtypes.is_float(self.dtype) and isinstance(other, int) and other < 0:
+                raise DTypeError(
+                    f"{self.dtype} to the power of {other} is not an int; cast to a float first"
+                )
+            x = self.cast(weak_dtype(other, self.dtype))
+            if (short := x._short_power(other)) is not None:
+                return short
+        x, y = self._operands(other, reverse)
+        if x.dtype is dtypes.bool:
+            return x.add(y.logical_not())  # 0 ** 0 is 1
+        return x._apply(lambda a, b: a.alu(Ops.POW, b), y)
+
+    def _short_power(self, exponent: int | float) -> Self | None:
+        """Powers that a few exact operations give: of ints to ints, of floats -1 to 3, and ½."""
+        if exponent == 0:
+            return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
+        if exponent == 0.5:
+            return self.sqrt()
+        if exponent == -0.5:
+            return self.rsqrt()
+        if exponent == -1:
+            return self.reciprocal()
+        if exponent != int(exponent) or exponent < 0:
+            return None
+        if dtypes.is_float(self.dtype) and exponent > 3:
+            return None
+        result, square, rest = None, self, int(exponent)
+        while rest:
+            if rest & 1:
+                result = square if result is None else result * square
+            square, rest = square * square, rest >> 1
+        return result
+
+    def maximum(self, other: Any) -> Self:
+        """The larger of both; NaN where one is NaN."""
+        return self._binary(Ops.MAX, other)
+
+    def minimum(self, other: Any) -> Self:
+        """The smaller of both; NaN where one is NaN."""
+        x, y = self._operands(other)
+        return x._mirror().maximum(y._mirror())._mirror()
+
+    def _mirror(self) -> Self:
+        """The order reversed: what was the smallest value is the largest. Twice is the identity."""
+        return self.neg() if dtypes.is_float(self.dtype) else self.bitwise_not()
+
+    # ---- bits ------------------------------------------------------------------------------------
+
+    def bitwise_and(self, other: Any, reverse: bool = False) -> Self:
+        """self & other, of ints or bools."""
+        self._ints(other, "&")
+        return self._binary(Ops.AND, other, reverse)
+
+    def bitwise_or(self, other: Any, reverse: bool = False) -> Self:
+        """self | other, of ints or bools."""
+        self._ints(other, "|")
+        return self._binary(Ops.OR, other, reverse)
+
+    def bitwise_xor(self, other: Any, reverse: bool = False) -> Self:
+        """self ^ other, of ints or bools."""
+        self._ints(other, "^")
+        return self._binary(Ops.XOR, other, reverse)
+
+    def bitwise_not(self) -> Self:
+        """Every bit the other way; of bools, logical not."""
+        self._ints(False, "~")
+        return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
+
+    def lshift(self, other: Any, reverse: bool = False) -> Self:
+        """self << other, of ints."""
+        self._ints(other, "<<", bools=False)
+        return self._binary(Ops.SHL, other, reverse)
+
+    def rshift(self, other: Any, reverse: bool = False) -> Self:
+        """self >> other, of ints; the sign comes in from the left."""
+        self._ints(other, ">>", bools=False)
+        return self._binary(Ops.SHR, other, reverse)
+
+    # ---- comparison ------------------------------------------------------------------------------
+
+    def eq(self, other: Any) -> Self:
+        return self._binary(Ops.CMPEQ, other, compare=True)
+
+    def ne(self, other: Any) -> Self:
+        return self._binary(Ops.CMPNE, other, compare=True)
+
+    def lt(self, other: Any) -> Self:
+        return self._binary(Ops.CMPLT, other, compare=True)
+
+    def gt(self, other: Any) -> Self:
+        return self._binary(Ops.CMPLT, other, reverse=True, compare=True)
+
+    def le(self, other: Any) -> Self:
+        x, y = self._operands(other, compare=True)
+        # "not greater" would say yes to NaN
+        return x.lt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.gt(y).logical_not()
+
+    def ge(self, other: Any) -> Self:
+        x, y = self._operands(other, compare=True)
+        return x.gt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.lt(y).logical_not()
+
+    def logical_not(self) -> Self:
+        """True where the value is 0 or False."""
+        return self.cast(dtypes.bool)._binary(Ops.CMPNE, True)
+
+    def where(self, x: Any, y: Any) -> Self:
+        """x where this is true (not 0), y elsewhere. All three broadcast."""
+        condition = self.cast(dtypes.bool)
+        x, y = self._tensor(x), self._tensor(y)
+        if isinstance(x, TensorBase):
+            yes, no = x._operands(y)  # type: ignore[attr-defined]
+        elif isinstance(y, TensorBase):
+            no, yes = y._operands(x)  # type: ignore[attr-defined]
+        else:
+            dtype = dtypes.from_py([x, y])
+            yes, no = self._number(x, dtype), self._number(y, dtype)
+        shape = broadcast_shapes(self.shape, yes.shape)
+        condition = condition._broadcast_to(shape)
+        return condition._apply(
+            lambda c, a, b: c.alu(Ops.WHERE, a, b), yes._broadcast_to(shape), no._broadcast_to(shape)
+        )
+
+    def masked_fill(self, mask: Any, value: Any) -> Self:
+        """`value` where the mask is true."""
+        return mask.where(value, self)
+
+    def clip(self, min_: Any = None, max_: Any = None, **names: Any) -> Self:
+        """Not below `min` and not above `max`; either may be None. NaN stays NaN."""
+        low, high = names.pop("min", min_), names.pop("max", max_)
+        if names:
+            raise TypeError(f"clip takes min and max, not {', '.join(names)}")
+        if low is None and high is None:
+            raise RuntimeError("clip needs min, max or both")
+        # A choice, and not maximum and minimum, so that the gradient at the bounds is 1.
+        x = self
+        if low is not None:
+            x, bound = x._operands(low)
+            x = x.lt(bound).where(bound, x)
+        if high is not None:
+            x, bound = x._operands(high)
+            x = x.gt(bound).where(bound, x)
+        return x
+
+    def clamp(self, *args: Any, **kwargs: Any) -> Self:
+        """Another name of clip."""
+        return self.clip(*args, **kwargs)
+
+    def lerp(self, end: Any, weight: Any) -> Self:
+        """self + (end - self) * weight."""
+        return self + (end - self) * weight
+
+    # ---- rounding --------------------------------------------------------------------------------
+
+    def trunc(self) -> Self:
+        """Without the fraction."""
+        return self._apply(UOp.trunc) if dtypes.is_float(self.dtype) else self
+
+    def floor(self) -> Self:
+        """The next whole number below."""
+        whole = self.trunc()
+        return self if whole is self else self.lt(whole).where(whole - 1, whole)
+
+    def ceil(self) -> Self:
+        """The next whole number above."""
+        whole = self.trunc()
+        return self if whole is self else self.gt(whole).where(whole + 1, whole)
+
+    def round(self) -> Self:
+        """The nearest whole number; of two equally near, the even one."""
+        whole = self.trunc()
+        if whole is self:
+            return self
+        # Exact, unlike floor(x + 0.5), whose sum rounds.
+        rest = (self - whole)._magnitude()
+        odd = (whole / 2).trunc() * 2 != whole
+        away = rest.gt(0.5) + rest.eq(0.5) * odd
+        return away.where(whole + self.lt(0).where(-1.0, 1.0), whole)
+
+    def _magnitude(self) -> Self:
+        """|self|, whose gradient at 0 is that from above; `abs` has 0 there."""
+        return self.lt(0).where(self.neg(), self)
+
+    def abs(self) -> Self:
+        """Without the sign."""
+        if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
+            return self
+        # At 0 both are largest, and their gradients 1 and -1, half of each, cancel.
+        return self.maximum(self.neg())
+
+    def sign(self) -> Self:
+        """-1, 0 or 1; NaN stays NaN."""
+        if self.dtype is dtypes.bool:
+            return self
+        # What is neither above nor below 0 is 0 or NaN, which trunc keeps, with the gradient 0.
+        negative = self.lt(0).where(self._number(-1, self.dtype), self.trunc())
+        return self.gt(0).where(self._number(1, self.dtype), negative)
+
+    def isnan(self) -> Self:
+        """True for NaN."""
+        return self.ne(self)
+
+    def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
+        """True for inf and -inf, or for one of them only."""
+        return self.eq(math.inf) * detect_positive + self.eq(-math.inf) * detect_negative
+
+    def isfinite(self) -> Self:
+        """False for NaN, inf and -inf."""
+        return (self.isnan() + self.isinf()).logical_not()
+
+    def isclose(
+        self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Self:
+        """True where |self - other| <= atol + rtol * |other|, or both are the same infinity."""
+        x, y = self._operands(other)
+        near = x.isfinite() * y.isfinite() * ((x - y).abs() <= atol + rtol * y.abs())
+        return near + (x == y) + x.isnan() * y.isnan() * equal_nan
+
+    # ---- functions -------------------------------------------------------------------------------
+
+    def square(self) -> Self:
+        """self * self."""
+        return self * self
+
+    def reciprocal(self) -> Self:
+        """1 / self."""
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.reciprocal)
+
+    def sqrt(self) -> Self:
+        """The square root; NaN below 0."""
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.sqrt)
+
+    @float_function
+    def rsqrt(self) -> Self:
+        """1 / sqrt(self)."""
+        return self.sqrt().reciprocal()
+
+    @float_function
+    def exp(self) -> Self:
+        """e to the power of each element."""
+        return (self * (1 / math.log(2))).exp2()
+
+    def exp2(self) -> Self:
+        """2 to the power of each element."""
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.exp2)
+
+    @float_function
+    def log(self) -> Self:
+        """The natural logarithm: -inf at 0, NaN below."""
+        return self.log2() * math.log(2)
+
+    def log2(self) -> Self:
+        """The logarithm to base 2."""
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.log2)
+
+    @float_function
+    def log10(self) -> Self:
+        """The logarithm to base 10."""
+        return self.log2() * math.log10(2)
+
+    def sin(self) -> Self:
+        """The sine, of radians."""
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.sin)
+
+    @float_function
+    def cos(self) -> Self:
+        """The cosine, of radians."""
+        from tinyframe.tensor.gradient import cosine
+
+        return self._apply(cosine)
+
+    @float_function
+    def tan(self) -> Self:
+        """The tangent, of radians."""
+        return self.sin() / self.cos()
+
+    # ---- operators -------------------------------------------------------------------------------
+
+    def __neg__(self): return self.neg()
+    def __pos__(self): return self
+    def __abs__(self): return self.abs()
+    def __invert__(self): return self.bitwise_not()
+
+    def __add__(self, other): return self.add(other)
+    def __sub__(self, other): return self.sub(other)
+    def __mul__(self, other): return self.mul(other)
+    def __truediv__(self, other): return self.div(other)
+    def __floordiv__(self, other): return self.floordiv(other)
+    def __mod__(self, other): return self.mod(other)
+    def __pow__(self, other): return self.pow(other)
+    def __matmul__(self, other): return self.matmul(other)
+    def __and__(self, other): return self.bitwise_and(other)
+    def __or__(self, other): return self.bitwise_or(other)
+    def __xor__(self, other): return self.bitwise_xor(other)
+    def __lshift__(self, other): return self.lshift(other)
+    def __rshift__(self, other): return self.rshift(other)
+
+    def __radd__(self, other): return self.add(other, True)
+    def __rsub__(self, other): return self.sub(other, True)
+    def __rmul__(self, other): return self.mul(other, True)
+    def __rtruediv__(self, other): return self.div(other, True)
+    def __rfloordiv__(self, other): return self.floordiv(other, True)
+    def __rmod__(self, other): return self.mod(other, True)
+    def __rpow__(self, other): return self.pow(other, True)
+    def __rmatmul__(self, other): return self.matmul(other, True)
+    def __rand__(self, other): return self.bitwise_and(other, True)
+    def __ror__(self, other): return self.bitwise_or(other, True)
+    def __rxor__(self, other): return self.bitwise_xor(other, True)
+    def __rlshift__(self, other): return self.lshift(other, True)
+    def __rrshift__(self, other): return self.rshift(other, True)
+
+    def __iadd__(self, other): return self.assign(self.add(other))
+    def __isub__(self, other): return self.assign(self.sub(other))
+    def __imul__(self, other): return self.assign(self.mul(other))
+    def __itruediv__(self, other): return self.assign(self.div(other))
+    def __ifloordiv__(self, other): return self.assign(self.floordiv(other))
+    def __imod__(self, other): return self.assign(self.mod(other))
+    def __ipow__(self, other): return self.assign(self.pow(other))
+    def __imatmul__(self, other): return self.assign(self.matmul(other))
+    def __iand__(self, other): return self.assign(self.bitwise_and(other))
+    def __ior__(self, other): return self.assign(self.bitwise_or(other))
+    def __ixor__(self, other): return self.assign(self.bitwise_xor(other))
+    def __ilshift__(self, other): return self.assign(self.lshift(other))
+    def __irshift__(self, other): return self.assign(self.rshift(other))
+
+    def __eq__(self, other): return self.eq(other)  # type: ignore[override]
+    def __ne__(self, other): return self.ne(other)  # type: ignore[override]
+    def __lt__(self, other): return self.lt(other)
+    def __gt__(self, other): return self.gt(other)
+    def __le__(self, other): return self.le(other)
+    def __ge__(self, other): return self.ge(other)
+
+    # equality is elementwise, so a Tensor as a key is itself
+    __hash__ = object.__hash__

@@ -1,0 +1,422 @@
+"""Movement: reshape, permute, expand, pad, shrink, flip, window, and what is made of them.
+
+No element is moved or copied. Each method puts one node on the graph that says where the elements
+of the result are found in its source; the compiler turns those into index arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import ConstType, dtypes, least_upper_dtype
+from tinyframe.errors import AxisError, DTypeError, ShapeError
+from tinyframe.tensor.base import TensorBase, flat_arguments
+from tinyframe.tensor.creation import representable
+from tinyframe.uop.node import UOp, resolve, sint
+
+Shape = tuple[sint, ...]
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The shape that all of these expand to: aligned at the last axis, size 1 stretches.
+
+    ShapeError, naming the shapes, where two sizes differ and neither is 1.
+    """
+    ndim = max(map(len, shapes))
+    aligned = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
+    result = []
+    for axis, sizes in enumerate(zip(*aligned, strict=True)):
+        wanted = [size for size in dict.fromkeys(sizes) if size != 1]
+        if len(wanted) > 1:
+            named = " and ".join(map(str, shapes))
+            raise ShapeError(
+                f"shapes {named} do not broadcast: sizes {wanted[0]} and {wanted[1]} meet at axis "
+                f"{axis - ndim}, where they have to be equal, or one of them 1"
+            )
+        result.append(wanted[0] if wanted else 1)
+    return tuple(result)
+
+
+class Movement(TensorBase):
+    """Methods that change where elements are, not what they are."""
+
+    def _axis(self, axis: Any, ndim: int | None = None) -> int:
+        """`axis` counted from the front; AxisError where there is no such axis. 0-d has 0 and -1."""
+        ndim = self.ndim if ndim is None else ndim
+        number = operator.index(axis)
+        if not -max(ndim, 1) <= number < max(ndim, 1):
+            raise AxisError(
+                f"axis {number} is out of range for shape {self.shape}: from {-max(ndim, 1)} to "
+                f"{max(ndim, 1) - 1}"
+            )
+        return number + ndim if number < 0 and ndim else max(number, 0)
+
+    def _axes(self, axes: Sequence[Any]) -> tuple[int, ...]:
+        """Several axes, counted from the front; AxisError where one is named twice."""
+        found = tuple(self._axis(axis) for axis in axes)
+        if len(set(found)) != len(found):
+            raise AxisError(f"axes {tuple(axes)} name one axis of shape {self.shape} twice")
+        return found
+
+    # ---- the primitives --------------------------------------------------------------------------
+
+    def reshape(self, *shape: Any) -> Self:
+        """The same elements, in the same order, in another shape; one size may be -1, "the rest".
+
+        ShapeError where the numbers of elements differ.
+
+            Tensor.arange(6).reshape(2, -1).shape    # (2, 3)
+        """
+        wanted = tuple(
+            size if isinstance(size, UOp)
+            else self.shape[self._axis(axis)] if size is None else operator.index(size)
+            for axis, size in enumerate(flat_arguments(shape))
+        )  # fmt: skip
+        unknown = [axis for axis, size in enumerate(wanted) if isinstance(size, int) and size == -1]
+        if len(unknown) > 1:
+            raise ShapeError(f"only one size can be -1, but there are {len(unknown)} in {wanted}")
+        if any(isinstance(size, int) and size < -1 for size in wanted):
+            raise ShapeError(f"cannot reshape {self.shape} to {wanted}: a size is negative")
+        elements = math.prod(self.shape)
+        if unknown:
+            rest = math.prod(size for axis, size in enumerate(wanted) if axis not in unknown)
+            if rest == 0 or not resolve(elements % rest < 1):
+                raise ShapeError(
+                    f"cannot reshape {self.shape} to {wanted}: {elements} elements do not divide "
+                    f"by {rest}"
+                )
+            found = elements // rest
+            found = found.ssimplify() if isinstance(found, UOp) else found
+            wanted = tuple(found if axis in unknown else size for axis, size in enumerate(wanted))
+        difference = elements - math.prod(wanted)
+        if not resolve(difference < 1) or not resolve(-1 < difference):
+            raise ShapeError(
+                f"cannot reshape {self.shape} to {wanted}: {elements} elements do not fill "
+                f"{math.prod(wanted)}"
+            )
+        return self._apply(lambda x: x.reshape(wanted))
+
+    def expand(self, *shape: Any) -> Self:
+        """Axes of size 1 repeated to the sizes given, without a copy; -1 or None keeps a size.
+
+        New axes may come in front. ShapeError where an axis is not 1 and differs.
+        """
+        given = flat_arguments(shape)
+        if len(given) < self.ndim:
+            raise ShapeError(f"cannot expand {self.shape} to {tuple(given)}: it has fewer axes")
+        own = (1,) * (len(given) - self.ndim) + self.shape
+        wanted = tuple(
+            old if new is None or (isinstance(new, int) and new == -1)
+            else new if isinstance(new, UOp) else operator.index(new)
+            for old, new in zip(own, given, strict=True)
+        )  # fmt: skip
+        for old, new in zip(own, wanted, strict=True):
+            if (old != 1 and old != new) or (isinstance(new, int) and new < 0):
+                raise ShapeError(
+                    f"cannot expand {self.shape} to {wanted}: only an axis of size 1 stretches, "
+                    f"and {old} would have to become {new}"
+                )
+        return self._apply(lambda x: x.broadcast_to(wanted))
+
+    def permute(self, *order: Any) -> Self:
+        """The axes in another order: axis i of the result is axis order[i] of this."""
+        given = flat_arguments(order)
+        axes = self._axes(given) if self.ndim or not given else ()
+        if len(given) != self.ndim:
+            raise ShapeError(
+                f"permute needs all {self.ndim} axes of shape {self.shape}, not {tuple(given)}"
+            )
+        return self._apply(lambda x: x.permute(axes))
+
+    def flip(self, *axis: Any) -> Self:
+        """The elements of these axes in reverse order."""
+        flipped = self._axes(flat_arguments(axis))
+        if self.ndim == 0:
+            return self
+        marks = tuple(number in flipped for number in range(self.ndim))
+        return self._apply(lambda x: x.flip(marks))
+
+    def shrink(self, bounds: Sequence[tuple[sint, sint] | None]) -> Self:
+        """The part from begin to before end of each axis; None keeps the whole axis.
+
+            Tensor.arange(5).shrink(((1, 3),))    # [1, 2]
+        """
+        if len(bounds) != self.ndim:
+            raise ShapeError(
+                f"shrink needs a (begin, end) or None for each of the {self.ndim} axes of "
+                f"{self.shape}, not {tuple(bounds)}"
+            )
+        wanted = tuple(
+            (0, size) if pair is None else (pair[0], pair[1])
+            for pair, size in zip(bounds, self.shape, strict=True)
+        )
+        for (begin, end), size in zip(wanted, self.shape, strict=True):
+            if not (resolve(begin >= 0) and resolve(end >= begin) and resolve(size >= end)):
+                raise ShapeError(
+                    f"cannot shrink {self.shape} to {wanted}: ({begin}, {end}) is not within an "
+                    f"axis of size {size}"
+                )
+        return self._apply(lambda x: x.shrink(wanted))
+
+    def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> Self:
+        """Every window of `size` elements along an axis, as a new last axis.
+
+        Element k of window o is element `o*stride + k*dilation`. It is what convolution, pooling
+        and strided slices read; `unfold` is the same without dilation.
+        """
+        axis = self._axis(axis)
+        if self.ndim == 0:
+            return self.reshape(1).window(0, size, stride, dilation).squeeze(0)
+        if size < 1 or stride < 1 or dilation < 1:
+            raise ShapeError(
+                f"a window has size, stride and dilation of 1 or more, not {size}, {stride}, "
+                f"{dilation}"
+            )
+        reach = dilation * (size - 1) + 1
+        if not resolve(self.shape[axis] >= reach) and (size > 1 or self.shape[axis] != 0):
+            raise ShapeError(
+                f"a window that reaches over {reach} elements does not fit axis {axis} of "
+                f"{self.shape}"
+            )
+        return self._apply(lambda x: x.window(axis, size, stride, dilation))
+
+    def pad(
+        self,
+        padding: Sequence[sint] | Sequence[tuple[sint, sint] | None],
+        mode: str = "constant",
+        value: ConstType = 0,
+    ) -> Self:
+        """`value` put around the axes; a negative width crops.
+
+        padding: PyTorch's flat `(left, right, top, bottom)`, last axis first, or a `(before,
+        after)` or None for every axis, first axis first.
+
+            Tensor.ones(2).pad((1, 2), value=5)      # [5, 1, 1, 5, 5, 5]
+            Tensor.ones(2, 3).pad((None, (0, 1)))    # shape (2, 4)
+        """
+        if mode != "constant":
+            raise ValueError(f'pad mode {mode!r} is unknown; there is "constant"')
+        widths = self._widths(padding)
+        cropped: Self = self
+        if any(isinstance(w, int) and w < 0 for pair in widths for w in pair):
+            crop = [(-min(b, 0), size + min(a, 0)) for size, (b, a) in zip(self.shape, widths, strict=True)]
+            if any(end < begin for begin, end in crop):
+                raise ShapeError(f"cannot pad {self.shape} by {widths}: less than nothing is left")
+            cropped = self.shrink(crop)
+            widths = tuple((max(b, 0), max(a, 0)) for b, a in widths)
+        padded = cropped._apply(lambda x: x.pad(widths))
+        if value == 0:
+            return padded
+        fill = self._fill(value)
+
+        def filled(x: UOp) -> UOp:
+            inside = UOp.const(dtypes.bool, True).broadcast_to(cropped.shape).pad(widths)
+            return inside.where(x, x.const_like(fill))
+
+        return padded._apply(filled)
+
+    def _fill(self, value: ConstType) -> ConstType:
+        """A Python number as one of this dtype; DTypeError for inf or NaN in an int."""
+        if not dtypes.is_float(self.dtype) and not math.isfinite(value):
+            raise DTypeError(f"{value} cannot be a value of {self.dtype}")
+        return representable(value, self.dtype)
+
+    def _widths(self, padding: Any) -> tuple[tuple[sint, sint], ...]:
+        """Both ways to write padding as a (before, after) per axis."""
+        if not isinstance(padding, (tuple, list)):
+            raise TypeError(f"padding is a sequence of widths or of pairs, not {padding!r}")
+        if all(isinstance(width, (int, UOp)) for width in padding):
+            if len(padding) % 2 or len(padding) > 2 * self.ndim:
+                raise ShapeError(
+                    f"flat padding is (before, after) for up to {self.ndim} axes of {self.shape}, "
+                    f"last axis first, not {tuple(padding)}"
+                )
+            pairs = list(zip(padding[::2], padding[1::2], strict=True))[::-1]
+            return ((0, 0),) * (self.ndim - len(pairs)) + tuple(pairs)
+        if len(padding) != self.ndim or any(
+            pair is not None and (not isinstance(pair, (tuple, list)) or len(pair) != 2)
+            for pair in padding
+        ):
+            raise ShapeError(
+                f"padding needs a (before, after) or None for each of the {self.ndim} axes of "
+                f"{self.shape}, not {tuple(padding)}"
+            )
+        return tuple((0, 0) if pair is None else (pair[0], pair[1]) for pair in padding)
+
+    # ---- made of them ----------------------------------------------------------------------------
+
+    def view(self, *shape: Any) -> Self:
+        """Another name of reshape."""
+        return self.reshape(*shape)
+
+    def pad_to(self, *shape: Any, value: ConstType = 0) -> Self:
+        """Filled up at the end of each axis to these sizes; None keeps a size."""
+        return self.pad(self._to_sizes(shape, 1), value=value)
+
+    def shrink_to(self, *shape: Any) -> Self:
+        """Cut at the end of each axis to these sizes; None keeps a size."""
+        return self.shrink([(0, size + more) for size, (_, more) in
+                            zip(self.shape, self._to_sizes(shape, -1), strict=True)])  # fmt: skip
+
+    def _to_sizes(self, shape: tuple[Any, ...], sign: int) -> tuple[tuple[int, Any], ...]:
+        wanted = flat_arguments(shape)
+        if len(wanted) != self.ndim:
+            raise ShapeError(f"{tuple(wanted)} needs as many sizes as {self.shape}, or None for them")
+        more = tuple((0, 0 if new is None else new - old)
+                     for new, old in zip(wanted, self.shape, strict=True))  # fmt: skip
+        if any(not resolve(step * sign >= 0) for _, step in more):
+            raise ShapeError(
+                f"{self.shape} cannot be {'padded' if sign > 0 else 'shrunk'} to {tuple(wanted)}"
+            )
+        return more
+
+    def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
+        """Two axes exchanged."""
+        first, second = self._axis(dim0), self._axis(dim1)
+        order = list(range(self.ndim))
+        if order:
+            order[first], order[second] = order[second], order[first]
+        return self.permute(order)
+
+    @property
+    def T(self) -> Self:
+        """All axes in reverse order: a matrix transposed."""
+        return self.permute(tuple(range(self.ndim))[::-1])
+
+    def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
+        """Without the axes of size 1, or without `dim` where that has size 1."""
+        chosen = range(self.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+        axes = self._axes(tuple(chosen))
+        return self.reshape(
+            tuple(s for axis, s in enumerate(self.shape) if axis not in axes or s != 1)
+        )
+
+    def unsqueeze(self, dim: int) -> Self:
+        """A new axis of size 1, so that it becomes axis `dim`."""
+        axis = self._axis(dim, self.ndim + 1)
+        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
+        """The axes from start_dim to end_dim as one."""
+        start, end = self._axis(start_dim), self._axis(end_dim)
+        if start > end:
+            raise ShapeError(f"cannot flatten {self.shape} from axis {start_dim} to {end_dim}")
+        merged = math.prod(self.shape[start : end + 1])
+        return self.reshape((*self.shape[:start], merged, *self.shape[end + 1 :]))
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
+        """One axis as several; one of `sizes` may be -1."""
+        axis = self._axis(dim)
+        known = math.prod(size for size in sizes if size != -1)
+        found = tuple(self.shape[axis] // known if size == -1 and known else size for size in sizes)
+        if sum(size == -1 for size in sizes) > 1 or math.prod(found) != self.shape[axis]:
+            raise ShapeError(
+                f"cannot unflatten axis {dim} of {self.shape}: {self.shape[axis]} elements do not "
+                f"fill {tuple(sizes)}"
+            )
+        return self.reshape((*self.shape[:axis], *found, *self.shape[axis + 1 :]))
+
+    def unfold(self, dim: int, size: int, step: int) -> Self:
+        """Every window of `size` elements along `dim`, `step` apart, as a new last axis."""
+        return self.window(dim, size, step)
+
+    def repeat(self, *repeats: Any) -> Self:
+        """Laid side by side so many times along each axis; more counts than axes add axes in front."""
+        counts = tuple(map(operator.index, flat_arguments(repeats)))
+        if len(counts) < self.ndim or any(count < 0 for count in counts):
+            raise ShapeError(
+                f"repeat needs a count of 0 or more for each axis of {self.shape}, not {counts}"
+            )
+        own = (1,) * (len(counts) - self.ndim) + self.shape
+        paired = tuple(n for size in own for n in (1, size))
+        wanted = tuple(n for pair in zip(counts, own, strict=True) for n in pair)
+        final = tuple(count * size for count, size in zip(counts, own, strict=True))
+        return self.reshape(paired).expand(wanted).reshape(final)
+
+    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
+        """Each element `repeats` times in a row, along `dim` or of the flattened Tensor."""
+        if repeats < 0:
+            raise ShapeError(f"repeat_interleave needs a count of 0 or more, not {repeats}")
+        x, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
+        shape = x.shape if x.ndim else (1,)
+        wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+        final = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
+        return x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :])).expand(wide).reshape(final)
+
+    def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
+        """Pieces along an axis: of one size, the last may be smaller, or of the sizes of a list."""
+        axis = self._axis(dim)
+        if self.ndim == 0:
+            raise AxisError("a Tensor of shape () cannot be split")
+        total = self.shape[axis]
+        if isinstance(sizes, int):
+            if sizes < 0 or (sizes == 0 and total != 0):
+                raise ShapeError(f"cannot split axis {dim} of {self.shape} into pieces of {sizes}")
+            cuts = range(0, max(total, 1), sizes or 1)
+            sizes = [min(sizes, total - cut) for cut in cuts]
+        if sum(sizes) != total or any(size < 0 for size in sizes):
+            raise ShapeError(f"sizes {tuple(sizes)} do not add up to axis {dim} of {self.shape}")
+        pieces, begin = [], 0
+        for size in sizes:
+            bounds: list[Any] = [None] * self.ndim
+            bounds[axis] = (begin, begin + size)
+            pieces.append(self.shrink(bounds))
+            begin += size
+        return tuple(pieces)
+
+    def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
+        """At most `chunks` pieces along an axis, all but the last of the same size."""
+        if not isinstance(chunks, int) or chunks < 1:
+            raise ShapeError(f"chunk needs a number of pieces of 1 or more, not {chunks!r}")
+        total = self.shape[self._axis(dim)] if self.ndim else 0
+        if total == 0 and self.ndim:
+            return [self] * chunks
+        return list(self.split(-(-total // chunks), dim))
+
+    def cat(self, *others: Any, dim: int = 0) -> Self:
+        """The Tensors laid end to end along `dim`: `a.cat(b)`, `Tensor.cat(a, b)`, `Tensor.cat([a, b])`.
+
+        The other axes have to agree; dtypes promote.
+        """
+        tensors: list[Self] = list(flat_arguments((self, *others)))
+        first = tensors[0]
+        axis = first._axis(dim)
+        for other in tensors:
+            same = other.ndim == first.ndim and all(
+                a == b for d, (a, b) in enumerate(zip(first.shape, other.shape, strict=True)) if d != axis
+            )
+            if not same or first.ndim == 0:
+                raise ShapeError(
+                    f"cannot cat shapes {first.shape} and {other.shape} along axis {dim}: the other "
+                    "axes have to agree"
+                )
+        dtype = least_upper_dtype(*[tensor.dtype for tensor in tensors])
+        total = sum(tensor.shape[axis] for tensor in tensors)
+        parts = [tensor for tensor in tensors if tensor.shape[axis] != 0] or tensors[:1]
+        begins = [sum(p.shape[axis] for p in parts[:number]) for number in range(len(parts))]
+
+        def joined(*sources: UOp) -> UOp:
+            result = None
+            for x, begin in zip(sources, begins, strict=True):
+                around = tuple((begin, total - begin - s) if d == axis else (0, 0)
+                               for d, s in enumerate(x.shape))  # fmt: skip
+                padded = x.cast(dtype).pad(around)
+                # a choice and not a sum, which would make 0.0 of -0.0
+                inside = UOp.const(dtypes.bool, True).broadcast_to(x.shape).pad(around)
+                result = padded if result is None else inside.where(padded, result)
+            assert result is not None
+            return result
+
+        return parts[0]._apply(joined, *parts[1:])
+
+    def stack(self, *others: Any, dim: int = 0) -> Self:
+        """Tensors of one shape, along a new axis `dim`."""
+        tensors = list(flat_arguments((self, *others)))
+        if len({tensor.shape for tensor in tensors}) > 1:
+            raise ShapeError(f"cannot stack shapes {' and '.join(str(t.shape) for t in tensors)}")
+        axis = tensors[0]._axis(dim, tensors[0].ndim + 1)
+        first, *rest = [tensor.unsqueeze(axis) for tensor in tensors]
+        return first.cat(*rest, dim=axis)

@@ -1,0 +1,243 @@
+"""Reductions: many elements to one, along axes; and what is made of them: softmax, var, matmul.
+
+Three primitives, each a REDUCE_AXIS node: sums, products, maxima. It keeps the axes it reduces, at
+size 1; a RESHAPE takes them away unless `keepdim`. Of no elements a sum is 0, a product 1 and a
+maximum the smallest value of the dtype.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import (
+    DTypeLike,
+    dtypes,
+    least_upper_dtype,
+    least_upper_float,
+    sum_acc_dtype,
+    to_dtype,
+)
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
+from tinyframe.uop.node import Ops
+
+Axis = int | Sequence[int] | None
+
+
+def axis_names(method: Callable) -> Callable:
+    """Lets a reduction also be called with PyTorch's `dim=` and NumPy's `keepdims=`."""
+
+    @functools.wraps(method)
+    def renamed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "dim" in kwargs:
+            kwargs["axis"] = kwargs.pop("dim")
+        if "keepdims" in kwargs:
+            kwargs["keepdim"] = kwargs.pop("keepdims")
+        return method(self, *args, **kwargs)
+
+    return renamed
+
+
+class Reduce(TensorBase):
+    """Methods along axes. `axis=None` is all of them; an int or several, negative from the end."""
+
+    def _reduce(self, op: Ops, axis: Axis, keepdim: bool) -> Self:
+        axes = self._reduced(axis)
+        result = self._apply(lambda x: x.reduce_axis(op, axes))
+        if keepdim:
+            return result
+        return result.reshape(tuple(s for d, s in enumerate(self.shape) if d not in axes))
+
+    def _reduced(self, axis: Axis) -> tuple[int, ...]:
+        """The axes that `axis` names, counted from the front."""
+        if axis is None:
+            return tuple(range(self.ndim))
+        axes = self._axes(tuple(axis) if isinstance(axis, (tuple, list)) else (axis,))
+        return axes if self.ndim else ()
+
+    def _count(self, axis: Axis) -> Any:
+        """How many elements go into one."""
+        return math.prod(self.shape[number] for number in self._reduced(axis))
+
+    def _accumulate(self, op: Ops, axis: Axis, keepdim: bool, dtype: DTypeLike | None) -> Self:
+        """Reduced in a dtype with room for it, see `sum_acc_dtype`; half and bfloat16 are rounded
+        once, at the end."""
+        wanted = sum_acc_dtype(self.dtype) if dtype is None else to_dtype(dtype)
+        if dtype is None and dtypes.is_float(self.dtype):
+            wanted = self.dtype
+        wide = sum_acc_dtype(wanted) if wanted in NARROW_FLOATS else wanted
+        return self.cast(wide)._reduce(op, axis, keepdim).cast(wanted)
+
+    @axis_names
+    def sum(
+        self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
+        """The sum along axes. Ints narrower than 32 bits are summed as int32 or uint32, bools too."""
+        return self._accumulate(Ops.ADD, axis, keepdim, dtype)
+
+    @axis_names
+    def prod(
+        self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
+        """The product along axes, in the dtypes of `sum`."""
+        return self._accumulate(Ops.MUL, axis, keepdim, dtype)
+
+    @axis_names
+    def max(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """The largest along axes; NaN where one is NaN."""
+        return self._reduce(Ops.MAX, axis, keepdim)
+
+    @axis_names
+    def min(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """The smallest along axes; NaN where one is NaN."""
+        return self._mirror().max(axis, keepdim)._mirror()
+
+    @axis_names
+    def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """True where one along the axes is not 0."""
+        return self.cast(dtypes.bool).max(axis, keepdim)
+
+    @axis_names
+    def all(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """True where none along the axes is 0."""
+        return self.logical_not().any(axis, keepdim).logical_not()
+
+    @axis_names
+    def mean(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """The mean along axes; of ints a float, of nothing NaN."""
+        dtype = least_upper_float(self.dtype)
+        total = self.cast(sum_acc_dtype(dtype)).sum(axis, keepdim)
+        return (total / self._count(axis)).cast(dtype)
+
+    @axis_names
+    @float_function
+    def var(self, axis: Axis = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The mean of squared distances from the mean, over n - correction (1: the unbiased one)."""
+        distances = self - self.mean(axis, keepdim=True)
+        total = distances.square().sum(axis, keepdim)
+        return total / max(0, self._count(axis) - correction)
+
+    @axis_names
+    @float_function
+    def std(self, axis: Axis = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The square root of `var`. Where that is 0 its gradient is 0, and not 0 * inf."""
+        variance = self.var(axis, keepdim, correction)
+        return (variance == 0).where(variance, (variance == 0).where(1.0, variance).sqrt())
+
+    @axis_names
+    def std_mean(
+        self, axis: Axis = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """(std, mean)."""
+        return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    @axis_names
+    def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The index of the first largest along an axis, or in the flattened Tensor; int32.
+
+        The first NaN counts as the largest. ShapeError where there is nothing to choose from.
+        """
+        if axis is None:
+            found = self.flatten().argmax(0)
+            return found.reshape((1,) * self.ndim) if keepdim else found
+        if self.ndim == 0:
+            return self.flatten().argmax(self._axis(axis), keepdim=False)
+        axis = self._axis(axis)
+        size = self.shape[axis]
+        if size == 0:
+            raise ShapeError(f"argmax along axis {axis} of {self.shape}: there is no element")
+        best = self == self.max(axis, keepdim=True)
+        if dtypes.is_float(self.dtype):
+            best = best + self.isnan()
+        # The first has most elements behind it.
+        behind = self.arange(size, 0, -1, dtype=dtypes.int32, device=self.device)
+        behind = behind.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
+        return size - best.where(behind, 0).max(axis, keepdim)
+
+    @axis_names
+    def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The index of the first smallest along an axis, or in the flattened Tensor; int32."""
+        return self._mirror().argmax(axis, keepdim)
+
+    # ---- softmax and its kin ---------------------------------------------------------------------
+
+    def _shifted(self, axis: Axis) -> Self:
+        """Less its maximum, so that exp does not overflow. The shift cancels, so no gradient
+        needs to flow through it."""
+        return self - self.max(axis, keepdim=True).detach()
+
+    @axis_names
+    def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """exp(self) divided by its sum along an axis: positive numbers that add up to 1."""
+        return (self if dtype is None else self.cast(dtype))._softmax(axis)
+
+    @float_function
+    def _softmax(self, axis: int) -> Self:
+        powers = self._shifted(axis).exp()
+        return powers / powers.sum(axis, keepdim=True)
+
+    @axis_names
+    def softmin(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """The softmax of -self."""
+        return self.neg().softmax(axis, dtype)
+
+    @axis_names
+    def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """The logarithm of softmax, without computing it."""
+        return (self if dtype is None else self.cast(dtype))._log_softmax(axis)
+
+    @float_function
+    def _log_softmax(self, axis: int) -> Self:
+        shifted = self._shifted(axis)
+        return shifted - shifted.exp().sum(axis, keepdim=True).log()
+
+    @axis_names
+    @float_function
+    def logsumexp(self, axis: Axis = None, keepdim: bool = False) -> Self:
+        """log(sum(exp(self))) along axes, without overflow."""
+        largest = self.max(axis, keepdim=True).detach()
+        largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
+        total = (self - largest).exp().sum(axis, keepdim=True).log() + largest
+        axes = self._reduced(axis)
+        left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        return total if keepdim else total.reshape(left)
+
+    # ---- products of matrices --------------------------------------------------------------------
+
+    def dot(self, w: Any, dtype: DTypeLike | None = None) -> Self:
+        """The matrix product with `w`, by NumPy's rules for every number of axes.
+
+        (…, m, k) @ (…, k, n) gives (…, m, n), with the axes in front broadcast; a vector counts as
+        one row on the left and one column on the right. ShapeError where the k differ.
+
+        It is a multiply and a sum: row i and column j meet in a Tensor (…, m, n, k), which never
+        exists in memory.
+        """
+        x, w = self, self._tensor(w)
+        if not isinstance(w, TensorBase) or 0 in (x.ndim, w.ndim):
+            shape = w.shape if isinstance(w, TensorBase) else repr(w)
+            raise ShapeError(f"matmul needs at least one axis on both sides: {x.shape} @ {shape}")
+        inner = -min(w.ndim, 2)
+        if x.shape[-1] != w.shape[inner]:
+            raise ShapeError(
+                f"cannot multiply {x.shape} @ {w.shape}: the last axis of the left, {x.shape[-1]}, "
+                f"and axis {inner} of the right, {w.shape[inner]}, have to be equal"
+            )
+        common = least_upper_dtype(x.dtype, w.dtype)
+        result = common if dtype is None else to_dtype(dtype)
+        exact = sum_acc_dtype(result) if result in NARROW_FLOATS else least_upper_dtype(common, result)
+        both_matrices = (1,) * min(x.ndim - 1, w.ndim - 1, 1)
+        rows = x.cast(exact).reshape((*x.shape[:-1], *both_matrices, x.shape[-1]))
+        columns = w.cast(exact).reshape((*w.shape[:-2], *both_matrices, *w.shape[inner:]))
+        products = rows * columns.transpose(-1, inner)
+        return products.sum(-1).cast(result)
+
+    def matmul(self, x: Any, reverse: bool = False, dtype: DTypeLike | None = None) -> Self:
+        """self @ x; see `dot`."""
+        if reverse:
+            return self._tensor(x).dot(self, dtype)
+        return self.dot(x, dtype)
