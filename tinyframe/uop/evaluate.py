@@ -163,7 +163,7 @@ def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
         if x in values:
             done[x] = values[x]
         elif x.op is Ops.CONST:
-            done[x] = x.arg
+            done[x] = truncate[x.dtype](x.arg)
         elif x.op is Ops.BIND:
             done[x] = x.src[1].arg
         elif x.op in GroupOp.Elementwise and x.op is not Ops.BITCAST:

@@ -22,7 +22,7 @@ import math
 import zlib
 from collections.abc import Iterable
 
-from tinyframe.dtype import DType, can_lossless_cast, dtypes, truncate
+from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.bounds import dtype_bounds, fits
@@ -475,7 +475,7 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
         if fine and len(fine) < len(ts) and -((low - c) // g) == -((high - c) // g):
             ts, c = {t: f // g for t, f in ts.items() if f % g == 0}, -((low - c) // g)
             break
-    if all(f >= c and t.vmin >= 0 for t, f in ts.items()):  # then every term must be 0
+    if c > 0 and all(f >= c and t.vmin >= 0 for t, f in ts.items()):  # then every term must be 0
         ts, c = dict.fromkeys(ts, 1), 1
     if len(ts) == 1:
         (t, f), = ts.items()
@@ -503,6 +503,9 @@ def equal(u: UOp) -> UOp | None:
     if ts[min(ts, key=order)] < 0:
         g = -g
     ts, c = {t: f // g for t, f in ts.items()}, c // g
+    first = next(iter(ts))
+    if len(ts) == 1 and first.op is Ops.CAST and dtypes.is_bool(first.src[0].dtype):  # c is 0 or 1
+        return first.src[0] if bool(c) is is_equal else negated(first.src[0])
     pair = both_sides(ts, c, dtype)
     return None if pair is None else UOp(u.op, u.dtype, pair)
 
@@ -603,6 +606,22 @@ def _joined(op: Ops, parts: list[UOp], u: UOp) -> UOp:
     for c in rest:
         first = UOp(op, u.dtype, (first, c))
     return first
+
+
+def equal_booleans(u: UOp) -> UOp | None:
+    """a == b and a != b of booleans; `a != True` is how "not a" is written."""
+    a, b = sorted(u.src, key=order)
+    same = u.op is Ops.CMPEQ
+    while is_negated(a):
+        a, same = a.src[0], not same
+    while is_negated(b):
+        b, same = b.src[0], not same
+    if a is b:
+        return u.const_like(same)
+    for x, y in ((a, b), (b, a)):
+        if y.op is Ops.CONST:
+            return x if y.arg is same else None if is_negated(u) else negated(x)
+    return UOp(Ops.CMPEQ if same else Ops.CMPNE, u.dtype, (a, b))
 
 
 # ---- what follows from a condition --------------------------------------------------------------
@@ -743,6 +762,7 @@ index_rules = PatternMatcher([
     (UPat((Ops.IDIV, Ops.MOD), dtype=INTS, name="u"), divide),
     (_ints(Ops.MAX), maximum),
     (UPat((Ops.RANGE, Ops.DEFINE_VAR, Ops.SPECIAL), name="u"), one_value),
+    (UPat(Ops.CONST, dtype=INTS, name="u"), lambda u: constant(u.dtype, u.arg) if u.arg is not Invalid else None),
     (UPat(tuple(FIRST_RANGE), name="u"), drop_closed_constants),
     (UPat(Ops.BIND, src=(UPat(Ops.CONST), UPat.cvar("c"))), lambda c: c),
     (_on_ints(Ops.CMPLT), less),
@@ -754,10 +774,7 @@ index_rules = PatternMatcher([
      lambda u, x, y: x & y if u.op is Ops.MUL else x | y),
     (UPat(Ops.NEG, dtype=BOOL, src=(x,)), lambda x: negated(x)),
     (UPat(Ops.XOR, dtype=BOOL, src=(x, y)), lambda x, y: x.ne(y)),
-    (UPat(Ops.CMPNE, src=(UPat.var("x", BOOL), false)), lambda x: x),
-    (UPat(Ops.CMPNE, src=(UPat.cvar("c", BOOL), x)), lambda c, x: None if x.op is Ops.CONST else x.ne(c)),
-    (UPat(Ops.CMPNE, src=(UPat.var("x", BOOL), x)), lambda x: x.const_like(False)),
-    (UPat(Ops.CMPEQ, src=(UPat.var("x", BOOL), y)), lambda x, y: negated(x.ne(y))),
+    (UPat((Ops.CMPEQ, Ops.CMPNE), src=(UPat.var(dtype=BOOL), UPat.var()), name="u"), equal_booleans),
     (UPat(Ops.CMPLT, src=(UPat.var("x", BOOL), y)), lambda x, y: negated(x) & y),
     (UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(x, true)), true)), lambda x: x),
     (UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(x, y), name="u"), true)),
@@ -770,25 +787,72 @@ index_rules = PatternMatcher([
                       negated(c) | x if y.op is Ops.CONST else None)),
     # bits
     (UPat((Ops.AND, Ops.OR), dtype=INTS, src=(x, x)), lambda x: x),
+    (UPat(Ops.AND, dtype=INTS, src=[x, UPat.cvar("c")]),
+     lambda x, c: x if x.vmin >= 0 and x.vmax <= c.arg and c.arg & (c.arg + 1) == 0 else None),
+    (UPat(Ops.TRUNC, dtype=INTS, src=(x,)), lambda x: x),
     (UPat((Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR), dtype=INTS, src=(x, UPat.const(None, 0))), lambda x: x),
     (UPat(Ops.AND, dtype=INTS, src=[x, UPat.const(None, 0)]), lambda x: x.const_like(0)),
-    (UPat((Ops.CDIV, Ops.CMOD), dtype=INTS, src=(x, y), name="u"),
-     lambda u, x, y: (UPAT_FLOOR[u.op](x, y) if x.vmin >= 0 and y.vmin > 0 else None)),
-])
-UPAT_FLOOR = {Ops.CDIV: lambda x, y: x // y, Ops.CMOD: lambda x, y: x % y}
-index_rules = index_rules + common_rules
+    # truncating division is floor division where nothing is negative
+    (UPat(Ops.CDIV, dtype=INTS, src=(x, y)), lambda x, y: x // y if x.vmin >= 0 and y.vmin > 0 else None),
+    (UPat(Ops.CMOD, dtype=INTS, src=(x, y)), lambda x, y: x % y if x.vmin >= 0 and y.vmin > 0 else None),
+]) + common_rules
 
-minus_one = UPat.const(None, -1.0)
+zero, one, minus_one = (UPat.const(FLOATS, value) for value in (0.0, 1.0, -1.0))
 
-# Each is exact for NaN, inf, -0.0 and overflow, but for the first: -0.0 + 0 would be 0.0.
+
+def by_power_of_two(x: UOp, c: UOp) -> UOp | None:
+    """x / c = x * (1/c), where 1/c is exact."""
+    if math.frexp(c.arg)[0] not in (0.5, -0.5) or c.arg == 0:
+        return None
+    inverse = truncate[c.dtype](1 / c.arg)
+    return x * inverse if math.isfinite(inverse) and inverse * c.arg == 1 else None
+
+
+def known_power(x: UOp, c: UOp) -> UOp | None:
+    """x ** c for the exponents where multiplying is no less exact; x**0 is 1 for NaN too."""
+    return {0: lambda: x.const_like(1), 1: lambda: x, 2: lambda: x * x, -1: x.reciprocal}.get(c.arg, lambda: None)()
+
+
+# Each gives the very same bits for NaN, infinities, -0.0 and where something overflows, but for the
+# first: -0.0 + 0 would be 0.0. (Which of several NaNs a NaN is does not count.)
 value_rules = PatternMatcher([
-    (UPat(Ops.ADD, dtype=FLOATS, src=[x, UPat.const(None, 0.0)]), lambda x: x),
-    (UPat(Ops.MUL, dtype=FLOATS, src=[x, UPat.const(None, 1.0)]), lambda x: x),
-    (UPat(Ops.FDIV, dtype=FLOATS, src=(x, UPat.const(None, 1.0))), lambda x: x),
+    (UPat(Ops.ADD, src=[x, zero]), lambda x: x),
+    (UPat(Ops.ADD, src=[x, UPat.const(FLOATS, -0.0)]), lambda x: x),
+    (UPat(Ops.SUB, src=(x, zero)), lambda x: x),
+    (UPat(Ops.MUL, src=[x, one]), lambda x: x),
+    (UPat(Ops.FDIV, src=(x, one)), lambda x: x),
+    (UPat(Ops.FDIV, src=(x, UPat.cvar("c", FLOATS))), by_power_of_two),
+    (UPat(Ops.POW, src=(x, UPat.cvar("c", FLOATS))), known_power),
+    (UPat(Ops.MUL, src=[UPat(Ops.MUL, src=[x, minus_one]), minus_one]), lambda x: x),
     (UPat(Ops.NEG, dtype=FLOATS, src=(UPat(Ops.NEG, src=(x,)),)), lambda x: x),
-    (UPat(Ops.MUL, dtype=FLOATS, src=(UPat(Ops.MUL, src=(x, minus_one)), minus_one)), lambda x: x),
+    (UPat(Ops.MAX, src=[x, UPat.const(FLOATS, -math.inf)]), lambda x: x),
+    (UPat(Ops.TRUNC, name="u", src=(UPat(Ops.TRUNC),)), lambda u: u.src[0]),
+    (UPat(Ops.CMPLT, src=(UPat.var("x", FLOATS), x)), lambda x: x.const_like(1).ne(1)),
+    # constants to the right
+    (UPat((Ops.ADD, Ops.MUL), dtype=FLOATS, src=(UPat.cvar("c"), x), name="u"),
+     lambda u, c, x: None if x.op is Ops.CONST else x.alu(u.op, c)),
+])
+
+# Equal in the algebra of real numbers only. Each says for which x the result differs.
+relaxed = PatternMatcher([
+    (UPat(Ops.LOG2, src=(UPat(Ops.EXP2, src=(x,)),)), lambda x: x),  # |x| large: overflow; rounding
+    (UPat(Ops.EXP2, src=(UPat(Ops.LOG2, src=(x,)),)), lambda x: x),  # x < 0 was NaN; rounding
+    (UPat(Ops.RECIP, src=(UPat(Ops.RECIP, src=(x,)),)), lambda x: x),  # rounding
+    (UPat(Ops.MUL, src=(UPat(Ops.SQRT, name="r", src=(x,)), UPat.var("r"))), lambda r, x: x),  # x < 0 was NaN
+    (UPat(Ops.MUL, src=[x, UPat(Ops.RECIP, src=(x,))]), lambda x: x.const_like(1)),  # 0, inf, NaN
+    (UPat(Ops.FDIV, dtype=FLOATS, src=(x, x)), lambda x: x.const_like(1)),  # 0, inf, NaN
+    (UPat(Ops.FDIV, src=(UPat(Ops.MUL, dtype=FLOATS, src=[x, y]), y)), lambda x, y: x),  # 0, inf, NaN
+    (UPat(Ops.MUL, src=[UPat(Ops.FDIV, dtype=FLOATS, src=(x, y)), y]), lambda x, y: x),  # 0, inf, NaN
+    (UPat(Ops.FDIV, src=(x, UPat.cvar("c", FLOATS))), lambda x, c: x * (1 / c.arg) if c.arg else None),  # rounding
+    (UPat(Ops.MUL, name="u", src=[x, zero]), lambda u, x: u.const_like(0)),  # inf, NaN, -0.0
+    (UPat(Ops.ADD, name="u", src=[UPat.var("x", FLOATS), UPat(Ops.MUL, src=[x, minus_one])]),
+     lambda u, x: u.const_like(0)),  # inf, NaN
+    (UPat(Ops.SUB, name="u", src=(UPat.var("x", FLOATS), x)), lambda u, x: u.const_like(0)),  # inf, NaN
+    (UPat(Ops.MUL, src=(UPat(Ops.MUL, src=(x, UPat.cvar("a", FLOATS))), UPat.cvar("b"))),
+     lambda x, a, b: x * (a * b)),  # rounding, overflow of either product
+    (UPat(Ops.ADD, src=(UPat(Ops.ADD, src=(x, UPat.cvar("a", FLOATS))), UPat.cvar("b"))),
+     lambda x, a, b: x + (a + b)),  # rounding, overflow
 ])
 
 symbolic_simple = common_rules + value_rules
 sym = index_rules + value_rules
-relaxed = PatternMatcher([])
