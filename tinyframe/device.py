@@ -69,7 +69,7 @@ class Allocator:
     def _kept(self) -> _Kept:
         if "_kept_memory" not in self.__dict__:
             self.__dict__.setdefault("_kept_memory", _Kept())
-        return self.__dict__["_kept_memory"]  # type: ignore[no-any-return]
+        return self.__dict__["_kept_memory"]
 
     def alloc(self, size: int, options: Any = None) -> Any:
         """`size` bytes, kept from before or new. MemoryError says how much is in use."""
@@ -85,10 +85,11 @@ class Allocator:
         try:
             return self._alloc(size, options)
         except MemoryError as error:
+            held = human_bytes(GlobalCounters.mem_used)
             raise MemoryError(
-                f"cannot get {human_bytes(size)} of memory, with {human_bytes(GlobalCounters.mem_used)} "
-                f"held by live Buffers ({type(self).__name__}: {error}). Drop Tensors that are no "
-                "longer needed (`del x`), or take smaller ones: a smaller batch, a narrower dtype"
+                f"cannot get {human_bytes(size)} of memory, with {held} held by live Buffers "
+                f"({type(self).__name__}: {error}). Drop Tensors that are no longer needed "
+                "(`del x`), or take smaller ones: a smaller batch, a narrower dtype"
             ) from error
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
@@ -197,8 +198,9 @@ class Runner:
 class Compiled:
     """A device: an Allocator, a renderer, a Compiler and the class of its Runners.
 
+    renderer: how a program becomes source text; None is plain C. compiler: None only encodes it.
     runner: called with (name, lib), it gives what runs the kernel `name`; `runtime` is another word
-    for it. renderer: how a program becomes source text; None is plain C. compiler: None only encodes.
+    for it.
     """
 
     def __init__(
@@ -342,7 +344,7 @@ def _load(registered: type[Compiled] | str) -> type[Compiled]:
     if not isinstance(registered, str):
         return registered
     module, _, name = registered.partition(":")
-    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    return getattr(importlib.import_module(module), name)
 
 
 Device = _DeviceRegistry()
@@ -352,9 +354,9 @@ Device = _DeviceRegistry()
 
 
 class Buffer:
-    """`size` elements of `dtype` on `device`. Memory is taken at first use and freed with this object.
+    """`size` elements of `dtype` on `device`. Memory is taken at first use, freed with this object.
 
-    opaque: memory that somebody else owns, in the form the device's Allocator uses; it is not freed.
+    opaque: memory that somebody else owns, as the device's Allocator has it; it is not freed.
     initial_value: bytes to copy in.
     """
 
@@ -367,7 +369,7 @@ class Buffer:
         initial_value: bytes | None = None,
     ) -> None:
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            raise ValueError(f"a Buffer's size is a whole number of elements, 0 or more, not {size!r}")
+            raise ValueError(f"a Buffer's size is a number of elements, 0 or more, not {size!r}")
         self.device, self.size, self.dtype = Device.canonicalize(device), size, dtype
         self._opaque = opaque
         self._allocator: Allocator | None = None  # set where the memory is ours to give back
@@ -390,7 +392,7 @@ class Buffer:
         return self._opaque is not None
 
     def allocate(self) -> Buffer:
-        """Take memory now. RuntimeError where it is already taken; MemoryError where there is none."""
+        """Take memory now. RuntimeError where that is done already, MemoryError as in alloc()."""
         if self._opaque is not None:
             raise RuntimeError(f"{self} is allocated already")
         return self.ensure_allocated()
@@ -430,7 +432,7 @@ class Buffer:
         return self
 
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
-        """Copy all `nbytes` bytes to `dst`, which is returned. ValueError where the lengths differ."""
+        """Copy all bytes to `dst`, which is returned. ValueError where the lengths differ."""
         data = _flat_bytes(dst)
         self._check_length(data, "a place for the bytes of")
         Device[self.device].synchronize()
@@ -439,11 +441,13 @@ class Buffer:
 
     def _check_length(self, data: memoryview, what: str) -> None:
         if data.nbytes != self.nbytes:
-            raise ValueError(f"{data.nbytes} bytes cannot be {what} {self}, which has {self.nbytes}")
+            raise ValueError(
+                f"{data.nbytes} bytes cannot be {what} {self}, which has {self.nbytes} bytes"
+            )
 
     def as_memoryview(self) -> memoryview:
         """The bytes: the memory itself where Python can reach it (CPU, PYTHON), else a copy."""
-        return memoryview(self._bytes())
+        return self._bytes().data
 
     as_buffer = as_memoryview
 
@@ -455,7 +459,9 @@ class Buffer:
         array = self._bytes()
         if self.dtype.scalar() is dtypes.bfloat16:
             return bf16_to_f32(array.view(np.uint16))
-        return array.view(to_np_dtype(self.dtype))
+        np_dtype = to_np_dtype(self.dtype)
+        assert np_dtype is not None  # as only bfloat16's is
+        return array.view(np_dtype)
 
     def _bytes(self) -> np.ndarray:
         Device[self.device].synchronize()

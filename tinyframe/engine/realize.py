@@ -1,7 +1,7 @@
 """Run a schedule: compile what is new, take memory, launch, count.
 
-`run_schedule(items)` is the last step of `realize()`. Each item is a kernel (SINK) or a copy between
-devices (COPY) with its Buffers. What DEBUG shows of a run is printed here:
+`run_schedule(items)` is the last step of `realize()`. Each item is a kernel (SINK) or a copy
+between devices (COPY) with its Buffers. What DEBUG shows of a run is printed here:
 
     DEBUG=1     3 kernels, 0.31 ms
     DEBUG=2     a line for each kernel: name, shapes, time, GFLOP/s, GB/s, memory in use
@@ -45,21 +45,14 @@ class CompiledKernel:
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
             more["vals"] = tuple(var_vals[variable] for variable in self.spec.vars)
-        return self.runner(*opaque, global_size=self.global_size, local_size=self.local_size, **more)
-
-    @property
-    def global_size(self) -> tuple[int, ...]:
-        return getattr(self.spec, "global_size", None) or (self.spec.threads, 1, 1)
-
-    @property
-    def local_size(self) -> tuple[int, ...]:
-        return getattr(self.spec, "local_size", None) or (1, 1, 1)
+        size = (self.spec.threads, 1, 1)
+        return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), **more)
 
 
-# ---- from an ast to a kernel that is ready ----------------------------------------------------------
+# ---- from an ast to a kernel that is ready -------------------------------------------------------
 
-# The device, its renderer and compiler are part of the key as objects: registering a device anew, or
-# a setting that changes what they produce, makes a new entry.
+# The device, its renderer and compiler are part of the key as objects: registering a device anew,
+# or a setting that changes what they produce, makes a new entry.
 _kernels: dict[tuple[Any, ...], CompiledKernel] = {}
 
 
@@ -117,7 +110,7 @@ def _load(device: Compiled, spec: ProgramSpec, lib: bytes) -> CompiledKernel:
     return CompiledKernel(spec, device.runner(spec.name, lib))
 
 
-# ---- running ----------------------------------------------------------------------------------------
+# ---- running -------------------------------------------------------------------------------------
 
 
 def run_schedule(
@@ -198,18 +191,18 @@ def _number(estimate: Any, var_vals: Mapping[UOp, int]) -> int:
     return int(estimate)
 
 
-# ---- what DEBUG shows -------------------------------------------------------------------------------
+# ---- what DEBUG shows ----------------------------------------------------------------------------
 
 
 def _kernel_line(
     kernel: CompiledKernel, item: ScheduleItem, seconds: float, operations: int, nbytes: int
 ) -> str:
-    spec = kernel.spec
-    name = str(getattr(spec, "display_name", None) or spec.name)
-    shapes = _shapes(item)
+    from tinyframe.codegen.program import colored_name
+
+    name = colored_name(kernel.spec)
     rate = 1e-9 / seconds if seconds > 0 else 0.0
     return plain_unless_shown(
-        f"{item.bufs[0].device:<7} {_pad(name, 24)} {shapes:<40} {_time_text(seconds)} "
+        f"{item.bufs[0].device:<7} {_pad(name, 24)} {_shapes(item):<40} {_time_text(seconds)} "
         f"{operations * rate:8.1f} GFLOP/s {nbytes * rate:7.1f} GB/s  "
         f"{human_bytes(GlobalCounters.mem_used)} in use"
     )

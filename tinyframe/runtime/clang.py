@@ -19,6 +19,7 @@ import os
 import platform
 import shlex
 import shutil
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +33,7 @@ from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.settings import settings
 
 # contract=fast: a*b+c is one instruction, across statements too. math-errno: sqrt is one
-# instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: generated code warns no one.
+# instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: no one reads the warnings.
 FLAGS = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-w")
 
 
@@ -44,12 +45,15 @@ class NoCompiler(RuntimeError):
 
 
 class ClangCompiler(Compiler):
-    """C to a shared library. `command` is the compiler with what selects it, such as ("zig", "cc")."""
+    """C to a shared library.
+
+    command: the compiler, and what selects it, such as ("/usr/bin/zig", "cc"). extra_flags: more
+    flags; they come last, and so override.
+    """
 
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
         self.command = command
         is_zig = Path(command[0]).name == "zig"
-        # What was given by the user comes last, and so overrides.
         self.flags = (*FLAGS, "-mcpu=native" if is_zig else _native_flag(), *extra_flags)
 
     def compile(self, src: str) -> bytes:
@@ -61,7 +65,7 @@ class ClangCompiler(Compiler):
             return library.read_bytes()
 
     def run(self, arguments: list[str], src: str) -> bytes:
-        """What the compiler prints, given these arguments and `src` as its input; or CompileError."""
+        """What the compiler prints, given these arguments and `src` as its input. CompileError."""
         import subprocess
 
         command = [*self.command, *arguments]
@@ -99,8 +103,9 @@ class ClangCompiler(Compiler):
 
 
 def _native_flag() -> str:
-    # Outside x86, -mcpu chooses both the instructions and the tuning, and some know only that.
-    return "-march=native" if platform.machine().lower() in ("x86_64", "amd64", "i686") else "-mcpu=native"
+    # Outside x86, -mcpu chooses both the instructions and the tuning; some know only that.
+    is_x86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
+    return "-march=native" if is_x86 else "-mcpu=native"
 
 
 def find_compiler(cc: str = "") -> tuple[str, ...]:
@@ -221,16 +226,16 @@ def _sysctl_text(name: str) -> str:
 
 
 class ClangRunner(Runner):
-    """A kernel in a loaded library. A call costs about a microsecond beside the kernel itself."""
+    """A kernel in a loaded library. A call costs a microsecond or two beside the kernel itself."""
 
     def __init__(self, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
-        self.library = load_library(lib)
-        self.entry = getattr(self.library, f"{name}_entry")
-        self.entry.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
+        # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
+        # It releases the GIL during the call.
+        self.entry = getattr(load_library(lib), f"{name}_entry")
         self.entry.restype = None
-        self._buffers_type: Callable[..., Any] | None = None
-        self._values_type: Callable[..., Any] | None = None
+        self._pack: Callable[..., bytes] | None = None
+        self._launch: Callable[..., None] | None = None
 
     def __call__(
         self,
@@ -240,24 +245,25 @@ class ClangRunner(Runner):
         vals: tuple[int, ...] = (),
         wait: bool = False,
     ) -> float | None:
-        if self._buffers_type is None:
-            self._buffers_type = ctypes.c_void_p * len(bufs)
-            self._values_type = ctypes.c_longlong * len(vals)
-        addresses = self._buffers_type(*[buf.address for buf in bufs])
-        values = self._values_type(*vals) if vals else None  # type: ignore[misc]
+        if self._pack is None:
+            self._pack = struct.Struct(f"{len(bufs)}P").pack
+        addresses = self._pack(*[buf.address for buf in bufs])
+        values = struct.pack(f"{len(vals)}q", *vals) if vals else None
         total = global_size[0]
         start = perf_counter() if wait else 0.0
         if total > 1 and (threads := settings.THREADS) > 1:
-            from tinyframe.runtime.launch import launch
+            if self._launch is None:
+                from tinyframe.runtime.launch import launcher
 
-            launch(self.entry, addresses, values, total, threads)
+                self._launch = launcher()
+            self._launch(self.entry, addresses, values, total, threads)
         else:
             self.entry(addresses, values, 0, total)
         return perf_counter() - start if wait else None
 
 
 def load_library(lib: bytes) -> ctypes.CDLL:
-    """The shared library in these bytes: from the file they are in, or else from a temporary one."""
+    """The shared library in these bytes, from the file they are in or else a temporary one."""
     path = lib.path if isinstance(lib, Cached) else None
     # On macOS a library is signed as a whole; the checksum after it might not be welcome.
     if path is not None and sys.platform != "darwin":
@@ -300,6 +306,8 @@ def _compiler(cc: str, cflags: str) -> ClangCompiler:
 
 @functools.cache
 def _renderer(compiler: ClangCompiler, threads: int) -> Any:
-    from tinyframe.renderer.c import CRenderer
+    from tinyframe.renderer.cstyle import CStyleLanguage
 
-    return CRenderer(target(compiler))
+    renderer = CStyleLanguage(target(compiler))
+    renderer.native_half = "__FLT16_MAX__" in compiler.macros
+    return renderer

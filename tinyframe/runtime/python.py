@@ -39,10 +39,10 @@ from tinyframe.dtype import (
     f32_to_bf16,
     truncate,
 )
-from tinyframe.renderer import Target
+from tinyframe.renderer import Renderer, Target
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.uop.evaluate import _shift, python_alu
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp
 
 Step = Callable[[], None]
 
@@ -55,23 +55,27 @@ class UninitializedRead(ValueError):
     """A program reads scratch memory or an accumulator before anything was written there."""
 
 
-# ---- program to text, and back --------------------------------------------------------------------
+# ---- program to text, and back ------------------------------------------------------------------
 
 
-class PythonRenderer:
+class PythonRenderer(Renderer):
     """A program as text that `ast.literal_eval` reads."""
 
     device = "PYTHON"
     # All there are: nothing has to be decomposed.
-    code_for_op = dict.fromkeys(GroupOp.Elementwise)
-    target = Target(vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=512 << 10)
+    code_for_op = {op: lambda *operands: "" for op in GroupOp.Elementwise}
+
+    def __init__(self, target: Target | None = None) -> None:
+        super().__init__(target or Target(vector_bytes=16, vector_registers=16, threads=1,
+                                          l1=32 << 10, l2=512 << 10))  # fmt: skip
 
     def render(self, name: str, uops: list[UOp]) -> str:
         number = {u: n for n, u in enumerate(uops)}
         lines = [f"# {name}: number, op, dtype, sources, argument"]
         for n, u in enumerate(uops):
             sources = tuple(number[s] for s in u.src)
-            lines.append(f'({n}, "{u.op.name}", "{_dtype_text(u.dtype)}", {sources}, {_arg_text(u)}),')
+            dtype, arg = _dtype_text(u.dtype), _arg_text(u)
+            lines.append(f'({n}, "{u.op.name}", "{dtype}", {sources}, {arg}),')
         return "\n".join(lines) + "\n"
 
 
@@ -119,7 +123,7 @@ def parse(text: str) -> list[Line]:
             for number, op, dtype, src, arg in ast.literal_eval(f"[\n{text}]")]  # fmt: skip
 
 
-# ---- memory ---------------------------------------------------------------------------------------
+# ---- memory -------------------------------------------------------------------------------------
 
 
 class _Rare:
@@ -142,15 +146,14 @@ def _view(memory: HostMemory, dtype: DType) -> Any:
     if dtype is dtypes.bfloat16:
         return _Rare(memory.array.view(np.uint16), lambda stored: bf16_to_f32(np.asarray(stored)),
                      lambda value: f32_to_bf16(np.float32(value).reshape(1))[0])  # fmt: skip
-    assert dtype.fmt is not None
-    return memoryview(memory.array).cast(dtype.fmt)
+    return memory.array.data.cast(dtype.fmt)  # type: ignore[call-overload]
 
 
-# ---- what each op does ----------------------------------------------------------------------------
+# ---- what each op does --------------------------------------------------------------------------
 
 # Their results are values that their dtype has already.
-_EXACT = {Ops.MAX, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST, Ops.THREEFRY,
-          *GroupOp.Comparison}  # fmt: skip
+_EXACT = {Ops.MAX, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST,
+          Ops.THREEFRY, *GroupOp.Comparison}  # fmt: skip
 
 
 def _rounding(op: Ops, dtype: DType) -> Callable[[Any], Any] | None:
@@ -197,7 +200,11 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
     return python_alu[op]
 
 
-# ---- the interpreter ------------------------------------------------------------------------------
+# ---- the interpreter ----------------------------------------------------------------------------
+
+
+# As the C renderer calls them.
+_NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
 
 
 class PythonRunner(Runner):
@@ -207,9 +214,8 @@ class PythonRunner(Runner):
         super().__init__(name, lib)
         self.lines = parse(lib.decode())
         self.values: list[Any] = [None] * len(self.lines)  # what each line gave last
-        arguments = [line for line in self.lines if line.op is Ops.DEFINE_GLOBAL]
-        self.arguments = sorted(arguments, key=lambda line: line.arg)
-        self.variables = [line for line in self.lines if line.op is Ops.DEFINE_VAR]
+        self.arguments = self._defined(Ops.DEFINE_GLOBAL)
+        self.variables = self._defined(Ops.DEFINE_VAR)
         self.steps = self._block(iter(self.lines))
         self._one_at_a_time = threading.Lock()
 
@@ -235,11 +241,17 @@ class PythonRunner(Runner):
                     self.values[line.number] = None
         return perf_counter() - start if wait else None
 
+    def _defined(self, op: Ops) -> list[Line]:
+        """The lines of this op by slot or name, the order of a kernel's arguments."""
+        return sorted((line for line in self.lines if line.op is op), key=lambda line: line.arg)
+
     def _argument(self, line: Line, buf: HostMemory) -> Any:
         assert isinstance(line.dtype, PtrDType)
         if buf.array.nbytes < line.dtype.nbytes:
-            raise OutOfBounds(f"kernel {self.name}: argument {line.arg} is {line.dtype}, "
-                              f"{line.dtype.nbytes} bytes, but was given {buf.array.nbytes}")  # fmt: skip
+            raise OutOfBounds(
+                f"kernel {self.name}: argument {line.arg} is {line.dtype}, {line.dtype.nbytes} "
+                f"bytes, but was given {buf.array.nbytes}"
+            )
         return _view(buf, line.dtype.scalar())
 
     def _block(self, lines: Iterator[Line]) -> list[Step]:
@@ -351,8 +363,8 @@ class PythonRunner(Runner):
             found = values[buffer][at] if count == 1 else tuple(values[buffer][at : at + count])
             if scratch and (found is None or (count > 1 and None in found)):
                 raise UninitializedRead(
-                    f"kernel {self.name}, line {line.number}: {self._name(buffer)}[{at}] is read, and "
-                    "nothing was written there before"
+                    f"kernel {self.name}, line {line.number}: {self._name(buffer)}[{at}] is read, "
+                    "and nothing was written there before"
                 )
             values[out] = found
         return load
@@ -389,14 +401,13 @@ class PythonRunner(Runner):
         count = self.lines[line.src[1]].dtype.count if line.op is Ops.STORE else line.dtype.count
         place = f"[{at}]" if count == 1 else f"[{at}:{at + count}]"
         return OutOfBounds(
-            f"kernel {self.name}, line {line.number}: {line.op} {does} {self._name(buffer)}{place}, "
-            f"which has {size} elements"
+            f"kernel {self.name}, line {line.number}: {line.op.name} {does} "
+            f"{self._name(buffer)}{place}, which has {size} elements"
         )
 
     def _name(self, buffer: int) -> str:
         line = self.lines[buffer]
-        kind = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "scratch", Ops.DEFINE_REG: "acc"}[line.op]
-        return f"{kind}{line.arg}"
+        return f"{_NAMES[line.op]}{line.arg}"
 
 
 class PythonDevice(Compiled):

@@ -1,0 +1,177 @@
+/* Divides a kernel's outer loop among threads that wait for work.
+
+   tf_launch(entry, bufs, vals, total, threads) runs entry(bufs, vals, start, stop) on pieces that
+   together cover [0, total), and returns when all are done. The calling thread works too.
+
+   The pieces are handed out through one number, `tickets`: which launch it is, and how many of its
+   pieces nobody has taken yet. A worker takes one by counting it down in a single atomic step, which
+   fails if the launch has changed; so it never works on a launch that is over, and nobody has to wait
+   for workers that overslept. */
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef void (*entry_t)(void **bufs, const long long *vals, int start, int stop);
+
+/* More than one piece for each thread: whoever is held up takes fewer of them. */
+enum { PIECES_PER_THREAD = 4 };
+
+/* How long a thread looks for work before it sleeps, in rounds of some 10 to 50 ns. A sleeping thread
+   needs some 10 us or more to wake, so it stays up between the kernels of one training step. */
+enum { ROUNDS = 2000 };
+
+/* Kernels may keep a panel of scratch memory on the stack; macOS gives a thread only 512 kB. */
+enum { STACK = 16 << 20, MOST_WORKERS = 1023 };
+
+/* What the current launch is. Written while no tickets are left, so nobody reads it meanwhile. */
+static struct {
+  entry_t entry;
+  void **bufs;
+  const long long *vals;
+  int total, pieces;
+} work;
+
+static _Atomic uint64_t tickets;   /* launch number << 32 | pieces not yet taken */
+static _Atomic int pieces_done;
+static _Atomic int helpers;        /* workers with a lower number take part */
+static _Atomic int asleep;         /* workers that need to be woken */
+static _Atomic int caller_sleeps;
+static int workers;                /* how many there are */
+
+static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER; /* held during a launch */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* for the two conditions */
+static pthread_cond_t more_work = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
+static _Thread_local int is_inside;                           /* this thread is in a launch already */
+
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int pieces_left(uint64_t t) { return (int)(t & 0xffffffff); }
+
+/* Takes one piece of the current launch and runs it; 0 where there is none to take. */
+static int take_piece(void) {
+  uint64_t t = atomic_load_explicit(&tickets, memory_order_acquire);
+  do {
+    if (pieces_left(t) == 0) return 0;
+  } while (!atomic_compare_exchange_weak_explicit(&tickets, &t, t - 1, memory_order_acq_rel,
+                                                  memory_order_acquire));
+  /* From here to the count below, this launch cannot end, and `work` stays as it is. */
+  int pieces = work.pieces, piece = pieces - pieces_left(t);
+  int start = (int)((int64_t)work.total * piece / pieces);
+  int stop = (int)((int64_t)work.total * (piece + 1) / pieces);
+  work.entry(work.bufs, work.vals, start, stop);
+  if (atomic_fetch_add(&pieces_done, 1) + 1 == pieces && atomic_load(&caller_sleeps)) {
+    pthread_mutex_lock(&lock);
+    pthread_cond_signal(&all_done);
+    pthread_mutex_unlock(&lock);
+  }
+  return 1;
+}
+
+static int may_help(int number) {
+  return number < atomic_load(&helpers) && pieces_left(atomic_load(&tickets)) > 0;
+}
+
+static void *worker(void *argument) {
+  int number = (int)(intptr_t)argument;
+  is_inside = 1;
+  for (;;) {
+    for (int round = 0; round < ROUNDS && !may_help(number); round++) pause_a_little();
+    if (!may_help(number)) {
+      pthread_mutex_lock(&lock);
+      atomic_fetch_add(&asleep, 1);
+      /* The launcher writes tickets first and looks at `asleep` then; here it is the other way
+         round. So at least one of the two sees what the other did, and no launch is slept through. */
+      while (!may_help(number)) pthread_cond_wait(&more_work, &lock);
+      atomic_fetch_sub(&asleep, 1);
+      pthread_mutex_unlock(&lock);
+    }
+    while (may_help(number) && take_piece()) {}
+  }
+  return 0;
+}
+
+/* The child of a fork has this thread only. */
+static void after_fork(void) {
+  pthread_mutex_init(&launching, 0);
+  pthread_mutex_init(&lock, 0);
+  pthread_cond_init(&more_work, 0);
+  pthread_cond_init(&all_done, 0);
+  atomic_store(&tickets, 0);
+  atomic_store(&helpers, 0);
+  atomic_store(&asleep, 0);
+  atomic_store(&caller_sleeps, 0);
+  workers = 0;
+  is_inside = 0;
+}
+
+/* Tries to have `wanted` workers; whoever cannot be had is not missed. */
+static void start_workers(int wanted) {
+  static int watches_forks;
+  if (!watches_forks) watches_forks = !pthread_atfork(0, 0, after_fork);
+  if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
+  if (workers >= wanted) return;
+  /* A signal is for the main thread: Ctrl-C has to end what Python waits for there. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK);
+  for (pthread_t thread; workers < wanted; workers++)
+    if (pthread_create(&thread, &attributes, worker, (void *)(intptr_t)workers)) break;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, 0);
+}
+
+static int all_pieces_done(void) { return atomic_load(&pieces_done) == work.pieces; }
+
+/* A launch from inside a kernel, or while another thread's launch is under way, runs alone. */
+void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int threads) {
+  if (threads > total) threads = total;
+  if (threads <= 1 || is_inside || pthread_mutex_trylock(&launching)) {
+    entry(bufs, vals, 0, total);
+    return;
+  }
+  is_inside = 1;
+  start_workers(threads - 1);
+
+  int pieces = total / PIECES_PER_THREAD >= threads ? threads * PIECES_PER_THREAD : total;
+  work.entry = entry;
+  work.bufs = bufs;
+  work.vals = vals;
+  work.total = total;
+  work.pieces = pieces;
+  atomic_store(&pieces_done, 0);
+  atomic_store(&helpers, threads - 1);
+  uint64_t launch = (atomic_load(&tickets) >> 32) + 1;
+  atomic_store(&tickets, launch << 32 | (uint32_t)pieces);
+  if (atomic_load(&asleep)) {
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&more_work);
+    pthread_mutex_unlock(&lock);
+  }
+
+  while (take_piece()) {}
+  for (int round = 0; round < ROUNDS && !all_pieces_done(); round++) pause_a_little();
+  if (!all_pieces_done()) {
+    pthread_mutex_lock(&lock);
+    atomic_store(&caller_sleeps, 1);
+    while (!all_pieces_done()) pthread_cond_wait(&all_done, &lock);
+    atomic_store(&caller_sleeps, 0);
+    pthread_mutex_unlock(&lock);
+  }
+  is_inside = 0;
+  pthread_mutex_unlock(&launching);
+}
