@@ -84,7 +84,9 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     sink = _run_passes(ast, job)
     uops = linearize(sink)
     optimized = next(graph for name, graph in job.stages if name == "optimize")
-    loops = [r for r in dict.fromkeys(u for u in optimized.toposort() if u.op is Ops.RANGE)]
+    nodes = optimized.toposort()
+    copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
+    loops = [u for u in nodes if u.op is Ops.RANGE and u not in copied]
     name = kernel_name(ast, sorted(loops, key=_name_order))
     source = renderer.render(name, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})

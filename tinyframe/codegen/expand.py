@@ -12,7 +12,7 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.schedule.fuse import length
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.symbolic import terms
+from tinyframe.uop.symbolic import terms, total
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
@@ -123,8 +123,8 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = lane_of(u)
     if u.op is Ops.RANGE and lane is u:
         return UOp.const(dtypes.int.vec(length(u)), tuple(range(length(u))))
-    if u.op is Ops.INDEX:  # stays scalar; the LOAD or STORE looks at it
-        return u.replace(src=(done[u.src[0]], *u.src[1:]))
+    if u.op is Ops.INDEX:
+        return u  # stays scalar: the LOAD or STORE rebuilds it
     if u.op is Ops.LOAD:
         return _load(u, lane, done)
     if u.op is Ops.STORE:
@@ -148,39 +148,41 @@ def _broadcast(u: UOp, n: int) -> UOp:
     return u if u.dtype.count == n else u.vectorize(n)
 
 
-def _memory(index: UOp, done: dict[UOp, UOp]) -> UOp:
-    """The buffer of an INDEX (a STAGE has been rebuilt by now)."""
-    return done[index.src[0]]
-
-
-def _is_contiguous(index: UOp, lane: UOp) -> bool:
-    """Do the lanes lie side by side, under one condition?"""
+def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> tuple[bool, list[UOp]]:
+    """The INDEX of each lane, and whether they lie side by side under one condition."""
     _, valid, flat = index.src
     ts = terms(flat)
-    return (lane not in valid.ranges and ts.get(lane) == 1
-            and not any(lane in t.ranges for t in ts if t is not None and t is not lane))
-
-
-def _at_lane(index: UOp, lane: UOp, n: int, done: dict[UOp, UOp]) -> UOp:
-    constant = {lane: UOp.const(dtypes.int, n)}
-    valid, flat = (put_constants(s, constant).simplify() if lane in s.ranges else s for s in index.src[1:])
-    return UOp(Ops.INDEX, index.dtype, (_memory(index, done), _scalar(valid, done), _scalar(flat, done)))
+    step = ts.get(lane, 0)
+    alone = not any(lane in t.ranges for t in ts if t is not None and t is not lane)
+    conditions = [valid] * length(lane)
+    if lane in valid.ranges:
+        conditions = [put_constants(valid, {lane: UOp.const(dtypes.int, k)}).simplify() for k in range(length(lane))]
+    if alone:
+        rest = {t: f for t, f in ts.items() if t is not lane}
+        flats = [total({**rest, None: rest.get(None, 0) + step * k}, flat.dtype) for k in range(length(lane))]
+    else:
+        flats = [put_constants(flat, {lane: UOp.const(dtypes.int, k)}).simplify() for k in range(length(lane))]
+    places = [UOp(Ops.INDEX, index.dtype, (done[index.src[0]], _scalar(c, done), _scalar(f, done)))
+              for c, f in zip(conditions, flats, strict=True)]
+    return alone and step == 1 and lane not in valid.ranges, places
 
 
 def _scalar(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """An index's expression, in which loads (gathered indices) have been rebuilt."""
+    if u.op is Ops.CONST or u.op is Ops.RANGE:
+        return u
     return u.substitute({s: done[s] for s in u.toposort() if s.op is Ops.LOAD and s in done and done[s] is not s})
 
 
 def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
     index = u.src[0]
     if lane is None:
-        return u.replace(src=(UOp(Ops.INDEX, index.dtype, (_memory(index, done), *[_scalar(s, done) for s in index.src[1:]])),))
-    n = length(lane)
-    if _is_contiguous(index, lane):
-        return UOp(Ops.LOAD, u.dtype.vec(n), (_at_lane(index, lane, 0, done),))
-    lanes = [UOp(Ops.LOAD, u.dtype, (_at_lane(index, lane, k, done),)) for k in range(n)]
-    return UOp(Ops.VECTORIZE, u.dtype.vec(n), tuple(lanes))
+        return u.replace(src=(UOp(Ops.INDEX, index.dtype, (done[index.src[0]], *[_scalar(s, done) for s in index.src[1:]])),))
+    contiguous, places = _lane_places(index, lane, done)
+    vector = u.dtype.vec(length(lane))
+    if contiguous:
+        return UOp(Ops.LOAD, vector, (places[0],))
+    return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
 
 
 def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
@@ -188,14 +190,13 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
     loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
     if lane is None:
-        place = UOp(Ops.INDEX, index.dtype, (_memory(index, done), *[_scalar(s, done) for s in index.src[1:]]))
+        place = UOp(Ops.INDEX, index.dtype, (done[index.src[0]], *[_scalar(s, done) for s in index.src[1:]]))
         return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
-    n = length(lane)
-    value = _broadcast(value, n)
-    if _is_contiguous(index, lane):
-        return UOp(Ops.STORE, dtypes.void, (_at_lane(index, lane, 0, done), value, *loops))
-    return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (_at_lane(index, lane, k, done), value.gep(k), *loops))
-                      for k in range(n)])
+    value = _broadcast(value, length(lane))
+    contiguous, places = _lane_places(index, lane, done)
+    if contiguous:
+        return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
+    return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (p, value.gep(k), *loops)) for k, p in enumerate(places)])
 
 
 def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:

@@ -82,6 +82,7 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
     numbers = itertools.count()
     made: dict[UOp, Statement] = {}  # what computes each node
     program_of: dict[UOp, UOp] = {}  # what stands for it in the program
+    starts: dict[tuple[UOp, UOp | None], Statement] = {}
     out: list[Statement] = []
     loop_cache: dict[frozenset[UOp], UOp | None] = {}
 
@@ -103,15 +104,18 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
             register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), (), next(numbers))
             place = register.index(UOp.const(dtypes.int, 0))
             start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
-            first = add(place, loop_of(u), add(register, loop_of(u)))
-            last = add(place.store(start), loop_of(u), first, add(start, loop_of(u)))
+            loop = loop_of(u)
+            first = add(place, loop, add(register, loop))
+            if (start, loop) not in starts:
+                starts[start, loop] = add(start, loop)
+            last = add(place.store(start), loop, first, starts[start, loop])
             inner = u.own_ranges[-1]
             for part in _parts(u.src[0], u.arg):
                 before = add(place.load(), inner, last)
                 value = before.uop.alu(u.arg, program_of[part])
                 step = add(value, inner, before, *([made[part]] if part in made else []))
                 last = add(place.store(value), inner, step, before)
-            made[u] = add(place.load(), loop_of(u), last)
+            made[u] = add(place.load(), loop, last)
             program_of[u] = made[u].uop
         elif u.op is Ops.STAGE:
             scratch = u.src[0].src[0].src[0]

@@ -65,10 +65,16 @@ def new_indices(shape: tuple, numbers, kind: AxisType = AxisType.LOOP) -> Indice
     return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
 
 
-def is_memory(u: UOp) -> bool:
-    """A value that is in memory already: a BUFFER, or the result of a KERNEL, whatever its shape."""
+def memory_state(u: UOp) -> UOp:
+    """What a chain of reshapes shows: the same elements in the same order."""
     while u.op is Ops.RESHAPE:
         u = u.src[0]
+    return u
+
+
+def is_memory(u: UOp) -> bool:
+    """A value that is in memory already: a BUFFER, or the result of a KERNEL, whatever its shape."""
+    u = memory_state(u)
     return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
 
 
@@ -174,7 +180,8 @@ class _Graph:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        evaluations = [iterations(loops_around(ix, path)) for _, ix, path in uses]
+        distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
+        evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             if len({use.kernel for use in uses}) > 1:
                 return "a reduce used by several kernels"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf
+from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, memory_state
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
@@ -69,13 +69,6 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     return becomes
 
 
-def memory_state(u: UOp) -> UOp:
-    """The buffer, kernel's result or stored value whose elements a chain of reshapes shows."""
-    while u.op is Ops.RESHAPE:
-        u = u.src[0]
-    return u
-
-
 def assigned_state(u: UOp) -> UOp:
     """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
     u = u.src[0]
@@ -108,7 +101,7 @@ def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
     for value in outputs:
         if value.op is Ops.ASSIGN:
             state = assigned_state(value)
-            targets[value] = value.src[0].substitute({state: slot(state)})
+            targets[value] = value.src[0].substitute({state: slot(state).reshape(state.shape)})
         else:
             targets[value] = slot(value).reshape(value.shape)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf
+from tinyframe.schedule.fuse import Placed, is_leaf, memory_state
 from tinyframe.uop.movement import Indices, condition, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
@@ -132,13 +132,10 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
 
 
 def _index_of(place: UOp, ix: Indices) -> UOp:
-    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops."""
-    shape = place.shape
-    while place.op in GroupOp.Movement and not (place.op is Ops.RESHAPE and place.src[0].op is Ops.DEFINE_GLOBAL):
-        ix = source_indices(place, ix)
-        place = place.src[0]
-        shape = place.shape
-    return (place.src[0] if place.op is Ops.RESHAPE else place).index(*ix, shape=shape)
+    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops; reshapes of it are free."""
+    while (memory := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
+        ix, place = source_indices(place, ix), place.src[0]
+    return memory.index(*ix, shape=place.shape)
 
 
 # ---- validity ---------------------------------------------------------------------------------
