@@ -1,23 +1,230 @@
 """Gradients: for each primitive op, what flows back to its inputs.
 
-A row gets `grad`, the gradient of the loss by this node's output, and the node itself; it returns one
-gradient (or None) per source. `z = x * y` is the shortest full example: dz/dx = y and dz/dy = x.
+A row gets `grad`, the gradient of the loss by this node's output, and the nodes that its pattern
+names (`z` is the node itself); it returns one gradient, or None, per source. `z = x * y` is the
+shortest full example: dz/dx = y and dz/dy = x.
 
-The result is made of nodes like any other graph, so it can be differentiated again.
+`compute_gradient` walks from the loss towards the inputs and adds up what arrives at each node. What
+it returns is made of nodes like any other graph, so it can be differentiated again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from tinyframe.dtype import dtypes, sum_acc_dtype
+from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
+Gradients = tuple[UOp | None, ...]
+
+
+# ---- what the rows are written with --------------------------------------------------------------
+
 
 def cosine(x: UOp) -> UOp:
-    """cos(x) as 1 - 2 sin²(x/2): halving is exact, unlike adding π/2."""
+    """cos(x) as 1 - 2 sin²(x/2): halving is exact, adding π/2 is not."""
     half = (x * 0.5).sin()
     return half * half * -2 + 1
+
+
+def zeros(u: UOp) -> UOp:
+    """0 in the shape, dtype and device of `u`."""
+    device = () if u.device is None else (UOp(Ops.DEVICE, arg=u.device),)
+    return UOp(Ops.CONST, u.dtype, device, dtypes.as_const(0, u.dtype)).broadcast_to(u.shape)
+
+
+def sum_to(u: UOp, axes: tuple[int, ...]) -> UOp:
+    """The sum over axes, which stay with size 1; of half and bfloat16 in float32."""
+    return u.cast(sum_acc_dtype(u.dtype)).reduce_axis(Ops.ADD, axes).cast(u.dtype)
+
+
+def nonzero(x: UOp) -> UOp:
+    """x, with 1 in place of 0: what may be divided by or multiplied with."""
+    return x.eq(0).where(x.const_like(1), x)
+
+
+# ---- elementwise ---------------------------------------------------------------------------------
+
+
+def maximum(grad: UOp, x: UOp, y: UOp) -> Gradients:
+    """To the larger one; half to each where they are equal. NaN, which is neither, gets all."""
+    tie = x.eq(y).where(grad * 0.5, grad)
+    zero = grad.const_like(0)
+    return (x < y).where(zero, tie), (y < x).where(zero, tie)
+
+
+def power(grad: UOp, z: UOp, x: UOp, y: UOp) -> Gradients:
+    """z = x**y: dz/dx is y * x**(y-1), and 0 where y is 0; dz/dy is z * log(x), and 0 where x is 0
+    and y is not negative, the limit from above."""
+    zero = grad.const_like(0)
+    by_base = y.eq(0).where(zero, grad * y * x.alu(Ops.POW, y - 1))
+    flat = x.eq(0) & (y < 0).logical_not()
+    by_exponent = flat.where(zero, grad * z * (flat.where(x.const_like(1), x).log2() * math.log(2)))
+    return by_base, by_exponent
+
+
+def floor_modulo(grad: UOp, x: UOp, y: UOp) -> Gradients:
+    """z = x - floor(x/y) * y"""
+    return grad, grad * (x.alu(Ops.IDIV, y) * -1)
+
+
+# ---- reductions ----------------------------------------------------------------------------------
+
+
+def maximum_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """To the largest, in equal parts where there are several."""
+    largest = x.eq(z.expand(x.shape))
+    count = sum_to(largest.cast(grad.dtype), z.arg[1])
+    share = (grad / count).expand(x.shape)
+    return (largest.where(share, share.const_like(0)),)
+
+
+def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """To each the product of all others, exact where some are 0, and so for the second gradient.
+
+    `rest` is the product of the others that are not 0. If none of the others is 0 that is it; if
+    one is, the product is that one times `rest`: 0, but not constant. If more are it stays 0.
+    """
+    axes, shape = z.arg[1], x.shape
+    is_zero = x.eq(0)
+    without_zeros = nonzero(x)
+    rest = without_zeros.reduce_axis(Ops.MUL, axes).expand(shape) / without_zeros
+    only_zeros = is_zero.where(x, x.const_like(0))
+    other_zero = only_zeros.reduce_axis(Ops.ADD, axes).expand(shape) + only_zeros * -1
+    marks = is_zero.cast(dtypes.int32)
+    zeros_among_others = marks.reduce_axis(Ops.ADD, axes).expand(shape) + marks * -1
+    others = zeros_among_others.eq(1).where(other_zero * rest, x.const_like(0))
+    return (grad.expand(shape) * zeros_among_others.eq(0).where(rest, others),)
+
+
+# ---- movement ------------------------------------------------------------------------------------
+
+
+def window(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """Each element is in several windows: its place in each, and their sum."""
+    axis, _, stride, dilation = z.arg
+    places = grad.unwindow(axis, stride, dilation, x.shape[axis])
+    return (sum_to(places, (len(z.shape) - 1,)).reshape(x.shape),)
+
+
+def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
+    """Back from element `o*stride + k*dilation` of row k to (o, k): windows over all rows, of which
+    only the diagonal, row k in place k, is wanted."""
+    axis, stride, dilation, length = z.arg
+    count, size = x.shape[axis], x.shape[-1]
+    needed = (count - 1) * stride + dilation * (size - 1) + 1
+    fitted = grad.pad(_only_axis(grad, axis, (0, max(0, needed - length))))
+    fitted = fitted.shrink(tuple((0, needed if d == axis else s) for d, s in enumerate(fitted.shape)))
+    windows = fitted.window(axis, size, stride, dilation)
+    return (_diagonal(windows),)
+
+
+def _only_axis(u: UOp, axis: int, width: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    return tuple(width if d == axis else (0, 0) for d in range(len(u.shape)))
+
+
+def _diagonal(u: UOp) -> UOp:
+    """The diagonal of the last two axes, of size n: every (n+1)-th of their n*n elements."""
+    *front, n, _ = u.shape
+    flat = u.reshape((*front, n * n))
+    rows = flat.pad(_only_axis(flat, len(front), (0, n))).reshape((*front, n, n + 1))
+    return rows.shrink(tuple((0, s) for s in (*front, n, 1))).reshape((*front, n))
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+x, y = UPat.var("x"), UPat.var("y")
+
+gradient_rules = PatternMatcher([
+    # one source
+    (UPat(Ops.CAST, src=(x,)), lambda grad, x: (grad.cast(x.dtype),)),
+    (UPat(Ops.NEG), lambda grad: (-grad,)),
+    (UPat(Ops.RECIP, name="z"), lambda grad, z: (-grad * z * z,)),
+    (UPat(Ops.SQRT, name="z"), lambda grad, z: (grad / (z * 2),)),
+    (UPat(Ops.EXP2, name="z"), lambda grad, z: (grad * z * math.log(2),)),
+    (UPat(Ops.LOG2, src=(x,)), lambda grad, x: (grad / (x * math.log(2)),)),
+    (UPat(Ops.SIN, src=(x,)), lambda grad, x: (grad * cosine(x),)),
+    (UPat(Ops.TRUNC), lambda grad: (zeros(grad),)),
+    # two
+    (UPat(Ops.ADD), lambda grad: (grad, grad)),
+    (UPat(Ops.SUB), lambda grad: (grad, -grad)),
+    (UPat(Ops.MUL, src=(x, y)), lambda grad, x, y: (grad * y, grad * x)),
+    (UPat(Ops.FDIV, src=(x, y), name="z"), lambda grad, z, y: (grad / y, -grad * (z / y))),
+    (UPat(Ops.IDIV), lambda grad: (zeros(grad), zeros(grad))),
+    (UPat(Ops.MOD, src=(x, y)), floor_modulo),
+    (UPat(Ops.MAX, src=(x, y)), maximum),
+    (UPat(Ops.POW, src=(x, y), name="z"), power),
+    # three
+    (UPat(Ops.WHERE, src=(UPat.var("condition"), UPat(), UPat())), lambda grad, condition: (
+        None, condition.where(grad, grad.const_like(0)), condition.where(grad.const_like(0), grad))),
+    (UPat(Ops.MULACC, src=(x, y, UPat())), lambda grad, x, y: (grad * y, grad * x, grad)),
+    # reductions
+    (UPat(Ops.REDUCE_AXIS, src=(x,), name="z"), lambda grad, z, x: {
+        Ops.ADD: lambda *_: (grad.expand(x.shape),),
+        Ops.MAX: maximum_of_all,
+        Ops.MUL: product_of_all,
+    }[z.arg[0]](grad, z, x)),
+    # movement: the elements of the gradient go back to where those of the source came from
+    (UPat(Ops.RESHAPE, src=(x,)), lambda grad, x: (grad.reshape(x.shape),)),
+    (UPat(Ops.PERMUTE, name="z"), lambda grad, z: (
+        grad.permute(tuple(z.arg.index(d) for d in range(len(z.arg)))),)),
+    (UPat(Ops.EXPAND, src=(x,), name="z"), lambda grad, x, z: (
+        sum_to(grad, tuple(d for d, s in enumerate(x.shape) if s != z.shape[d])),)),
+    (UPat(Ops.PAD, src=(x,), name="z"), lambda grad, x, z: (
+        grad.shrink(tuple((b, b + s) for (b, _), s in zip(z.arg, x.shape, strict=True))),)),
+    (UPat(Ops.SHRINK, src=(x,), name="z"), lambda grad, x, z: (
+        grad.pad(tuple((b, s - e) for (b, e), s in zip(z.arg, x.shape, strict=True))),)),
+    (UPat(Ops.FLIP, name="z"), lambda grad, z: (grad.flip(z.arg),)),
+    (UPat(Ops.WINDOW, src=(x,), name="z"), window),
+    (UPat(Ops.UNWINDOW, src=(x,), name="z"), unwindow),
+    # memory
+    (UPat(Ops.CONTIGUOUS), lambda grad: (grad,)),
+    (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
+    (UPat(Ops.ASSIGN), lambda grad: (None, grad)),
+])  # fmt: skip
+
+# Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
+STOPS = GroupOp.Comparison | {
+    Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
+}  # fmt: skip
+
+
+# ---- the walk ------------------------------------------------------------------------------------
+
+
+def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dict[UOp, UOp]:
+    """The gradient of `root` by every node between it and `targets`, these included.
+
+    root_grad: what flows into the root, of its shape and dtype. A target on which the root does not
+    depend, or only through what stops gradients, is not in the result.
+    """
+    order = [u for u in root.toposort() if dtypes.is_float(u.dtype)]
+    leads_to_target: set[UOp] = set()
+    for u in order:
+        if u in targets or (u.op not in STOPS and any(s in leads_to_target for s in u.src)):
+            leads_to_target.add(u)
+
+    grads = {root: root_grad}
+    for u in reversed(order):
+        if u not in leads_to_target or u not in grads or u.op in STOPS:
+            continue
+        if not any(s in leads_to_target for s in u.src):
+            continue
+        for source, grad in zip(u.src, flow_back(u, grads[u]), strict=True):
+            if grad is None or source not in leads_to_target:
+                continue
+            grads[source] = grads[source] + grad if source in grads else grad
+    return grads
+
+
+def flow_back(u: UOp, grad: UOp) -> Gradients:
+    """What `grad` at a node gives to each of its sources: the first row that matches."""
+    for rule in gradient_rules.candidates(u.op, u.dtype):
+        for named in rule.pattern.match(u, {"grad": grad}):
+            given = named.keys() if rule.parameters is None else named.keys() & rule.parameters
+            return rule.function(**{name: named[name] for name in given})  # type: ignore[return-value]
+    raise GradientError(f"there is no gradient of {u.op}")

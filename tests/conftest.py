@@ -1,0 +1,23 @@
+"""Every test runs with SPEC=1, and hypothesis gives the same examples every time."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+from hypothesis import HealthCheck, settings
+
+os.environ["SPEC"] = "1"
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+settings.load_profile("repeatable")
+
+# PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
+collect_ignore = [] if importlib.util.find_spec("torch") else ["torch"]
