@@ -475,8 +475,6 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
         if fine and len(fine) < len(ts) and -((low - c) // g) == -((high - c) // g):
             ts, c = {t: f // g for t, f in ts.items() if f % g == 0}, -((low - c) // g)
             break
-    if c > 0 and all(f >= c and t.vmin >= 0 for t, f in ts.items()):  # then every term must be 0
-        ts, c = dict.fromkeys(ts, 1), 1
     if len(ts) == 1:
         (t, f), = ts.items()
         if f == 1 and t.op is Ops.IDIV and (a := value_of(t.src[1])) is not None and a > 0:  # x//a < c

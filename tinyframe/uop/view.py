@@ -1,0 +1,170 @@
+"""ShapeTracker: shape, strides, offset and mask of a chain of movement ops, as most libraries keep them.
+
+tinyframe keeps none of these. They are read off the index expression that the movement ops lead to:
+walk down with a RANGE per axis, and look at the sum that comes out.
+
+    >>> x = UOp.new_buffer("CPU", 12, dtypes.float).reshape((3, 4)).permute((1, 0))
+    >>> x.st
+    ShapeTracker(views=(View(shape=(4, 3), strides=(1, 4), offset=0, mask=None, contiguous=False),))
+    >>> x.st.index.render()
+    '(ridx0+(ridx1*4))'
+"""
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from tinyframe.dtype import dtypes
+from tinyframe.uop.movement import condition, flatten, source_indices
+from tinyframe.uop.node import GroupOp, Ops, UOp, sint
+from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, product, product_factors, simplify_given, terms
+
+Bounds = tuple[sint, sint]
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """How a tensor lies in memory: element (i, j, …) is at offset + i*strides[0] + j*strides[1] + …
+
+    strides: None for an axis where that is not so (a reshape that strides cannot express).
+    mask: per axis the (begin, end) within which there is an element at all, the rest being zeros;
+    None where that is everywhere, or where it is no such box (then see ShapeTracker.valid).
+    """
+
+    shape: tuple[sint, ...]
+    strides: tuple[sint | None, ...]
+    offset: sint
+    mask: tuple[Bounds, ...] | None
+    contiguous: bool
+
+    def __repr__(self) -> str:
+        return f"View({', '.join(f'{name}={_text(value)}' for name, value in vars(self).items())})"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))}{',' * (len(value) == 1)})"
+    return value.render() if isinstance(value, UOp) else repr(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapeTracker:
+    """A View of a buffer, and the expressions it was read off.
+
+    index: where the element at `ranges` is in memory. valid: whether there is one.
+    """
+
+    views: tuple[View, ...]
+    ranges: tuple[UOp, ...]
+    index: UOp
+    valid: UOp
+
+    @staticmethod
+    def from_uop(u: UOp) -> ShapeTracker:
+        """Of the movement ops on top of `u`; whatever lies below them counts as contiguous."""
+        shape = u.shape
+        ranges = tuple(UOp.range(size, axis) for axis, size in enumerate(shape))
+        index, valid = _place(u, ranges)
+        own = frozenset(ranges)
+        strides: list[sint | None] = [0] * len(shape)
+        offset: sint = 0
+        for t, f in terms(index).items():
+            if t is None:
+                offset += f
+                continue
+            factors = product_factors(t)
+            varying = [x for x in factors if x.ranges & own]
+            others = [x for x in factors if x not in varying]
+            step = f * product(others, index.dtype) if others else f
+            if not varying:
+                offset += step
+            elif len(varying) == 1 and varying[0] in own:
+                axis = ranges.index(varying[0])
+                strides[axis] = None if strides[axis] is None else _plain(strides[axis] + step)
+            else:
+                for r in t.ranges & own:
+                    strides[ranges.index(r)] = None
+        mask = _box(valid, ranges)
+        contiguous = valid.op is Ops.CONST and valid.arg and offset == 0 and index is flatten(ranges, shape)
+        view = View(shape, tuple(strides), _plain(offset), mask, bool(contiguous))
+        return ShapeTracker((view,), ranges, index, valid)
+
+    def __repr__(self) -> str:
+        return f"ShapeTracker(views={self.views})"
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, ShapeTracker)
+                and (self.views, self.index, self.valid) == (other.views, other.index, other.valid))
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.valid))
+
+    @property
+    def shape(self) -> tuple[sint, ...]:
+        return self.views[0].shape
+
+    @property
+    def strides(self) -> tuple[sint | None, ...]:
+        return self.views[0].strides
+
+    @property
+    def offset(self) -> sint:
+        return self.views[0].offset
+
+    @property
+    def mask(self) -> tuple[Bounds, ...] | None:
+        return self.views[0].mask
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements lie in memory in their own order, from the first on, without gaps."""
+        return self.views[0].contiguous
+
+    @property
+    def size(self) -> int:
+        return math.prod(s if isinstance(s, int) else s.vmax for s in self.shape)
+
+
+def _plain(size: sint) -> sint:
+    return size.ssimplify() if isinstance(size, UOp) else size
+
+
+def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
+    """The flat index in what lies below the movement ops, and the condition that there is one.
+
+    Below PAD and UNWINDOW a fresh RANGE, known to be in range, stands for an index that need not be.
+    """
+    numbers = itertools.count(len(ix))
+    stand_ins: list[dict[UOp, UOp]] = []
+    conditions: list[UOp] = []
+    while u.op in GroupOp.Movement:
+        inner = source_indices(u, ix)
+        in_range = condition(u, ix, inner)
+        if in_range.op is not Ops.CONST:
+            fresh = [UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
+                     for i, n in zip(inner, u.src[0].shape, strict=True)]
+            stand_ins.append({r: i for r, i in zip(fresh, inner, strict=True) if r is not i})
+            inner = tuple(fresh)
+        conditions.append(in_range)
+        ix, u = inner, u.src[0]
+    index = flatten(ix, u.shape)
+    valid = all_of(conditions)
+    for mapping in reversed(stand_ins):
+        index, valid = index.substitute(mapping), valid.substitute(mapping)
+    valid = valid.simplify()
+    return simplify_given(index, valid), valid
+
+
+def _box(valid: UOp, ranges: tuple[UOp, ...]) -> tuple[Bounds, ...] | None:
+    """The condition as (begin, end) per axis; None where it always holds or is no box."""
+    box: dict[UOp, Bounds] = {r: (0, r.src[0].ssimplify()) for r in ranges}
+    parts = conjuncts(valid)
+    for c in parts:
+        known = known_limits(c)
+        if known is None or len(known[0]) != 1 or next(iter(known[0])) not in box:
+            return None
+        (r, _), low, high = *known[0].items(), known[1], known[2]
+        begin, end = box[r]
+        box[r] = max(begin, low), min(end, high + 1) if isinstance(end, int) else high + 1
+    return tuple(box.values()) if parts else None
