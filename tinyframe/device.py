@@ -428,15 +428,17 @@ class Buffer:
         """Fill from `src`, of exactly `nbytes` bytes. ValueError where the lengths differ."""
         data = _flat_bytes(src)
         self._check_length(data, "copied into")
-        self.allocator.copyin(self._buf, data)
+        if self.nbytes:
+            self.allocator.copyin(self._buf, data)
         return self
 
     def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
         """Copy all bytes to `dst`, which is returned. ValueError where the lengths differ."""
         data = _flat_bytes(dst)
         self._check_length(data, "a place for the bytes of")
-        Device[self.device].synchronize()
-        self.allocator.copyout(data, self._buf)
+        if self.nbytes:
+            Device[self.device].synchronize()
+            self.allocator.copyout(data, self._buf)
         return dst
 
     def _check_length(self, data: memoryview, what: str) -> None:
@@ -464,12 +466,10 @@ class Buffer:
         return array.view(np_dtype)
 
     def _bytes(self) -> np.ndarray:
-        Device[self.device].synchronize()
         array = self.allocator.as_array(self._buf)
         if array is None:
-            copied = bytearray(self.nbytes)
-            self.allocator.copyout(memoryview(copied), self._buf)
-            return np.frombuffer(copied, np.uint8)
+            return np.frombuffer(self.copyout(bytearray(self.nbytes)), np.uint8)
+        Device[self.device].synchronize()
         # An array on the memory must keep this Buffer, or the memory would be reused under it.
         return np.asarray(_ArrayOf(self, array[: self.nbytes]))
 

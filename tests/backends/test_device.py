@@ -1,0 +1,448 @@
+"""Devices by name, the default one, buffers and the memory behind them."""
+
+from __future__ import annotations
+
+import gc
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tinyframe.counters import GlobalCounters
+from tinyframe.device import (
+    Allocator,
+    Buffer,
+    Compiled,
+    CompileError,
+    Compiler,
+    Device,
+    Runner,
+    buffer_of,
+    buffers,
+    human_bytes,
+)
+from tinyframe.dtype import dtypes
+from tinyframe.runtime.host import ALIGNMENT, HostAllocator, HostMemory
+from tinyframe.settings import Context
+from tinyframe.uop.node import UOp
+
+FLAGS = ("DEVICE", "CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    """No setting names a device, and what a test registers is gone after it."""
+    for name in FLAGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Device, "_assigned", None)
+    monkeypatch.setattr(Device, "_devices", dict(Device._devices))
+    monkeypatch.setattr(Device, "_opened", dict(Device._opened))
+
+
+class ArrayAllocator(Allocator):
+    """Memory that Python is not shown: what a device with its own memory looks like."""
+
+    def __init__(self):
+        self.freed = []
+
+    def _alloc(self, size, options):
+        return np.zeros(size, np.uint8)
+
+    def _free(self, opaque, options):
+        self.freed.append(opaque)
+
+    def copyin(self, dst, src):
+        dst[: len(src)] = np.frombuffer(src, np.uint8)
+
+    def copyout(self, dst, src):
+        np.frombuffer(dst, np.uint8)[:] = src[: len(dst)]
+
+
+class MyDevice(Compiled):
+    def __init__(self, device):
+        super().__init__(device, ArrayAllocator(), "renderer", Compiler(), Runner)
+
+
+# *** names ***
+
+
+@pytest.mark.parametrize(
+    "name", ["CPU", "cpu", "Cpu", "cpu:0", "CPU:00", " CPU ", "clang", "CLANG:0"]
+)
+def test_every_spelling_of_a_device_is_one_device(name):
+    assert Device.canonicalize(name) == "CPU"
+    assert Device[name] is Device["CPU"]
+
+
+def test_an_index_other_than_zero_is_a_device_of_its_own():
+    assert Device.canonicalize("clang:1") == "CPU:1"
+    assert Device["cpu:1"] is Device["CPU:1"]
+    assert Device["CPU:1"] is not Device["CPU"]
+    assert Device["CPU:1"].device == "CPU:1"
+
+
+@pytest.mark.parametrize("name", ["TPU", "", "CPUU", "CPU1", ":1"])
+def test_an_unknown_device_is_named_beside_those_that_exist(name):
+    with pytest.raises(ValueError) as error:
+        Device[name]
+    assert repr(name) in str(error.value)
+    assert "CPU, PYTHON" in str(error.value)
+
+
+def test_a_misspelt_device_is_answered_with_the_closest():
+    with pytest.raises(ValueError, match="did you mean 'PYTHON'"):
+        Device["pyhton"]
+
+
+@pytest.mark.parametrize("name", ["CPU:", "CPU:x", "CPU:-1", "CPU:1:2", "CPU:1.5"])
+def test_a_malformed_index_is_a_value_error(name):
+    with pytest.raises(ValueError, match="after the colon comes a number"):
+        Device[name]
+
+
+def test_a_device_is_named_by_text():
+    with pytest.raises(TypeError, match="named by a str"):
+        Device.canonicalize(3)
+
+
+def test_none_is_the_default_device():
+    assert Device[None] is Device["CPU"]
+
+
+# *** the default device ***
+
+
+def test_the_default_is_cpu_where_nothing_was_said():
+    assert Device.DEFAULT == "CPU"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "expected"),
+    [("DEVICE", "python", "PYTHON"), ("DEVICE", "clang:1", "CPU:1"), ("PYTHON", "1", "PYTHON"),
+     ("CLANG", "1", "CPU"), ("PYTHON", "0", "CPU")],
+)  # fmt: skip
+def test_settings_name_the_default_and_are_read_each_time(monkeypatch, setting, value, expected):
+    assert Device.DEFAULT == "CPU"
+    monkeypatch.setenv(setting, value)
+    assert Device.DEFAULT == expected
+    monkeypatch.delenv(setting)
+    assert Device.DEFAULT == "CPU"
+
+
+def test_an_assigned_default_holds_until_settings_change():
+    Device.DEFAULT = "python"
+    assert Device.DEFAULT == "PYTHON"
+    with Context(DEVICE="CPU:1"):
+        assert Device.DEFAULT == "CPU:1"
+        Device.DEFAULT = "PYTHON"
+        assert Device.DEFAULT == "PYTHON"
+
+
+def test_an_assigned_default_is_back_after_a_context():
+    Device.DEFAULT = "PYTHON"
+    with Context(CPU=1):
+        assert Device.DEFAULT == "CPU"
+    assert Device.DEFAULT == "PYTHON"
+
+
+def test_two_flags_that_disagree_are_an_error_that_names_them():
+    with Context(CPU=1, PYTHON=1), pytest.raises(ValueError, match="CPU=1 and PYTHON=1"):
+        Device.DEFAULT  # noqa: B018
+    with Context(CPU=1, CLANG=1):
+        assert Device.DEFAULT == "CPU"
+
+
+def test_a_default_that_does_not_exist_is_refused_when_said():
+    with pytest.raises(ValueError, match="unknown device 'TPU'"):
+        Device.DEFAULT = "TPU"
+    with Context(DEVICE="TPU"), pytest.raises(ValueError, match="unknown device 'TPU'"):
+        Device.DEFAULT  # noqa: B018
+
+
+# *** a backend of one's own ***
+
+
+def test_a_registered_class_is_opened_once_under_its_name():
+    Device._devices["MY"] = MyDevice
+    assert Device["my"] is Device["MY"]
+    assert Device["MY:2"].device == "MY:2"
+
+
+def test_a_class_that_is_registered_anew_replaces_the_old_one():
+    Device._devices["MY"] = MyDevice
+    old = Device["MY"]
+    Device._devices["MY"] = type("MyDevice", (MyDevice,), {})
+    assert Device["MY"] is not old
+
+
+def test_both_forms_of_init_make_the_same_device():
+    allocator, compiler = ArrayAllocator(), Compiler()
+    positional = Compiled("MY", allocator, "renderer", compiler, Runner)
+    by_name = Compiled(
+        "MY", allocator=allocator, compiler=compiler, runtime=Runner, renderer="renderer"
+    )
+    for device in (positional, by_name):
+        assert device.allocator is allocator
+        assert device.compiler is compiler
+        assert device.runner is device.runtime is Runner
+        assert device.renderer == "renderer"
+
+
+def test_a_device_without_its_parts_says_which_it_needs():
+    with pytest.raises(TypeError, match="an allocator and a runner"):
+        Compiled("MY", ArrayAllocator())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: Allocator().alloc(4), lambda: Allocator().copyin(None, memoryview(b"")),
+     lambda: Allocator().copyout(memoryview(b""), None), lambda: Runner("E_4", b"")()],
+)  # fmt: skip
+def test_what_a_backend_forgot_to_define_is_named(call):
+    with pytest.raises(NotImplementedError, match="has to define"):
+        call()
+
+
+def test_a_compiler_without_an_identity_is_not_cached():
+    class Counting(Compiler):
+        calls = 0
+
+        def compile(self, src):
+            self.calls += 1
+            return src.encode()
+
+    compiler = Counting()
+    assert compiler.compile_cached("x") == compiler.compile_cached("x") == b"x"
+    assert compiler.calls == 2
+
+
+def test_a_compile_error_shows_words_command_and_numbered_source():
+    text = str(CompileError("no such thing as foo", "int a;\nfoo b;", "cc -x c -"))
+    assert "no such thing as foo" in text
+    assert "cc -x c -" in text
+    assert "   2 | foo b;" in text
+
+
+# *** buffers ***
+
+
+@pytest.fixture(params=["CPU", "PYTHON", "MY"])
+def device(request):
+    Device._devices["MY"] = MyDevice
+    return request.param
+
+
+def test_memory_is_taken_at_first_use_and_counted_while_it_is_held(device):
+    before = GlobalCounters.mem_used
+    buf = Buffer(device, 100, dtypes.float)
+    assert not buf.is_allocated()
+    assert GlobalCounters.mem_used == before
+    buf.ensure_allocated()
+    assert GlobalCounters.mem_used == before + 400
+    del buf
+    gc.collect()
+    assert GlobalCounters.mem_used == before
+
+
+def test_the_peak_is_the_most_that_was_held_at_once():
+    GlobalCounters.reset()
+    start = GlobalCounters.mem_used
+    first, second = (Buffer("CPU", 1000, dtypes.uint8).allocate() for _ in range(2))
+    first.deallocate()
+    second.deallocate()
+    assert GlobalCounters.mem_used == start
+    assert GlobalCounters.mem_peak == start + 2000
+    GlobalCounters.reset()
+    assert GlobalCounters.mem_peak == start
+
+
+def test_what_was_copied_in_comes_out(device):
+    data = np.arange(10, dtype=np.float32)
+    buf = Buffer(device, 10, dtypes.float).copyin(data.tobytes())
+    out = bytearray(40)
+    assert buf.copyout(out) is out
+    assert bytes(out) == data.tobytes() == bytes(buf.as_memoryview()) == bytes(buf.as_buffer())
+    np.testing.assert_array_equal(buf.numpy(), data)
+
+
+def test_copyin_takes_anything_that_is_bytes(device):
+    data = np.arange(6, dtype=np.int16).reshape(2, 3)
+    for source in (data.tobytes(), bytearray(data), memoryview(data)):
+        np.testing.assert_array_equal(
+            Buffer(device, 6, dtypes.short).copyin(source).numpy(), data.reshape(-1)
+        )
+    np.testing.assert_array_equal(
+        Buffer(device, 6, dtypes.short, initial_value=data.tobytes()).numpy(), data.reshape(-1)
+    )
+
+
+@pytest.mark.parametrize("count", [0, 39, 41])
+def test_a_copy_of_another_length_names_both(device, count):
+    buf = Buffer(device, 10, dtypes.float)
+    with pytest.raises(ValueError, match=f"{count} bytes.*10 dtypes.float.*has 40 bytes"):
+        buf.copyin(bytes(count))
+    with pytest.raises(ValueError, match=f"{count} bytes.*has 40 bytes"):
+        buf.copyout(bytearray(count))
+
+
+def test_a_buffer_of_nothing_can_be_used_like_any_other(device):
+    buf = Buffer(device, 0, dtypes.float).copyin(b"")
+    assert buf._buf is not None
+    assert buf.nbytes == 0
+    assert buf.numpy().shape == (0,)
+    assert buf.numpy().dtype == np.float32
+    assert buf.copyout(bytearray()) == b""
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "3", None, True])
+def test_a_size_that_is_none_is_refused(size):
+    with pytest.raises(ValueError, match="0 or more"):
+        Buffer("CPU", size, dtypes.float)
+
+
+def test_allocating_twice_is_an_error():
+    with pytest.raises(RuntimeError, match="allocated already"):
+        Buffer("CPU", 1, dtypes.int).allocate().allocate()
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_numpy_is_the_memory_itself_where_python_can_reach_it(device):
+    buf = Buffer(device, 4, dtypes.int).copyin(np.arange(4, dtype=np.int32).tobytes())
+    buf.numpy()[2] = 7
+    buf.as_memoryview()[:4] = (9).to_bytes(4, "little")
+    assert buf.numpy().tolist() == [9, 1, 7, 3]
+
+
+def test_numpy_is_a_copy_where_python_cannot_reach_the_memory():
+    Device._devices["MY"] = MyDevice
+    buf = Buffer("MY", 2, dtypes.int).copyin(bytes(8))
+    buf.numpy()[0] = 7
+    assert buf.numpy().tolist() == [0, 0]
+
+
+def test_an_array_on_a_buffer_keeps_its_memory_from_being_reused():
+    array = Buffer("CPU", 1000, dtypes.int).copyin(bytes(4000)).numpy()
+    view = Buffer("CPU", 1000, dtypes.int).copyin(bytes(4000)).as_memoryview()
+    gc.collect()
+    for _ in range(4):
+        Buffer("CPU", 1000, dtypes.int).copyin(b"\1" * 4000)
+    assert not array.any()
+    assert bytes(view) == bytes(4000)
+
+
+def test_bfloat16_comes_out_as_float32():
+    values = np.array([1.5, -2.0, np.inf], ml_dtypes.bfloat16)
+    out = Buffer("CPU", 3, dtypes.bfloat16).copyin(values.tobytes()).numpy()
+    assert out.dtype == np.float32
+    assert out.tolist() == [1.5, -2.0, np.inf]
+
+
+def test_memory_that_somebody_else_owns_is_used_and_left_alone():
+    array = np.arange(4, dtype=np.float32)
+    before = GlobalCounters.mem_used
+    buf = Buffer("CPU", 4, dtypes.float, opaque=HostMemory(array))
+    assert GlobalCounters.mem_used == before
+    buf.numpy()[0] = 5
+    assert array[0] == 5
+    del buf
+    assert array.tolist() == [5, 1, 2, 3]
+
+
+def test_only_contiguous_arrays_can_be_memory():
+    with pytest.raises(ValueError, match="contiguous"):
+        HostMemory(np.zeros((4, 4))[:, 1])
+
+
+def test_a_buffer_node_has_one_buffer_for_as_long_as_it_lives():
+    node = UOp.new_buffer("CPU", 3, dtypes.half)
+    buf = buffer_of(node)
+    assert buffer_of(node) is buf
+    assert (buf.device, buf.size, buf.dtype) == ("CPU", 3, dtypes.half)
+    assert not buf.is_allocated()
+    count = len(buffers)
+    del node
+    gc.collect()
+    assert len(buffers) == count - 1
+
+
+def test_only_a_buffer_node_has_memory():
+    with pytest.raises(ValueError, match="only a BUFFER has memory, not Ops.CONST"):
+        buffer_of(UOp.const(dtypes.int, 1))
+
+
+# *** allocators ***
+
+
+def test_host_memory_starts_at_a_cache_line():
+    for size in (1, 7, 64, 100, 4096, 1 << 20):
+        assert HostAllocator().alloc(size).address % ALIGNMENT == 0
+
+
+def test_freed_memory_is_reused_for_the_same_size_only():
+    allocator = HostAllocator()
+    first = allocator.alloc(100)
+    allocator.free(first, 100)
+    assert allocator.alloc(101) is not first
+    assert allocator.alloc(100) is first
+    assert allocator.alloc(100) is not first
+
+
+def test_memory_with_other_options_is_not_mixed_up():
+    allocator = HostAllocator()
+    plain = allocator.alloc(100)
+    allocator.free(plain, 100)
+    assert allocator.alloc(100, "pinned") is not plain
+
+
+def test_no_more_is_kept_than_allowed_and_the_oldest_goes_first():
+    allocator = ArrayAllocator()
+    allocator.keep_bytes = 250
+    a, b, c = (allocator.alloc(100 + n) for n in range(3))
+    for n, opaque in enumerate((a, b, c)):
+        allocator.free(opaque, 100 + n)
+    assert allocator.freed == [a]
+    assert allocator.alloc(101) is b
+    assert allocator.alloc(102) is c
+
+
+def test_memory_larger_than_what_may_be_kept_is_freed_at_once():
+    allocator = ArrayAllocator()
+    allocator.keep_bytes = 10
+    opaque = allocator.alloc(100)
+    allocator.free(opaque, 100)
+    assert len(allocator.freed) == 1
+    assert allocator.freed[0] is opaque
+
+
+def test_kept_memory_is_given_up_before_memory_runs_out():
+    class Small(ArrayAllocator):
+        left = 100
+
+        def _alloc(self, size, options):
+            if size > self.left:
+                raise MemoryError("the device is full")
+            self.left -= size
+            return np.zeros(size, np.uint8)
+
+        def _free(self, opaque, options):
+            self.left += len(opaque)
+
+    allocator = Small()
+    allocator.free(allocator.alloc(60), 60)
+    assert len(allocator.alloc(90)) == 90
+    with pytest.raises(MemoryError, match=r"60 B.*the device is full.*del x"):
+        allocator.alloc(60)
+
+
+def test_more_memory_than_the_machine_has_is_a_memory_error_that_says_what_to_do():
+    with pytest.raises(MemoryError, match=r"GB of memory.*available.*smaller"):
+        Buffer("CPU", 1 << 48, dtypes.float).allocate()
+    Buffer("CPU", 10, dtypes.float).allocate()  # the session goes on
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1_500_000, "1.50 MB"), (2 * 10**9, "2.00 GB")],
+)
+def test_sizes_are_shown_in_the_unit_that_suits_them(count, text):
+    assert human_bytes(count) == text
