@@ -1,0 +1,273 @@
+"""The CPU device: finding a compiler, compiling, loading, calling."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinyframe.device import Buffer, CompileError, Device
+from tinyframe.dtype import dtypes
+from tinyframe.runtime import cache, clang
+from tinyframe.runtime.clang import ClangCompiler, ClangRunner, NoCompiler, find_compiler
+from tinyframe.settings import Context
+
+ROOT = Path(__file__).parents[2]
+
+ADD = """
+void E_4(float* restrict data0, const float* restrict data1, const int n, const long m) {
+  for (int i = 0; i < 4; i++) data0[i] = data1[i] + n + m;
+}
+void E_4_entry(void** bufs, const long long* vals, int start, int stop) {
+  E_4(bufs[0], bufs[1], vals[0], vals[1]);
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("TINYFRAME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_usable", {})
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiler(folder):
+    return ClangCompiler(find_compiler())
+
+
+def run_add(lib, n=2, m=3):
+    out, x = (Buffer("CPU", 4, dtypes.float).copyin(np.arange(4, dtype=np.float32).tobytes())
+              for _ in range(2))  # fmt: skip
+    ClangRunner("E_4", lib)(out._buf, x._buf, vals=(n, m))
+    return out.numpy().tolist()
+
+
+# *** compile, load, call ***
+
+
+def test_source_becomes_something_that_can_be_called(compiler):
+    assert run_add(compiler.compile(ADD)) == [5, 6, 7, 8]
+
+
+def test_variables_are_passed_as_64_bits(compiler):
+    big = 1 << 40
+    assert run_add(compiler.compile(ADD), n=-1, m=big) == [float(big)] * 4
+
+
+def test_wait_gives_seconds_and_without_it_nothing(compiler):
+    runner = ClangRunner("E_4", compiler.compile(ADD))
+    buf = Buffer("CPU", 4, dtypes.float)
+    assert runner(buf._buf, buf._buf, vals=(0, 0)) is None
+    assert runner(buf._buf, buf._buf, vals=(0, 0), wait=True) > 0
+
+
+def test_a_warm_cache_starts_no_process(compiler, monkeypatch):
+    compiler.compile_cached(ADD)
+    target = clang.target(compiler)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    second = ClangCompiler(find_compiler())
+    assert run_add(second.compile_cached(ADD)) == [5, 6, 7, 8]
+    assert clang.target(second) == target
+
+
+def test_a_library_whose_file_is_gone_is_loaded_from_its_bytes(compiler):
+    lib = compiler.compile_cached(ADD)
+    lib.path.unlink()
+    assert run_add(lib) == [5, 6, 7, 8]
+
+
+def test_without_a_cache_kernels_work_all_the_same(compiler, folder):
+    with Context(CACHE=0):
+        assert run_add(compiler.compile_cached(ADD)) == [5, 6, 7, 8]
+        assert clang.target(ClangCompiler(find_compiler())).vector_bytes >= 16
+    assert not folder.exists()
+
+
+def test_no_temporary_files_are_left(compiler, tmp_path, monkeypatch):
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    with Context(CACHE=0):
+        run_add(compiler.compile_cached(ADD))
+    with pytest.raises(CompileError):
+        compiler.compile("not C")
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_nan_and_infinity_keep_their_meaning(compiler):
+    source = """
+    void K_entry(void** bufs, const long long* vals, int start, int stop) {
+      float *y = bufs[0], *x = bufs[1];
+      y[0] = x[0] != x[0]; y[1] = x[1] - x[1]; y[2] = x[2] + 0.0f; y[3] = x[3] * 0.0f;
+    }"""
+    x = np.array([np.nan, np.inf, -0.0, -1], np.float32)
+    out = Buffer("CPU", 4, dtypes.float)
+    data = Buffer("CPU", 4, dtypes.float).copyin(x.tobytes())
+    ClangRunner("K", compiler.compile(source))(out._buf, data._buf)
+    np.testing.assert_array_equal(out.numpy(), [1, np.nan, 0, -0.0])
+    assert np.signbit(out.numpy()).tolist()[2:] == [False, True]
+
+
+# *** what goes wrong ***
+
+
+def test_a_refused_source_is_shown_with_the_compilers_words_and_the_command(compiler):
+    with pytest.raises(CompileError) as error:
+        compiler.compile_cached("int a;\nvoid broken( {}\n")
+    text = str(error.value)
+    assert "error" in text
+    assert "   2 | void broken( {}" in text
+    assert f"{compiler.command[0]} -O3" in text
+    assert run_add(compiler.compile(ADD)) == [5, 6, 7, 8]
+
+
+def test_a_compiler_that_cannot_be_started_is_a_compile_error(tmp_path):
+    (tmp_path / "cc").write_text("no program")
+    with pytest.raises(CompileError, match="could not be started"):
+        ClangCompiler((str(tmp_path / "cc"),)).compile(ADD)
+
+
+def test_a_compiler_that_fails_silently_is_a_compile_error(tmp_path):
+    (tmp_path / "cc").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "cc").chmod(0o755)
+    with pytest.raises(CompileError, match="status 3"):
+        ClangCompiler((str(tmp_path / "cc"),)).compile(ADD)
+
+
+# *** which compiler ***
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """The compilers that are on the PATH, and whether there is zig's wheel; both can be changed."""
+    there = {"zig": None}
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: there.get(name))
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: there["zig"] if name == "ziglang" else find_spec(name, *rest),
+    )
+    return there
+
+
+def test_clang_goes_before_gcc_and_gcc_before_cc(installed):
+    for name in ("cc", "gcc", "clang"):
+        installed[name] = f"/usr/bin/{name}"
+        assert find_compiler() == (f"/usr/bin/{name}",)
+
+
+def test_zigs_wheel_is_taken_where_there_is_nothing_else(installed):
+    class Spec:
+        origin = "/lib/ziglang/__init__.py"
+
+    installed["zig"] = Spec
+    assert find_compiler() == ("/lib/ziglang/zig", "cc")
+    assert "-mcpu=native" in ClangCompiler(find_compiler()).flags
+    installed["cc"] = "/usr/bin/cc"
+    assert find_compiler() == ("/usr/bin/cc",)
+
+
+def test_cc_goes_before_all_and_may_have_arguments(installed):
+    installed.update(clang="/usr/bin/clang", ccache="/usr/bin/ccache")
+    assert find_compiler("ccache gcc -m64") == ("/usr/bin/ccache", "gcc", "-m64")
+
+
+def test_a_cc_that_does_not_exist_is_named(installed):
+    installed["gcc"] = "/usr/bin/gcc"
+    with pytest.raises(NoCompiler, match="CC='tcc': there is no such program"):
+        find_compiler("tcc")
+
+
+def test_no_compiler_at_all_says_how_to_get_one(installed):
+    with pytest.raises(NoCompiler, match="pip install ziglang") as error:
+        find_compiler()
+    assert "DEVICE=PYTHON" in str(error.value)
+
+
+def test_memory_needs_no_compiler():
+    code = """if True:
+        from tinyframe.device import Buffer, Device
+        from tinyframe.dtype import dtypes
+        assert bytes(Buffer("CPU", 4, dtypes.uint8).copyin(b"abcd").as_memoryview()) == b"abcd"
+        try:
+            Device["CPU"].compiler
+        except RuntimeError as error:
+            print(type(error).__name__)
+        """
+    environment = {**os.environ, "PATH": "/nonexistent", "CC": "no-such-compiler",
+                   "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.stdout.strip() == b"NoCompiler", done.stderr.decode()
+
+
+# *** identity and target ***
+
+
+def test_identity_changes_with_compiler_and_flags(compiler, tmp_path):
+    other = tmp_path / "cc"
+    other.write_text("")
+    identities = {
+        compiler.identity(),
+        ClangCompiler(compiler.command, ("-O1",)).identity(),
+        ClangCompiler((str(other),)).identity(),
+        ClangCompiler((str(other), "cc")).identity(),
+    }
+    other.write_text("a newer version")
+    identities.add(ClangCompiler((str(other),)).identity())
+    assert len(identities) == 5
+    assert ClangCompiler(compiler.command).identity() == compiler.identity()
+
+
+def test_identity_holds_the_kind_of_processor(compiler, monkeypatch):
+    before = compiler.identity()
+    monkeypatch.setattr(clang, "machine_identity", lambda: "another machine")
+    assert ClangCompiler(compiler.command).identity() != before
+
+
+@pytest.mark.parametrize(
+    ("macros", "expected"),
+    [({"__SSE2__", "__AVX__", "__AVX2__", "__AVX512F__"}, (64, 32)),
+     ({"__SSE2__", "__AVX__", "__AVX2__"}, (32, 16)), ({"__SSE2__"}, (16, 16)),
+     ({"__ARM_NEON", "__aarch64__"}, (16, 32)), (set(), (16, 16))],
+)  # fmt: skip
+def test_registers_are_those_that_the_compiler_may_use(macros, expected):
+    assert clang._vectors(frozenset(macros)) == expected
+
+
+def test_target_is_what_this_machine_has(compiler):
+    target = clang.target(compiler)
+    assert target.vector_bytes in (16, 32, 64)
+    assert target.vector_registers in (16, 32)
+    assert 4 << 10 <= target.l1 <= target.l2
+    with Context(THREADS=3):
+        assert clang.target(compiler).threads == 3
+
+
+def test_the_device_follows_settings_as_they_are_now():
+    device = Device["CPU"]
+    compiler, renderer = device.compiler, device.renderer
+    with Context(TINYFRAME_CFLAGS="-O1 -DX='a b'"):
+        assert device.compiler.flags[-2:] == ("-O1", "-DX=a b")
+        assert device.renderer is not renderer
+    with Context(THREADS=7):
+        assert device.renderer.target.threads == 7
+    assert device.compiler is compiler
+    assert device.renderer is renderer
+
+
+def test_extra_flags_reach_the_compiler():
+    with Context(TINYFRAME_CFLAGS="-DTHREE=3"):
+        lib = Device["CPU"].compiler.compile("int three(void) { return THREE; }")
+    assert clang.load_library(lib).three() == 3
+    assert isinstance(clang.load_library(lib), ctypes.CDLL)
