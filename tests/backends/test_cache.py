@@ -52,8 +52,9 @@ def test_what_was_made_is_not_made_again():
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [("programs", ("gcc", "other")), ("programs", ("clang", "source")), ("macros", ("gcc", "source")),
-     ("programs", ("gccs", "ource")), ("programs", ("gccsource",)), ("programs", ("gcc", "source", ""))],
+    [("programs", ("gcc", "other")), ("programs", ("clang", "source")),
+     ("macros", ("gcc", "source")), ("programs", ("gccs", "ource")), ("programs", ("gccsource",)),
+     ("programs", ("gcc", "source", ""))],
 )  # fmt: skip
 def test_another_key_is_another_entry(kind, key):
     make = Make()
