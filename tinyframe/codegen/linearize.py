@@ -115,7 +115,8 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
                 value = before.uop.alu(u.arg, program_of[part])
                 step = add(value, inner, before, *([made[part]] if part in made else []))
                 last = add(place.store(value), inner, step, before)
-            made[u] = add(place.load(), loop, last)
+            # the same place read again after the loop: a node of its own
+            made[u] = add(place.load().rtag("result"), loop, last)
             program_of[u] = made[u].uop
         elif u.op is Ops.STAGE:
             scratch = u.src[0].src[0].src[0]

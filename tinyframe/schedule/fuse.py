@@ -24,8 +24,9 @@ from tinyframe.uop.symbolic import terms
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
 # divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
 PARALLEL_WORK = 32
-# An elementwise value that would be computed this many times for each of its elements is stored ...
-RECOMPUTE_LIMIT = 4
+# An elementwise value that one place would compute this many times for each of its elements is stored,
+# or all places together this many times ...
+RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
 # ... unless it is as cheap as this, in units of one addition (a relu is recomputed, a gelu is not).
 CHEAP = 2
 COST = {Ops.EXP2: 10, Ops.LOG2: 10, Ops.SIN: 10, Ops.POW: 20, Ops.THREEFRY: 40, Ops.FDIV: 4,
@@ -189,8 +190,9 @@ class _Graph:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
-        elif max(evaluations) >= RECOMPUTE_LIMIT * u.size and (self.after_reduce[u] or self.cost[u] >= CHEAP):
-            return f"needed {max(evaluations) // max(u.size, 1)} times"
+        elif ((max(evaluations) >= RECOMPUTE_LIMIT * u.size or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size)
+              and (self.after_reduce[u] or self.cost[u] >= CHEAP)):
+            return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
 
     def is_contraction(self, u: UOp) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.rewrite.report import staged
 from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, memory_state
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
@@ -41,7 +42,8 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     Raises CycleError where memory is changed in place between two uses that need each other.
     """
     stored_by_user = [u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)]
-    prepared = graph_rewrite(UOp.sink(*sink.src, *stored_by_user), prepare_rules, name="prepare the graph")
+    everything = staged("tensor graph", lambda: UOp.sink(*sink.src, *stored_by_user))
+    prepared = staged("prepare", lambda: graph_rewrite(everything, prepare_rules, name="prepare"))
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
 
     outputs = list(dict.fromkeys(b for u in prepared.src[:len(sink.src)] if not is_leaf(b := u.base)))
@@ -111,7 +113,8 @@ def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
             return None
         return slot(state)
 
-    ast = lower(group, memory, targets.__getitem__, itertools.count())
+    numbers = itertools.count()
+    ast = staged("lower to ranges", lambda: lower(group, memory, targets.__getitem__, numbers))
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     reads = [state for state, g in slots.items() if g in used]
     return Lowered(ast, outputs, reads)

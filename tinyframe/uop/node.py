@@ -212,6 +212,9 @@ class UOp:
 
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
         """This node and all below it, sources first, each once; a node refused by `gate` is the last of its branch."""
+        keep = gate is None and self.op is Ops.SINK  # a kernel is walked again and again while it is compiled
+        if keep and (below := self.__dict__.get("_below")) is not None:
+            return dict.fromkeys((*below, self))
         order: dict[UOp, None] = {}
         seen: set[UOp] = set()
         stack: list[tuple[UOp, bool]] = [(self, False)]
@@ -225,7 +228,9 @@ class UOp:
                     order[node] = None
                     continue
                 stack.append((node, True))
-                stack.extend((s, False) for s in reversed(node.src) if s not in seen)
+                stack.extend([(s, False) for s in node.src[::-1] if s not in seen])
+        if keep:
+            self.__dict__["_below"] = tuple(order)[:-1]  # without the node itself, or it would keep itself alive
         return order
 
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:

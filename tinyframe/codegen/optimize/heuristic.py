@@ -1,67 +1,257 @@
-"""The default schedule of a kernel: which Opts, without a search."""
+"""The default schedule of a kernel: which Opts, without a search.
+
+Three kinds of kernel, one function each:
+
+    contraction   matmul, convolution, their gradients: a tile of accumulators in registers, two
+                  vectors wide; the operand that many rows share is copied into a panel first
+    rows          a reduce over contiguous elements: vector accumulators along it
+    elements      everything else: vectors along the axis in which memory is contiguous
+
+All numbers come from the `Target`: vector width, registers, cache sizes, cores.
+"""
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
 
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes, kind
 from tinyframe.renderer import Target
 from tinyframe.schedule.fuse import iterations, length
-from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.symbolic import terms
 
 # waking another core costs some microseconds: below this much work one is quicker
 THREADS_FROM = 1 << 16
+# from this many products for each result on, it no longer matters that results are stored apart
+LONG_REDUCE = 64
+# a panel pays when at least this many tiles of rows read it
+ROW_TILES_PER_PANEL = 4
 
 
 def default_opts(sink: UOp, target: Target) -> list[Opt]:
-    """A schedule that is good without measuring. See optimize/README in tinyframe/README.md."""
-    opts: list[Opt] = []
+    """A schedule that is good without measuring anything."""
+    s = Schedule(sink, target)
+    if (operands := contraction(sink)) is not None and tile(s, *operands):
+        return s.opts
+    vectors(s)
+    threads(s)
+    return s.opts
 
-    def attempt(*wanted: Opt) -> bool:
-        nonlocal sink
-        changed = sink
-        try:
-            for opt in wanted:
-                changed = apply_opt(changed, opt)
-        except KernelOptError:
+
+@dataclass
+class Schedule:
+    """A kernel, the Opts applied so far, and the ranges that its axes were at first."""
+
+    sink: UOp
+    target: Target
+    opts: list[Opt] = field(default_factory=list)
+    origin: list[UOp] = field(init=False)  # per axis now, the range of the unscheduled kernel it is (what is left of)
+
+    def __post_init__(self):
+        self.origin = axes(self.sink)
+
+    def lanes(self) -> int:
+        """Elements of a vector register, for the widest type in memory."""
+        arguments = [u for u in self.sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
+        return max(1, self.target.vector_bytes // max((u.dtype.base.itemsize for u in arguments), default=4))
+
+    def split(self, op: OptOps, r: UOp, n: int) -> bool:
+        """UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not allowed."""
+        axis = self.origin.index(r)
+        if not self._apply(Opt(op, axis, n)):
             return False
-        sink = changed
-        opts.extend(wanted)
+        if len(axes(self.sink)) < len(self.origin):
+            self.origin.pop(axis)
         return True
 
-    itemsize = max((u.dtype.base.itemsize for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL), default=4)
-    lanes = max(target.vector_bytes // itemsize, 1)
-    if lanes > 1:
-        _vectorize(sink, lanes, attempt)
-    _thread(sink, target, attempt)
-    return opts
+    def columns(self, r: UOp, lanes: int, wide: int) -> bool:
+        """`wide` vectors along `r`. Where they do not divide it, one tile of them is cut off first, so
+        that only one loop has a tail."""
+        if length(r) % (lanes * wide) == 0 or wide == 1:
+            return self.split(OptOps.VECTOR, r, lanes) and (wide == 1 or self.split(OptOps.UPCAST, r, wide))
+        axis = self.origin.index(r)
+        return (self._apply(Opt(OptOps.SPLIT, axis, lanes * wide)) and self._apply(Opt(OptOps.VECTOR, axis + 1, lanes))
+                and self._apply(Opt(OptOps.UPCAST, axis + 1, wide)))
+
+    def left(self, r: UOp) -> int:
+        """Iterations that are left of range `r` as a loop."""
+        return length(axes(self.sink)[self.origin.index(r)]) if r in self.origin else 1
+
+    def outermost(self, *first: UOp) -> bool:
+        """These ranges outermost, in this order."""
+        front = [self.origin.index(r) for r in first if r in self.origin]
+        order = tuple(front + [n for n in range(len(self.origin)) if n not in front])
+        if order == tuple(range(len(order))):
+            return True
+        if not self._apply(Opt(OptOps.REORDER, order)):
+            return False
+        self.origin = [self.origin[n] for n in order]
+        return True
+
+    def stage(self, slot: int, r: UOp | None) -> bool:
+        return self._apply(Opt(OptOps.STAGE, -1 if r is None else self.origin.index(r), slot))
+
+    def thread(self, r: UOp) -> bool:
+        return self._apply(Opt(OptOps.THREAD, self.origin.index(r)))
+
+    def _apply(self, opt: Opt) -> bool:
+        try:
+            self.sink = apply_opt(self.sink, opt)
+        except KernelOptError:
+            return False
+        self.opts.append(opt)
+        return True
 
 
-def _contiguous_axes(sink: UOp) -> list[int]:
-    """Axes along which most loads and all stores are contiguous, best first."""
-    loops = axes(sink)
-    score = {}
-    for n, r in enumerate(loops):
-        loads = [u.src[0] for u in sink.toposort() if u.op is Ops.LOAD and r in u.ranges]
-        stores = [s.src[0] for s in sink.src if r in s.src[0].ranges]
-        good = sum(terms(i.src[-1]).get(r) == 1 and not any(r in x.ranges for x in i.src[2:-1])
-                   for i in (*loads, *stores) if len(i.src) > 2)
-        bad = len(loads) + len(stores) - good
-        if good and bad == 0 or (good > bad and all(r in s.src[0].src[-1].ranges for s in sink.src if r in s.src[0].ranges)):
-            score[n] = good - bad
-    return sorted(score, key=lambda n: -score[n])
+# ---- what a kernel is -----------------------------------------------------------------------------
 
 
-def _vectorize(sink: UOp, lanes: int, attempt) -> None:
+def contraction(sink: UOp) -> tuple[UOp, UOp, UOp] | None:
+    """The sum of products (REDUCE) that a kernel spends its time on, and the two INDEXes it reads: each
+    operand is needed again along some loop that the other has."""
+    best = None
+    for u in sink.toposort():
+        if u.op is not Ops.REDUCE or u.arg is not Ops.ADD:
+            continue
+        product = u.src[0]
+        while product.op is Ops.CAST:
+            product = product.src[0]
+        if product.op is not Ops.MUL:
+            continue
+        a, b = (_only_read(s) for s in product.src)
+        if a is None or b is None or not a.ranges - b.ranges or not b.ranges - a.ranges:
+            continue
+        if best is None or iterations((*u.ranges, *u.own_ranges)) > iterations((*best[0].ranges, *best[0].own_ranges)):
+            best = u, a, b
+    return best
+
+
+def _only_read(u: UOp) -> UOp | None:
+    """The INDEX of the one LOAD that a factor is made from."""
+    loads = [x for x in u.toposort(gate=lambda x: x.op is not Ops.LOAD) if x.op is Ops.LOAD]
+    return loads[0].src[0] if len(loads) == 1 else None
+
+
+def step(index: UOp, r: UOp) -> int | None:
+    """How far apart in memory an INDEX's elements along `r` lie; None where that varies."""
+    total = 0
+    for d, i in enumerate(index.src[2:]):
+        ts = terms(i)
+        if any(t is not None and t is not r and r in t.ranges for t in ts):
+            return None
+        total += ts.get(r, 0) * math.prod(index.arg[d + 1:])
+    return total
+
+
+# ---- contractions -----------------------------------------------------------------------------------
+
+
+def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
+    """A register tile: lanes and two vectors along an axis of one operand, rows along one of the other."""
+    stores = [x.src[0] for x in s.sink.src]
+    loops = [r for r in s.origin if kind(r) is AxisType.LOOP]
+    lanes, long = s.lanes(), iterations(reduce.own_ranges) >= LONG_REDUCE
+
+    def lane_value(r: UOp) -> tuple:
+        contiguous = all(step(i, r) in (0, 1) for i in stores)
+        whole = length(r) % lanes == 0
+        return (whole + contiguous * (0.5 if long else 2), step(b if r in b.ranges else a, r) == 1, length(r))
+
+    candidates = [r for r in loops if (r in a.ranges) != (r in b.ranges) and length(r) >= lanes]
+    if lanes < 2 or not candidates:
+        return False
+    column = max(candidates, key=lane_value)
+    if column in a.ranges:
+        a, b = b, a  # b has the lanes now
+    rows = [r for r in loops if r in a.ranges and r not in b.ranges]
+    row = max(rows, key=lambda r: (min(length(r), 2 * lanes), -abs(step(a, r) or 0)))
+    wide = 2 if length(column) >= 2 * lanes else 1
+    if not s.columns(column, lanes, wide):
+        return False
+    most = min(12, (s.target.vector_registers - 4) // wide)
+    s.split(OptOps.UPCAST, row, tile_rows(length(row), most))
+
+    shared = math.prod(s.left(r) for r in rows)
+    row_loops = [r for r in s.origin if r in rows]
+    both = [r for r in s.origin if r in loops and r in a.ranges and r in b.ranges]
+    outer = [*both, column] if column in s.origin else both
+    if _is_guarded(a) and len(row_loops) > 1:
+        # a padded input: one image at a time is copied with its border, so the inner loop has no condition
+        image = row_loops[0]
+        s.outermost(*both, image)
+        if _box_bytes(b, set(both)) <= s.target.l2 // 2:
+            s.stage(_slot(b), both[-1] if both else None)
+        s.stage(_slot(a), image)
+        if s.left(image) >= s.target.threads > 1:
+            s.thread(image if not both else both[0])
+        return True
+    s.outermost(*outer)
+    if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None:
+        s.stage(_slot(b), outer[-1] if outer else None)
+    work = iterations((*reduce.ranges, *reduce.own_ranges))
+    if s.target.threads > 1 and work >= THREADS_FROM:
+        if not outer or s.left(outer[0]) < s.target.threads:
+            s.outermost(*sorted(s.origin[:len(s.origin) - len(reduce.own_ranges)], key=lambda r: -s.left(r))[:1])
+        s.thread(s.origin[0])
+    return True
+
+
+def tile_rows(size: int, most: int) -> int:
+    """Rows of a register tile: 8 or more where registers allow, a divisor of the size where there is one."""
+    if size <= most:
+        return size
+    few = min(8, most)
+    return next((n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few)
+
+
+def _slot(index: UOp) -> int:
+    return index.src[0].arg
+
+
+def _is_guarded(index: UOp) -> bool:
+    return index.src[1].op is not Ops.CONST
+
+
+def _box_bytes(index: UOp, outside: set[UOp]) -> int:
+    inside = [r for r in index.ranges if r not in outside]
+    return iterations(tuple(inside)) * index.dtype.base.itemsize
+
+
+# ---- everything else ----------------------------------------------------------------------------------
+
+
+def vectors(s: Schedule) -> None:
+    """Vectors along the axis in which most memory is contiguous; all reduces of a row alike."""
+    indices = [u for u in s.sink.toposort() if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
+    reads = [i for i in indices if not any(i is x.src[0] for x in s.sink.src)]
+    writes = [x.src[0] for x in s.sink.src]
+    lanes = s.lanes()
+
+    def gain(r: UOp) -> int:
+        """Accesses made contiguous less those made scattered, in elements."""
+        total = 0
+        for i in (*reads, *writes):
+            if r in i.ranges:
+                total += iterations(tuple(i.ranges)) * (1 if step(i, r) == 1 else -1)
+        return total
+
     done: list[UOp] = []
-    for n in _contiguous_axes(sink):
-        r = axes(sink)[n]
-        if length(r) >= lanes and attempt(Opt(OptOps.VECTOR, n, lanes)):
+    for r in sorted(s.origin, key=gain, reverse=True):
+        width = min(lanes, 1 << (length(r).bit_length() - 1))
+        if gain(r) > 0 and width >= min(4, lanes) and width > 1 and s.split(OptOps.VECTOR, r, width):
             done.append(r)
-            return
+    # a value that is summed down columns: several vectors at once keep the adders busy
+    reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
+    if len(done) == 1 and kind(done[0]) is AxisType.LOOP and reduces and done[0] in s.origin:
+        for width in (4, 2):
+            if s.left(done[0]) % width == 0 and s.split(OptOps.UPCAST, done[0], width):
+                break
 
 
-def _thread(sink: UOp, target: Target, attempt) -> None:
-    work = max((iterations(tuple(u.ranges)) for u in sink.toposort()), default=0)
-    if target.threads > 1 and work >= THREADS_FROM and axes(sink):
-        attempt(Opt(OptOps.THREAD, 0))
-
-
+def threads(s: Schedule) -> None:
+    """The outermost loop among cores, where there is enough to do."""
+    nodes = s.sink.toposort()
+    work = max((iterations((*u.ranges, *(u.own_ranges if u.op is Ops.REDUCE else ())))
+                for u in nodes if u.op in GroupOp.ALU or u.op in (Ops.REDUCE, Ops.LOAD, Ops.STORE)), default=0)
+    if s.target.threads > 1 and work >= THREADS_FROM and s.origin and s.left(s.origin[0]) > 1:
+        s.thread(s.origin[0])
