@@ -1,0 +1,61 @@
+"""Decompositions: ops that a device lacks become ops that it has.
+
+A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
+collects the rules for the others. To ask for less of a backend is easy: with nothing but + * / < &
+| ^ << >>, WHERE, CAST and BITCAST it can do everything, and what is missing here becomes those:
+
+    basic.py        one op by another: RECIP(x) = 1 / x; casts whose result C leaves open
+    integer.py      floor division and integer powers
+    elementary.py   EXP2, LOG2
+    sine.py         SIN
+    power.py        POW; LOG2 of float64
+    threefry.py     random numbers
+    narrow.py       float16 and bfloat16 by way of float32
+
+All of it is arithmetic on single numbers without branches, so it can be done before a kernel's
+loops become vectors, or after.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from tinyframe.codegen.decompose.elementary import exp2, log2_float32
+from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
+from tinyframe.codegen.decompose.power import float_power, log2_float64
+from tinyframe.codegen.decompose.sine import sin_float32, sin_float64
+from tinyframe.codegen.decompose.threefry import random_numbers
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops
+
+_F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
+
+# op -> the rules that do without it
+_without: dict[Ops, PatternMatcher] = {
+    Ops.EXP2: PatternMatcher([(UPat.var("x", {dtypes.float32, dtypes.float64}).exp2(), lambda x: exp2(x))]),
+    Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
+    Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
+    Ops.POW: integer_power + float_power,
+    Ops.THREEFRY: random_numbers,
+}
+
+
+def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> PatternMatcher:
+    """The rules for a device that can express the ops `code_for_op`.
+
+    native_half: the device converts between float16 and float32 by itself.
+    """
+    return _decompositions(frozenset(code_for_op), native_half)
+
+
+@functools.cache
+def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
+    tables = [table for op, table in _without.items() if op not in ops]
+    if {Ops.SHR, Ops.AND} <= ops:
+        tables.append(by_power_of_two)
+    if not {Ops.IDIV, Ops.MOD} <= ops:
+        tables.append(floor_division)
+    return sum(tables, PatternMatcher([]))

@@ -1,0 +1,162 @@
+"""EXP2, LOG2 and SIN as arithmetic: no calls, no branches, so a compiler can vectorise them.
+
+Each has the same three steps: *reduce* the argument to a short interval, exactly; approximate there
+by a *polynomial*; put the result together again. Special values (NaN, inf, 0, denormals) come out
+right by themselves where possible and by WHERE otherwise.
+
+The polynomials are minimax fits, made for this file: Remez' exchange algorithm in 50 digits on the
+relative error, with the coefficients rounded to the dtype one after another, lowest first, and the
+rest fitted again after each where that helped. Each table says how large the fit's error is.
+
+C compilers may fuse a*b + c (`-ffp-contract=fast`) or not. So no step relies on a product being
+rounded: where a difference must be exact, either no product is in it or the product is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a float dtype is made of bits: 1 sign, then the exponent (plus bias), then the mantissa."""
+
+    unsigned: DType
+    signed: DType
+    mantissa_bits: int
+    bias: int
+
+    @property
+    def one(self) -> int:
+        """The bits of 1.0."""
+        return self.bias << self.mantissa_bits
+
+    @property
+    def smallest_normal(self) -> float:
+        return math.ldexp(1.0, 1 - self.bias)
+
+    def rounder(self, step: int = 1) -> float:
+        """Added to x and taken away again, it rounds x to a multiple of `step` (a power of two).
+
+        The sum's last mantissa bit is worth `step`, so its low bits are x / step as an integer.
+        """
+        return math.ldexp(1.5, self.mantissa_bits) * step
+
+
+LAYOUTS = {
+    dtypes.float32: Layout(dtypes.uint32, dtypes.int32, 23, 127),
+    dtypes.float64: Layout(dtypes.uint64, dtypes.int64, 52, 1023),
+}
+
+
+def layout_of(x: UOp) -> Layout:
+    return LAYOUTS[x.dtype.scalar()]
+
+
+def polynomial(x: UOp, coefficients: Sequence[float]) -> UOp:
+    """c[0] + c[1]*x + c[2]*x**2 + …, by Horner's rule: one multiply-add per coefficient."""
+    result = x.const_like(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        result = result * x + c
+    return result
+
+
+def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
+    """x rounded to a multiple of `step`, as a float, and as bits: the low ones are it / step."""
+    rounder = layout_of(x).rounder(step)
+    shifted = x + rounder
+    return shifted + -rounder, shifted.bitcast(layout_of(x).unsigned)
+
+
+def absolute(x: UOp) -> UOp:
+    layout = layout_of(x)
+    return (x.bitcast(layout.unsigned) & ((1 << (layout.unsigned.bits - 1)) - 1)).bitcast(x.dtype.scalar())
+
+
+# ---- EXP2 -----------------------------------------------------------------------------------------
+
+# 2**r = 1 + r*polynomial(r) for -1 <= r <= 1
+EXP2_COEFFICIENTS = {
+    # relative error 2**-28.9
+    dtypes.float32: (
+        0.6931471824645996, 0.24022650718688965, 0.05550414323806763, 0.009618154726922512,
+        0.0013331767404451966, 0.0001539524382678792, 1.5498802895308472e-05, 1.3878761819796637e-06,
+    ),
+    # relative error 2**-58.8
+    dtypes.float64: (
+        0.6931471805599453, 0.2402265069591007, 0.05550410866482216, 0.009618129107629048,
+        0.001333355814638794, 0.00015403530392892091, 1.5252733815629495e-05, 1.321548696582547e-06,
+        1.017808461439037e-07, 7.054881478716892e-09, 4.4455742842730946e-10, 2.5702885244751567e-11,
+        1.3745579786339787e-12, 6.03889759175605e-14,
+    ),
+}  # fmt: skip
+
+
+def exp2(x: UOp, low: UOp | None = None) -> UOp:
+    """2 ** (x + low); `low`, if given, is a part of the argument too small for x to hold."""
+    layout = layout_of(x)
+    # beyond these 2**x is 0 or inf in any case; NaN stays
+    lowest, highest = -layout.bias - layout.mantissa_bits - 4.0, layout.bias + 3.0
+    x = (x < lowest).where(x.const_like(lowest), x)
+    x = (x > highest).where(x.const_like(highest), x)
+    # x = 2*half + r. An even number, so that 2**x = 2**r * 2**half * 2**half: 2**half has an exponent
+    # that fits even where 2**x is denormal or inf, and only the last product rounds.
+    nearest, bits = round_to(x, 2)
+    r = x - nearest if low is None else (x - nearest) + low
+    scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(x.dtype.scalar())
+    return (r * polynomial(r, EXP2_COEFFICIENTS[x.dtype.scalar()]) + 1.0) * scale * scale
+
+
+# ---- LOG2 -----------------------------------------------------------------------------------------
+
+SQRT_HALF_BITS = {dtypes.float32: 0x3F3504F3, dtypes.float64: 0x3FE6A09E667F3BCD}
+
+# log2(1 + t) = t*LOG2_E + t*polynomial(t) for sqrt(1/2) <= 1 + t <= sqrt(2), relative error 2**-27.5.
+# LOG2_E has 12 bits, so that its product with 12 bits of t is exact; what it lacks of log2(e) is in
+# the first coefficient.
+LOG2_E = 1.44287109375
+LOG2_COEFFICIENTS = (
+    -0.0001760529266903177, -0.7213473320007324, 0.4808982312679291, -0.3606986701488495,
+    0.28856974840164185, -0.23956596851348877, 0.20451900362968445, -0.19143599271774292,
+    0.18689116835594177, -0.109894298017025,
+)  # fmt: skip
+
+
+def split_exponent(x: UOp, may_be_denormal: bool = True) -> tuple[UOp, UOp]:
+    """(e, m) with x = m * 2**e and sqrt(1/2) <= m < sqrt(2), for x > 0; both have x's dtype.
+
+    With m on both sides of 1, log2(m) cancels nothing of e, and e = 0 for all x close to 1.
+    """
+    layout, dtype = layout_of(x), x.dtype.scalar()
+    if may_be_denormal:
+        is_denormal, up = x < layout.smallest_normal, layout.mantissa_bits + 1
+        x = is_denormal.where(x * math.ldexp(1.0, up), x)
+    bits = x.bitcast(layout.unsigned)
+    modulus = 1 << layout.unsigned.bits
+    distance = bits + (modulus - SQRT_HALF_BITS[dtype])  # e in its top bits, as a signed number
+    e = (distance.bitcast(layout.signed) >> layout.mantissa_bits).cast(dtype)
+    m = bits.alu(Ops.SUB, distance & (modulus - (1 << layout.mantissa_bits))).bitcast(dtype)
+    if may_be_denormal:
+        e = e + is_denormal.where(x.const_like(-up), x.const_like(0))
+    return e, m
+
+
+def log2_special(x: UOp, log: UOp) -> UOp:
+    """`log` where x is positive and finite; log2 of inf, NaN, negative numbers and zero."""
+    log = (x < math.inf).where(log, x)
+    log = (x < 0).where(x.const_like(math.nan), log)
+    return x.eq(0).where(x.const_like(-math.inf), log)
+
+
+def log2_float32(x: UOp) -> UOp:
+    e, m = split_exponent(x)
+    t = m + -1.0
+    leading = (t.bitcast(dtypes.uint32) & 0xFFFFF000).bitcast(dtypes.float32)
+    return log2_special(x, e + (leading * LOG2_E + ((t - leading) * LOG2_E + t * polynomial(t, LOG2_COEFFICIENTS))))

@@ -1,0 +1,124 @@
+"""Floor division and integer powers, from what C's integers can do.
+
+IDIV and MOD round towards minus infinity, C's `/` and `%` (CDIV and CMOD) towards zero; they agree
+where nothing is negative:
+
+    i // 4   with i in 0..31           i >> 2
+    i // 3   with i in 0..31           CDIV(i, 3)
+    x // 3   with x of any sign        CDIV(x, 3) - (CMOD(x, 3) < 0)
+    x // y   nothing known             the same by the signs of the rest and of y, and with y
+                                       replaced where C would stop the process: y = 0, and INT_MIN // -1
+
+Division by zero gives 0, and so does its rest; INT_MIN // -1 wraps around to INT_MIN.
+"""
+
+from __future__ import annotations
+
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+
+
+def _truncating(x: UOp, y: UOp) -> tuple[UOp, UOp]:
+    """Quotient and rest as C computes them."""
+    return x.alu(Ops.CDIV, y), x.alu(Ops.CMOD, y)
+
+
+def _is_power_of_two(y: UOp) -> bool:
+    return y.op is Ops.CONST and y.arg > 0 and y.arg & (y.arg - 1) == 0
+
+
+def _log2(y: UOp) -> int:
+    return y.arg.bit_length() - 1
+
+
+def _stops_the_process(x: UOp, y: UOp) -> UOp | None:
+    """Where C's division would trap; None where it can be seen that it does not."""
+    traps = []
+    if y.vmin <= 0 <= y.vmax:
+        traps.append(y.eq(0))
+    if y.vmin <= -1 <= y.vmax and x.vmin == dtypes.min(x.dtype):
+        traps.append(y.eq(-1))
+    return traps[0] | traps[1] if len(traps) == 2 else traps[0] if traps else None
+
+
+def floor_divide(x: UOp, y: UOp) -> UOp:
+    if y.op is Ops.CONST and y.arg in (0, 1, -1):
+        return x * y  # 0, x and -x
+    traps = _stops_the_process(x, y)
+    divisor = y if traps is None else traps.where(y.const_like(1), y)
+    quotient, rest = _truncating(x, divisor)
+    if not (x.vmin >= 0 and y.vmin >= 0):
+        quotient = quotient - _was_rounded_up(rest, y).cast(x.dtype)
+    # where it traps y is 0 or -1, and for both x * y is the answer
+    return quotient if traps is None else traps.where(x * y, quotient)
+
+
+def floor_modulo(x: UOp, y: UOp) -> UOp:
+    if y.op is Ops.CONST and y.arg in (0, 1, -1):
+        return x.const_like(0)
+    traps = _stops_the_process(x, y)
+    divisor = y if traps is None else traps.where(y.const_like(1), y)  # x % 1 is 0, the answer there
+    rest = x.alu(Ops.CMOD, divisor)
+    if x.vmin >= 0 and y.vmin >= 0:
+        return rest
+    return rest + _was_rounded_up(rest, y).where(y, y.const_like(0))
+
+
+def _was_rounded_up(rest: UOp, y: UOp) -> UOp:
+    """Whether truncation went up instead of down: there is a rest, of the other sign than y."""
+    if y.vmin >= 0:
+        return rest < 0
+    if y.vmax <= 0:
+        return rest > 0
+    return ((rest ^ y) < 0) & rest.ne(0)
+
+
+def power(base: UOp, exponent: UOp) -> UOp:
+    """base ** exponent by repeated squaring, modulo the width of the dtype, as multiplication wraps.
+
+    A negative exponent gives what rounding 1 / base**-exponent towards zero gives: 1 for a base of
+    1, ±1 for -1, else 0.
+    """
+    if exponent.op is Ops.CONST and exponent.arg >= 0:
+        return _power_by_constant(base, exponent.arg)
+    result, square = base.const_like(1), base
+    for bit in range(max(1, int(exponent.vmax).bit_length())):
+        is_set = ((exponent >> bit) & 1).ne(0)
+        result = is_set.where(result * square, result)
+        square = square * square
+    if exponent.vmin >= 0:
+        return result
+    # base ** (exponent & 1), which is right for 1 and -1, whose inverses they are
+    of_unit = (exponent & 1).ne(0).where(base, base.const_like(1))
+    is_unit = base.eq(1) | base.eq(-1)
+    return (exponent < 0).where(is_unit.where(of_unit, base.const_like(0)), result)
+
+
+def _power_by_constant(base: UOp, exponent: int) -> UOp:
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = base if result is None else result * base
+        exponent >>= 1
+        base = base * base
+    return base.const_like(1) if result is None else result
+
+
+_x, _y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
+
+# exact for negative numbers too: an arithmetic shift rounds down, and so does two's complement
+by_power_of_two = PatternMatcher([
+    (_x // UPat.cvar("y", dtypes.ints), lambda x, y: x >> _log2(y) if _is_power_of_two(y) else None),
+    (_x % UPat.cvar("y", dtypes.ints), lambda x, y: x & (y.arg - 1) if _is_power_of_two(y) else None),
+])
+
+floor_division = PatternMatcher([
+    (_x // _y, floor_divide),
+    (_x % _y, floor_modulo),
+])
+
+integer_power = PatternMatcher([
+    (_x ** _y, power),
+])
