@@ -61,7 +61,8 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("simplify again", simplify),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
-    ("simplify at last", simplify),
+    # indices only: a rule for values could bring back an op that the device lacks
+    ("simplify indices", lambda sink, job: graph_rewrite(sink, index_rules, name="simplify indices")),
 ]
 
 
