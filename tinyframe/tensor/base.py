@@ -23,7 +23,7 @@ class TensorBase:
 
     uop: UOp
     grad: Self | None
-    requires_grad: bool | None
+    _requires_grad: bool | None
 
     training: ClassVar[bool] = False
 
@@ -35,7 +35,7 @@ class TensorBase:
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
         """A Tensor for a graph, without the questions that the constructor asks."""
         tensor = object.__new__(cls)
-        tensor.uop, tensor.grad, tensor.requires_grad = uop, None, requires_grad
+        tensor.uop, tensor.grad, tensor._requires_grad = uop, None, requires_grad
         live_tensors[id(tensor)] = tensor
         return tensor
 
@@ -45,7 +45,7 @@ class TensorBase:
         It requires a gradient where one of its sources does; where none does, whether it will is
         open (None) if it is for one of the sources, since an optimizer may still ask for it.
         """
-        asks = [tensor.requires_grad for tensor in (self, *others)]
+        asks = [tensor._requires_grad for tensor in (self, *others)]
         result = function(self.uop, *[tensor.uop for tensor in others])
         return self._of(result, True if True in asks else None if None in asks else False)
 

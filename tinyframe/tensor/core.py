@@ -61,9 +61,9 @@ class Tensor(
             data, None if dtype is None else to_dtype(dtype), Device.canonicalize(device)
         )
         self.grad = None
-        self.requires_grad = None
+        self._requires_grad = None
         live_tensors[id(self)] = self
-        self.requires_grad_(requires_grad)
+        self.requires_grad = requires_grad
 
     def __repr__(self) -> str:
         uop = self.uop
@@ -252,10 +252,27 @@ class Tensor(
 
     # ---- gradients -------------------------------------------------------------------------------
 
-    def requires_grad_(self, requires_grad: bool | None = True) -> Self:
-        """Says whether backward() gives this Tensor a `.grad`. DTypeError for an int Tensor."""
+    @property
+    def requires_grad(self) -> bool | None:
+        """Whether backward() gives this Tensor a `.grad`; None where nobody has said.
+
+        Can be set to True for floats only: DTypeError.
+        """
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, requires_grad: bool | None) -> None:
         if requires_grad and not dtypes.is_float(self.dtype):
             raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
+        self._requires_grad = requires_grad
+        if requires_grad and not any(u.op is Ops.BUFFER for u in self.uop.toposort()):
+            # Two constants of equal value are one node, but two parameters that begin as zeros
+            # are not one parameter: memory of its own tells this one apart.
+            memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
+            self.uop = memory.uop.assign(self.uop)
+
+    def requires_grad_(self, requires_grad: bool | None = True) -> Self:
+        """Sets `requires_grad`, and returns this Tensor."""
         self.requires_grad = requires_grad
         return self
 

@@ -170,7 +170,7 @@ class Creation(TensorBase):
         dtype = dtypes.default_float if dtype is None else to_dtype(dtype)
         size = math.prod(size if isinstance(size, int) else size.vmax for size in sizes)
         buffer = UOp.new_buffer(Device.canonicalize(device), size, dtype)
-        return cls._of(buffer.reshape(sizes), requires_grad)
+        return cls._of(buffer.reshape(sizes)).requires_grad_(requires_grad)
 
     @classmethod
     def full(
@@ -186,7 +186,7 @@ class Creation(TensorBase):
         sizes = checked_shape((shape,))
         found = checked_dtype(fill_value, None if dtype is None else to_dtype(dtype))
         value = constant(fill_value, found, Device.canonicalize(device))
-        return cls._of(value.broadcast_to(sizes), requires_grad)
+        return cls._of(value.broadcast_to(sizes)).requires_grad_(requires_grad)
 
     @classmethod
     def zeros(
@@ -259,8 +259,7 @@ class Creation(TensorBase):
         row = cls._data(rows, found, device).reshape(-1, 1)
         column = cls._data(np.arange(width) * step, found, device).reshape(1, -1)
         both = (row + column).flatten().shrink(((0, count),))
-        both.requires_grad = requires_grad
-        return both
+        return both.requires_grad_(requires_grad)
 
     @classmethod
     def _data(
@@ -276,7 +275,7 @@ class Creation(TensorBase):
         else:
             array = values.astype(to_np_dtype(dtype))
         uop = host_buffer(array, dtype, values.shape, Device.canonicalize(device))
-        return cls._of(uop, requires_grad)
+        return cls._of(uop).requires_grad_(requires_grad)
 
     @classmethod
     def linspace(
@@ -319,8 +318,7 @@ class Creation(TensorBase):
         ones = cls.ones(side, 1, dtype=dtype, device=device)
         square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
         both = square.reshape(side, side).shrink(((0, rows), (0, columns)))
-        both.requires_grad = requires_grad
-        return both
+        return both.requires_grad_(requires_grad)
 
     # ---- of another Tensor's shape, dtype and device ---------------------------------------------
 
