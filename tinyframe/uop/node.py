@@ -181,8 +181,9 @@ class UOp:
         return node
 
     def __del__(self):
-        table = UOp._table
-        if (ref := table.get(key := self._key)) is not None and ref() is None:
+        # the weak reference still works while this runs, unless the garbage collector got here first
+        table = type(self)._table
+        if (ref := table.get(key := self._key)) is not None and (ref() is self or ref() is None):
             del table[key]
 
     def __setattr__(self, name: str, value: Any):
