@@ -5,22 +5,22 @@ between devices (COPY) with its Buffers. What DEBUG shows of a run is printed he
 
     DEBUG=1     3 kernels, 0.31 ms
     DEBUG=2     a line for each kernel: name, shapes, time, GFLOP/s, GB/s, memory in use
-    DEBUG=3     each kernel's source before it runs
+    DEBUG=3     the kernels' sources before that
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinyframe.counters import GlobalCounters
-from tinyframe.device import Buffer, Compiled, Device, human_bytes
+from tinyframe.device import Buffer, Compiled, Compiler, Device, human_bytes
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledKernel:
     """A kernel that is ready to run on one device."""
 
@@ -39,26 +39,43 @@ class CompiledKernel:
     def __call__(
         self, bufs: Sequence[Buffer], var_vals: Mapping[UOp, int], wait: bool = False
     ) -> float | None:
-        """Run it on `bufs`, one for each argument of the kernel as it was scheduled."""
+        """Run it on `bufs`, one for each argument of the kernel as it was scheduled.
+
+        With `wait`, return when it is done, and the seconds it took. RuntimeError where a Variable
+        that it uses has no value.
+        """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
-        more: dict[str, Any] = {"wait": True} if wait else {}
+        more: dict[str, Any] = {}
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
-            more["vals"] = tuple(var_vals[variable] for variable in self.spec.vars)
+            more["vals"] = tuple([_value(variable, var_vals) for variable in self.spec.vars])
         size = (self.spec.threads, 1, 1)
-        return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), **more)
+        return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), wait=wait, **more)
 
 
-# ---- from an ast to a kernel that is ready -------------------------------------------------------
+def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
+    if variable not in var_vals:
+        raise RuntimeError(f"unbound Variable {variable.expr!r}: give it a value with .bind(…)")
+    return var_vals[variable]
 
-# The device, its renderer and compiler are part of the key as objects: registering a device anew,
-# or a setting that changes what they produce, makes a new entry.
-_kernels: dict[tuple[Any, ...], CompiledKernel] = {}
+
+# ---- from an ast to a kernel that is ready ------------------------------------------------------
 
 
-def _key(ast: UOp, device: Compiled) -> tuple[Any, ...]:
-    return (ast, device, device.renderer, device.compiler, settings.NOOPT, settings.BEAM,
-            settings.RELAXED)  # fmt: skip
+class _Setup(NamedTuple):
+    """All that a kernel depends on beside its ast.
+
+    Device, renderer and compiler are compared as objects: a device that is registered anew, or a
+    setting that changes what they produce, makes another setup.
+    """
+
+    device: Compiled
+    renderer: Any
+    compiler: Compiler
+    settings: tuple[int, ...]
+
+
+_kernels: dict[tuple[UOp, _Setup], CompiledKernel] = {}
 
 
 def get_kernel(ast: UOp, device: str) -> CompiledKernel:
@@ -68,46 +85,47 @@ def get_kernel(ast: UOp, device: str) -> CompiledKernel:
 
 def _compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     """A kernel for each (ast, device name); those that are new are compiled side by side."""
-    keys = [_key(ast, Device[name]) for ast, name in wanted]
-    # To show the way down, it has to be gone.
-    show = settings.DEBUG >= 4 or settings.VIZ
-    new = {key: name for key, (_, name) in zip(keys, wanted, strict=True)
-           if show or key not in _kernels}  # fmt: skip
+    setups = {name: _setup(name) for name in {name for _, name in wanted}}
+    keys = [(ast, setups[name]) for ast, name in wanted]
+    # What shows the stages on the way down wants them to be gone through.
+    again = settings.DEBUG >= 4 or settings.VIZ
+    new = list(dict.fromkeys(key for key in keys if again or key not in _kernels))
     if new:
         from tinyframe.codegen import get_program
 
-        def specs():
-            for key in new:
-                ast, device, renderer = key[:3]
-                yield key, device, get_program(ast, renderer)
-
+        specs = ((key, get_program(key[0], key[1].renderer)) for key in new)
         if len(new) == 1:
-            for key, device, spec in specs():
-                _kernels[key] = _load(device, spec, device.compiler.compile_cached(spec.src))
+            for key, spec in specs:
+                _load(key, spec, key[1].compiler.compile_cached(spec.src))
         else:
-            _compile_side_by_side(specs())
+            _compile_side_by_side(specs)
     return [_kernels[key] for key in keys]
 
 
-def _compile_side_by_side(specs) -> None:
+def _setup(name: str) -> _Setup:
+    device = Device[name]
+    values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
+    return _Setup(device, device.renderer, device.compiler, values)
+
+
+def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, _Setup], ProgramSpec]]) -> None:
     """Compilers are other processes: they run while Python makes the next source."""
     pool = ThreadPoolExecutor(max_workers=settings.THREADS)
     try:
-        started: list[tuple[Any, Compiled, ProgramSpec, Future[bytes]]] = []
-        for key, device, spec in specs:
+        started = []
+        for key, spec in specs:
             # In a copy of this context: settings of a Context around here hold in the thread too.
             run = copy_context().run
-            lib = pool.submit(run, device.compiler.compile_cached, spec.src)
-            started.append((key, device, spec, lib))
-        for key, device, spec, lib in started:
-            _kernels[key] = _load(device, spec, lib.result())
+            started.append((key, spec, pool.submit(run, key[1].compiler.compile_cached, spec.src)))
+        for key, spec, lib in started:
+            _load(key, spec, lib.result())
     finally:
         # After an error or an interrupt, those that have not begun are not worth waiting for.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _load(device: Compiled, spec: ProgramSpec, lib: bytes) -> CompiledKernel:
-    return CompiledKernel(spec, device.runner(spec.name, lib))
+def _load(key: tuple[UOp, _Setup], spec: ProgramSpec, lib: bytes) -> None:
+    _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.name, lib))
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -125,32 +143,26 @@ def run_schedule(
     """
     var_vals = {} if var_vals is None else var_vals
     debug = settings.DEBUG
-    kernels = iter(_compile_all([(item.ast, item.bufs[0].device)
-                                 for item in items if item.ast.op is Ops.SINK]))  # fmt: skip
-    shown: set[Any] = set()
-    count, seconds, start = 0, 0.0, perf_counter()
-    try:
-        for item in items:
-            if item.ast.op is Ops.COPY:
-                _run_copy(item, debug)
-                continue
-            kernel = next(kernels)
-            if debug >= 3 and kernel not in shown:
-                shown.add(kernel)
-                print(kernel.spec.src)
-            took = _run_kernel(kernel, item, var_vals, debug)
-            count += 1
-            seconds += took or 0.0
-    finally:
-        if count:
-            if debug < 2:
-                if debug:
-                    for name in {item.bufs[0].device for item in items}:
-                        Device[name].synchronize()
-                seconds = perf_counter() - start
-            GlobalCounters.time_sum_s += seconds
-    if debug >= 1 and count:
-        print(f"{count} kernels, {seconds * 1e3:.2f} ms")
+    wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]
+    kernels = _compile_all(wanted)
+    if debug >= 3:
+        for kernel in dict.fromkeys(kernels):
+            print(kernel.spec.src)
+    following = iter(kernels)
+    measured, start = 0.0, perf_counter()
+    for item in items:
+        if item.ast.op is Ops.COPY:
+            _run_copy(item, debug)
+        else:
+            measured += _run_kernel(next(following), item, var_vals, debug) or 0.0
+    if debug:
+        for name in {name for _, name in wanted}:
+            Device[name].synchronize()
+    seconds = measured if debug >= 2 else perf_counter() - start
+    if kernels:
+        GlobalCounters.time_sum_s += seconds
+    if kernels and debug:
+        print(f"{len(kernels)} kernels, {seconds * 1e3:.2f} ms")
 
 
 def _run_kernel(
@@ -209,7 +221,7 @@ def _kernel_line(
 
 
 def _shapes(item: ScheduleItem) -> str:
-    """The arguments' shapes, "2x3 <- 2x4, 4x3", as the kernel's own indices say them."""
+    """The arguments' shapes, "2x3 <- 2x4, 4x3", as the kernel's indices have them, without ones."""
     shapes: dict[int, tuple] = {}
     written = set()
     for u in item.ast.toposort():
@@ -221,7 +233,7 @@ def _shapes(item: ScheduleItem) -> str:
         shapes.setdefault(slot, (buf.size,))
 
     def text(slot: int) -> str:
-        return "x".join(map(str, shapes[slot])) or "()"
+        return "x".join(str(size) for size in shapes[slot] if size != 1) or "1"
 
     outs = ", ".join(text(slot) for slot in sorted(shapes) if slot in written)
     ins = ", ".join(text(slot) for slot in sorted(shapes) if slot not in written)

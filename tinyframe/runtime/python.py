@@ -171,8 +171,8 @@ def _rounding(op: Ops, dtype: DType) -> Callable[[Any], Any] | None:
     return truncate[dtype]
 
 
-def _float32(x: float) -> float:
-    return ctypes.c_float(x).value
+def _float32(x: float, stored: Any = ctypes.c_float) -> float:
+    return stored(x).value
 
 
 def _bitcast(source: DType, target: DType, value: Any) -> Any:
