@@ -17,9 +17,10 @@ from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops
 from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, kernel_name, thread_count
 from tinyframe.renderer import Renderer
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.rewrite.report import staged
 from tinyframe.settings import settings
 from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.spec import spec_kernel, spec_program
+from tinyframe.uop.stages import staged
 from tinyframe.uop.symbolic import index_rules, relaxed, sym
 
 
@@ -75,7 +76,7 @@ def full_rewrite_to_sink(sink: UOp, renderer: Renderer | None = None, opts: Sequ
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
     for name, fn in passes:
-        sink = staged(name, lambda fn=fn, sink=sink: fn(sink, job), before=sink)
+        sink = staged(name, spec_kernel, lambda fn=fn, sink=sink: fn(sink, job), before=sink)
         job.stages.append((name, sink))
     return sink
 
@@ -84,7 +85,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
-    uops = staged("linearize", lambda: linearize(sink))
+    uops = staged("linearize", spec_program, lambda: linearize(sink))
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}

@@ -43,7 +43,8 @@ _plans: dict[UOp, _Plan] = {}
 
 
 def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
-    return UOp(Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=("slot", number)), UOp(Ops.DEVICE, arg=device)), size)
+    """A BUFFER of the plan: numbered below zero, where real ones are not."""
+    return UOp(Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=-1 - number), UOp(Ops.DEVICE, arg=device)), size)
 
 
 def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.rewrite.report import staged
 from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, memory_state
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.spec import spec_kernel, spec_tensor
+from tinyframe.uop.stages import staged
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
@@ -42,8 +43,8 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     Raises CycleError where memory is changed in place between two uses that need each other.
     """
     stored_by_user = [u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)]
-    everything = staged("tensor graph", lambda: UOp.sink(*sink.src, *stored_by_user))
-    prepared = staged("prepare", lambda: graph_rewrite(everything, prepare_rules, name="prepare"))
+    everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
+    prepared = staged("prepare", spec_tensor, lambda: graph_rewrite(everything, prepare_rules, name="prepare"))
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
 
     outputs = list(dict.fromkeys(b for u in prepared.src[:len(sink.src)] if not is_leaf(b := u.base)))
@@ -114,7 +115,7 @@ def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
         return slot(state)
 
     numbers = itertools.count()
-    ast = staged("lower to ranges", lambda: lower(group, memory, targets.__getitem__, numbers))
+    ast = staged("lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers))
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     reads = [state for state, g in slots.items() if g in used]
     return Lowered(ast, outputs, reads)

@@ -1,0 +1,53 @@
+"""A stage of the compiler: run by name, checked against the spec, and shown.
+
+    staged("expand copies", spec_kernel, lambda: expand_copies(sink))
+
+SPEC=1 verifies what comes out, DEBUG=4 prints it with the rules that fired. Neither costs anything
+when off.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.trace import Pass, record
+from tinyframe.settings import settings
+from tinyframe.uop.node import UOp
+from tinyframe.uop.show import listing, summary
+from tinyframe.uop.spec import verify
+
+Graph = TypeVar("Graph", UOp, list[UOp])
+MOST_RULES = 12  # listed for each stage
+
+
+def staged(name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None) -> Graph:
+    """The result of `run`; `before` is the graph it started from, where that is worth comparing."""
+    if settings.DEBUG < 4:
+        out = run()
+    else:
+        with record() as passes:
+            out = run()
+        print(title(name) + "\n  (nothing to do)" if out is before else stage_text(name, out, passes))
+    if settings.SPEC:
+        verify(out, spec)
+    return out
+
+
+def title(name: str) -> str:
+    return f"───── {name} ".ljust(100, "─")
+
+
+def stage_text(name: str, graph: UOp | list[UOp], passes: list[Pass]) -> str:
+    """One stage as text: its name, the graph or program, and how often each rule fired."""
+    lines = [title(name), listing(graph) if isinstance(graph, list) else summary(graph)]
+    fired: Counter = Counter()
+    for p in passes:  # expressions simplified one at a time are many small passes
+        fired.update(p.rules_fired())
+    if fired:
+        lines.append("rules that fired:")
+        lines += [f"  {count:3d}× {rule!r}" for rule, count in fired.most_common(MOST_RULES)]
+    if len(fired) > MOST_RULES:
+        lines.append(f"  … and {len(fired) - MOST_RULES} more")
+    return "\n".join(lines)
