@@ -45,21 +45,25 @@ class Rule:
         return Rule(pattern, function, names, place)
 
     def apply(self, u: UOp, ctx: Any) -> UOp | None:
-        for bindings in self.pattern.match(u, {}):
-            given: dict[str, Any] = bindings
-            if (names := self.parameters) is None:
-                given = {**bindings, "ctx": ctx}
+        """What the rule gives for `u`, whose op and dtype the pattern allows; None: no match."""
+        names = self.parameters
+        for bindings in self.pattern.match_rest(u, _NOTHING):
+            if names is None:
+                out = self.function(**bindings, ctx=ctx)
             else:
-                if not names >= bindings.keys():
+                given: dict[str, Any] = bindings
+                if not bindings.keys() <= names:
                     given = {name: node for name, node in bindings.items() if name in names}
-                if "ctx" in names:
-                    given["ctx"] = ctx
-            if (out := self.function(**given)) is not None and out is not u:
+                out = self.function(**given, ctx=ctx) if "ctx" in names else self.function(**given)
+            if out is not None and out is not u:
                 return out
         return None
 
     def __repr__(self) -> str:
         return trace.source_of(self)
+
+
+_NOTHING: dict[str, UOp] = {}
 
 
 class PatternMatcher:

@@ -39,12 +39,12 @@ class UPat:
         self.alternatives: tuple[UPat, ...] = ()
         # the orders in which the sources may stand, and the ops that must be among them
         self.orders: list[tuple[UPat, ...]] | None = None
-        listed = src if isinstance(src, (tuple, list)) else ()
         if isinstance(src, tuple):
             self.orders = [src]
         elif isinstance(src, list):
             self.orders = list(dict.fromkeys(itertools.permutations(src)))
-        self.required = {next(iter(p.ops)) for p in listed if p.ops is not None and len(p.ops) == 1}
+        required = src if isinstance(src, (tuple, list)) else () if src is None else (src,)
+        self.required = {next(iter(p.ops)) for p in required if p.ops is not None and len(p.ops) == 1}
 
     # ---- making patterns ----------------------------------------------------------------------
 
@@ -124,25 +124,27 @@ class UPat:
 
     def match(self, u: UOp, bindings: Bindings) -> list[Bindings]:
         """Every way in which `u` matches, as what each name is then bound to."""
-        if self.ops is not None and u.op not in self.ops:
-            return []
-        if self.dtypes is not None and u.dtype not in self.dtypes and u.dtype.scalar() not in self.dtypes:
-            return []
+        return self.match_rest(u, bindings) if self.allows(u.op, u.dtype) else _NO_MATCH
+
+    def match_rest(self, u: UOp, bindings: Bindings) -> list[Bindings]:
+        """match(), where it is known already that the op and the dtype are right."""
         if self.arg is not None and not _same_arg(self.arg, u):
-            return []
+            return _NO_MATCH
         if self.name is not None:
-            if (bound := bindings.get(self.name)) is not None and bound is not u:
-                return []
-            bindings = {**bindings, self.name: u}
+            if (bound := bindings.get(self.name)) is None:
+                bindings = {**bindings, self.name: u}
+            elif bound is not u:
+                return _NO_MATCH
         if self.alternatives:
             return [b for p in self.alternatives for b in p.match(u, bindings)]
         if self.src is None:
             return [bindings]
-        if isinstance(self.src, UPat):
-            return _match_all([self.src] * len(u.src), u.src, bindings)
+        if self.orders is None:  # one pattern for every source
+            return _match_all((self.src,) * len(u.src), u.src, bindings)
         if len(u.src) != len(self.src) and not (self.any_len and len(u.src) > len(self.src)):
-            return []
-        assert self.orders is not None
+            return _NO_MATCH
+        if len(self.orders) == 1:
+            return _match_all(self.orders[0], u.src, bindings)
         return [b for order in self.orders for b in _match_all(order, u.src, bindings)]
 
     def __repr__(self) -> str:
@@ -150,10 +152,18 @@ class UPat:
         return render_pattern(self)
 
 
-def _match_all(patterns: Iterable[UPat], sources: tuple[UOp, ...], bindings: Bindings) -> list[Bindings]:
+_NO_MATCH: list[Bindings] = []
+
+
+def _match_all(patterns: tuple[UPat, ...], sources: tuple[UOp, ...], bindings: Bindings) -> list[Bindings]:
     found = [bindings]
     for pattern, source in zip(patterns, sources, strict=False):
-        found = [b for given in found for b in pattern.match(source, given)]
+        if not pattern.allows(source.op, source.dtype):
+            return _NO_MATCH
+        if len(found) == 1:
+            found = pattern.match_rest(source, found[0])
+        else:
+            found = [b for given in found for b in pattern.match_rest(source, given)]
         if not found:
             break
     return found

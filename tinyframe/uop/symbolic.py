@@ -188,7 +188,11 @@ def canonical_sum(u: UOp) -> UOp:
     if len(ts) > 1 and any(t is not None and t.op is Ops.MOD for t in ts):
         ts = recombined(ts, u.dtype)
     out = total(ts, u.dtype)
-    return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
+    if out.op is Ops.CONST:
+        return u.const_like(out.arg) if u.shape else out
+    if all(t is None or "_simplified" in t.__dict__ for t in ts):
+        out.__dict__["_simplified"] = True  # canonical by construction: simplify() need not look again
+    return out
 
 
 def recombined(ts: Terms, dtype: DType) -> Terms:
@@ -558,43 +562,67 @@ def _implies(a: UOp, b: UOp) -> bool:
     return p[2] <= q[2] if p[1] else p[2] >= q[2]
 
 
-def _contradict(a: UOp, b: UOp) -> bool:
-    """Of two simple conditions: whether they never hold together."""
-    if negated(a) is b:
-        return True
-    p, q = limit(a), limit(b)
-    if p is None or q is None or p[0] is not q[0] or p[1] is q[1]:
-        return False
-    above, below = (p, q) if q[1] else (q, p)
-    return below[2] <= above[2]
-
-
-def conjunction(u: UOp) -> UOp:
-    """AND of booleans: sorted, nothing twice, nothing that follows from the rest."""
-    parts = list(dict.fromkeys(conjuncts(u)))
-    if len(parts) > MOST_TERMS:
-        return u
-    if any(c.op is Ops.CONST or any(_contradict(c, d) for d in parts[:i]) for i, c in enumerate(parts)):
-        return u.const_like(False)
-    kept = [c for c in parts if not any(d is not c and _implies(d, c) for d in parts)]
-    return _joined(Ops.AND, kept, u)
-
-
-def disjunction(u: UOp) -> UOp:
-    """OR of booleans, likewise."""
-    parts, pending = {}, [u]
+def _flattened(op: Ops, u: UOp) -> list[UOp] | None:
+    """What a chain of AND or OR joins, each once; None where that is too much."""
+    parts: dict[UOp, None] = {}
+    pending = [u]
     while pending:
         x = pending.pop()
-        if x.op is Ops.OR:
+        if x.op is op:
             pending += reversed(x.src)
-        elif not (x.op is Ops.CONST and not x.arg):
+        else:
             parts[x] = None
-    if len(parts) > MOST_TERMS:
-        return u
-    if any(c.op is Ops.CONST or negated(c) in parts for c in parts):
-        return u.const_like(True)
-    kept = [c for c in parts if not any(d is not c and _implies(c, d) for d in parts)]
-    return _joined(Ops.OR, kept, u)
+        if len(parts) + len(pending) > MOST_TERMS:
+            return None
+    return list(parts)
+
+
+def conjunction(u: UOp) -> UOp | None:
+    """AND of booleans: sorted, nothing twice, nothing that follows from the rest."""
+    if (parts := _flattened(Ops.AND, u)) is None:
+        return None
+    kept: dict[object, tuple[UOp, int]] = {}  # of the limits on one value, the tightest on each side
+    for part in parts:
+        if part.op is Ops.CONST:
+            if not part.arg:
+                return u.const_like(False)
+        elif (known := limit(part)) is None:
+            if negated(part) in parts:
+                return u.const_like(False)
+            kept[part] = part, 0
+        else:
+            x, below, c = known
+            other = kept.get((x, not below))
+            if other is not None and (c <= other[1] if below else other[1] <= c):  # below c and not below c
+                return u.const_like(False)
+            same = kept.get((x, below))
+            if same is None or (c < same[1] if below else c > same[1]):
+                kept[x, below] = part, c
+    return _joined(Ops.AND, [part for part, _ in kept.values()], u)
+
+
+def disjunction(u: UOp) -> UOp | None:
+    """OR of booleans, likewise: the loosest limit on each side."""
+    if (parts := _flattened(Ops.OR, u)) is None:
+        return None
+    kept: dict[object, tuple[UOp, int]] = {}
+    for part in parts:
+        if part.op is Ops.CONST:
+            if part.arg:
+                return u.const_like(True)
+        elif (known := limit(part)) is None:
+            if negated(part) in parts:
+                return u.const_like(True)
+            kept[part] = part, 0
+        else:
+            x, below, c = known
+            other = kept.get((x, not below))
+            if other is not None and (c >= other[1] if below else other[1] >= c):  # below c or not below c
+                return u.const_like(True)
+            same = kept.get((x, below))
+            if same is None or (c > same[1] if below else c < same[1]):
+                kept[x, below] = part, c
+    return _joined(Ops.OR, [part for part, _ in kept.values()], u)
 
 
 def _joined(op: Ops, parts: list[UOp], u: UOp) -> UOp:
@@ -729,17 +757,13 @@ x, y, z, c = UPat.var("x"), UPat.var("y"), UPat.var("z"), UPat.var("c")
 true, false = UPat.const(BOOL, True), UPat.const(BOOL, False)
 
 
-def _ints(op: Ops, name: str = "u") -> UPat:
-    return UPat(op, dtype=INTS, name=name)
-
-
-def _on_ints(op: Ops) -> UPat:
-    return UPat(op, src=(UPat.var(dtype=INTS), UPat.var()), name="u")
+SUMS = {Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL}  # of integers: folded as sums, see canonical_sum
 
 
 # of any dtype; exact for NaN, infinities and -0.0, since nothing is computed
 common_rules = PatternMatcher([
-    (UPat(GroupOp.Elementwise, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(GroupOp.Elementwise - SUMS, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(SUMS, FLOATS | {BOOL}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(Ops.WHERE, src=(true, x, y)), lambda x, y: x),
     (UPat(Ops.WHERE, src=(false, x, y)), lambda x, y: y),
     (UPat(Ops.WHERE, src=(c, x, x)), lambda c, x: x),
@@ -756,14 +780,14 @@ common_rules = PatternMatcher([
 
 index_rules = PatternMatcher([
     (UPat((Ops.ADD, Ops.SUB, Ops.NEG), dtype=INTS, name="u"), canonical_sum),
-    (_ints(Ops.MUL), multiply),
+    (UPat(Ops.MUL, dtype=INTS, name="u"), multiply),
     (UPat((Ops.IDIV, Ops.MOD), dtype=INTS, name="u"), divide),
-    (_ints(Ops.MAX), maximum),
+    (UPat(Ops.MAX, dtype=INTS, name="u"), maximum),
     (UPat((Ops.RANGE, Ops.DEFINE_VAR, Ops.SPECIAL), name="u"), one_value),
     (UPat(Ops.CONST, dtype=INTS, name="u"), lambda u: constant(u.dtype, u.arg) if u.arg is not Invalid else None),
     (UPat(tuple(FIRST_RANGE), name="u"), drop_closed_constants),
     (UPat(Ops.BIND, src=(UPat(Ops.CONST), UPat.cvar("c"))), lambda c: c),
-    (_on_ints(Ops.CMPLT), less),
+    (UPat(Ops.CMPLT, src=(UPat.var(dtype=INTS), UPat.var()), name="u"), less),
     (UPat((Ops.CMPEQ, Ops.CMPNE), src=(UPat.var(dtype=INTS), UPat.var()), name="u"), equal),
     # booleans
     (UPat(Ops.AND, dtype=BOOL, name="u"), conjunction),
