@@ -254,8 +254,8 @@ class UOp:
         from tinyframe.uop.show import render
         return render(self.simplify() if simplify else self)
 
-    def sink(self, *others: UOp, arg: Any = None) -> UOp:
-        return UOp(Ops.SINK, dtypes.void, (self, *others), arg)
+    def sink(*sources: UOp, arg: Any = None) -> UOp:  # noqa: N805 (`UOp.sink()` of nothing is fine)
+        return UOp(Ops.SINK, dtypes.void, sources, arg)
 
     # ---- what is known of a value: each a table of rules per op ---------------------------------
 
