@@ -50,7 +50,8 @@ def _shift(function):
     def shift(a, b):
         bits = a.dtype.itemsize * 8
         inside = (b >= 0) & (b < bits)
-        lost = np.where((a < 0) & (function is np.right_shift) & (b > 0), -1, 0)
+        minus = (a < 0) & (function is np.right_shift) & (b > 0)
+        lost = np.where(minus, -1, 0).astype(a.dtype)
         return np.where(inside, function(a, np.where(inside, b, 0)), lost)
 
     return shift

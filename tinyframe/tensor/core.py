@@ -204,8 +204,8 @@ class Tensor(
     # ---- places ----------------------------------------------------------------------------------
 
     def contiguous(self) -> Self:
-        """The elements in memory, in order: where realize() stores them."""
-        return self._apply(UOp.contiguous)
+        """The elements in memory, in order: where realize() stores them; or where they are already."""
+        return self._apply(lambda x: x if _is_stored(x) else x.contiguous())
 
     def to(self, device: str | None) -> Self:
         """A copy on another device; itself where it is there."""
@@ -220,7 +220,7 @@ class Tensor(
 
     def clone(self) -> Self:
         """A copy in memory of its own."""
-        return self.contiguous()
+        return self._apply(UOp.contiguous)
 
     def replace(self, other: Tensor) -> Self:
         """Makes this Tensor mean what the other means. The shapes have to be equal."""
@@ -381,6 +381,11 @@ def _whole_buffer(uop: UOp) -> UOp | None:
     while uop.op is Ops.RESHAPE:
         uop = uop.src[0]
     return uop if uop.op is Ops.BUFFER and uop.arg == shape_size else None
+
+
+def _is_stored(uop: UOp) -> bool:
+    """Whether realize() gives `uop` memory that has its elements in order, or it has that already."""
+    return uop.op is Ops.CONTIGUOUS or _whole_buffer(uop) is not None
 
 
 def _has_memory(uop: UOp) -> bool:

@@ -373,7 +373,7 @@ class Elementwise(TensorBase):
         rest = (self - whole)._magnitude()
         odd = (whole / 2).trunc() * 2 != whole
         away = rest.gt(0.5) + rest.eq(0.5) * odd
-        return away.where(whole + self.lt(0).where(-1.0, 1.0), whole)
+        return away.where(self.lt(0).where(whole - 1, whole + 1), whole)
 
     def _magnitude(self) -> Self:
         """|self|, whose gradient at 0 is that from above; `abs` has 0 there."""

@@ -1,0 +1,289 @@
+"""Tensors are made of what Python and NumPy have, with the right shape, dtype and values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference import evaluate
+from tests.values import arrays, check, shapes, sometimes
+from tinyframe import Device, Tensor, dtypes
+from tinyframe.dtype import to_np_dtype
+
+
+@pytest.mark.parametrize("data, dtype, shape", [
+    (3, dtypes.int32, ()),
+    (3.5, dtypes.float32, ()),
+    (True, dtypes.bool, ()),
+    ([1, 2], dtypes.int32, (2,)),
+    ([1, 2.5], dtypes.float32, (2,)),
+    ([True, False], dtypes.bool, (2,)),
+    ([True, 2], dtypes.int32, (2,)),
+    ([[1, 2, 3], (4, 5, 6)], dtypes.int32, (2, 3)),
+    ((1.0,), dtypes.float32, (1,)),
+    ([[[True]]], dtypes.bool, (1, 1, 1)),
+    ([], dtypes.float32, (0,)),
+    ([[], []], dtypes.float32, (2, 0)),
+    (None, dtypes.float32, (0,)),
+    (b"abc", dtypes.uint8, (3,)),
+    (np.array([1]), dtypes.int64, (1,)),
+    (np.array([1.0]), dtypes.float64, (1,)),
+    (np.float32(2), dtypes.float32, ()),
+    (np.array(7, np.int8), dtypes.int8, ()),
+])  # fmt: skip
+def test_shape_and_dtype_of_data(data, dtype, shape):
+    t = Tensor(data)
+    assert (t.dtype, t.shape) == (dtype, shape)
+    values = list(data) if isinstance(data, bytes) else [] if data is None else data
+    check(t, np.array(values, to_np_dtype(dtype)).reshape(shape), compiled=True)
+
+
+@given(data=st.data(), dtype=st.sampled_from([d for d in dtypes.all if d is not dtypes.bfloat16]))
+def test_numpy_arrays_go_in_and_come_out(data, dtype):
+    x = data.draw(arrays(dtype))
+    for view in (x, x.T, x[::-1] if x.ndim else x):
+        out = Tensor(view).numpy()
+        assert out.dtype == view.dtype
+        np.testing.assert_array_equal(out, view)
+
+
+def test_a_tensor_does_not_share_memory_with_its_array():
+    x = np.array([1.0, 2.0])
+    t = Tensor(x)
+    x[0] = 5
+    out = t.numpy()
+    assert out.tolist() == [1.0, 2.0]
+    out[0] = 7
+    assert t.tolist() == [1.0, 2.0]
+
+
+@given(values=st.lists(st.floats(width=32, allow_subnormal=False), max_size=5))
+def test_lists_come_out_as_they_went_in(values):
+    np.testing.assert_array_equal(Tensor(values).tolist(), values)
+
+
+@pytest.mark.parametrize("dtype", dtypes.all)
+def test_data_in_every_dtype(dtype):
+    by_list, by_number = Tensor([1, 0, 1], dtype=dtype), Tensor(1, dtype=dtype)
+    assert by_list.dtype is by_number.dtype is dtype
+    kind = bool if dtype is dtypes.bool else int if dtypes.is_int(dtype) else float
+    assert [type(v) for v in by_list.tolist()] == [kind] * 3
+    assert by_list.tolist() == [1, 0, 1]
+    assert by_number.item() == 1
+    assert type(by_number.item()) is kind
+    assert Tensor(np.array([1.0, 0.0]), dtype=dtype).dtype is dtype
+    assert Tensor([1], dtype=dtype.name if dtype.name in dtypes.fields() else str(dtype)).dtype is dtype
+
+
+def test_ints_wrap_where_the_dtype_was_asked_for():
+    check(Tensor([300, -1], dtype=dtypes.uint8), np.array([44, 255], np.uint8))
+    check(Tensor([1.9, -1.9], dtype=dtypes.int32), [1, -1])
+    check(Tensor(-1, dtype=dtypes.uint16), np.uint16(65535))
+    with pytest.raises(OverflowError, match="int64"):
+        Tensor([2**40])
+    with pytest.raises(OverflowError):
+        Tensor(2**31)
+
+
+@pytest.mark.parametrize("data, error", [
+    ([[1, 2], [3]], ValueError),
+    ([1, [2]], ValueError),
+    ([[1], 2], ValueError),
+    ([np.float32(1)], RuntimeError),
+    ("text", TypeError),
+    (object(), TypeError),
+    ({1: 2}, TypeError),
+    (1j, TypeError),
+    (np.array(["a"]), TypeError),
+    (np.array([1j]), TypeError),
+])  # fmt: skip
+def test_what_is_no_data_is_refused(data, error):
+    with pytest.raises(error):
+        Tensor(data)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="int7"):
+        Tensor([1], dtype="int7")
+    with pytest.raises(ValueError, match="TPU"):
+        Tensor([1], device="TPU")
+    with pytest.raises(TypeError):
+        Tensor.zeros(2, colour="red")
+    with pytest.raises(TypeError):
+        Tensor.rand(2, scale=3)
+
+
+@given(shape=shapes(), compiled=sometimes)
+def test_filled_tensors(shape, compiled):
+    check(Tensor.zeros(shape), np.zeros(shape), compiled)
+    check(Tensor.ones(*shape), np.ones(shape), compiled)
+    check(Tensor.full(shape, 7), np.full(shape, 7), compiled)
+    assert Tensor.full(shape, 7).dtype is dtypes.int32
+    assert Tensor.full(shape, 7.0).dtype is dtypes.float32
+    assert Tensor.full(list(shape), True).dtype is dtypes.bool
+    assert Tensor.empty(shape, dtype="int8").shape == shape
+    like = Tensor.zeros(shape, dtype=dtypes.half)
+    for made in (like.ones_like(), like.full_like(3), like.zeros_like(), like.empty_like(), like.rand_like(), like.randn_like()):
+        assert (made.shape, made.dtype) == (shape, dtypes.half)
+    assert like.ones_like(dtype=dtypes.int32).dtype is dtypes.int32
+
+
+@pytest.mark.parametrize("shape", [(2, -1), ((2, 3), 4), (2, [3]), ((-2,),)])
+def test_shapes_that_cannot_be_are_refused(shape):
+    for make in (Tensor.zeros, Tensor.ones, Tensor.empty, Tensor.rand, Tensor.randn):
+        with pytest.raises(ValueError):
+            make(*shape)
+
+
+def test_a_shape_is_of_ints():
+    for make in (Tensor.zeros, Tensor.empty, Tensor.rand):
+        with pytest.raises(TypeError):
+            make(2.5)
+
+
+whole = st.integers(-9, 9)
+
+
+@given(start=whole, stop=whole, step=whole.filter(bool), compiled=sometimes)
+def test_arange_of_ints(start, stop, step, compiled):
+    check(Tensor.arange(start, stop, step), np.arange(start, stop, step, dtype=np.int32), compiled)
+
+
+@given(start=st.floats(-5, 5), stop=st.floats(-5, 5), step=st.floats(0.1, 3))
+def test_arange_of_floats(start, stop, step):
+    expected = np.arange(start, stop, step)
+    assert Tensor.arange(start, stop, step).dtype is dtypes.float32
+    check(Tensor.arange(start, stop, step), expected)
+
+
+def test_arange_at_the_edges():
+    assert Tensor.arange(3).dtype is dtypes.int32
+    assert Tensor.arange(3.0).dtype is dtypes.float32
+    check(Tensor.arange(5, dtype=dtypes.uint8), np.arange(5))
+    check(Tensor.arange(10000), np.arange(10000), compiled=True)
+    check(Tensor.arange(7, 100007, 3), np.arange(7, 100007, 3))
+    check(Tensor.arange(-10, -20000, -2, dtype=dtypes.int64), np.arange(-10, -20000, -2))
+    with pytest.raises(ValueError, match="step"):
+        Tensor.arange(1, 2, 0)
+    with pytest.raises(OverflowError):
+        Tensor.arange(300, dtype=dtypes.int8)
+    with pytest.raises(OverflowError):
+        Tensor.arange(-1, 3, dtype=dtypes.uint8)
+    with pytest.raises(OverflowError):
+        Tensor.arange(2**31, 2**31 + 2)
+    with pytest.raises(ValueError):
+        Tensor.arange(math.nan)
+
+
+@given(start=st.floats(-9, 9), stop=st.floats(-9, 9), steps=st.integers(0, 9))
+def test_linspace(start, stop, steps):
+    check(Tensor.linspace(start, stop, steps), np.linspace(start, stop, steps))
+
+
+def test_linspace_at_the_edges():
+    assert Tensor.linspace(0, 10, 5, dtype=dtypes.int32).dtype is dtypes.int32
+    with pytest.raises(RuntimeError):
+        Tensor.linspace(0, 1, 2, dtype=dtypes.bool)
+    with pytest.raises(ValueError):
+        Tensor.linspace(0, 1, -1)
+
+
+@given(n=st.integers(0, 5), m=st.none() | st.integers(0, 5), compiled=sometimes)
+def test_eye(n, m, compiled):
+    check(Tensor.eye(n, m), np.eye(n, m), compiled)
+    assert Tensor.eye(2, dtype=dtypes.int32).dtype is dtypes.int32
+
+
+# ---- what a Tensor says of itself ----------------------------------------------------------------
+
+
+def test_a_lazy_tensor_prints_its_graph():
+    text = repr(Tensor([1, 2, 3, 4]))
+    assert text.startswith("<Tensor <UOp CPU (4,) int (<Ops.COPY: ")
+    assert text.endswith(">, None)> on CPU with grad None>")
+
+
+def test_sizes():
+    t = Tensor.ones(2, 3, dtype=dtypes.half)
+    assert (t.ndim, t.numel(), t.nbytes, t.element_size()) == (2, 6, 12, 2)
+    assert (t.size(), t.size(1), t.size(-1), t.shape) == ((2, 3), 3, 3, (2, 3))
+    assert t.is_floating_point() and not Tensor([1]).is_floating_point()
+    assert t.device == Device.DEFAULT
+
+
+def test_values_come_out_as_python_has_them():
+    assert Tensor([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert Tensor(2.5).tolist() == 2.5
+    assert Tensor([True]).item() is True
+    assert Tensor([[1.5]]).item() == 1.5
+    view = Tensor([[1, 2, 3], [4, 5, 6]]).data()
+    assert (view.shape, view.tolist()) == ((2, 3), [[1, 2, 3], [4, 5, 6]])
+    assert np.asarray(Tensor([1, 2])).tolist() == [1, 2]
+    for error in (AssertionError, ValueError):
+        with pytest.raises(error, match=r"\(2,\)"):
+            Tensor([1, 2]).item()
+
+
+def test_nothing_comes_out_as_nothing():
+    for t in (Tensor([]), Tensor.zeros(2, 0, 3), Tensor.rand(0), Tensor.empty(0, 3)):
+        out = t.numpy()
+        assert (out.shape, out.dtype) == (t.shape, np.float32)
+    assert Tensor([]).tolist() == []
+
+
+# ---- random numbers ------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    Tensor.manual_seed(5)
+    first, second = Tensor.rand(7), Tensor.rand(7)
+    late, early = second.numpy(), first.numpy()  # in the other order
+    Tensor.manual_seed(5)
+    np.testing.assert_array_equal(Tensor.rand(7).numpy(), early)
+    np.testing.assert_array_equal(Tensor.rand(7).numpy(), late)
+    assert not np.array_equal(early, late)
+    Tensor.manual_seed(6)
+    assert not np.array_equal(Tensor.rand(7).numpy(), early)
+
+
+@pytest.mark.parametrize("dtype", dtypes.floats)
+def test_uniform_and_normal_numbers(dtype):
+    Tensor.manual_seed(1)
+    uniform, normal = Tensor.rand(100, 101, dtype=dtype), Tensor.randn(100, 101, dtype=dtype)
+    assert uniform.dtype is normal.dtype is dtype
+    u, n = uniform.double().numpy(), normal.double().numpy()
+    assert u.min() >= 0 and u.max() < 1
+    assert abs(u.mean() - 0.5) < 0.01 and abs(u.std() - 12**-0.5) < 0.01
+    assert np.isfinite(n).all() and abs(n.mean()) < 0.03 and abs(n.std() - 1) < 0.03
+    assert abs((n**3).mean()) < 0.1 and abs((n**4).mean() - 3) < 0.2
+    if dtype in (dtypes.float32, dtypes.float64):
+        assert len(np.unique(u)) > 10000
+
+
+def test_random_shapes_and_errors():
+    assert Tensor.rand().shape == Tensor.randn().shape == ()
+    assert Tensor.rand((2, 3)).shape == Tensor.randn(2, 3).shape == (2, 3)
+    assert Tensor.rand(3, requires_grad=True).requires_grad
+    assert Tensor.randn(3, requires_grad=True).requires_grad
+    with pytest.raises(TypeError):
+        Tensor.rand(2, dtype=dtypes.int32)
+
+
+def test_threefry_gives_the_published_bits():
+    # Random123's known answers for threefry2x32 with 20 rounds (kat_vectors): counter, key, result.
+    from tinyframe.uop.node import Ops
+
+    for counter, key, expected in [
+        (0, 0, (0x6B200159, 0x99BA4EFE)),
+        (0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, (0x1CB996FC, 0xBB002BE7)),
+        (0x85A308D3243F6A88, 0x0370734413198A2E, (0xC4923A9C, 0x483DF7A0)),
+    ]:
+        c, k = (Tensor([v], dtype=dtypes.uint64) for v in (counter, key))
+        bits = c._apply(lambda x, y: x.alu(Ops.THREEFRY, y), k)
+        wanted = expected[1] << 32 | expected[0]
+        assert int(evaluate(bits.uop)[0]) == wanted
+        assert bits.tolist() == [wanted]
