@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from tinyframe.codegen.decompose import decompositions
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize
-from tinyframe.codegen.optimize.heuristic import default_opts
+from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops
 from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, kernel_name, thread_count
@@ -43,9 +43,13 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
-    if job.opts is None:
-        job.opts = [] if settings.NOOPT else default_opts(sink, job.renderer.target)
-    return apply_opts(sink, job.opts)
+    if job.opts is not None:
+        return apply_opts(sink, job.opts)
+    schedule = Schedule(sink, job.renderer.target)
+    if not settings.NOOPT:
+        choose(schedule)
+    job.opts = schedule.opts
+    return schedule.sink
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
@@ -59,11 +63,8 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("optimize", optimize),
     ("expand copies", lambda sink, job: expand_copies(sink)),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
-    ("simplify again", simplify),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
-    # indices only: a rule for values could bring back an op that the device lacks
-    ("simplify indices", lambda sink, job: graph_rewrite(sink, index_rules, name="simplify indices")),
 ]
 
 

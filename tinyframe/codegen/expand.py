@@ -40,7 +40,9 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
             done[u] = u
         else:
             new = UOp(u.op, u.dtype, src, u.arg, u.tag)
-            done[u] = new.simplify() if new.op in GroupOp.ALU and new.dtype in _INDEX_DTYPES else new
+            if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES or new.src[0].op is Ops.CONST):
+                new = new.simplify()
+            done[u] = new
     return done[root]
 
 
@@ -162,22 +164,27 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> tuple[bool, lis
         flats = [total({**rest, None: rest.get(None, 0) + step * k}, flat.dtype) for k in range(length(lane))]
     else:
         flats = [put_constants(flat, {lane: UOp.const(dtypes.int, k)}).simplify() for k in range(length(lane))]
-    places = [UOp(Ops.INDEX, index.dtype, (done[index.src[0]], _scalar(c, done), _scalar(f, done)))
-              for c, f in zip(conditions, flats, strict=True)]
+    loads = _rebuilt(index, done)
+    places = [_place(index, c, f, done, loads) for c, f in zip(conditions, flats, strict=True)]
     return alone and step == 1 and lane not in valid.ranges, places
 
 
-def _scalar(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    """An index's expression, in which loads (gathered indices) have been rebuilt."""
-    if u.op is Ops.CONST or u.op is Ops.RANGE:
-        return u
-    return u.substitute({s: done[s] for s in u.toposort() if s.op is Ops.LOAD and s in done and done[s] is not s})
+def _rebuilt(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """The loads in an index's own expressions (gathered indices) that have been rebuilt."""
+    return {u: done[u] for s in index.src[1:] if s.op not in (Ops.CONST, Ops.RANGE)
+            for u in s.toposort() if u.op is Ops.LOAD and done.get(u, u) is not u}
+
+
+def _place(index: UOp, valid: UOp, flat: UOp, done: dict[UOp, UOp], loads: dict[UOp, UOp]) -> UOp:
+    if loads:
+        valid, flat = valid.substitute(loads), flat.substitute(loads)
+    return UOp(Ops.INDEX, index.dtype, (done[index.src[0]], valid, flat))
 
 
 def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
     index = u.src[0]
     if lane is None:
-        return u.replace(src=(UOp(Ops.INDEX, index.dtype, (done[index.src[0]], *[_scalar(s, done) for s in index.src[1:]])),))
+        return u.replace(src=(_place(index, *index.src[1:], done, _rebuilt(index, done)),))
     contiguous, places = _lane_places(index, lane, done)
     vector = u.dtype.vec(length(lane))
     if contiguous:
@@ -190,7 +197,7 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
     loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
     if lane is None:
-        place = UOp(Ops.INDEX, index.dtype, (done[index.src[0]], *[_scalar(s, done) for s in index.src[1:]]))
+        place = _place(index, *index.src[1:], done, _rebuilt(index, done))
         return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
     value = _broadcast(value, length(lane))
     contiguous, places = _lane_places(index, lane, done)

@@ -8,6 +8,7 @@ maximum in a softmax, which depends on the row only, is computed once per row, b
 """
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass, field
 
@@ -154,28 +155,28 @@ def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> lis
             r = parent[r]
         path_of[loop] = tuple(reversed(chain))
 
-    def item_in(body: UOp | None, statement: Statement):
-        """The statement, or the loop it is in, as an item of `body`; None if it is elsewhere."""
-        path, outer = path_of[statement.loop], path_of[body]
-        if path == outer:
-            return statement
-        return path[len(outer)] if path[:len(outer)] == outer else None
+    @functools.cache
+    def meeting(a: UOp | None, b: UOp | None) -> tuple[UOp | None, UOp | None, UOp | None]:
+        """The innermost body around statements of loops a and b, and the loop there that holds each
+        (None: the statement stands in that body itself)."""
+        x, y = path_of[a], path_of[b]
+        common = next((n for n, (r, q) in enumerate(zip(x, y, strict=False)) if r is not q), min(len(x), len(y)))
+        return (x[common - 1] if common else None, x[common] if common < len(x) else None,
+                y[common] if common < len(y) else None)
 
-    bodies: dict[UOp | None, dict] = {loop: {} for loop in path_of}  # body -> item -> items it needs
+    # each loop's body: statement or inner loop -> those of the same body that it needs
+    bodies: dict[UOp | None, dict] = {loop: {} for loop in path_of}
     for s in statements:
-        path = path_of[s.loop]
-        for body in (None, *path):
-            bodies[body].setdefault(item_in(body, s), {})
+        outer: UOp | None = None
+        for loop in path_of[s.loop]:
+            bodies[outer].setdefault(loop, {})
+            outer = loop
+        bodies[outer].setdefault(s, {})
         for need in s.needs:
-            # the innermost body that holds both
-            common = 0
-            other = path_of[need.loop]
-            while common < min(len(path), len(other)) and path[common] is other[common]:
-                common += 1
-            body = path[common - 1] if common else None
-            mine, theirs = item_in(body, s), item_in(body, need)
-            if mine is not theirs:
-                bodies[body][mine][theirs] = None
+            body, mine, theirs = meeting(s.loop, need.loop)
+            item, needed = (s if mine is None else mine), (need if theirs is None else theirs)
+            if item is not needed:
+                bodies[body][item][needed] = None
 
     out: list[UOp] = []
     work: list = [("body", None)]

@@ -28,14 +28,12 @@ LONG_REDUCE = 64
 ROW_TILES_PER_PANEL = 4
 
 
-def default_opts(sink: UOp, target: Target) -> list[Opt]:
-    """A schedule that is good without measuring anything."""
-    s = Schedule(sink, target)
-    if (operands := contraction(sink)) is not None and tile(s, *operands):
-        return s.opts
-    vectors(s)
-    threads(s)
-    return s.opts
+def choose(s: Schedule) -> None:
+    """Applies a schedule that is good without measuring anything."""
+    operands = contraction(s.sink)
+    if operands is None or not tile(s, *operands):
+        vectors(s)
+        threads(s)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 from tinyframe.codegen.optimize.loops import kind, replace_ranges
 from tinyframe.schedule.fuse import length
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+from tinyframe.uop.symbolic import terms
 
 
 def merge_neighbours(sink: UOp) -> UOp:
@@ -37,10 +38,27 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
             return None
     n = length(inner)
+    if not all(_contiguous(u, outer, inner, n) for u in sink.toposort() if u.op is Ops.INDEX):
+        return None
     both = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
     divisions = _divisions(sink)
     merged = replace_ranges(sink, {outer: both // n, inner: both % n}, _merge_dimensions)
     return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
+
+
+def _contiguous(index: UOp, outer: UOp, inner: UOp, n: int) -> bool:
+    """Is a step of `outer` n steps of `inner` in memory? (A quick look before the real attempt.)"""
+    steps = [0, 0]
+    for d, i in enumerate(index.src[2:]):
+        if i.op is Ops.CONST or not i.ranges:
+            continue
+        ts, size = terms(i), 1
+        for s in index.arg[d + 1:]:
+            size = size * s
+        for place, r in enumerate((outer, inner)):
+            steps[place] = steps[place] + ts.get(r, 0) * size
+    return any(r in t.ranges for i in index.src[2:] for t in terms(i) if t is not None and t.op is not Ops.RANGE
+               for r in (outer, inner)) or steps[0] == steps[1] * n
 
 
 def _same_loops(sink: UOp) -> bool:
