@@ -27,7 +27,7 @@ PARALLEL_WORK = 32
 # An elementwise value that one place would compute this many times for each of its elements is stored,
 # or all places together this many times ...
 RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
-# ... unless it is as cheap as this, in units of one addition (a relu is recomputed, a gelu is not).
+# ... unless it is as cheap as this, in units of one addition (a scaling is recomputed, a relu is not).
 CHEAP = 2
 COST = {Ops.EXP2: 10, Ops.LOG2: 10, Ops.SIN: 10, Ops.POW: 20, Ops.THREEFRY: 40, Ops.FDIV: 4,
         Ops.RECIP: 4, Ops.SQRT: 4, Ops.IDIV: 4, Ops.MOD: 4, Ops.CAST: 0, Ops.BITCAST: 0}

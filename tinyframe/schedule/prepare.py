@@ -38,7 +38,7 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
         return UOp(Ops.CONST, x.dtype, (), x.arg)
     if x.device == u.src[1].arg:
         return x.contiguous()
-    return None if is_memory(x) else u.replace(src=(x.contiguous(), u.src[1]))
+    return None if is_memory(x) or x.op is Ops.CONTIGUOUS else u.replace(src=(x.contiguous(), u.src[1]))
 
 
 prepare_rules = PatternMatcher([
@@ -46,8 +46,6 @@ prepare_rules = PatternMatcher([
     (UPat(Ops.CONST, src=(UPat(Ops.DEVICE),), name="c"), lambda c: c.replace(src=())),
     (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
     (UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"), lambda u, x: x if u.arg == x.shape else None),
-    (UPat(Ops.CONTIGUOUS, src=(UPat(Ops.CONTIGUOUS, name="x"),)), lambda x: x),
-    (UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),)), lambda x: x if is_memory(x) else None),
     (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
     # reducing nothing gives the identity
     (UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
