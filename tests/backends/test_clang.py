@@ -236,6 +236,17 @@ def test_identity_holds_the_kind_of_processor(compiler, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("machine", "is_zig", "expected"),
+    [("x86_64", False, ("-march=native", "-mprefer-vector-width=512")),
+     ("AMD64", True, ("-mcpu=native", "-mprefer-vector-width=512")),
+     ("aarch64", False, ("-mcpu=native",)), ("arm64", True, ("-mcpu=native",))],
+)  # fmt: skip
+def test_code_is_for_this_very_machine(monkeypatch, machine, is_zig, expected):
+    monkeypatch.setattr(clang.platform, "machine", lambda: machine)
+    assert clang._machine_flags(is_zig) == expected
+
+
+@pytest.mark.parametrize(
     ("macros", "expected"),
     [({"__SSE2__", "__AVX__", "__AVX2__", "__AVX512F__"}, (64, 32)),
      ({"__SSE2__", "__AVX__", "__AVX2__"}, (32, 16)), ({"__SSE2__"}, (16, 16)),

@@ -1,4 +1,4 @@
-"""Running a schedule: kernels, copies, what is counted and shown, and what an error leaves behind."""
+"""Running a schedule: kernels, copies, what is counted and shown, what an error leaves behind."""
 
 from __future__ import annotations
 
@@ -300,7 +300,8 @@ def test_debug_3_shows_each_source_before_it_runs(capsys, device):
 def test_colours_are_for_terminals_and_notebooks(monkeypatch):
     plain = types.SimpleNamespace(isatty=lambda: False)
     terminal = types.SimpleNamespace(isatty=lambda: True)
-    notebook = type("OutStream", (), {"__module__": "ipykernel.iostream", "isatty": lambda s: False})
+    members = {"__module__": "ipykernel.iostream", "isatty": lambda self: False}
+    notebook = type("OutStream", (), members)
     monkeypatch.delenv("NO_COLOR", raising=False)
     for stdout, expected in ((plain, False), (terminal, True), (notebook(), True)):
         monkeypatch.setattr(realize.sys, "stdout", stdout)

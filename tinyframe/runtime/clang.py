@@ -53,8 +53,7 @@ class ClangCompiler(Compiler):
 
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
         self.command = command
-        is_zig = Path(command[0]).name == "zig"
-        self.flags = (*FLAGS, "-mcpu=native" if is_zig else _native_flag(), *extra_flags)
+        self.flags = (*FLAGS, *_machine_flags(is_zig=Path(command[0]).name == "zig"), *extra_flags)
 
     def compile(self, src: str) -> bytes:
         import tempfile  # here: it takes a while to import, and a warm cache needs none of it
@@ -102,10 +101,14 @@ class ClangCompiler(Compiler):
         return frozenset(cached("macros", (self.identity(),), ask).decode().split())
 
 
-def _native_flag() -> str:
-    # Outside x86, -mcpu chooses both the instructions and the tuning; some know only that.
-    is_x86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
-    return "-march=native" if is_x86 else "-mcpu=native"
+def _machine_flags(is_zig: bool) -> tuple[str, ...]:
+    """For this very machine, with all the instructions it has."""
+    if platform.machine().lower() not in ("x86_64", "amd64", "i686"):
+        # -mcpu chooses both the instructions and the tuning; some know only that.
+        return ("-mcpu=native",)
+    # Without a width, clang cuts 64-byte vectors in two on many processors that have them: 2x
+    # slower, measured on a matmul. It changes nothing where there are no such registers.
+    return ("-mcpu=native" if is_zig else "-march=native", "-mprefer-vector-width=512")
 
 
 def find_compiler(cc: str = "") -> tuple[str, ...]:
