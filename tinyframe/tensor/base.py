@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tinyframe.dtype import DType
+from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import UOp, sint
 
 # Every Tensor alive, by id: when a graph is realized, each one that contains it is updated.
@@ -47,6 +47,8 @@ class TensorBase:
         """
         asks = [tensor._requires_grad for tensor in (self, *others)]
         result = function(self.uop, *[tensor.uop for tensor in others])
+        if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
+            return self._of(result, False)
         return self._of(result, True if True in asks else None if None in asks else False)
 
     @property

@@ -1,0 +1,378 @@
+"""Gradients: against differences, against formulas where differences cannot say, and twice."""
+
+from __future__ import annotations
+
+import gc
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference import evaluate
+from tests.values import arrays, check, shapes, sometimes
+from tinyframe import Tensor, dtypes
+from tinyframe.tensor.gradient import compute_gradient, gradient_rules
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# Away from kinks and poles, where a difference says what the slope is.
+smooth = st.floats(0.3, 1.7).map(lambda v: round(v, 3))
+
+# Each: a function of Tensors of shape (2, 3), differentiable at `smooth` values.
+SMOOTH = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pow": lambda x, y: x**y,
+    "x ** 3": lambda x, y: x**3 * y,
+    "x ** 2.5": lambda x, y: x**2.5 * y,
+    "mod": lambda x, y: (x + 4) % (y + 9),
+    "neg": lambda x, y: -x * y,
+    "reciprocal": lambda x, y: x.reciprocal() * y,
+    "sqrt": lambda x, y: x.sqrt() * y,
+    "rsqrt": lambda x, y: x.rsqrt() * y,
+    "exp": lambda x, y: x.exp() * y,
+    "exp2": lambda x, y: x.exp2() * y,
+    "log": lambda x, y: x.log() * y,
+    "log2": lambda x, y: x.log2() * y,
+    "log10": lambda x, y: x.log10() * y,
+    "sin": lambda x, y: x.sin() * y,
+    "cos": lambda x, y: x.cos() * y,
+    "tan": lambda x, y: (x / 2).tan() * y,
+    "tanh": lambda x, y: x.tanh() * y,
+    "sigmoid": lambda x, y: (x - 1).sigmoid() * y,
+    "silu": lambda x, y: x.silu() * y,
+    "gelu": lambda x, y: x.gelu() * y,
+    "softplus": lambda x, y: x.softplus() * y,
+    "mish": lambda x, y: x.mish() * y,
+    "softsign": lambda x, y: x.softsign() * y,
+    "elu": lambda x, y: (x - 2).elu() * y,
+    "maximum": lambda x, y: x.maximum(1.85 - y),
+    "minimum": lambda x, y: x.minimum(1.85 - y),
+    "abs": lambda x, y: (x - 3).abs() * y,
+    "where": lambda x, y: (Tensor([True, False, True])).where(x * x, y * y),
+    "clip": lambda x, y: (x * 3 + y).clip(2, 4) * y,
+    "sum": lambda x, y: x.sum(1) * y.sum(1).exp(),
+    "prod": lambda x, y: x.prod(1) * y.prod(),
+    "max": lambda x, y: (x + Tensor([0.0, 3.0, 6.0])).max(1) * y.sum(1),
+    "min": lambda x, y: (x + Tensor([0.0, 3.0, 6.0])).min() * y.sum(1),
+    "mean": lambda x, y: x.mean(0) * y.mean(),
+    "var": lambda x, y: x.var(1) * y.var(),
+    "std": lambda x, y: (x + Tensor([0.0, 3.0, 6.0])).std(1) * y.sum(1),
+    "softmax": lambda x, y: x.softmax() * y,
+    "log_softmax": lambda x, y: x.log_softmax(0) * y,
+    "logsumexp": lambda x, y: x.logsumexp(1) * y.sum(1),
+    "matmul": lambda x, y: x @ y.T @ x,
+    "dot": lambda x, y: x[0].dot(y[1]),
+    "reshape": lambda x, y: x.reshape(3, 2) * y.reshape(3, 2).exp(),
+    "permute": lambda x, y: x.permute(1, 0) * y.T.exp(),
+    "expand": lambda x, y: x[:1].expand(4, 3) * y[0].expand(4, 3),
+    "pad": lambda x, y: x.pad((1, 1, 0, 2), value=2.0).exp().sum(0) * y.sum(),
+    "crop": lambda x, y: x.pad((-1, 1)).sin() * y,
+    "shrink": lambda x, y: x.shrink((None, (1, 3))) * y[:, :2].exp(),
+    "flip": lambda x, y: x.flip(0, 1) * y,
+    "strided": lambda x, y: x[:, ::2] * y[::-1, ::-2].exp(),
+    "window": lambda x, y: x.unfold(1, 2, 1).exp() * y.sum(),
+    "dilated": lambda x, y: x.reshape(6).window(0, 2, 2, 3).exp() * y.sum(),
+    "cat": lambda x, y: x.cat(y * x, dim=1).exp(),
+    "stack": lambda x, y: Tensor.stack(x, y, dim=1).exp().prod(0),
+    "repeat": lambda x, y: x.repeat(2, 2).exp() * y.repeat(2, 2),
+    "conv2d": lambda x, y: x.reshape(1, 1, 2, 3).conv2d(y[:, :2].reshape(1, 1, 2, 2), padding=1, stride=2).exp(),
+    "contiguous": lambda x, y: x.contiguous().exp() * y,
+    "cast": lambda x, y: x.cast("double") * y.exp(),
+    "copy": lambda x, y: (x.to("PYTHON") * 2).to("CPU").exp() * y,
+    "mulacc": lambda x, y: x._apply(lambda a, b: a.alu(Ops.MULACC, b, a), y).exp(),
+}  # fmt: skip
+
+
+def weighted(out: Tensor) -> Tensor:
+    """A scalar in which every element counts differently."""
+    weights = np.linspace(0.5, 1.5, out.numel())
+    return (out * Tensor(weights.reshape(out.shape))).sum()
+
+
+def slope(function, inputs: list[np.ndarray], which: int, step: float = 1e-5) -> np.ndarray:
+    """The gradient by central differences."""
+    result = np.zeros_like(inputs[which])
+    for place in np.ndindex(result.shape):
+        values = []
+        for sign in (1, -1):
+            moved = [a.copy() for a in inputs]
+            moved[which][place] += sign * step
+            values.append(float(evaluate(function(*map(Tensor, moved)).uop)))
+        result[place] = (values[0] - values[1]) / (2 * step)
+    return result
+
+
+def examples(count: int) -> list[list[np.ndarray]]:
+    random = np.random.default_rng(3)
+    return [[random.uniform(0.3, 1.7, (2, 3)) for _ in range(2)] for _ in range(count)]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_is_the_slope(name):
+    function = lambda x, y: weighted(SMOOTH[name](x, y))  # noqa: E731
+    for inputs in examples(2):
+        x, y = map(Tensor, inputs)
+        grads = function(x, y).gradient(x, y)
+        for which, grad in enumerate(grads):
+            assert (grad.shape, grad.dtype) == ((2, 3), dtypes.float64)
+            np.testing.assert_allclose(evaluate(grad.uop), slope(function, inputs, which), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_of_the_gradient_is_its_slope(name):
+    def first(x, y):
+        grads = weighted(SMOOTH[name](x, y)).gradient(x, y)
+        return (grads[0] * Tensor(np.linspace(1, 2, 6).reshape(2, 3))).sum() + (grads[1] * grads[1]).sum()
+
+    inputs = examples(1)[0]
+    x, y = map(Tensor, inputs)
+    for which, grad in enumerate(first(x, y).gradient(x, y)):
+        np.testing.assert_allclose(evaluate(grad.uop), slope(first, inputs, which), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_on_the_device_is_that_of_the_graph(name):
+    x, y = (Tensor(a.astype(np.float32)) for a in examples(1)[0])
+    for grad in weighted(SMOOTH[name](x, y)).float().gradient(x, y):
+        expected = evaluate(grad.uop)
+        np.testing.assert_allclose(grad.numpy(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_op_that_floats_can_take_has_a_rule_or_stops():
+    from tinyframe.tensor.gradient import STOPS
+
+    for op in (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD}) | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.COPY, Ops.CONTIGUOUS}:
+        ints_only = {Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR}
+        covered = any(rule.pattern.allows(op, dtypes.float32) for rule in gradient_rules)
+        assert covered or op in STOPS | ints_only, op
+
+
+# ---- where differences cannot say ------------------------------------------------------------------
+
+
+def grad_of(function, *values):
+    tensors = [Tensor(v) for v in values]
+    grads = function(*tensors).sum().gradient(*tensors)
+    return [evaluate(g.uop).tolist() for g in grads]
+
+
+@pytest.mark.parametrize("function, at, slope", [
+    (Tensor.relu, 0.0, 0.0),
+    (Tensor.relu, -0.0, 0.0),
+    (Tensor.abs, 0.0, 0.0),
+    (Tensor.sign, 0.0, 0.0),
+    (Tensor.sign, 3.0, 0.0),
+    (Tensor.sqrt, 0.0, math.inf),
+    (Tensor.square, 0.0, 0.0),
+    (lambda x: x.clip(0, 1), 0.0, 1.0),
+    (lambda x: x.clip(0, 1), 1.0, 1.0),
+    (lambda x: x.clip(0, 1), 1.5, 0.0),
+    (Tensor.floor, 0.5, 0.0),
+    (Tensor.round, 0.5, 0.0),
+    (Tensor.sigmoid, 0.0, 0.25),
+    (Tensor.sigmoid, -1000.0, 0.0),
+    (Tensor.sigmoid, 1000.0, 0.0),
+    (Tensor.tanh, 1000.0, 0.0),
+    (Tensor.silu, -1000.0, 0.0),
+    (Tensor.softplus, -1000.0, 0.0),
+    (Tensor.softplus, 1000.0, 1.0),
+    (Tensor.softplus, 0.0, 0.5),
+    (Tensor.elu, 1000.0, 1.0),
+    (Tensor.mish, -1000.0, 0.0),
+    (Tensor.erf, 0.0, 2 / math.sqrt(math.pi)),
+    (lambda x: x**2, 0.0, 0.0),
+    (lambda x: x**0, 0.0, 0.0),
+    (lambda x: x**0.5, 0.0, math.inf),
+    (lambda x: x**1.5, 0.0, 0.0),
+    (lambda x: x**4.0, -2.0, -32.0),
+    (lambda x: x**-2.0, -2.0, 0.25),
+    (lambda x: 2.0**x, 3.0, 8 * math.log(2)),
+    (lambda x: 0.0**x, 0.0, 0.0),
+    (lambda x: 0.0**x, 2.0, 0.0),
+    (lambda x: (-2.0) ** x, 2.0, math.nan),
+    (lambda x: x.maximum(1.0), 1.0, 0.5),
+    (lambda x: x.minimum(1.0), 1.0, 0.5),
+    (lambda x: x.maximum(x), 1.0, 1.0),
+    (lambda x: x.std(correction=0), 1.0, 0.0),
+    (lambda x: x.log_softmax(), 1.0, 0.0),
+    (lambda x: x.logsumexp(), 1000.0, 1.0),
+    (lambda x: x.hardtanh(), 1.0, 0.0),
+])  # fmt: skip
+def test_gradient_where_a_function_has_a_kink_or_an_end(function, at, slope):
+    np.testing.assert_allclose(grad_of(function, [at])[0], [slope], rtol=1e-5)
+
+
+def test_powers_of_zero_and_zeroth_powers():
+    assert grad_of(lambda x, y: x**y, [0.0, 2.0, 0.0, -3.0], [0.0, 0.0, 2.0, 0.0])[0] == [0.0, 0.0, 0.0, 0.0]
+    by_exponent = grad_of(lambda x, y: x**y, [0.0, 2.0, 0.0], [0.0, 0.0, 2.0])[1]
+    np.testing.assert_allclose(by_exponent, [0.0, math.log(2), 0.0], rtol=1e-6)
+
+
+def test_ties_of_a_maximum_share():
+    assert grad_of(lambda x: x.max(), [3.0, 1.0, 3.0])[0] == [0.5, 0.0, 0.5]
+    assert grad_of(lambda x: x.min(0), [[1.0, 2.0], [1.0, 3.0]])[0] == [[0.5, 1.0], [0.5, 0.0]]
+
+
+@given(x=arrays(dtypes.float64, shape=(4,), values=st.sampled_from((0.0, 0.0, -0.0, 1.0, 2.0, -3.0))))
+def test_gradient_of_a_product_is_exact_at_zeros_and_twice(x):
+    t = Tensor(x)
+    others = [np.prod(np.delete(x, i)) for i in range(4)]
+    (first,) = t.prod().gradient(t)
+    check(first, others)
+    for i in range(4):
+        (second,) = first[i].gradient(t)
+        check(second, [0.0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)])
+
+
+def test_sums_of_half_gradients_are_in_float32():
+    t = Tensor.ones(4096, 1, dtype=dtypes.half) * 1
+    (grad,) = t[:1].expand(4096, 1).sum().gradient(t)
+    assert evaluate(grad.uop)[0] == 4096  # in half, 2048 + 1 is 2048
+    assert grad.dtype is dtypes.half
+
+
+# ---- backward and gradient ---------------------------------------------------------------------
+
+
+def test_backward_returns_the_loss_and_fills_grad():
+    x, y = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0])
+    loss = (x * y).sum()
+    assert loss.backward() is loss
+    check(x.grad, [3.0, 4.0])
+    assert y.grad is None
+    assert not x.grad.requires_grad
+
+
+def test_two_backwards_add_up_in_the_same_grad():
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (x * x).sum()
+    loss.backward()
+    grad = x.grad
+    loss.backward()
+    assert x.grad is grad
+    check(x.grad, [4.0, 8.0])
+    x.grad = None
+    loss.backward()
+    check(x.grad, [2.0, 4.0])
+
+
+def test_results_require_gradients_where_a_source_does():
+    x, y = Tensor([1.0], requires_grad=True), Tensor([1.0], requires_grad=False)
+    assert (x + y).requires_grad is True
+    assert (y + y).requires_grad is False
+    assert (y + Tensor([1.0])).requires_grad is None
+    assert x.detach().requires_grad is False
+    middle = x * 3
+    (middle * middle).sum().backward()
+    check(middle.grad, [6.0])
+    check(x.grad, [18.0])
+
+
+def test_two_constants_of_one_value_are_two_parameters():
+    x, y = Tensor(2.0, requires_grad=True), Tensor(2.0, requires_grad=True)
+    (x * y * y).backward()
+    assert (x.grad.item(), y.grad.item()) == (4.0, 8.0)
+    a, b = Tensor.zeros(3), Tensor.zeros(3)
+    a.requires_grad = b.requires_grad = True
+    (a * 2 + b * 3).sum().backward()
+    check(a.grad, [2.0] * 3)
+    check(b.grad, [3.0] * 3)
+    check(a, [0.0] * 3, compiled=True)
+
+
+def test_gradient_leaves_grad_alone_and_takes_any_tensor():
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    middle = x * x
+    dx, dm = (middle * 3).sum().gradient(x, middle)
+    check(dx, [6.0, 12.0])
+    check(dm, [3.0, 3.0])
+    assert x.grad is None
+
+
+def test_a_target_that_is_not_used_gets_zeros():
+    x, other = Tensor([1.0, 2.0]), Tensor([[1.0]])
+    (grad,) = x.sum().gradient(other)
+    check(grad, [[0.0]])
+    check(x.sum().gradient(x.detach())[0], [0.0, 0.0])
+    check((x > 1).float().sum().gradient(x)[0], [0.0, 0.0])
+
+
+def test_what_flows_in_can_be_given():
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    flowing = Tensor([10.0, 100.0])
+    check((x * x).gradient(x, gradient=flowing)[0], [20.0, 400.0])
+    (x * x).backward(flowing)
+    check(x.grad, [20.0, 400.0])
+    with pytest.raises(RuntimeError, match=r"\(3,\)"):
+        (x * x).backward(Tensor.ones(3))
+
+
+@pytest.mark.parametrize("error", [RuntimeError, AssertionError, ValueError])
+def test_gradients_that_cannot_be_are_refused(error):
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(error, match=r"\(2,\)"):
+        (x * 2).backward()
+    with pytest.raises(error, match="int"):
+        x.sum().gradient(Tensor([1]))
+    with pytest.raises(error):
+        (x > 1).sum().backward()
+    with pytest.raises(error, match="requires_grad"):
+        Tensor([1.0]).sum().backward()
+    with pytest.raises(error, match="requires_grad"):
+        x.detach().sum().backward()
+    with pytest.raises(error):
+        (x > 1).float().sum().backward()
+
+
+def test_only_floats_can_require_a_gradient():
+    for make in (lambda: Tensor([1], requires_grad=True), lambda: Tensor([1]).requires_grad_()):
+        with pytest.raises(RuntimeError, match="int"):
+            make()
+
+
+def test_gradient_after_realizing_is_the_same():
+    x = Tensor([1.0, 2.0], requires_grad=True).realize()
+    middle = (x * x).realize()
+    middle.sum().backward()
+    check(middle.grad, [1.0, 1.0])
+    y = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (y * y).sum()
+    loss.backward()
+    Tensor.realize(loss, y.grad)
+    check(y.grad, [2.0, 4.0], compiled=True)
+
+
+def test_gradient_walks_a_long_chain():
+    x = Tensor([1.0], requires_grad=True)
+    out = x
+    for _ in range(3000):
+        out = out + 1
+    out.sum().backward()
+    check(x.grad, [1.0])
+
+
+def test_gradients_are_found_only_where_a_target_is():
+    x, y = Tensor([1.0]), Tensor([2.0])
+    root = (x * y).exp().uop
+    found = compute_gradient(root, UOp.const(dtypes.float32, 1).broadcast_to((1,)), {x.uop})
+    assert x.uop in found
+    assert y.uop not in found
+
+
+def test_tensors_that_are_gone_get_no_gradient():
+    x = Tensor([1.0], requires_grad=True)
+    loss = (x * 2).sum()
+    gc.collect()
+    loss.backward()
+    check(x.grad, [2.0])
+
+
+@given(shape=shapes(max_ndim=2), compiled=sometimes)
+def test_gradient_of_every_shape(shape, compiled):
+    x = Tensor(np.ones(shape, np.float32), requires_grad=True)
+    (x.exp() * x).sum().backward()
+    check(x.grad, np.full(shape, 2 * math.e, np.float32), compiled, 4)
