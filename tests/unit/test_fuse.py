@@ -1,0 +1,397 @@
+"""Fusion: how many kernels a graph becomes, why, and at what cost of scheduling."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
+from tinyframe import Context, Tensor
+from tinyframe import schedule as schedule_module
+from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.schedule.fuse import fuse, is_leaf
+from tinyframe.schedule.prepare import LARGE_REDUCE, PARTS, prepare_rules
+from tinyframe.uop.node import Ops, UOp
+
+# ---- what is one kernel, and what is not ---------------------------------------------------------
+
+
+def normalized(x: Tensor, axes: int | tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean, variance, and x with mean 0 and variance 1."""
+    mean = x.mean(axis=axes, keepdim=True)
+    centred = x - mean
+    variance = (centred * centred).mean(axis=axes, keepdim=True)
+    return mean, variance, centred * (variance + 1e-5).rsqrt()
+
+
+def softmax():
+    return [on_buffer(4096, 1024).softmax()]
+
+
+def log_softmax():
+    return [on_buffer(4096, 1024).log_softmax()]
+
+
+def softmax_backward():
+    x = on_buffer(4096, 1024)
+    return x.softmax().gradient(x, gradient=on_buffer(4096, 1024))
+
+
+def layernorm():
+    return [normalized(on_buffer(4096, 1024), -1)[2] * on_buffer(1024) + on_buffer(1024)]
+
+
+def batchnorm_forward():
+    return [normalized(on_buffer(64, 32, 28, 28), (0, 2, 3))[2]]
+
+
+def mean_variance_and_normalized():
+    return list(normalized(on_buffer(64, 32, 28, 28), (0, 2, 3)))
+
+
+def adam():
+    g, p, m, v = (on_buffer(1 << 20) for _ in range(4))
+    m.assign(m * 0.9 + g * 0.1)
+    v.assign(v * 0.999 + g * g * 0.001)
+    p.assign(p - 0.001 * m / (v.sqrt() + 1e-8))
+    return [p, m, v]
+
+
+def divided_by_its_sum():
+    x = on_buffer(1 << 20)
+    return [x / x.sum()]
+
+
+def gelu_between_two_products():
+    x, w, b, w2 = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512), on_buffer(512, 512)
+    return [(x @ w + b).gelu() @ w2]
+
+
+def attention():
+    q, k, v = (on_buffer(8, 256, 64) for _ in range(3))
+    return [((q @ k.transpose(-1, -2)) * 0.125).softmax() @ v]
+
+
+def mlp(activation: Callable[[Tensor], Tensor]):
+    x, w, b, w2 = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512), on_buffer(512, 512)
+    out = activation(x @ w + b) @ w2
+    return [out, *out.gradient(w, b, w2, gradient=on_buffer(512, 512))]
+
+
+def relu_mlp_forward_and_backward():
+    return mlp(Tensor.relu)
+
+
+def gelu_mlp_forward_and_backward():
+    return mlp(Tensor.gelu)
+
+
+def sum_of_relu():
+    return [(on_buffer(100, 100) + on_buffer(100, 100)).relu().sum()]
+
+
+def elementwise_chain():
+    x = on_buffer(64, 64)
+    return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
+
+
+def movement_alone():
+    return [on_buffer(64, 48).T.reshape(32, 96)[3:9, ::-1].pad(((1, 1), (0, 2)))]
+
+
+def chain_with_contiguous():
+    return [((on_buffer(64, 64) + 1).contiguous() * 2).contiguous() - 3]
+
+
+def several_outputs_of_one_size():
+    x = on_buffer(64, 64)
+    return [x + 1, x * 2, x.sin()]
+
+
+@pytest.mark.parametrize(
+    ("graph", "count"),
+    [
+        (softmax, 1),
+        (log_softmax, 1),
+        (softmax_backward, 1),
+        (layernorm, 1),
+        (batchnorm_forward, 1),
+        (mean_variance_and_normalized, 1),
+        (adam, 1),
+        (divided_by_its_sum, 2),
+        (gelu_between_two_products, 2),
+        (attention, 3),
+        (relu_mlp_forward_and_backward, 6),
+        (gelu_mlp_forward_and_backward, 6),
+        (sum_of_relu, 1),
+        (elementwise_chain, 1),
+        (chain_with_contiguous, 3),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_number_of_kernels(graph, count):
+    kernels = kernels_of(*graph())
+    assert len(kernels) == count
+    assert not any(map(repeated_reduces, kernels))
+
+
+def test_movement_alone_is_no_kernel_until_someone_looks_at_the_memory():
+    x = on_buffer(64, 48)
+    assert kernels_of(x.T) == kernels_of(x.reshape(32, 96)) == kernels_of(x[3:9, ::-1]) == []
+    assert len(kernels_of(x.T.contiguous())) == 1
+
+
+def test_a_reduce_with_two_consumers_is_computed_once():
+    x = on_buffer(64, 64)
+    total = x.sum(axis=1)
+    kernels = kernels_of(total + 1, total * 2)
+    assert sum(len(ops_in(k, Ops.REDUCE)) for k in kernels) == 1
+
+
+def test_a_reduce_used_along_another_axis_too_is_computed_once():
+    x = on_buffer(64, 64)
+    total = x.sum(axis=1)
+    rows, columns = x * total.reshape(64, 1), x * total.reshape(1, 64)
+    kernels = kernels_of(rows, columns)
+    assert sum(len(ops_in(k, Ops.REDUCE)) for k in kernels) == 1
+    assert not any(map(repeated_reduces, kernels))
+
+
+def test_what_is_fused_is_not_stored():
+    (kernel,) = kernels_of(*elementwise_chain())
+    assert len(kernel.src) == 1  # one STORE
+    (kernel,) = kernels_of(*adam())
+    assert len(kernel.src) == 3
+
+
+def test_a_cheap_value_used_in_two_kernels_is_computed_in_both():
+    x, w, v = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 64)
+    half = x * 0.5
+    kernels = kernels_of(half @ w, half @ v)
+    assert [len(k.src) for k in kernels] == [1, 1]
+
+
+def test_a_costly_value_used_many_times_for_each_element_is_stored():
+    x, w = on_buffer(64, 64), on_buffer(64, 64)
+    assert len(kernels_of(x.exp() @ w)) == 2
+    assert len(kernels_of((x * 2) @ w)) == 1
+
+
+# ---- why a value is stored -----------------------------------------------------------------------
+
+
+def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
+    """Op of each stored value, consumers first, and why it is stored."""
+    prepared = graph_rewrite(UOp.sink(*[t.uop for t in tensors]), prepare_rules)
+    outputs = [u.base for u in prepared.src]
+    order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
+    fusion = fuse(outputs, [u for u in order if u.op is not Ops.SINK], itertools.count())
+    return [(u.op, reason) for u, reason in fusion.reasons.items()]
+
+
+def test_reasons_an_output():
+    assert reasons_of(*elementwise_chain()) == [(Ops.WHERE, "output")]
+
+
+def test_reasons_the_user_said_so():
+    x = on_buffer(8)
+    reasons = reasons_of((x + 1).contiguous().sin())
+    assert reasons == [(Ops.SIN, "output"), (Ops.CONTIGUOUS, "contiguous")]
+    reasons = reasons_of(x.assign(x + 1) * 2)
+    assert reasons == [(Ops.MUL, "output"), (Ops.ASSIGN, "assign")]
+
+
+def test_reasons_a_reduce_without_parallel_work():
+    reasons = reasons_of(*divided_by_its_sum())
+    assert reasons[1:] == [(Ops.REDUCE_AXIS, "a reduce with too little parallel work")]
+
+
+def test_reasons_a_value_needed_more_often_than_it_has_elements():
+    x, w, w2 = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 128)
+    assert reasons_of((x @ w) @ w2)[1:] == [(Ops.REDUCE_AXIS, "a reduce needed 128 times")]
+    assert reasons_of(x.sin() @ w2)[1:] == [(Ops.SIN, "needed 128 times")]
+
+
+def test_reasons_a_reduce_used_by_several_kernels():
+    x = on_buffer(64, 64)
+    total = x.sum(axis=1)
+    reasons = reasons_of(total + 1, total * 2)
+    assert reasons[2:] == [(Ops.REDUCE_AXIS, "a reduce used by several kernels")]
+
+
+# ---- very large reduces --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_a_very_large_reduce_is_split_in_two_whatever_the_number_of_threads(threads, monkeypatch):
+    monkeypatch.setattr(schedule_module, "_plans", {})
+    with Context(THREADS=threads):
+        assert len(kernels_of(on_buffer(LARGE_REDUCE).sum())) == 2
+        assert len(kernels_of(on_buffer(LARGE_REDUCE - 1).sum())) == 1
+        assert len(kernels_of(on_buffer(4, LARGE_REDUCE // 4).max(axis=1))) == 2
+        assert len(kernels_of(on_buffer(4096, LARGE_REDUCE // 4096).sum(axis=1))) == 1
+
+
+def test_the_first_part_of_a_split_reduce_leaves_partial_results():
+    first, second = kernels_of(on_buffer(LARGE_REDUCE).sum())
+    assert [k.src[0].src[0].arg for k in (first, second)] == [(PARTS, 1), (1, 1)]
+
+
+# ---- fused kernels compute what the graph says ---------------------------------------------------
+
+
+def test_softmax_in_one_kernel():
+    x = numbers(33, 70)
+    t = filled(x)
+    assert len(kernels_of(t.softmax())) == 1
+    e = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(
+        t.softmax().numpy(), e / e.sum(1, keepdims=True), rtol=1e-5, atol=1e-7
+    )
+
+
+def test_mean_variance_and_normalized_in_one_kernel():
+    x = numbers(3, 40, 5)
+    results = normalized(filled(x), (0, 2))
+    assert len(kernels_of(*results)) == 1
+    Tensor.realize(*results)
+    mean, variance = x.mean((0, 2), keepdims=True), x.var((0, 2), keepdims=True)
+    expected = mean, variance, (x - mean) / np.sqrt(variance + 1e-5)
+    for found, right in zip(results, expected, strict=True):
+        np.testing.assert_allclose(found.numpy(), right, rtol=1e-5, atol=1e-6)
+
+
+def test_adam_in_one_kernel():
+    g, p, m, v = (np.abs(numbers(50, seed=n)) for n in range(4))
+    tg, tp, tm, tv = map(filled, (g, p, m, v))
+    tm.assign(tm * 0.9 + tg * 0.1)
+    tv.assign(tv * 0.999 + tg * tg * 0.001)
+    tp.assign(tp - 0.001 * tm / (tv.sqrt() + 1e-8))
+    assert len(kernels_of(tm, tv, tp)) == 1
+    Tensor.realize(tm, tv, tp)
+    m = m * 0.9 + g * 0.1
+    v = v * 0.999 + g * g * 0.001
+    np.testing.assert_allclose(tm.numpy(), m, rtol=1e-6)
+    np.testing.assert_allclose(tv.numpy(), v, rtol=1e-6)
+    np.testing.assert_allclose(tp.numpy(), p - 0.001 * m / (np.sqrt(v) + 1e-8), rtol=1e-5)
+
+
+def test_a_large_reduce_in_two_kernels(monkeypatch):
+    monkeypatch.setattr("tinyframe.schedule.prepare.LARGE_REDUCE", 1 << 12)
+    monkeypatch.setattr(schedule_module, "_plans", {})
+    x = numbers(3, 1 << 11)
+    t = filled(x)
+    assert len(kernels_of(t.sum())) == 2
+    assert t.sum().item() == x.sum()
+    np.testing.assert_array_equal(t.max(axis=1).numpy(), x.max(1))
+
+
+# ---- scheduling takes time in proportion to the graph --------------------------------------------
+
+
+def steps(function: Callable[[], object]) -> int:
+    """Lines of Python that a call executes: work that can be counted, on any machine alike."""
+    count = 0
+
+    def line(frame, event, arg):
+        nonlocal count
+        count += 1
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def chain(n: int) -> list[Tensor]:
+    y = on_buffer(16)
+    for i in range(n):
+        y = y + 1 if i % 2 else y * 2
+    return [y]
+
+
+def chain_of_kernels(n: int) -> list[Tensor]:
+    y = on_buffer(16)
+    for _ in range(n):
+        y = (y + 1).contiguous()
+    return [y]
+
+
+def many_outputs(n: int) -> list[Tensor]:
+    x = on_buffer(16)
+    return [x * float(i) for i in range(n)]
+
+
+def many_graphs(n: int) -> list[Tensor]:
+    return [on_buffer(16) * float(i) for i in range(n)]
+
+
+def mlp_blocks(n: int) -> list[Tensor]:
+    x = on_buffer(64, 64)
+    for _ in range(n):
+        x = (x @ on_buffer(64, 64) + on_buffer(64)).gelu()
+    return [x]
+
+
+def residual_blocks(n: int) -> list[Tensor]:
+    x = on_buffer(64, 64)
+    for _ in range(n):
+        x = x + (x @ on_buffer(64, 64)).relu()
+    return [x]
+
+
+def mlp_backward(n: int) -> list[Tensor]:
+    x, weights = on_buffer(64, 64), [on_buffer(64, 64) for _ in range(n)]
+    for w in weights:
+        x = (x @ w + on_buffer(64)).relu()
+    return x.gradient(*weights, gradient=on_buffer(64, 64))
+
+
+def optimizer_of_many(n: int) -> list[Tensor]:
+    return [t for _ in range(n) for t in adam()]
+
+
+@pytest.mark.parametrize(
+    ("graph", "n"),
+    [
+        (chain, 250),
+        (chain_of_kernels, 60),
+        (many_outputs, 60),
+        (many_graphs, 60),
+        (mlp_blocks, 6),
+        (residual_blocks, 8),
+        (mlp_backward, 6),
+        (optimizer_of_many, 5),
+    ],
+)
+def test_twice_the_graph_takes_twice_the_steps(graph, n, monkeypatch):
+    monkeypatch.setattr(schedule_module, "_plans", {})
+    counts = []
+    for size in (n, n, 2 * n):  # the first also fills caches
+        tensors = graph(size)
+        schedule_module._plans.clear()
+        counts.append(steps(lambda tensors=tensors: kernels_of(*tensors)))
+    assert counts[2] < 2.3 * counts[1]
+
+
+def test_ten_thousand_nodes_are_scheduled():
+    tensors = mlp_backward(340)
+    assert len(UOp.sink(*[t.uop for t in tensors]).toposort()) > 10_000
+    assert len(kernels_of(*tensors)) < 4 * 340
+
+
+def test_a_chain_of_ten_thousand_operations_is_one_kernel_and_right():
+    x = np.arange(5, dtype=np.float32)
+    y, expected = filled(x), x
+    for i in range(10_000):
+        y, expected = (y + 1, expected + 1) if i % 2 else (y * -1, expected * -1)
+    assert len(kernels_of(y)) == 1
+    np.testing.assert_array_equal(y.numpy(), expected)
