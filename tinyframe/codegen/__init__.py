@@ -61,10 +61,10 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("simplify", simplify),
     ("tidy loops", tidy),
     ("optimize", optimize),
-    ("expand copies", lambda sink, job: expand_copies(sink)),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
+    ("expand copies", lambda sink, job: expand_copies(sink)),
 ]
 
 

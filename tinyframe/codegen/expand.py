@@ -32,15 +32,41 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
     """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
     done: dict[UOp, UOp] = dict(values)
     keys = values.keys()
-    for u in root.toposort(gate=lambda u: u not in values and bool(u.ranges & keys)):
-        if u in done:
+    for u in root.toposort(gate=lambda u: u.op is not Ops.INDEX and u not in values and bool(u.ranges & keys)):
+        if u in done or not u.ranges & keys:
             continue
-        src = tuple([done.get(s, s) for s in u.src])
-        if src == u.src:
-            done[u] = u
-        else:
-            new = UOp(u.op, u.dtype, src, u.arg, u.tag)
-            if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES or new.src[0].op is Ops.CONST):
+        if u.op is Ops.INDEX:
+            done[u] = _index_with(u, values)
+            continue
+        new = UOp(u.op, u.dtype, tuple([done.get(s, s) for s in u.src]), u.arg, u.tag)
+        if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES or new.src[0].op is Ops.CONST):
+            new = new.simplify()
+        done[u] = new
+    return done.get(root, root)
+
+
+def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
+    """An INDEX with constants for some ranges. A sum is put together again from its terms, which is
+    much quicker than simplifying it, and most of a kernel's copies are this."""
+    memory, valid, *ix = index.src
+    keys = values.keys()
+    out = []
+    for i in ix:
+        if not i.ranges & keys:
+            out.append(i)
+            continue
+        ts = terms(i)
+        if any(t is not None and t not in values and t.ranges & keys for t in ts):
+            out.append(i.substitute(values).simplify())
+            continue
+        offset = ts.get(None, 0) + sum(f * values[t].arg for t, f in ts.items() if t in values)
+        out.append(total({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype))
+    if valid.ranges & keys:
+        valid = valid.substitute(values).simplify()
+    return UOp(Ops.INDEX, index.dtype, (put_constants(memory, values), valid, *out), index.arg)
+
+
+_INDEX_DTYPES or new.src[0].op is Ops.CONST):
                 new = new.simplify()
             done[u] = new
     return done[root]
@@ -63,18 +89,20 @@ def expand_copies(sink: UOp) -> UOp:
             value = functools.reduce(lambda a, b, op=u.arg, tag=tag: UOp(op, a.dtype, (a, b), tag=tag), parts)
             new = value.reduce(u.arg, *loops)
         elif u.op is Ops.SINK:
-            new = UOp.sink(*[copy for store in new.src for copy in _copies(store)], arg=u.arg)
+            new = UOp.sink(*_copies(new.src), arg=u.arg)
         done[u] = new
     return done[sink]
 
 
-def _copies(store: UOp) -> list[UOp]:
-    copied = of_kind(store, AxisType.UPCAST)
-    if not copied:
-        return [store]
-    body = store.replace(src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied]))
-    # the store owns the ranges, so they are open only in its sources
-    return [body.replace(src=tuple(put_constants(s, values) for s in body.src)) for values in assignments(copied)]
+def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
+    """Each store once for every combination of its UPCAST ranges; stores with the same ones are copied together."""
+    groups: dict[tuple[UOp, ...], list[UOp]] = {}
+    for store in stores:
+        copied = tuple(of_kind(store, AxisType.UPCAST))
+        body = store.replace(src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied]))
+        groups.setdefault(copied, []).append(body)
+    return [copy for copied, bodies in groups.items() for values in assignments(list(copied))
+            for copy in put_constants(UOp.sink(*bodies), values).src]
 
 
 def flatten_indices(sink: UOp) -> UOp:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
+from tinyframe.codegen.decompose import basic, narrow
 from tinyframe.codegen.decompose.elementary import exp2, log2_float32
 from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
 from tinyframe.codegen.decompose.power import float_power, log2_float64
@@ -34,26 +35,35 @@ from tinyframe.uop.node import Ops
 _F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
 
 # op -> the rules that do without it
-_without: dict[Ops, PatternMatcher] = {
-    Ops.EXP2: PatternMatcher([(UPat.var("x", {dtypes.float32, dtypes.float64}).exp2(), lambda x: exp2(x))]),
+without: dict[Ops, PatternMatcher] = {
+    Ops.EXP2: PatternMatcher([
+        (_F32.exp2(), lambda x: exp2(x)),
+        (_F64.exp2(), lambda x: exp2(x)),
+    ]),
     Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
     Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
     Ops.POW: integer_power + float_power,
     Ops.THREEFRY: random_numbers,
-}
+    **basic.without,
+}  # fmt: skip
 
 
 def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> PatternMatcher:
-    """The rules for a device that can express the ops `code_for_op`.
+    """The rules for a device that can express the ops `code_for_op`, for graph_rewrite.
 
-    native_half: the device converts between float16 and float32 by itself.
+    native_half: the device has the type float16, and converts between it and float32 by itself.
     """
     return _decompositions(frozenset(code_for_op), native_half)
 
 
 @functools.cache
 def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
-    tables = [table for op, table in _without.items() if op not in ops]
+    tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
+    if not native_half:
+        tables.append(narrow.as_bits(dtypes.float16))
+    tables += [basic.bools, basic.casts]
+    tables += [table for op, table in without.items() if op not in ops]
+    tables += [table for op, table in basic.shorter.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:
         tables.append(by_power_of_two)
     if not {Ops.IDIV, Ops.MOD} <= ops:

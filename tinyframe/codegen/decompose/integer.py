@@ -108,6 +108,8 @@ def _power_by_constant(base: UOp, exponent: int) -> UOp:
 
 _x, _y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
 
+_base, _exponent = UPat.var("base"), UPat.var("exponent")
+
 # exact for negative numbers too: an arithmetic shift rounds down, and so does two's complement
 by_power_of_two = PatternMatcher([
     (_x // UPat.cvar("y", dtypes.ints), lambda x, y: x >> _log2(y) if _is_power_of_two(y) else None),
@@ -120,5 +122,6 @@ floor_division = PatternMatcher([
 ])
 
 integer_power = PatternMatcher([
-    (_x ** _y, power),
+    (UPat(Ops.POW, dtypes.ints, (_base, _exponent)), power),
+    (UPat(Ops.POW, dtypes.bool, (_base, _exponent)), lambda base, exponent: base | exponent.ne(True)),
 ])
