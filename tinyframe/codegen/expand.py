@@ -39,7 +39,34 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
             done[u] = _index_with(u, values)
             continue
         new = UOp(u.op, u.dtype, tuple([done.get(s, s) for s in u.src]), u.arg, u.tag)
-        if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
+        if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES or new.src[0].op is Ops.CONST):
+            new = new.simplify()
+        done[u] = new
+    return done.get(root, root)
+
+
+def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
+    """An INDEX with constants for some ranges. A sum is put together again from its terms, which is
+    much quicker than simplifying it, and most of a kernel's copies are this."""
+    memory, valid, *ix = index.src
+    keys = values.keys()
+    out = []
+    for i in ix:
+        if not i.ranges & keys:
+            out.append(i)
+            continue
+        ts = terms(i)
+        if any(t is not None and t not in values and t.ranges & keys for t in ts):
+            out.append(i.substitute(values).simplify())
+            continue
+        offset = ts.get(None, 0) + sum(f * values[t].arg for t, f in ts.items() if t in values)
+        out.append(total({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype))
+    if valid.ranges & keys:
+        valid = valid.substitute(values).simplify()
+    return UOp(Ops.INDEX, index.dtype, (put_constants(memory, values), valid, *out), index.arg)
+
+
+_INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 
 
 def expand_copies(sink: UOp) -> UOp:
