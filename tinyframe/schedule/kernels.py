@@ -52,8 +52,9 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
         del order[UOp.sink(*outputs)]
-        fusion = fuse(outputs, list(order), itertools.count(), one_by_one)
-        groups = [_lower_group(group, fusion) for group in fusion.kernels]
+        numbers = itertools.count()  # one count for all ranges, or two would be one node
+        fusion = fuse(outputs, list(order), numbers, one_by_one)
+        groups = [_lower_group(group, fusion, numbers) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if not unsafe:
             break
@@ -86,7 +87,7 @@ def buffer_of_state(u: UOp) -> UOp:
     return u
 
 
-def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
+def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
     members = {p.value for p in group}
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
@@ -114,7 +115,6 @@ def _lower_group(group: list[Placed], fusion: Fusion) -> Lowered:
             return None
         return slot(state)
 
-    numbers = itertools.count()
     ast = staged("lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers))
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     reads = [state for state, g in slots.items() if g in used]
