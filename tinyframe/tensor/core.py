@@ -168,6 +168,11 @@ class Tensor(
                 f"shape {self.shape} has a Variable in it; take a part of known size first, such as "
                 "t[:3]"
             )
+        graph = self.uop
+        if _unrealized((self,)) and graph.size <= graph.base.size and _moved(graph):
+            # The result of a kernel in another order: stored in that order at once.
+            stored = self.contiguous().realize()
+            _update_live_tensors({graph: stored.uop})
         self.realize()
         whole = _whole_buffer(self.uop)
         if whole is None:  # a constant, or a view of a buffer
@@ -373,6 +378,13 @@ def _update_live_tensors(becomes: dict[UOp, UOp]) -> None:
     for tensor, new in zip(tensors, after.src, strict=True):
         if tensor.uop is not new:
             tensor.uop = new
+
+
+def _moved(uop: UOp) -> bool:
+    """Whether the elements are others, or in another order, than those of the base."""
+    while uop.op is Ops.RESHAPE:
+        uop = uop.src[0]
+    return uop.op in GroupOp.Movement
 
 
 def _whole_buffer(uop: UOp) -> UOp | None:
