@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, memory_state
+from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory, memory_state
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
@@ -28,11 +28,15 @@ class CycleError(RuntimeError):
 
 @dataclass
 class Lowered:
-    """One group lowered: the loop nest, its outputs, and what it reads, in the order of its arguments."""
+    """One group lowered: the loop nest, and what its arguments are, in the order of their slots.
+
+    An argument is a value that the group stores (in new memory), or a state of memory that it reads
+    or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores.
+    """
 
     ast: UOp
     outputs: list[UOp]  # the stored values
-    reads: list[UOp]  # a BUFFER, the result of a KERNEL, or a value that another group stores
+    arguments: list[UOp]
     after: dict[int, None] = field(default_factory=dict)  # the groups that must run before
 
 
@@ -88,18 +92,18 @@ def buffer_of_state(u: UOp) -> UOp:
 
 
 def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
-    members = {p.value for p in group}
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
         copy = outputs[0]
-        arguments = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
-        return Lowered(UOp(Ops.COPY, copy.dtype, (*arguments, copy.src[1])), outputs, [memory_state(copy.src[0])])
+        places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
+        ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
+        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])])
     slots: dict[UOp, UOp] = {}
 
-    def slot(state: UOp) -> UOp:
-        if state not in slots:
-            slots[state] = UOp(Ops.DEFINE_GLOBAL, state.dtype.ptr(state.size), (), len(slots))
-        return slots[state]
+    def slot(argument: UOp) -> UOp:
+        if argument not in slots:
+            slots[argument] = UOp(Ops.DEFINE_GLOBAL, argument.dtype.ptr(argument.size), (), len(slots))
+        return slots[argument]
 
     targets = {}
     for value in outputs:
@@ -111,14 +115,15 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
 
     def memory(u: UOp) -> UOp | None:
         state = memory_state(u)
-        if state in members or not (state in fusion.reasons or is_leaf(state) and state.op in (Ops.BUFFER, Ops.ASSIGN)):
-            return None
-        return slot(state)
+        in_memory = state in fusion.reasons or state.op is Ops.BUFFER or is_memory(state)
+        return slot(state) if in_memory and state not in targets else None
 
     ast = staged("lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers))
+    # what turned out not to be read is no argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    reads = [state for state, g in slots.items() if g in used]
-    return Lowered(ast, outputs, reads)
+    slots = {argument: place for argument, place in slots.items() if place in used}
+    renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
+    return Lowered(ast.substitute(renamed), outputs, list(slots))
 
 
 def _unsafe_in_place(g: Lowered) -> list[UOp]:
@@ -134,48 +139,35 @@ def _unsafe_in_place(g: Lowered) -> list[UOp]:
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
     """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory."""
     maker = {value: n for n, g in enumerate(groups) for value in g.outputs}
-    overwritten: dict[UOp, int] = {}
+    overwriters: dict[UOp, list[int]] = {}
     for n, g in enumerate(groups):
         for value in g.outputs:
             if value.op is Ops.ASSIGN:
-                overwritten[assigned_state(value)] = n
+                overwriters.setdefault(assigned_state(value), []).append(n)
     for n, g in enumerate(groups):
-        states = [*g.reads, *[assigned_state(v) for v in g.outputs if v.op is Ops.ASSIGN]]
-        for state in states:
+        for state in g.arguments:
             if (m := maker.get(state, n)) != n:
                 g.after[m] = None
-            if (w := overwritten.get(state, n)) != n:
-                groups[w].after[n] = None  # read before it is overwritten
+            for w in overwriters.get(state, []):  # who reads it goes before who overwrites it
+                if w != n and n not in overwriters[state]:
+                    groups[w].after[n] = None
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
     for n in _running_order(groups):
         g = groups[n]
-        buffers = {}
+        memory = {a: (new_buffer(a.device, a.size, a.dtype) if maker.get(a) == n else results.get(a, a).base)
+                  for a in g.arguments}
+        arguments = list(memory.values())
+        made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
+        before = [kernels[m] for m in g.after if kernels[m] not in made_by]
+        kernels[n] = UOp(Ops.KERNEL, dtypes.void, (*arguments, *before), Kernel(g.ast, len(arguments)))
         for value in g.outputs:
-            state = assigned_state(value) if value.op is Ops.ASSIGN else None
-            buffers[value] = (results.get(state, state) if state is not None
-                              else new_buffer(value.device, value.size, value.dtype))
-        arguments = [*buffers.values()]
-        arguments += [results.get(s, s) for s in g.reads if s not in g.outputs and results.get(s, s) not in arguments]
-        arguments = [_as_buffer_state(a) for a in arguments]
-        first = [kernels[m] for m in g.after if not any(a.op is Ops.ASSIGN and a.src[1] is kernels[m] for a in arguments)]
-        kernels[n] = UOp(Ops.KERNEL, dtypes.void, (*arguments, *first), Kernel(g.ast, len(arguments)))
-        for value, argument in zip(g.outputs, arguments, strict=False):
-            buffer = buffer_of_state(argument)
-            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n]))
-            results[value] = after if value.op is Ops.ASSIGN else after.reshape(value.shape)
-            if value.op is Ops.ASSIGN:
-                state = assigned_state(value)
-                results[value] = value.src[0].substitute({state: after.reshape(state.shape)})
+            state = assigned_state(value) if value.op is Ops.ASSIGN else value
+            buffer = buffer_of_state(memory[state])
+            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).reshape(state.shape)
+            results[value] = value.src[0].substitute({state: after}) if value.op is Ops.ASSIGN else after
     return results
-
-
-def _as_buffer_state(u: UOp) -> UOp:
-    """A BUFFER or ASSIGN(BUFFER, KERNEL), without the movement around it."""
-    while u.op in GroupOp.Movement:
-        u = u.src[0]
-    return u
 
 
 def _running_order(groups: list[Lowered]) -> list[int]:
