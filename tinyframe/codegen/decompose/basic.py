@@ -1,0 +1,101 @@
+"""One op by another, and conversions that C leaves open."""
+
+from __future__ import annotations
+
+import math
+
+from tinyframe.codegen.decompose.elementary import absolute, layout_of
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+
+x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")
+FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}
+
+
+def unequal(x: UOp, y: UOp) -> UOp:
+    no = UOp.const(dtypes.bool.vec(x.dtype.count), False)
+    return x.eq(y).where(no, no.logical_not())
+
+
+def larger(x: UOp, y: UOp) -> UOp:
+    """The larger of two; NaN if either is."""
+    if dtypes.is_float(x.dtype):
+        return ((x < y) | y.ne(y)).where(y, x)
+    return (x < y).where(y, x)
+
+
+def truncate(x: UOp) -> UOp:
+    """x without its fraction, and with its sign even where nothing else is left (-0.5 gives -0.0)."""
+    layout = layout_of(x)
+    step = math.ldexp(1.0, layout.mantissa_bits)  # from here on there are no fractions
+    size = absolute(x)
+    nearest = (size + step) + -step
+    below = (nearest > size).where(nearest + -1.0, nearest)
+    sign = x.bitcast(layout.unsigned) & (1 << (layout.unsigned.bits - 1))
+    signed = (below.bitcast(layout.unsigned) | sign).bitcast(x.dtype.scalar())
+    return (size < step).where(signed, x)
+
+
+def square_root(x: UOp) -> UOp:
+    """Heron's method, from a first guess with half the exponent; the last bit may be wrong."""
+    layout = layout_of(x)
+    is_small = x < layout.smallest_normal
+    even = layout.mantissa_bits + 1 & ~1
+    scaled = is_small.where(x * math.ldexp(1.0, even), x)
+    guess = ((scaled.bitcast(layout.unsigned) >> 1) + (layout.one >> 1)).bitcast(x.dtype.scalar())
+    for _ in range(3 if layout.mantissa_bits == 23 else 4):
+        guess = (guess + scaled / guess) * 0.5
+    root = is_small.where(guess * math.ldexp(1.0, -even // 2), guess)
+    root = (x < math.inf).where(root, x)
+    root = (x < 0).where(x.const_like(math.nan), root)
+    return x.eq(0).where(x, root)
+
+
+def to_unsigned(x: UOp, u: UOp) -> UOp:
+    """A float as uint32 or uint64. Negative numbers wrap around, as NumPy has it; in C that is open."""
+    signed = {dtypes.uint32: dtypes.int32, dtypes.uint64: dtypes.int64}[u.dtype.scalar()]
+    top = 1 << (signed.bits - 1)
+    fits = x < float(top)
+    number = fits.where(x, x + -float(top)).cast(signed).cast(u.dtype)
+    return fits.where(number, number ^ top)
+
+
+# op -> what it is in terms of others
+without: dict[Ops, PatternMatcher] = {
+    Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),
+    Ops.SUB: PatternMatcher([(x - y, lambda x, y: x + y * -1)]),
+    Ops.RECIP: PatternMatcher([(x.reciprocal(), lambda x: x.const_like(1.0) / x)]),
+    Ops.FDIV: PatternMatcher([(x / y, lambda x, y: x * y.reciprocal())]),
+    Ops.MAX: PatternMatcher([(x.maximum(y), larger)]),
+    Ops.CMPEQ: PatternMatcher([(x.eq(y), lambda x, y: x.ne(y).ne(True))]),
+    Ops.CMPNE: PatternMatcher([(x.ne(y), unequal)]),
+    Ops.MULACC: PatternMatcher([
+        (UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z)]),
+    Ops.TRUNC: PatternMatcher([(UPat(Ops.TRUNC, src=(UPat.var("x", WIDE),)), truncate)]),
+    Ops.SQRT: PatternMatcher([(UPat.var("x", WIDE).sqrt(), square_root)]),
+}  # fmt: skip
+
+# op -> what can be written shorter with it; for integers the index rules have their own form
+shorter: dict[Ops, PatternMatcher] = {
+    Ops.NEG: PatternMatcher([(UPat.var("x", FLOATS) * -1, lambda x: x.alu(Ops.NEG))]),
+    Ops.SUB: PatternMatcher([
+        (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
+}  # fmt: skip
+
+bools = PatternMatcher([
+    (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
+    (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
+    (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
+])
+
+# What is out of a type's range is open in C, and compilers and vector units differ: by way of an
+# int32, narrow ones wrap around, as in NumPy.
+casts = PatternMatcher([
+    (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16},
+          (UPat.var("x", WIDE),), name="u"),
+     lambda x, u: x.cast(dtypes.int32).cast(u.dtype)),
+    (UPat(Ops.CAST, {dtypes.uint32, dtypes.uint64},
+          (UPat.var("x", WIDE),), name="u"), to_unsigned),
+])  # fmt: skip
