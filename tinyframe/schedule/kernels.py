@@ -62,12 +62,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if not unsafe:
             break
-        # read and written at different indices: the new value is computed first, then copied
-        change = {u: u.replace(src=(u.src[0], UOp(Ops.CONTIGUOUS, u.dtype, (u.src[1],), tag="before assign")))
-                  for u in unsafe}
-        outputs = list(UOp.sink(*outputs).substitute(change).src)
-        replaced = {old: new.substitute(change) for old, new in replaced.items()}
-        one_by_one |= set(change.values())
+        outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
 
     results = _link(groups, new_buffer)
     becomes = {}
@@ -75,6 +70,24 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         if (result := results.get(new.base)) is not None:
             becomes[old] = new.substitute({new.base: result})
     return becomes
+
+
+def _copy_first(unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp],
+                copies: set[UOp]) -> tuple[list[UOp], dict[UOp, UOp]]:
+    """ASSIGNs that read and write at different indices: the new value is computed first, then copied.
+
+    One may be inside the value of another, so the graph is built anew from the sources up.
+    """
+    sink = UOp.sink(*outputs, *replaced.values())
+    done: dict[UOp, UOp] = {}
+    for u in sink.toposort():
+        src = tuple([done[s] for s in u.src])
+        if u in unsafe:
+            src = src[0], UOp(Ops.CONTIGUOUS, u.dtype, (src[1],), tag="before assign")
+        done[u] = new = u if src == u.src else u.replace(src=src)
+        if u in unsafe or u in copies:
+            copies.add(new)
+    return [done[u] for u in outputs], {old: done[new] for old, new in replaced.items()}
 
 
 def assigned_state(u: UOp) -> UOp:
