@@ -80,7 +80,7 @@ def is_memory(u: UOp) -> bool:
 
 
 def is_leaf(u: UOp) -> bool:
-    return u.op in (Ops.CONST, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
+    return u.op in (Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
 
 
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:

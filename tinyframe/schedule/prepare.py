@@ -34,8 +34,8 @@ def _merge_reshapes(u: UOp, x: UOp) -> UOp:
 
 
 def _copy(u: UOp, x: UOp) -> UOp | None:
-    if x.op is Ops.CONST:
-        return UOp(Ops.CONST, x.dtype, (), x.arg)
+    if x.op in (Ops.CONST, Ops.IOTA):
+        return x
     if x.device == u.src[1].arg:
         return x.contiguous()
     return None if is_memory(x) or x.op is Ops.CONTIGUOUS else u.replace(src=(x.contiguous(), u.src[1]))
@@ -43,7 +43,7 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
 
 prepare_rules = PatternMatcher([
     (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
-    (UPat(Ops.CONST, src=(UPat(Ops.DEVICE),), name="c"), lambda c: c.replace(src=())),
+    (UPat((Ops.CONST, Ops.IOTA), src=(UPat(Ops.DEVICE),), name="c"), lambda c: c.replace(src=())),
     (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
     (UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"), lambda u, x: x if u.arg == x.shape else None),
     (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),

@@ -63,7 +63,7 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
             if is_read(u):
                 values[u, ix] = memory(u).index(*ix, shape=u.shape).load()
             elif is_leaf(u):
-                values[u, ix] = UOp.const(u.dtype, u.arg) if u.op is Ops.CONST else u.src[0] if u.op is Ops.BIND else u
+                values[u, ix] = _leaf_value(u, ix)
             else:
                 sources = [values[s, child.indices] for s in _computed_from(u)]
                 values[u, ix] = _value(u, sources, child, users)
@@ -82,6 +82,12 @@ class _Child:
 
     def __init__(self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None):
         self.indices, self.ranges, self.conditions = indices, ranges, conditions
+
+
+def _leaf_value(u: UOp, ix: Indices) -> UOp:
+    if u.op is Ops.IOTA:
+        return ix[0].cast(u.dtype)
+    return UOp.const(u.dtype, u.arg) if u.op is Ops.CONST else u.src[0] if u.op is Ops.BIND else u
 
 
 def _computed_from(u: UOp) -> tuple[UOp, ...]:

@@ -172,7 +172,7 @@ class Tensor(
         if _unrealized((self,)) and graph.size <= graph.base.size and _moved(graph):
             # The result of a kernel in another order: stored in that order at once.
             stored = self.contiguous().realize()
-            _update_live_tensors({graph: stored.uop})
+            _update_live_tensors({self.uop: stored.uop})
         self.realize()
         whole = _whole_buffer(self.uop)
         if whole is None:  # a constant, or a view of a buffer
@@ -367,7 +367,7 @@ class Tensor(
 def _unrealized(tensors: tuple[Tensor, ...]) -> list[UOp]:
     """The graphs among these that there is something to compute for, each once."""
     roots = dict.fromkeys(tensor.uop for tensor in tensors)
-    return [root for root in roots if root.base.op not in (Ops.BUFFER, Ops.CONST)]
+    return [root for root in roots if root.base.op not in (Ops.BUFFER, Ops.CONST, Ops.IOTA)]
 
 
 def _update_live_tensors(becomes: dict[UOp, UOp]) -> None:
@@ -401,7 +401,8 @@ def _is_stored(uop: UOp) -> bool:
 
 
 def _has_memory(uop: UOp) -> bool:
-    """Whether a graph is a view of a buffer, or of one that is assigned to."""
-    while uop.op in GroupOp.Movement or uop.op in (Ops.ASSIGN, Ops.DETACH):
+    """Whether each element has a place of its own in a buffer, or in one that is assigned to."""
+    places = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.ASSIGN, Ops.DETACH)
+    while uop.op in places:
         uop = uop.src[0]
     return uop.op is Ops.BUFFER

@@ -24,7 +24,7 @@ Indices = tuple[UOp, ...]
 def _(u: UOp): return next((s.shape for s in u.src if s.shape), ())
 
 
-@UOp.shape.rule(Ops.BUFFER)
+@UOp.shape.rule(Ops.BUFFER, Ops.IOTA)
 def _(u: UOp): return (u.arg,)
 
 

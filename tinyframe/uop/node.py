@@ -29,7 +29,7 @@ class Ops(enum.IntEnum):
 
     # -- tensor level: what the user asked for
     UNIQUE = enum.auto(); DEVICE = enum.auto(); BUFFER = enum.auto(); CONST = enum.auto()
-    COPY = enum.auto(); CONTIGUOUS = enum.auto(); ASSIGN = enum.auto(); DETACH = enum.auto()
+    IOTA = enum.auto(); COPY = enum.auto(); CONTIGUOUS = enum.auto(); ASSIGN = enum.auto(); DETACH = enum.auto()
     DEFINE_VAR = enum.auto(); BIND = enum.auto(); KERNEL = enum.auto()
     RESHAPE = enum.auto(); PERMUTE = enum.auto(); EXPAND = enum.auto(); PAD = enum.auto()
     SHRINK = enum.auto(); FLIP = enum.auto(); WINDOW = enum.auto(); UNWINDOW = enum.auto()
@@ -532,6 +532,11 @@ class UOp:
         """`op` (ADD, MUL, MAX) over `axes`, which are kept with size 1."""
         axes = tuple(sorted(a for a in axes if self.shape[a] != 1))
         return UOp(Ops.REDUCE_AXIS, self.dtype, (self,), (op, axes)) if axes else self
+
+    @staticmethod
+    def iota(size: int, dtype: DType = dtypes.int) -> UOp:
+        """0, 1, … size-1: each element is its own index. Like a constant it needs no memory."""
+        return UOp(Ops.IOTA, dtype, (), size)
 
     def contiguous(self) -> UOp: return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
     def detach(self) -> UOp: return UOp(Ops.DETACH, self.dtype, (self,))

@@ -31,6 +31,7 @@ and a condition; the first row whose pattern matches decides, and an op without 
 **Tensor level.** Every node has a shape; sources of an elementwise op have equal shapes.
 
     CONST                       one value of shape (); BUFFER(UNIQUE, DEVICE) arg = size, shape (size,)
+    IOTA                        0, 1, … arg-1: each element is its own index, shape (arg,)
     RESHAPE PERMUTE EXPAND PAD SHRINK FLIP WINDOW UNWINDOW
                                 see movement.py; PAD and UNWINDOW put zeros where the source has nothing
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
@@ -201,6 +202,7 @@ def reduces(u: UOp) -> bool:
 spec_tensor = PatternMatcher([
     row(Ops.UNIQUE, lambda u: isinstance(u.arg, int) and not u.src),
     row(Ops.DEVICE, lambda u: isinstance(u.arg, (str, tuple)) and not u.src),
+    row(Ops.IOTA, lambda u: sources(u, *[Ops.DEVICE] * len(u.src)) and dtypes.is_int(u.dtype) and isinstance(u.arg, int) and u.arg >= 0),
     row(Ops.BUFFER, lambda u: sources(u, Ops.UNIQUE, Ops.DEVICE) and isinstance(u.arg, int) and u.arg >= 0),
     row(Ops.CONST, lambda u: constant_fits(u) and (not u.src or sources(u, Ops.DEVICE))),
     row(Ops.COPY, lambda u: len(u.src) == 2 and u.src[1].op is Ops.DEVICE and u.dtype is u.src[0].dtype),

@@ -19,13 +19,15 @@ both; `symbolic_simple`, the identities among them; `relaxed` (inexact, on with 
 from __future__ import annotations
 
 import math
+import operator
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 
 from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.bounds import dtype_bounds, fits
+from tinyframe.uop.bounds import corners, dtype_bounds, fits
 from tinyframe.uop.evaluate import exec_alu
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, recursive_property
 
@@ -83,7 +85,8 @@ def _arg_hash(arg: object) -> int:
 
 def constant(dtype: DType, value: int) -> UOp:
     low, high = dtype_bounds(dtype)
-    return UOp.const(dtype, value if low <= value <= high else truncate[dtype.scalar()](value))
+    value = value if low <= value <= high else truncate[dtype.scalar()](value)
+    return UOp(Ops.CONST, dtype, (), value) if dtype.count == 1 else UOp.const(dtype, value)
 
 
 def value_of(u: UOp) -> int | None:
@@ -137,14 +140,14 @@ def total(ts: Terms, dtype: DType = dtypes.int) -> UOp:
         f = ts[t]
         if not low <= f <= high and not (f := truncate[dtype.scalar()](f)):
             continue
-        part = t if f == 1 else UOp(Ops.MUL, dtype, (t, UOp.const(dtype, f)))
+        part = t if f == 1 else UOp(Ops.MUL, dtype, (t, constant(dtype, f)))
         out = part if out is None else UOp(Ops.ADD, dtype, (out, part))
     c = ts.get(None, 0)
     if out is None:
         return constant(dtype, c)
     if not low <= c <= high:
         c = truncate[dtype.scalar()](c)
-    return UOp(Ops.ADD, dtype, (out, UOp.const(dtype, c))) if c else out
+    return UOp(Ops.ADD, dtype, (out, constant(dtype, c))) if c else out
 
 
 def scaled(ts: Terms, factor: int) -> Terms:
@@ -359,13 +362,12 @@ def divide_by_symbol(u: UOp) -> UOp | None:
     (unit, scale), *others = terms(d).items()
     if others or unit is None:
         unit, scale = d, 1
-    factors = set(product_factors(unit))
+    factors = Counter(product_factors(unit))
     whole, rest = {}, {}
     for t, f in ts.items():
-        if t is not None and f % scale == 0 and factors <= set(inside := product_factors(t)):
-            left = list(inside)
-            for factor in product_factors(unit):
-                left.remove(factor)
+        inside = Counter(product_factors(t)) if t is not None else Counter()
+        if inside >= factors and f % scale == 0 and fits(dtype, *product_span(inside)):
+            left = [*(inside - factors).elements()]
             whole = plus(whole, {product(left, dtype) if left else None: f // scale})
         else:
             rest[t] = f
@@ -396,6 +398,14 @@ def largest(ts: Terms) -> Terms:
 
 def product_factors(u: UOp) -> list[UOp]:
     return [f for s in u.src for f in product_factors(s)] if u.op is Ops.MUL else [u]
+
+
+def product_span(factors: Counter[UOp]) -> tuple[int, int]:
+    """The smallest and largest value of a product of integers that does not wrap around."""
+    out = 1, 1
+    for f in factors.elements():
+        out = corners(operator.mul, out, f.bounds)
+    return out
 
 
 def product(factors: list[UOp], dtype: DType) -> UOp:

@@ -162,7 +162,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     else:
         counted = (index < size).logical_not()
         guards = [index < size]
-    counted = counted.simplify()
+    counted, index = counted.simplify(), index.simplify()
 
     def also(u: UOp) -> UOp | None:
         if u.op is Ops.REDUCE and inner in u.own_ranges:
