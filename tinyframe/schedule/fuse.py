@@ -107,6 +107,7 @@ def fuse(outputs: list[UOp], order: list[UOp], numbers, alone: set[UOp] = frozen
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reduce_ranges: dict[UOp, dict[int, UOp]] = {}
+    readers: dict[UOp, dict[UOp, None]] = {}  # what is in memory already -> the kernels that read it
     fusion = Fusion([])
 
     for u in reversed(order):
@@ -129,10 +130,12 @@ def fuse(outputs: list[UOp], order: list[UOp], numbers, alone: set[UOp] = frozen
             elif u.op in GroupOp.Movement:
                 ix = source_indices(u, ix)
             for s in u.src[1:] if u.op is Ops.ASSIGN else u.src:
-                if not is_leaf(s) and s.op is not Ops.DEVICE:
+                if is_memory(s):
+                    readers.setdefault(memory_state(s), {})[kernel] = None
+                elif not is_leaf(s) and s.op is not Ops.DEVICE:
                     uses[s][Use(kernel, ix, path)] = None
 
-    groups = _Groups(graph, stored, uses, own_indices)
+    groups = _Groups(graph, stored, uses, readers, own_indices)
     groups.share(alone)
     fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
     return fusion
@@ -222,7 +225,7 @@ class _Groups:
     """Stored values that share a kernel. Each group has a root: the value that the kernel was made for."""
 
     def __init__(self, graph: _Graph, stored: list[UOp], uses: dict[UOp, dict[Use, None]],
-                 own_indices: dict[UOp, Indices]):
+                 readers: dict[UOp, dict[UOp, None]], own_indices: dict[UOp, Indices]):
         self.graph, self.stored, self.uses = graph, stored, uses
         self.number = {u: n for n, u in enumerate(reversed(stored))}  # producers have smaller numbers
         self.host: dict[UOp, UOp] = {}
@@ -235,18 +238,35 @@ class _Groups:
             if graph.is_contraction(u):
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
-        # bit n of needs[k]: kernel k needs, directly or not, what kernel number n stores
-        self.direct: dict[UOp, int] = dict.fromkeys(stored, 0)
+        self.by_number = list(reversed(stored))
+        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it stores, or
+        # since it reads what k overwrites; directly or not
+        self.needs: dict[UOp, int] = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
-                self.direct[k] |= 1 << self.number[u]
-        self.needs: dict[UOp, int] = {}
-        by_number = list(reversed(stored))
-        for k in by_number:
-            self.needs[k] = self.direct[k]
-            for n in _bits(self.direct[k]):
-                self.needs[k] |= self.needs[by_number[n]]
-        self.by_number = by_number
+                self.needs[k] |= 1 << self.number[u]
+        overwriters: dict[UOp, list[UOp]] = {}
+        for k in stored:
+            if k.op is Ops.ASSIGN:
+                overwriters.setdefault(k.src[0].base, []).append(k)
+        for state, writers in overwriters.items():
+            for r in (*readers.get(state, ()), *self.users_of.get(state, ())):
+                for k in writers if r not in writers else ():
+                    self.needs[k] |= 1 << self.number[r]
+        self._follow_needs()
+
+    def _follow_needs(self) -> None:
+        """From what is needed directly to all that is needed."""
+        direct = {k: [self.by_number[n] for n in _bits(needs)] for k, needs in self.needs.items()}
+        changed = True
+        while changed:  # twice, unless memory is overwritten: producers have smaller numbers
+            changed = False
+            for k in self.by_number:
+                needs = self.needs[k]
+                for other in direct[k]:
+                    needs |= self.needs[other]
+                changed |= needs != self.needs[k]
+                self.needs[k] = needs
 
     def root(self, u: UOp) -> UOp:
         while u in self.host:
