@@ -1,0 +1,212 @@
+"""Generated expressions, and z3's opinion of what they mean. Shared by the tests of uop/."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import z3
+from hypothesis import strategies as st
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.node import Ops, UOp
+
+INT = dtypes.int
+
+
+def constant(value: int, dtype: DType = INT) -> UOp:
+    return UOp.const(dtype, value)
+
+
+def variable(name: str, low: int, high: int, dtype: DType = INT) -> UOp:
+    return UOp.variable(name, low, high, dtype)
+
+
+# ---- strategies -------------------------------------------------------------------------------
+
+
+@st.composite
+def variables(draw, dtype: DType = INT, count: int = 3, width: int = 12) -> list[UOp]:
+    """Variables a, b, c …, mostly from 0 on as loop variables are."""
+    out = []
+    for name in "abcdef"[:count]:
+        low = draw(st.one_of(st.just(0), st.just(0), st.integers(-9, 9)))
+        low = max(low, int(dtype.min))
+        out.append(variable(name, low, low + draw(st.integers(0, width)), dtype))
+    return out
+
+
+SMALL, DIVISORS, WIDTHS = st.integers(-7, 30), st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 16, -2, -3]), st.integers(0, 4)
+ARITHMETIC = ["+", "+", "-", "*c", "//c", "%c", "divmod", "max", "min", "where"]
+WILD = ["*", "//", "%", "bits", "shift", "neg", "cast"]
+BITS = [Ops.AND, Ops.OR, Ops.XOR, Ops.SUB, Ops.CDIV, Ops.CMOD]
+NARROW = [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.long]
+
+
+@st.composite
+def integers(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
+    """Index expressions; with `wild` also what indices seldom hold: products, bits, divisors that
+    vary, casts to narrower dtypes and back."""
+    dtype = names[0].dtype
+
+    def const(values: st.SearchStrategy[int]) -> UOp:
+        value = draw(values)
+        return constant(abs(value) if dtype.min == 0 else value, dtype)
+
+    def pick(kinds: list):
+        return draw(st.sampled_from(kinds))
+
+    def leaf() -> UOp:
+        return const(SMALL) if pick([0, 0, 0, 1]) else pick(names)
+
+    def make(depth: int) -> UOp:
+        if depth <= 0 or pick([0, 0, 0, 0, 1]):
+            return leaf()
+        x = make(depth - 1)
+        match pick(ARITHMETIC + WILD if wild else ARITHMETIC):
+            case "+": return x + make(depth - 1)
+            case "-": return x - make(depth - 1)
+            case "*": return x * make(depth - 1)
+            case "//": return x // make(depth - 1)
+            case "%": return x % make(depth - 1)
+            case "max": return x.maximum(make(depth - 1))
+            case "min": return x.minimum(make(depth - 1))
+            case "where": return draw(booleans(names, depth - 1, wild)).where(x, make(depth - 1))
+            case "*c": return x * const(DIVISORS)
+            case "//c": return x // const(DIVISORS)
+            case "%c": return x % const(DIVISORS)
+            case "divmod": return x // (c := const(DIVISORS)) * c + x % c
+            case "bits": return x.alu(pick(BITS), make(depth - 1))
+            case "shift": return x.alu(pick([Ops.SHL, Ops.SHR]), const(WIDTHS))
+            case "neg": return x.alu(Ops.NEG)
+            case _: return x.cast(pick(NARROW)).cast(dtype)
+
+    return make(depth)
+
+
+@st.composite
+def booleans(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
+    def make(depth: int) -> UOp:
+        kind = draw(st.sampled_from(["<", ">=", "==", "!="] + ["&", "|", "^", "not", "where"] * (depth > 0)))
+        if kind in ("<", ">=", "==", "!="):
+            x, y = (draw(integers(names, depth - 1, wild)) for _ in range(2))
+            return {"<": x < y, ">=": x >= y, "==": x.eq(y), "!=": x.ne(y)}[kind]
+        x = make(depth - 1)
+        match kind:
+            case "not": return x.logical_not()
+            case "&": return x & make(depth - 1)
+            case "|": return x | make(depth - 1)
+            case "^": return x ^ make(depth - 1)
+            case _: return x.where(make(depth - 1), make(depth - 1))
+
+    return make(depth)
+
+
+@st.composite
+def expressions(draw, depth: int = 3, wild: bool = False, dtype: DType = INT, width: int = 12) -> UOp:
+    """An integer or boolean expression over a few variables."""
+    names = draw(variables(dtype, width=width))
+    kind = draw(st.sampled_from([integers, integers, booleans]))
+    return draw(kind(names, depth, wild))
+
+
+# ---- z3 ---------------------------------------------------------------------------------------
+
+
+def _floor_div(a, b):
+    return z3.If(b == 0, 0, z3.If(b > 0, a / b, -a / -b))  # z3's own rounds down for b > 0
+
+
+def _modulo(a, b):
+    return z3.If(b == 0, 0, a - b * _floor_div(a, b))
+
+
+MEANING: dict[Ops, Callable] = {
+    Ops.ADD: lambda a, b: a + b,
+    Ops.SUB: lambda a, b: a - b,
+    Ops.MUL: lambda a, b: a * b,
+    Ops.NEG: lambda a: -a,
+    Ops.IDIV: _floor_div,
+    Ops.MOD: _modulo,
+    Ops.MAX: lambda a, b: z3.If(a > b, a, b),
+    Ops.CMPLT: lambda a, b: a < b,
+    Ops.CMPNE: lambda a, b: a != b,
+    Ops.CMPEQ: lambda a, b: a == b,
+    Ops.WHERE: z3.If,
+    Ops.AND: z3.And,  # of booleans
+    Ops.OR: z3.Or,
+    Ops.XOR: z3.Xor,
+}
+
+
+def cannot_wrap(u: UOp) -> bool:
+    """No sub-expression can leave its dtype's range, so that z3's integers mean the same."""
+    return all(x.bounds != (x.dtype.min, x.dtype.max) for x in u.toposort() if dtypes.is_int(x.dtype))
+
+
+def speaks_z3(u: UOp) -> bool:
+    if u.op in (Ops.AND, Ops.OR, Ops.XOR):
+        return u.dtype is dtypes.bool
+    return u.op in MEANING or u.op in (Ops.CONST, Ops.DEFINE_VAR, Ops.RANGE)
+
+
+def to_z3(roots: list[UOp]) -> tuple[list, list]:
+    """The expressions in z3's (unbounded) integers, and what is known of their variables."""
+    done: dict[UOp, z3.ExprRef] = {}
+    known: list = []
+    for root in roots:
+        for u in root.toposort():
+            if u in done:
+                continue
+            if u.op is Ops.CONST:
+                done[u] = z3.BoolVal(u.arg) if u.dtype is dtypes.bool else z3.IntVal(u.arg)
+            elif u.op in (Ops.DEFINE_VAR, Ops.RANGE):
+                low, high = u.bounds
+                done[u] = z3.Int(u.render())
+                known += [low <= done[u], done[u] <= high]
+            else:
+                done[u] = MEANING[u.op](*[done[s] for s in u.src])
+    return [done[r] for r in roots], known
+
+
+def z3_refutes(claim, known: list, effort: int = 100_000) -> bool | None:
+    """Whether `claim` can be false; None where z3 gives up (after a fixed amount of work, not time)."""
+    solver = z3.Solver()
+    solver.set("rlimit", effort)
+    solver.add(*known, z3.Not(claim))
+    answer = solver.check()
+    return None if answer == z3.unknown else answer == z3.sat
+
+
+def leaves(*roots: UOp) -> list[UOp]:
+    found = {u: None for root in roots for u in root.toposort() if u.op in (Ops.DEFINE_VAR, Ops.RANGE)}
+    return list(found)
+
+
+def assignments(names: list[UOp], most: int = 3000):
+    """Every combination of values; where there are too many, the ends and middles of each."""
+    values = [range(u.vmin, u.vmax + 1) for u in names]
+    total = 1
+    for v in values:
+        total *= len(v)
+    if total > most:
+        values = [sorted({v[0], v[1 % len(v)], v[len(v) // 2], v[-2 % len(v)], v[-1]}) for v in values]
+    for chosen in itertools.product(*values):
+        yield dict(zip(names, chosen, strict=True))
+
+
+def assert_equal_everywhere(a: UOp, b: UOp, given: UOp | None = None) -> None:
+    """a and b agree for all values of their variables (where `given` holds): by z3, which proves it,
+    and by trying."""
+    for values in assignments(leaves(a, b) if given is None else leaves(a, b, given), most=400):
+        if given is None or evaluate(given, values):
+            x, y = evaluate(a, values), evaluate(b, values)
+            assert x == y and type(x) is type(y), (
+                f"{a.render(simplify=False)} is {x} but {b.render(simplify=False)} is {y} "
+                f"at { {u.render(): v for u, v in values.items()} }")
+    roots = [a, b] if given is None else [a, b, given]
+    if all(map(cannot_wrap, roots)) and all(speaks_z3(u) for r in roots for u in r.toposort()):
+        (x, y, *rest), known = to_z3(roots)
+        assert z3_refutes(x == y, known + rest) is not True, (
+            f"z3: {a.render(simplify=False)} is not always {b.render(simplify=False)}")
