@@ -63,7 +63,9 @@ def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
         slots.append(_slot(len(slots), device, size, dtype))
         return slots[-1]
 
-    becomes = _kernelize(sink, new_buffer)
+    # what an earlier kernelize() cut is run now, and must not be run again
+    earlier = {u: u for u in sink.toposort() if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL}
+    becomes = earlier | _kernelize(sink, new_buffer)
     keys, kernelized = UOp.sink(*becomes), UOp.sink(*becomes.values())
     pending = [u for u in (*sink.src, *becomes.values())]
     kernels = [u for u in UOp.sink(*pending).toposort() if u.op is Ops.KERNEL]
