@@ -1,0 +1,264 @@
+"""Nothing is computed until it is asked for, nothing twice, and in-place changes do what they say."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from tinyframe import Context, GlobalCounters, Tensor, dtypes
+from tinyframe.device import buffer_of
+from tinyframe.engine.realize import run_schedule
+from tinyframe.uop.node import Ops
+
+
+def kernels(run) -> int:
+    """How many kernels `run` takes."""
+    before = GlobalCounters.kernel_count
+    run()
+    return GlobalCounters.kernel_count - before
+
+
+def test_nothing_runs_until_it_is_asked_for():
+    assert kernels(lambda: (Tensor([1.0, 2.0]) + 1).relu().sum()) == 0
+
+
+def test_realized_results_are_shared_by_all_who_hold_the_graph():
+    x = Tensor([1.0, 2.0]).realize()
+    a, b = x + 1, x + 1
+    c = a * 2
+    assert a.uop is b.uop
+    a.realize()
+    assert a.uop is b.uop
+    assert a.uop.base.op is Ops.BUFFER
+    assert kernels(b.realize) == 0
+    assert kernels(c.realize) == 1
+    assert a.uop in c.uop.toposort() or c.uop.base.op is Ops.BUFFER
+    assert c.tolist() == [4.0, 6.0]
+
+
+def test_a_value_is_computed_once_however_often_it_is_read():
+    x = Tensor([3.0, 1.0, 2.0]) * 2
+    assert kernels(x.numpy) == 1
+    assert kernels(x.tolist) == kernels(x.numpy) == 0
+    moved = (Tensor([[1.0, 2.0], [3.0, 4.0]]) * 2).T
+    twin = moved + 1
+    assert kernels(moved.numpy) == 1
+    assert kernels(moved.numpy) == 0
+    assert twin.tolist() == [[3.0, 7.0], [5.0, 9.0]]
+
+
+def test_realize_takes_several_and_works_as_a_function():
+    a, b = Tensor([1.0]) + 1, Tensor([1.0]) * 5
+    Tensor.realize(a, b)
+    assert a.uop.base.op is b.uop.base.op is Ops.BUFFER
+    assert a.realize() is a
+    c = Tensor([1.0]) + 2
+    assert a.realize(c) is a
+    assert c.uop.base.op is Ops.BUFFER
+
+
+def test_constants_and_views_need_no_kernel():
+    assert kernels(Tensor.ones(3, 3).realize) == 0
+    x = Tensor([1.0, 2.0, 3.0]).realize()
+    assert kernels(x[1:].reshape(2, 1).expand(2, 5).realize) == 0
+    assert kernels(x.reshape(3, 1).numpy) == 0
+
+
+def test_schedule_gives_items_and_points_the_tensor_at_its_buffer():
+    x = (Tensor([1.0, 2.0]).realize() + 1).exp()
+    items = x.schedule()
+    assert [item.ast.op for item in items] == [Ops.SINK]
+    assert x.uop.base.op is Ops.BUFFER
+    assert items[-1].bufs[0] is buffer_of(x.uop.base)
+    run_schedule(items)
+    np.testing.assert_allclose(x.numpy(), np.exp([2.0, 3.0]), rtol=1e-6)
+    assert x.schedule() == []
+
+
+def test_kernelize_shows_the_kernel():
+    x = Tensor([1.0, 2.0]).realize() + 1
+    assert x.kernelize() is x
+    assert x.uop.base.op is Ops.ASSIGN
+    memory, kernel = x.uop.base.src
+    assert (memory.base.op, kernel.op, kernel.arg.ast.op) == (Ops.BUFFER, Ops.KERNEL, Ops.SINK)
+    assert x.tolist() == [2.0, 3.0]
+
+
+def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
+    import tinyframe.engine.realize as engine
+
+    x = Tensor([1.0, 2.0]) + 1
+    with monkeypatch.context() as patch:
+        def interrupted(items, var_vals=None):
+            raise KeyboardInterrupt
+
+        patch.setattr(engine, "run_schedule", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            x.realize()
+    assert x.tolist() == [2.0, 3.0]
+
+
+def test_contiguous_stores_a_view_in_order():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    turned = x.T.contiguous().realize()
+    assert turned.uop.base.op is Ops.BUFFER
+    assert turned.uop.base is not x.uop.base
+    assert turned.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+
+
+def test_tensors_and_their_memory_go_when_nobody_holds_them():
+    x = Tensor([1.0, 2.0]) + 1
+    x.realize()
+    ref, memory = weakref.ref(x), weakref.ref(buffer_of(x.uop.base))
+    del x
+    gc.collect()
+    assert ref() is None
+    assert memory() is None
+
+
+def test_a_long_chain_is_no_problem():
+    x = Tensor([1.0])
+    for _ in range(10_000):
+        x = x + 1
+    assert x.shape == (1,)
+    y = x.detach()
+    del x
+    gc.collect()
+    assert y.ndim == 1
+
+
+def test_a_tensor_is_a_key_by_itself():
+    a, b = Tensor([1.0]), Tensor([1.0])
+    assert len({a, b, a}) == 2
+    assert {a: 1}[a] == 1
+
+
+# ---- assign ------------------------------------------------------------------------------------
+
+
+def test_assign_writes_into_the_same_memory():
+    x = Tensor([1.0, 2.0]).realize()
+    memory = buffer_of(x.uop.base)
+    assert x.assign(Tensor([5.0, 6.0])) is x
+    x.realize()
+    assert buffer_of(x.uop.base) is memory
+    assert x.tolist() == [5.0, 6.0]
+
+
+def test_assign_of_a_value_made_of_itself():
+    x = Tensor([1.0, 2.0]).realize()
+    for _ in range(3):
+        x.assign(x * 2 + 1)
+    assert x.tolist() == [15.0, 23.0]
+    x.assign(x.flip(0)).realize()
+    assert x.tolist() == [23.0, 15.0]
+
+
+def test_assign_reaches_those_who_share_the_memory():
+    x = Tensor([1.0, 2.0]).realize()
+    view = x.reshape(2, 1)
+    x.assign(Tensor([3.0, 4.0])).realize()
+    assert view.tolist() == [[3.0], [4.0]]
+    y = x.detach()
+    y += 1
+    y.realize()
+    assert x.tolist() == [4.0, 5.0]
+
+
+def test_assign_broadcasts_and_takes_numbers():
+    x = Tensor.zeros(2, 2).contiguous().realize()
+    assert x.assign(7).tolist() == [[7.0, 7.0], [7.0, 7.0]]
+    assert x.assign(Tensor([1.0, 2.0])).tolist() == [[1.0, 2.0], [1.0, 2.0]]
+
+
+def test_assign_to_what_has_no_memory_is_a_new_meaning():
+    x = Tensor.zeros(2)
+    before = x + 1
+    x.assign(Tensor([5.0, 6.0]))
+    assert x.tolist() == [5.0, 6.0]
+    assert before.tolist() == [1.0, 1.0]
+    spread = Tensor([1.0]).realize().expand(3)
+    spread.assign(Tensor([1.0, 2.0, 3.0]))
+    assert spread.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("value, words", [
+    (Tensor([1, 2]), "dtype"),
+    (Tensor([1.0, 2.0, 3.0]), "broadcast|shape"),
+    (Tensor([[1.0, 2.0]]), "shape"),
+    (Tensor([1.0, 2.0], device="PYTHON"), "device"),
+])  # fmt: skip
+def test_assign_refuses_what_does_not_fit(value, words):
+    x = Tensor([1.0, 2.0]).realize()
+    with pytest.raises(RuntimeError, match=words):
+        x.assign(value)
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_in_place_operators_update_a_parameter():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    w.realize()
+    memory = buffer_of(w.uop.base)
+    (w * w).sum().backward()
+    w -= 0.5 * w.grad
+    w.realize()
+    assert w.tolist() == [0.0, 0.0]
+    assert buffer_of(w.uop.base) is memory
+    assert w.requires_grad
+
+
+# ---- places and switches -------------------------------------------------------------------------
+
+
+def test_a_tensor_moves_between_devices():
+    x = Tensor([1.0, 2.0], device="PYTHON")
+    assert x.device == "PYTHON"
+    y = x.to("CPU")
+    assert (y.device, y.tolist()) == ("CPU", [1.0, 2.0])
+    assert y.to("cpu:0") is y
+    z = Tensor([3.0])
+    z.to_("python")
+    assert (z.device, (z + 1).tolist()) == ("PYTHON", [4.0])
+    with pytest.raises(ValueError, match="TPU"):
+        x.to("TPU")
+
+
+def test_the_training_switch_is_put_back():
+    assert Tensor.training is False
+    with Tensor.train():
+        assert Tensor.training is True
+        with Tensor.train(False):
+            assert Tensor.training is False
+        assert Tensor.training is True
+    assert Tensor.training is False
+
+
+def test_replace_and_clone():
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0])
+    assert x.replace(y) is x
+    assert x.tolist() == [3.0, 4.0]
+    with pytest.raises(RuntimeError, match=r"\(2,\)"):
+        x.replace(Tensor([1.0]))
+    copy = x.clone()
+    x.realize()
+    x.assign(Tensor([0.0, 0.0])).realize()
+    assert copy.dtype is dtypes.float32
+
+
+def test_a_clone_has_memory_of_its_own():
+    x = Tensor([1.0, 2.0]).realize()
+    copy = x.clone().realize()
+    x.assign(Tensor([5.0, 6.0])).realize()
+    assert copy.tolist() == [1.0, 2.0]
+
+
+def test_without_optimization_the_numbers_are_the_same():
+    def value():
+        return (Tensor([[1.0, 2.0], [3.0, 4.0]]) @ Tensor([[1.0], [2.0]])).relu().tolist()
+
+    expected = value()
+    with Context(NOOPT=1):
+        assert value() == expected
