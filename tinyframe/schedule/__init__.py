@@ -52,8 +52,13 @@ def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
     order = sink.toposort()
     buffers = [u for u in order if u.op is Ops.BUFFER]
     bound = {u: u.src[0] for u in order if u.op is Ops.BIND}
+    binding = {var: bind for bind, var in bound.items()}
+    for bind, var in bound.items():
+        if binding[var] is not bind:
+            raise ValueError(f"Variable {var.expr!r} is bound to {bind.val} and to {binding[var].val} in what is "
+                             "realized together")
     mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
-    return sink.substitute(mapping), buffers, {var: bind for bind, var in bound.items()}
+    return sink.substitute(mapping), buffers, binding
 
 
 def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:

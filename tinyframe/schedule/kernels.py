@@ -47,6 +47,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     Raises CycleError where memory is changed in place between two uses that need each other.
     """
     stored_by_user = [u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)]
+    stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # of a view, what it is a view of
     everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
     prepared = staged("prepare", spec_tensor, lambda: graph_rewrite(everything, prepare_rules, name="prepare"))
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
