@@ -103,6 +103,8 @@ class UPat:
     def __rshift__(self, other): return self._binary(Ops.SHR, other)
     def __lt__(self, other): return self._binary(Ops.CMPLT, other)
     def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
+    def __le__(self, other): return (self > other).ne(True)
+    def __ge__(self, other): return (self < other).ne(True)
     def __invert__(self): return self.ne(True)
     def ne(self, other): return self._binary(Ops.CMPNE, other)
     def eq(self, other): return self._binary(Ops.CMPEQ, other)

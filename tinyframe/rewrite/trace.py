@@ -69,9 +69,9 @@ def record() -> Iterator[list[Pass]]:
 
 
 def source_of(rule: Rule) -> str:
-    """The line of source that the rule is written on, as `file:line  text`."""
+    """The line of source that the rule is written on, as `file:line  text`; its pattern where there is none."""
     file, line = rule.location
-    text = linecache.getline(file, line).strip().rstrip(",")
+    text = linecache.getline(file, line).strip().rstrip(",") or repr(rule.pattern)
     return f"{file.rsplit('/', 1)[-1]}:{line}  {text}"
 
 

@@ -1,0 +1,138 @@
+"""Bounds: never wrong, and as tight as index simplification needs them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.expressions import assignments, cannot_wrap, expressions, leaves, speaks_z3, to_z3, z3_refutes
+from tinyframe.dtype import dtypes
+from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.node import Ops, UOp
+
+
+def var(low: int, high: int, dtype=dtypes.int, name: str = "a") -> UOp:
+    return UOp.variable(name, low, high, dtype)
+
+
+def assert_within_bounds(e: UOp) -> None:
+    parts = e.toposort()
+    for values in assignments(leaves(e), most=300):
+        for u in parts:
+            low, high = u.bounds
+            value = evaluate(u, values)
+            assert low <= value <= high, f"{u.render(simplify=False)} is {value}, outside {low}..{high}"
+
+
+@given(expressions(depth=4, wild=True))
+@settings(max_examples=100)
+def test_no_value_lies_outside_its_bounds(e):
+    assert_within_bounds(e)
+
+
+@given(st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32]).flatmap(
+    lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)))
+@settings(max_examples=100)
+def test_no_value_lies_outside_its_bounds_where_integers_wrap_around(e):
+    assert_within_bounds(e)
+
+
+@given(expressions(depth=3))
+@settings(max_examples=60)
+def test_bounds_are_proved(e):
+    if not (cannot_wrap(e) and all(map(speaks_z3, e.toposort())) and dtypes.is_int(e.dtype)):
+        return
+    (value,), known = to_z3([e])
+    low, high = e.bounds
+    assert z3_refutes(value >= low, known) is not True
+    assert z3_refutes(value <= high, known) is not True
+
+
+a, b = var(-3, 5), var(2, 4, name="b")
+nonneg = var(0, 20, name="n")
+
+
+@pytest.mark.parametrize(("expression", "expected"), [
+    (UOp.const(dtypes.int, 7), (7, 7)),
+    (a, (-3, 5)),
+    (var(1, 10).bind(3), (1, 10)),
+    (UOp.range(8, 0), (0, 7)),
+    (UOp.range(var(1, 10), 0), (0, 9)),
+    (UOp.range(0, 0), (0, 0)),
+    (UOp.special("gidx0", 16), (0, 15)),
+    (a + b, (-1, 9)),
+    (a - b, (-7, 3)),
+    (a.alu(Ops.SUB, b), (-7, 3)),
+    (a.alu(Ops.NEG), (-5, 3)),
+    (a * b, (-12, 20)),
+    (a * a, (-15, 25)),
+    (a * -2, (-10, 6)),
+    (a // 2, (-2, 2)),
+    (a // -2, (-3, 1)),
+    (a // b, (-2, 2)),
+    (b // a, (-4, 4)),
+    (a // 0, (0, 0)),
+    (a.alu(Ops.CDIV, b), (-1, 2)),
+    (a % 4, (0, 3)),
+    (nonneg % 32, (0, 20)),
+    (var(33, 35) % 32, (1, 3)),
+    (nonneg % b, (0, 3)),
+    (a % -4, (-3, 0)),
+    (a.alu(Ops.CMOD, b), (-3, 3)),
+    (nonneg.alu(Ops.CMOD, a.const_like(30)), (0, 20)),
+    (a.maximum(b), (2, 5)),
+    (a.minimum(b), (-3, 4)),
+    (a < 6, (True, True)),
+    (a < -3, (False, False)),
+    (a < b, (False, True)),
+    (a.eq(9), (False, False)),
+    (a.ne(9), (True, True)),
+    (b.const_like(3).eq(3), (True, True)),
+    ((a < 2).where(nonneg, b), (0, 20)),
+    ((a < 9).where(nonneg, b), (0, 20)),
+    ((a < 9).where(b, nonneg), (2, 4)),
+    (nonneg & 7, (0, 7)),
+    (a & 7, (0, 7)),
+    (nonneg | 32, (32, 63)),
+    (nonneg ^ 3, (0, 31)),
+    ((a < 9) & (b < 9), (True, True)),
+    ((a < 0) & (b < 0), (False, False)),
+    ((a < 0) | (b < 9), (True, True)),
+    ((a < 0) ^ (b < 9), (False, True)),
+    (nonneg << 2, (0, 80)),
+    (a >> 1, (-2, 2)),
+    (a.cast(dtypes.int8), (-3, 5)),
+    (a.cast(dtypes.uint8), (0, 255)),
+    ((a < 2).cast(dtypes.int), (0, 1)),
+    (nonneg.cast(dtypes.bool), (False, True)),
+    (b.cast(dtypes.bool), (True, True)),
+    (a.mulacc(b, nonneg), (-12, 40)),
+    (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)), (-3, 5)),
+    (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)).gep(1), (-3, 5)),
+    # what may wrap around may be anything
+    (var(100, 100, dtypes.int8) + var(100, 101, dtypes.int8, "b"), (-128, 127)),
+    (var(0, 3, dtypes.uint8) - UOp.const(dtypes.uint8, 1), (0, 255)),
+    (var(-128, 0, dtypes.int8).alu(Ops.NEG), (-128, 127)),
+    (var(0, 2**31 - 1) * 2, (-(2**31), 2**31 - 1)),
+    (var(-128, -1, dtypes.int8) // UOp.const(dtypes.int8, -1), (-128, 127)),
+    # floats
+    (UOp.const(dtypes.float, 1.5), (1.5, 1.5)),
+    (UOp.const(dtypes.float, float("nan")), (-float("inf"), float("inf"))),
+    (a.cast(dtypes.float), (-float("inf"), float("inf"))),
+    (UOp.const(dtypes.float, 1).maximum(2.0), (-float("inf"), float("inf"))),
+    (UOp.const(dtypes.float, 1) < 2.0, (False, True)),
+])
+def test_bounds_of(expression, expected):
+    assert expression.bounds == expected
+    assert (expression.vmin, expression.vmax) == expected
+
+
+def test_every_node_of_a_kernel_has_bounds():
+    i = UOp.range(4, 0)
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.uint8.ptr(4), (), 0)
+    kernel = memory.index(i, shape=(4,)).store(memory.index(i, shape=(4,)).load() + 1, i).sink()
+    assert all(len(u.bounds) == 2 for u in kernel.toposort())
+    assert memory.index(i, shape=(4,)).load().bounds == (0, 255)
+    x = UOp.new_buffer("CPU", 6, dtypes.bool)
+    assert x.reshape((2, 3)).permute((1, 0)).bounds == (False, True)

@@ -1,0 +1,212 @@
+"""UOps: one object per distinct node, immutable, let go of when unused, and as deep as memory allows."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+
+import pytest
+
+from tinyframe.dtype import dtypes
+from tinyframe.uop.node import GroupOp, Ops, UOp, resolve
+
+
+def var(name: str, low: int = 0, high: int = 9) -> UOp:
+    return UOp.variable(name, low, high)
+
+
+a, b = var("a"), var("b")
+
+
+# ---- one object per distinct node ---------------------------------------------------------------
+
+
+def test_equal_nodes_are_one_object():
+    assert var("a") is a
+    assert (a + b) * 2 is (a + b) * 2
+    assert a + b is not b + a
+    assert hash(a + 1) == hash(a + 1) and a + 1 == a + 1
+
+
+def test_constants_that_python_holds_equal_are_told_apart():
+    values = [1, 1.0, True, 0, 0.0, -0.0, False]
+    nodes = [UOp(Ops.CONST, dtypes.void, (), v) for v in values]
+    assert len(set(nodes)) == len(values)
+    nested = [UOp(Ops.NOOP, arg=(v, (v,))) for v in values]
+    assert len(set(nested)) == len(values)
+
+
+def test_nan_is_one_constant():
+    assert UOp.const(dtypes.float, float("nan")) is UOp.const(dtypes.float, float("nan"))
+
+
+def test_dtype_arg_and_tag_tell_nodes_apart():
+    assert UOp.const(dtypes.int, 1) is not UOp.const(dtypes.long, 1)
+    assert a.rtag("x") is not a and a.rtag("x") is a.rtag("x") and a.rtag("x").rtag(None) is a
+
+
+def test_a_constant_takes_the_kind_of_its_dtype():
+    assert type(UOp.const(dtypes.float, 1).arg) is float
+    assert type(UOp.const(dtypes.int, True).arg) is int
+    assert type(UOp.const(dtypes.bool, 1).arg) is bool
+    lanes = UOp.const(dtypes.float.vec(2), (1, 2))
+    assert lanes.op is Ops.VECTORIZE and [s.arg for s in lanes.src] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("copied", [lambda u: pickle.loads(pickle.dumps(u)), copy.copy, copy.deepcopy])
+def test_copies_are_the_same_object(copied):
+    u = (a * 2 + b).rtag("kept")
+    assert copied(u) is u
+
+
+# ---- immutable ----------------------------------------------------------------------------------
+
+
+def test_fields_cannot_be_set():
+    with pytest.raises(AttributeError, match="immutable"):
+        a.op = Ops.ADD
+    with pytest.raises(AttributeError, match="immutable"):
+        a.anything = 1
+
+
+def test_replace_gives_a_changed_copy_and_keeps_the_rest():
+    u = (a + b).rtag("t")
+    v = u.replace(op=Ops.MUL)
+    assert (v.op, v.src, v.dtype, v.arg, v.tag) == (Ops.MUL, u.src, u.dtype, u.arg, "t")
+    assert u.replace() is u
+    with pytest.raises(TypeError, match="nope"):
+        u.replace(nope=1)
+
+
+# ---- let go -------------------------------------------------------------------------------------
+
+
+def test_the_table_lets_go_of_nodes_that_nobody_holds():
+    x = UOp.variable("let go", 0, 1)
+    before = len(UOp._table)
+    made = x + 12345
+    made.simplify(), made.toposort(), made.bounds, repr(made), (made // 3 % 2 < 1).simplify()
+    gone = weakref.ref(made)
+    del made
+    gc.collect()
+    assert gone() is None
+    assert len(UOp._table) == before
+
+
+def test_a_node_made_again_after_it_was_let_go_is_whole():
+    for _ in range(3):
+        assert (var("again") + 77).src[1].arg == 77
+
+
+def test_a_chain_of_100000_nodes_is_built_walked_bounded_replaced_and_let_go():
+    before = len(UOp._table)
+    u = a
+    for k in range(100_000):
+        u = u + k % 3
+    order = list(u.toposort())
+    assert order[-1] is u and len(order) == 100_000 + 4
+    assert u.bounds == (sum(k % 3 for k in range(100_000)), 9 + sum(k % 3 for k in range(100_000)))
+    assert u.ranges == frozenset() and u.shape == ()
+    replaced = u.substitute({a: b})
+    assert replaced is not u and replaced.variables() == [b]
+    del u, order, replaced
+    gc.collect()
+    assert len(UOp._table) - before < 10
+
+
+# ---- walking ------------------------------------------------------------------------------------
+
+
+def test_toposort_has_sources_first_and_each_node_once():
+    u = (a + b) * (a + b) + a
+    order = list(u.toposort())
+    assert len(order) == len(set(order)) == 5
+    for n, x in enumerate(order):
+        assert all(s in order[:n] for s in x.src)
+
+
+def test_toposort_stops_at_the_gate():
+    u = (a + 1) * b
+    assert a not in u.toposort(gate=lambda x: x is not a + 1)
+
+
+def test_substitute_replaces_and_leaves_replacements_alone():
+    u = (a + b) * a
+    assert u.substitute({a: a + 1}) is (a + 1 + b) * (a + 1)
+    assert u.substitute({a: b, b: a}) is (b + a) * b
+    assert (a.rtag("t") + b).substitute({b: a}) is a.rtag("t") + a
+
+
+def test_variables_are_found_by_name_also_in_shapes():
+    n = UOp.variable("n", 1, 4)
+    assert ((b + a) * b).variables() == [a, b]
+    x = UOp.new_buffer("CPU", 8, dtypes.float).reshape((2, 4)).shrink(((0, 2), (0, n)))
+    assert x.variables() == [n]
+
+
+# ---- what is known of a value -------------------------------------------------------------------
+
+
+def test_ranges_are_those_a_value_changes_with():
+    i, j = UOp.range(4, 0), UOp.range(5, 1)
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(20), (), 0)
+    load = memory.index(i, j, shape=(4, 5)).load()
+    assert load.ranges == {i, j}
+    assert load.reduce(Ops.ADD, j).ranges == {i}
+    assert memory.index(i, j, shape=(4, 5)).store(load, i, j).sink().ranges == frozenset()
+    assert UOp.range(i + 1, 2).ranges == {i, UOp.range(i + 1, 2)}
+
+
+def test_variables_are_bound_and_unbound():
+    bound = var("n", 1, 5).bind(3)
+    assert bound.val == 3 and bound.unbind() == (var("n", 1, 5), 3) and bound.expr == "n"
+    with pytest.raises(AssertionError, match=r"\[1, 5\]"):
+        var("n", 1, 5).bind(6)
+    with pytest.raises(AssertionError):
+        (a + 1).bind(2)
+    with pytest.raises(ValueError, match="above"):
+        UOp.variable("m", 3, 2)
+
+
+# ---- writing expressions ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("written", "built"), [
+    (a - b, a + b * -1), (-a, a * -1), (3 - a, UOp.const(dtypes.int, 3) + a * -1), (a >= b, (a < b).ne(True)),
+    (a > b, b < a), (a <= b, (b < a).ne(True)), (a.minimum(b), -((-a).maximum(-b))), (~(a < b), (a < b).ne(True)),
+    (a // 2, a.alu(Ops.IDIV, UOp.const(dtypes.int, 2))), (2 ** a, UOp.const(dtypes.int, 2).alu(Ops.POW, a)),
+    (~a, a ^ -1), (1 + a, UOp.const(dtypes.int, 1) + a), (5 // a, UOp.const(dtypes.int, 5) // a),
+])
+def test_operators_build_nodes(written, built):
+    assert written is built
+
+
+def test_comparisons_are_bool_of_as_many_lanes():
+    assert (a < b).dtype is dtypes.bool
+    lanes = a.vectorize(4)
+    assert (lanes < lanes).dtype is dtypes.bool.vec(4)
+    assert a == a and (a == b) is False  # identity; eq() builds a node
+
+
+def test_truth_is_only_given_where_it_is_certain():
+    assert bool(a < 10) is True and bool(a < 0) is False
+    with pytest.raises(ValueError, match="resolve"):
+        bool(a < 5)
+    assert resolve(a < 5) is True and resolve(a < 5, default=False) is False
+    assert resolve(a < 0) is False and resolve(False) is False
+    assert resolve((a + b - a < 10)) is True
+
+
+def test_a_value_that_is_certain_is_an_int():
+    assert int(a - a + 3) == 3 and [10, 20][a - a + 1] == 20
+    with pytest.raises(TypeError, match="a"):
+        int(a)
+
+
+def test_groups_of_ops():
+    assert GroupOp.ALU < GroupOp.Elementwise < GroupOp.All == set(Ops)
+    assert GroupOp.Unary.isdisjoint(GroupOp.Binary) and Ops.WHERE in GroupOp.Ternary
+    assert Ops.FLOORDIV is Ops.IDIV and Ops.RECIPROCAL is Ops.RECIP
+    assert repr(Ops.ADD) == f"<Ops.ADD: {Ops.ADD.value}>" and str(Ops.ADD) == f"{Ops.ADD}" == "Ops.ADD"
