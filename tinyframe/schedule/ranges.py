@@ -108,8 +108,8 @@ def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
         about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
         if u.op is Ops.UNWINDOW and d == u.arg[0]:
-            about_i = valid
-        if about_i and i.op is not Ops.CONST or any(c.op is Ops.CONST for c in about_i):
+            about_i = valid  # the remainder counts, even where the quotient is constant
+        if about_i:
             stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
             conditions[stand_in] = i, all_of(about_i)
             out[d] = stand_in
