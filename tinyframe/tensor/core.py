@@ -403,6 +403,11 @@ def _is_stored(uop: UOp) -> bool:
 def _has_memory(uop: UOp) -> bool:
     """Whether each element has a place of its own in a buffer, or in one that is assigned to."""
     places = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.ASSIGN, Ops.DETACH)
-    while uop.op in places:
+    while uop.op in places or (uop.op is Ops.WINDOW and _windows_are_apart(*uop.arg)):
         uop = uop.src[0]
     return uop.op is Ops.BUFFER
+
+
+def _windows_are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
+    """Whether no element is in two windows, as in t[::2]."""
+    return dilation * (size - 1) < stride
