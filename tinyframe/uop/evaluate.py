@@ -157,9 +157,12 @@ def exec_alu(op: Ops, dtype: DType, operands: Sequence[Number], truncate_output:
 
 
 def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
-    """The value of a scalar expression, given those of its leaves (RANGEs, Variables, LOADs …)."""
+    """The value of a scalar expression, given those of its leaves (RANGEs, Variables, LOADs …).
+
+    RuntimeError where one of them is missing.
+    """
     done: dict[UOp, Number] = {}
-    for x in u.toposort(gate=lambda x: x not in values):
+    for x in u.toposort(gate=lambda x: x not in values and x.op in GroupOp.Elementwise):
         if x in values:
             done[x] = values[x]
         elif x.op is Ops.CONST:
@@ -168,17 +171,14 @@ def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
             done[x] = x.src[1].arg
         elif x.op in GroupOp.Elementwise and x.op is not Ops.BITCAST:
             done[x] = exec_alu(x.op, x.dtype, [done[s] for s in x.src])
-        elif x is u or x.op not in (Ops.DEFINE_VAR, Ops.RANGE):
-            raise RuntimeError(f"{x.op} has no value here: unbound {x.render(simplify=False)}")
+        else:
+            raise RuntimeError(f"{u.render(simplify=False)} has no value: unbound {x.render(simplify=False)}")
     return done[u]
 
 
-def sym_infer(u: int | UOp, values: Mapping[UOp | str, int]) -> int:
+def sym_infer(u: int | UOp, values: Mapping[UOp, int] | Mapping[str, int]) -> int:
     """A symbolic size as a number, given the values of its Variables (by Variable or by name)."""
     if not isinstance(u, UOp):
         return u
-    given = {v: values[key] for v in u.variables() for key in (v, v.arg[0]) if key in values}
-    if missing := [v.expr for v in u.variables() if v not in given and v in u.toposort(
-            gate=lambda x: x.op is not Ops.BIND)]:
-        raise RuntimeError(f"{u.render()} cannot be computed: unbound {', '.join(missing)}")
-    return evaluate(u, given)
+    given: Mapping[Any, int] = values
+    return evaluate(u, {v: given[key] for v in u.variables() for key in (v, v.expr) if key in given})

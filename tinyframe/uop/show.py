@@ -88,13 +88,17 @@ render_rules: dict[Ops, Callable[..., str]] = {
 }
 
 
+LONGEST = 2000  # characters; shared parts are written out at each use, which can double at every step
+
+
 def render(u: UOp) -> str:
-    """An expression as text, every operation in brackets: `((a*4)+b)`."""
+    """An expression as text, every operation in brackets: `((a*4)+b)`. Parts too long to read are cut."""
     text: dict[UOp, str] = {}
     for x in u.toposort():
         words = [text[s] for s in x.src]
         rule = render_rules.get(x.op)
-        text[x] = rule(x, *words) if rule else f"{x.op.name.lower()}({', '.join(words)})"
+        line = rule(x, *words) if rule else f"{x.op.name.lower()}({', '.join(words)})"
+        text[x] = line if len(line) <= LONGEST else f"{line[:LONGEST // 2]} … {line[-LONGEST // 4:]}"
     return text[u]
 
 
@@ -110,8 +114,10 @@ def render_pattern(p: UPat) -> str:
         return repr(p.arg)
     if p.src is None:
         return f"{ops}:{p.name}" if ops and p.name else ops or p.name or "_"
-    sources = [p.src] if not isinstance(p.src, (tuple, list)) else p.src
-    words = [render_pattern(s) for s in sources]
+    if isinstance(p.src, (tuple, list)):
+        words = [render_pattern(s) for s in p.src] + ["…"] * p.any_len
+    else:  # one pattern for every source
+        words = [render_pattern(p.src) + "…"]
     sign = INFIX.get(next(iter(p.ops))) if p.ops is not None and len(p.ops) == 1 else None
     text = f"({words[0]} {sign} {words[1]})" if sign and len(words) == 2 else f"{ops}({', '.join(words)})"
     return f"{text}:{p.name}" if p.name else text

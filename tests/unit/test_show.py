@@ -1,0 +1,117 @@
+"""UOps as text: the forms that the course's texts print."""
+
+from __future__ import annotations
+
+import pytest
+
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite import UPat
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import listing, pretty, render, render_pattern, summary
+
+a, b = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
+
+
+# ---- whole graphs ---------------------------------------------------------------------------------
+
+
+def test_a_graph_prints_as_nested_uops():
+    unique = UOp(Ops.UNIQUE, arg=7)
+    buffer = UOp(Ops.BUFFER, dtypes.int, (unique, UOp(Ops.DEVICE, arg="PYTHON")), 4)
+    assert repr(buffer.copy_to_device("CPU")) == """\
+UOp(Ops.COPY, dtypes.int, arg=None, src=(
+  UOp(Ops.BUFFER, dtypes.int, arg=4, src=(
+    UOp(Ops.UNIQUE, dtypes.void, arg=7, src=()),
+    UOp(Ops.DEVICE, dtypes.void, arg='PYTHON', src=()),)),
+  UOp(Ops.DEVICE, dtypes.void, arg='CPU', src=()),))"""
+
+
+def test_a_node_used_twice_is_named_where_it_first_appears():
+    twice = a + 1
+    assert repr(twice * twice) == """\
+UOp(Ops.MUL, dtypes.int, arg=None, src=(
+  x0:=UOp(Ops.ADD, dtypes.int, arg=None, src=(
+    UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), src=()),
+    UOp(Ops.CONST, dtypes.int, arg=1, src=()),)),
+  x0,))"""
+
+
+def test_tags_are_shown_where_there_are_any():
+    assert repr(a.rtag("mark")) == "UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), tag='mark', src=())"
+
+
+def test_what_is_printed_can_be_run():
+    u = (a + 1) * (a + 1) + a // 3
+    assert eval(repr(u), {"UOp": UOp, "Ops": Ops, "dtypes": dtypes}) is u
+
+
+def test_a_chain_of_10000_ops_is_printed():
+    u = UOp.variable("f", 0, 1, dtypes.float)
+    for _ in range(10_000):
+        u = u.sin()
+    text = pretty(u)
+    assert text.count("Ops.SIN") == 10_000 and len(text) < 3_000_000
+
+
+# ---- index expressions ----------------------------------------------------------------------------
+
+i = UOp.range(8, 0)
+
+
+@pytest.mark.parametrize(("expression", "text"), [
+    (a + 3, "(a+3)"), (a * 5, "(a*5)"), (a < b, "(a<b)"), (a >= b, "((a<b)!=True)"), (a - b, "(a+(b*-1))"), (-a, "(a*-1)"),
+    (a // 2 % 3, "((a//2)%3)"), (a.maximum(b), "max(a, b)"), ((a < b).where(a, 0), "(a if (a<b) else 0)"), (i * 4 + a, "((ridx0*4)+a)"),
+    (UOp.special("gidx0", 4) + 1, "(gidx0+1)"), (a.bind(3) + 1, "(a+1)"), (a.mulacc(b, 1), "(a*b+1)"), (a & 3, "(a&3)"),
+    (a.eq(b), "(a==b)"), (a << 2, "(a<<2)"), (a.cast(dtypes.long), "long(a)"), (a.alu(Ops.NEG), "(-a)"),
+    (UOp.const(dtypes.float, 1.5), "1.5"), (a.cast(dtypes.float).exp2(), "exp2(float(a))"),
+    (UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 1).index(i, shape=(8,)).load() + 1, "(data1[ridx0]+1)"),
+])
+def test_expressions_render(expression, text):
+    assert expression.render(simplify=False) == render(expression) == text
+
+
+def test_render_simplifies_unless_told_not_to():
+    assert (a + b - a).render() == "b"
+    assert (a + b - a).render(simplify=False) == "((a+b)+(a*-1))"
+
+
+def test_a_long_expression_is_cut_not_endless():
+    u = a
+    for _ in range(200):
+        u = u * b + u  # shared: written out it would double each time
+    assert len(render(u)) < 20_000
+
+
+# ---- patterns, programs ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("pattern", "text"), [
+    (UPat.var("x") + 0, "(x + 0)"), (UPat.cvar("c"), "CONST:c"), (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
+    (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE…)"), (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
+    (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, …)"),
+])
+def test_patterns_render_on_one_line(pattern, text):
+    assert render_pattern(pattern) == text
+
+
+def test_a_program_is_listed_one_instruction_a_line():
+    data = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(8), (), 0)
+    place = UOp(Ops.INDEX, data.dtype, (data, UOp.const(dtypes.bool, True), i))
+    load = place.load()
+    double = load + load
+    store = place.store(double)
+    program = [data, i, place, load, double, store, UOp(Ops.ENDRANGE, dtypes.void, (i,))]
+    assert listing(program) == """\
+   0 DEFINE_GLOBAL  float.ptr(8)         []                       0
+   1 RANGE          int                  [8]                      (0, AxisType.LOOP)
+   2 INDEX          float.ptr(8)         [0, True, 1]
+   3 LOAD           float                [2]
+   4 ADD            float                [3, 3]
+   5 STORE          void                 [2, 4]
+   6 ENDRANGE       void                 [1]"""
+
+
+def test_a_summary_has_a_line_for_each_node_but_constants():
+    lines = summary((a + 1) * (b + 1)).splitlines()
+    assert len(lines) == 5
+    assert lines[-1].split()[:3] == ["4", "MUL", "int"]
