@@ -1,0 +1,99 @@
+"""Generated chains of movement ops, each with what NumPy makes of it. Shared by the tests of uop/."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tinyframe.dtype import dtypes
+from tinyframe.uop.node import Ops, UOp
+
+
+def moved(u: UOp, x: np.ndarray) -> np.ndarray:
+    """What NumPy makes of the source `x` of a movement op."""
+    if u.op is Ops.RESHAPE:
+        return x.reshape(u.arg)
+    if u.op is Ops.PERMUTE:
+        return x.transpose(u.arg)
+    if u.op is Ops.EXPAND:
+        return np.broadcast_to(x, u.arg)
+    if u.op is Ops.PAD:
+        return np.pad(x, u.arg)
+    if u.op is Ops.SHRINK:
+        return x[tuple(slice(begin, end) for begin, end in u.arg)]
+    if u.op is Ops.FLIP:
+        return np.flip(x, [axis for axis, flipped in enumerate(u.arg) if flipped])
+    if u.op is Ops.WINDOW:
+        axis, size, stride, dilation = u.arg
+        windows = [np.take(x, [o * stride + k * dilation for o in range(u.shape[axis])], axis) for k in range(size)]
+        return np.stack(windows, -1)
+    axis, stride, dilation, length = u.arg
+    out = np.zeros(u.shape, x.dtype)
+    for i in range(length):
+        for k in range(u.shape[-1]):
+            window, odd = divmod(i - k * dilation, stride)
+            if not odd and 0 <= window < x.shape[axis]:
+                at = [slice(None)] * (x.ndim - 1)
+                to = list(at)
+                at[axis], to[axis] = window, i
+                out[(*to, k)] = x[(*at, k)]
+    return out
+
+
+@st.composite
+def chains(draw, most_ops: int = 5, most_elements: int = 400) -> UOp:
+    """Up to `most_ops` movement ops on a buffer."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
+    u = UOp.new_buffer("CPU", math.prod(sizes), dtypes.int).reshape(tuple(sizes))
+    for _ in range(draw(st.integers(1, most_ops))):
+        new = draw(one_move(u))
+        if 0 < math.prod(new.shape) <= most_elements:
+            u = new
+    return u
+
+
+@st.composite
+def one_move(draw, u: UOp) -> UOp:
+    shape, axes = u.shape, range(len(u.shape))
+    match draw(st.sampled_from(["reshape", "reshape", "permute", "expand", "pad", "pad", "shrink", "flip", "window", "unwindow"])):
+        case "reshape":
+            return u.reshape(tuple(draw(factors_of(math.prod(shape)))))
+        case "permute":
+            return u.permute(tuple(draw(st.permutations(axes))))
+        case "expand":
+            return u.expand(tuple(draw(st.integers(1, 4)) if s == 1 else s for s in shape))
+        case "pad":
+            widths = st.tuples(st.integers(0, 2), st.integers(0, 2))
+            return u.pad(tuple(draw(widths) for _ in axes))
+        case "shrink":
+            cuts = [sorted(draw(st.tuples(st.integers(0, s), st.integers(0, s)))) for s in shape]
+            return u.shrink(tuple((begin, max(end, begin + 1) if begin < s else s)
+                                  for (begin, end), s in zip(cuts, shape, strict=True)))
+        case "flip":
+            return u.flip(tuple(draw(st.booleans()) for _ in axes))
+        case "window" if shape:
+            axis = draw(st.integers(0, len(shape) - 1))
+            size, dilation = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+            if dilation * (size - 1) < shape[axis]:
+                return u.window(axis, size, draw(st.integers(1, 3)), dilation)
+        case "unwindow" if len(shape) > 1:
+            axis = draw(st.integers(0, len(shape) - 2))
+            return u.unwindow(axis, draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 7)))
+    return u
+
+
+@st.composite
+def factors_of(draw, n: int) -> list[int]:
+    out = []
+    while n > 1 and len(out) < 3:
+        factor = draw(st.sampled_from([f for f in range(1, n + 1) if n % f == 0]))
+        out.append(factor)
+        n //= factor
+    return [*out, n]
+
+
+def numpy_of(u: UOp, memory: np.ndarray) -> np.ndarray:
+    """The chain `u` with `memory` in its buffer."""
+    return memory if u.op is Ops.BUFFER else moved(u, numpy_of(u.src[0], memory))
