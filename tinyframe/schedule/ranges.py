@@ -43,6 +43,7 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
     for value in members:
         order.update(value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u)))
     users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
+    users.update(members)  # to be stored is a use
 
     # from the top down: at which indices each value is needed
     needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
@@ -126,8 +127,10 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         below = u.src[0]
         while below.op in (Ops.RESHAPE, Ops.PERMUTE) and users[below] == 1:
             below = below.src[0]
-        # reduces of one kind, one inside the other, are one reduce (unless the inner is used alone)
-        if x.op is Ops.REDUCE and x.arg is op and users[below] == 1:
+        # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone, or
+        # would be computed again for a range that it does not depend on.
+        if (x.op is Ops.REDUCE and x.arg is op and users[below] == 1
+                and all(r in x.ranges for r in child.ranges)):
             return x.src[0].reduce(op, *child.ranges, *x.src[1:])
         return x.reduce(op, *child.ranges)
     if child.conditions:
