@@ -178,6 +178,29 @@ def test_zigs_wheel_is_taken_where_there_is_nothing_else(installed):
     assert find_compiler() == ("/usr/bin/cc",)
 
 
+@pytest.mark.parametrize("cache", [0, 1])
+@pytest.mark.parametrize("alone", [True, False])
+def test_zig_makes_its_c_library_only_where_it_must_and_in_our_folder(tmp_path, alone, cache):
+    real, log = find_compiler(), tmp_path / "log"
+    zig = tmp_path / "zig"
+    zig.write_text(f"""#!{sys.executable}
+import os, subprocess, sys
+arguments = sys.argv[2:]
+with open({str(log)!r}, "a") as log:
+    print("-nostdlib" in arguments, os.environ["ZIG_GLOBAL_CACHE_DIR"], file=log)
+if "-nostdlib" in arguments and not {alone}:
+    sys.exit("undefined symbol: __truncdfhf2")
+sys.exit(subprocess.call([*{real!r}, *[a for a in arguments if not a.startswith("-m")]]))
+""")
+    zig.chmod(0o755)
+    with Context(CACHE=cache):
+        assert run_add(ClangCompiler((str(zig), "cc")).compile(ADD)) == [5, 6, 7, 8]
+    calls = [line.split(maxsplit=1) for line in log.read_text().splitlines()]
+    assert [with_own for with_own, _ in calls] == (["True"] if alone else ["True", "False"])
+    for _, folder in calls:
+        assert (folder == str(tmp_path / "cache" / "zig")) is bool(cache)
+
+
 def test_cc_goes_before_all_and_may_have_arguments(installed):
     installed.update(clang="/usr/bin/clang", ccache="/usr/bin/ccache")
     assert find_compiler("ccache gcc -m64") == ("/usr/bin/ccache", "gcc", "-m64")

@@ -24,13 +24,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Compiled, CompileError, Compiler, Runner
 from tinyframe.renderer import Target
-from tinyframe.runtime.cache import Cached, cached
+from tinyframe.runtime.cache import Cached, cache_folder, cached
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.settings import settings
+
+if TYPE_CHECKING:
+    import tempfile
 
 # contract=fast: a*b+c is one instruction, across statements too. math-errno: sqrt is one
 # instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: no one reads the warnings.
@@ -53,15 +56,31 @@ class ClangCompiler(Compiler):
 
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
         self.command = command
-        self.flags = (*FLAGS, *_machine_flags(is_zig=Path(command[0]).name == "zig"), *extra_flags)
+        self.is_zig = Path(command[0]).name == "zig"
+        self.flags = (*FLAGS, *_machine_flags(self.is_zig), *extra_flags)
 
     def compile(self, src: str) -> bytes:
         import tempfile  # here: it takes a while to import, and a warm cache needs none of it
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
-            self.run([*self.flags, "-x", "c", "-", "-o", str(library), "-lm"], src)
+            arguments = [*self.flags, "-x", "c", "-", "-o", str(library)]
+            if not (self.is_zig and self._links_alone(arguments, src, library)):
+                self.run([*arguments, "-lm"], src)
             return library.read_bytes()
+
+    def _links_alone(self, arguments: list[str], src: str, library: Path) -> bool:
+        """Whether the C library that Python has loaded is enough for this source.
+
+        It nearly always is. Only conversions such as double to half may need more, and for that
+        zig first compiles a C library of its own, which takes it 5 to 10 s, once.
+        """
+        try:
+            self.run([*arguments, "-nostdlib"], src)
+            ctypes.CDLL(os.fspath(library))
+            return True
+        except (CompileError, OSError):
+            return False
 
     def run(self, arguments: list[str], src: str) -> bytes:
         """What the compiler prints, given these arguments and `src` as its input. CompileError."""
@@ -69,7 +88,8 @@ class ClangCompiler(Compiler):
 
         command = [*self.command, *arguments]
         try:
-            done = subprocess.run(command, input=src.encode(), capture_output=True, check=False)
+            done = subprocess.run(command, input=src.encode(), capture_output=True, check=False,
+                                  env=_zig_environment() if self.is_zig else None)  # fmt: skip
         except OSError as error:
             raise CompileError(f"the C compiler could not be started: {error}",
                                command=shlex.join(command)) from error  # fmt: skip
@@ -137,6 +157,21 @@ def find_compiler(cc: str = "") -> tuple[str, ...]:
         'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
         "DEVICE=PYTHON works without one, slowly"
     )
+
+
+@functools.cache
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for as long as this process lives."""
+    import tempfile
+
+    return tempfile.TemporaryDirectory(prefix="tinyframe-")
+
+
+def _zig_environment() -> dict[str, str]:
+    """zig keeps a cache of its own, and where it cannot write it, it never ends (seen)."""
+    folder = cache_folder()
+    place = os.fspath(folder / "zig") if folder else _scratch_folder().name
+    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
 
 
 # ---- the machine --------------------------------------------------------------------------------
