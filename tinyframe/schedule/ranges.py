@@ -43,7 +43,7 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
     for value in members:
         order.update(value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u)))
     users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
-    users.update(members)  # to be stored is a use
+    users.update(list(members))  # to be stored is a use
 
     # from the top down: at which indices each value is needed
     needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
