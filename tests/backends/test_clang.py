@@ -206,6 +206,14 @@ def test_cc_goes_before_all_and_may_have_arguments(installed):
     assert find_compiler("ccache gcc -m64") == ("/usr/bin/ccache", "gcc", "-m64")
 
 
+@pytest.mark.parametrize("tools", [True, False])
+def test_macos_offer_to_install_a_compiler_is_none(installed, monkeypatch, tmp_path, tools):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(clang, "_MACOS_TOOLS", (str(tmp_path if tools else tmp_path / "none"),))
+    installed.update(clang="/usr/bin/clang", gcc="/opt/homebrew/bin/gcc")
+    assert find_compiler() == (("/usr/bin/clang",) if tools else ("/opt/homebrew/bin/gcc",))
+
+
 def test_a_cc_that_does_not_exist_is_named(installed):
     installed["gcc"] = "/usr/bin/gcc"
     with pytest.raises(NoCompiler, match="CC='tcc': there is no such program"):

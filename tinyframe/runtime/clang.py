@@ -146,7 +146,7 @@ def find_compiler(cc: str = "") -> tuple[str, ...]:
             )
         return (found, *command[1:])
     for name in ("clang", "gcc", "cc"):
-        if found := shutil.which(name):
+        if (found := shutil.which(name)) and _is_more_than_an_offer(found):
             return (found,)
     wheel = importlib.util.find_spec("ziglang")
     if wheel is not None and wheel.origin is not None:
@@ -157,6 +157,17 @@ def find_compiler(cc: str = "") -> tuple[str, ...]:
         'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
         "DEVICE=PYTHON works without one, slowly"
     )
+
+
+_MACOS_TOOLS = ("/Library/Developer/CommandLineTools", "/var/db/xcode_select_link",
+                "/Applications/Xcode.app")  # fmt: skip
+
+
+def _is_more_than_an_offer(program: str) -> bool:
+    """macOS has a /usr/bin/clang even without its tools; it only offers to install them."""
+    if sys.platform != "darwin" or not program.startswith("/usr/bin/"):
+        return True
+    return any(os.path.exists(place) for place in _MACOS_TOOLS)
 
 
 @functools.cache
