@@ -72,7 +72,9 @@ def compute(root: UOp, values: dict[UOp, np.ndarray], fused: bool = False) -> np
         for u in root.toposort(gate=lambda u: u not in values):
             if u in done:
                 continue
-            if u.op is Ops.CONST:
+            if u.op is Ops.DETACH:
+                done[u] = done[u.src[0]]
+            elif u.op is Ops.CONST:
                 done[u] = _constant(u)
             elif u.op in GroupOp.Elementwise:
                 done[u] = _fused(u, done) if fused else None

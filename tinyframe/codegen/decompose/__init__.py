@@ -22,7 +22,7 @@ import functools
 from collections.abc import Iterable
 
 from tinyframe.codegen.decompose import basic, narrow
-from tinyframe.codegen.decompose.elementary import exp2, log2_float32
+from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
 from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
 from tinyframe.codegen.decompose.power import float_power, log2_float64
 from tinyframe.codegen.decompose.sine import sin_float32, sin_float64
@@ -37,6 +37,7 @@ _F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
 # op -> the rules that do without it
 without: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
+        ((UPat.var("x", {dtypes.float32, dtypes.float64}) * UPat.cvar("factor")).exp2(), exp2_of_multiple),
         (_F32.exp2(), lambda x: exp2(x)),
         (_F64.exp2(), lambda x: exp2(x)),
     ]),

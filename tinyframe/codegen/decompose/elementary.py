@@ -17,8 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from tinyframe.dtype import DType, dtypes
+from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import Ops, UOp
@@ -82,6 +83,8 @@ def absolute(x: UOp) -> UOp:
 
 # ---- EXP2 -----------------------------------------------------------------------------------------
 
+LN_2 = Fraction(0xB17217F7D1CF79ABC9E3B39803F2F6AF, 1 << 128)
+
 # 2**r = 1 + r*polynomial(r) for -1 <= r <= 1
 EXP2_COEFFICIENTS = {
     # relative error 2**-28.9
@@ -101,17 +104,64 @@ EXP2_COEFFICIENTS = {
 
 def exp2(x: UOp, low: UOp | None = None) -> UOp:
     """2 ** (x + low); `low`, if given, is a part of the argument too small for x to hold."""
-    layout = layout_of(x)
-    # beyond these 2**x is 0 or inf in any case; NaN stays
-    lowest, highest = -layout.bias - layout.mantissa_bits - 4.0, layout.bias + 3.0
-    x = (x < lowest).where(x.const_like(lowest), x)
-    x = (x > highest).where(x.const_like(highest), x)
-    # x = 2*half + r. An even number, so that 2**x = 2**r * 2**half * 2**half: 2**half has an exponent
-    # that fits even where 2**x is denormal or inf, and only the last product rounds.
+    x = _clamp(x, *_exponent_range(x))
     nearest, bits = round_to(x, 2)
     r = x - nearest if low is None else (x - nearest) + low
-    scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(x.dtype.scalar())
-    return (r * polynomial(r, EXP2_COEFFICIENTS[x.dtype.scalar()]) + 1.0) * scale * scale
+    return _power(r, bits, EXP2_COEFFICIENTS[x.dtype.scalar()])
+
+
+def exp2_of_multiple(x: UOp, factor: UOp) -> UOp | None:
+    """2 ** (x * factor) for a constant factor; with log2(e) it is exp(x).
+
+    The error of the product x * factor would be one of the exponent, so it grows with x to 50 units
+    in the last place. Instead of the product x is reduced, by multiples of 1/factor.
+    """
+    layout, dtype = layout_of(x), x.dtype.scalar()
+    if not 2.0**-16 < abs(factor.arg) < 2.0**16:
+        return None
+    inverse = _inverse(factor.arg, dtype)
+    c = float(1 / inverse)
+    # `nearest` is a multiple of 2 below 256 or 2048, so nearest * high is exact
+    spare = 8 if layout.mantissa_bits == 23 else 11
+    unit = Fraction(2) ** (math.frexp(inverse)[1] - (layout.mantissa_bits + 1 - spare))
+    high = round(inverse / unit) * unit
+    low = float(inverse - high)
+    lowest, highest = sorted(limit / c for limit in _exponent_range(x))
+    x = _clamp(x, truncate[dtype](lowest), truncate[dtype](highest))
+    nearest, bits = round_to(x * c, 2)
+    r = (x - nearest * float(high)) - nearest * low
+    return _power(r, bits, [a * c ** (n + 1) for n, a in enumerate(EXP2_COEFFICIENTS[dtype])])
+
+
+def _inverse(factor: float, dtype: DType) -> Fraction:
+    """1 / factor. The number nearest to log2(e) in the dtype stands for log2(e) itself."""
+    if truncate[dtype](abs(factor)) == truncate[dtype](1 / math.log(2)):
+        return LN_2 if factor > 0 else -LN_2
+    return 1 / Fraction(factor)
+
+
+def _exponent_range(x: UOp) -> tuple[float, float]:
+    """Beyond these 2**x is 0 or inf in any case."""
+    layout = layout_of(x)
+    return -layout.bias - layout.mantissa_bits - 4.0, layout.bias + 3.0
+
+
+def _clamp(x: UOp, lowest: float, highest: float) -> UOp:
+    """NaN stays."""
+    x = (x < lowest).where(x.const_like(lowest), x)
+    return (x > highest).where(x.const_like(highest), x)
+
+
+def _power(r: UOp, bits: UOp, coefficients: Sequence[float]) -> UOp:
+    """2 ** (r + nearest) from r and the bits of `nearest` as round_to(…, 2) gives them.
+
+    `nearest` is an even number, 2*half, so that it is 2**r * 2**half * 2**half: 2**half has an
+    exponent that fits even where the result is denormal or inf, and only the last product rounds.
+    """
+    layout = layout_of(r)
+    coefficients = [truncate[r.dtype.scalar()](c) for c in coefficients]
+    scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(r.dtype.scalar())
+    return (r * polynomial(r, coefficients) + 1.0) * scale * scale
 
 
 # ---- LOG2 -----------------------------------------------------------------------------------------
