@@ -83,9 +83,12 @@ def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> U
 
 
 def replace_ranges(root: UOp, mapping: dict[UOp, UOp],
-                   also: Callable[[UOp], UOp | None] = lambda u: None) -> UOp:
+                   also: Callable[[UOp], UOp | None] = lambda u: None,
+                   owned_instead: dict[UOp, tuple[UOp, ...]] | None = None) -> UOp:
     """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges in
-    that expression. `also` may change a rebuilt node further."""
+    that expression, in the order of `owned_instead` where it has one. `also` may change a rebuilt
+    node further."""
+    order = owned_instead or {}
     done = dict(mapping)
     for u in root.toposort():
         if u in mapping:
@@ -96,7 +99,7 @@ def replace_ranges(root: UOp, mapping: dict[UOp, UOp],
             continue
         if u.op in FIRST_RANGE:
             first = FIRST_RANGE[u.op]
-            owned = [r for s in src[first:] for r in s.toposort() if r.op is Ops.RANGE]
+            owned = [r for s in u.src[first:] for r in order.get(s, done[s].toposort()) if r.op is Ops.RANGE]
             src = src[:first] + tuple(dict.fromkeys(owned))
         elif u.op is Ops.INDEX:
             src = src[:1] + tuple(s.simplify() for s in src[1:])
@@ -153,8 +156,9 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         return replace_ranges(sink, {r: inner})
     outer = fresh_range(sink, -(-size // n), kind(r), 1)
     start, index = outer * n, outer * n + inner
+    both = {r: (outer, inner)}
     if size % n == 0:
-        return replace_ranges(sink, {r: index})
+        return replace_ranges(sink, {r: index}, owned_instead=both)
     if size > n and not _in_place(sink):
         index = start.minimum(size - n) + inner
         counted = index < start
@@ -172,7 +176,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
             return u.replace(src=(u.src[0], all_of([u.src[1], *guards]), *u.src[2:]))
         return None
 
-    return replace_ranges(sink, {r: index}, also)
+    return replace_ranges(sink, {r: index}, also, both)
 
 
 def _in_place(sink: UOp) -> bool:
@@ -185,6 +189,8 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     n = _size(r, opt.arg)
     if not 1 < n < length(r):
         raise KernelOptError(f"cannot split {length(r)} iterations into groups of {n}")
+    if kind(r) is AxisType.THREAD:
+        raise KernelOptError(f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD")
     return divide(sink, r, n, kind(r))
 
 
@@ -288,6 +294,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"argument {opt.arg} is written by the kernel")
     if len(loads) > 1:
         raise KernelOptError(f"argument {opt.arg} is read in {len(loads)} different ways")
+    if any(u.op is Ops.STAGE and loads[0] in u.src[0].toposort() for u in sink.toposort()):
+        raise KernelOptError(f"argument {opt.arg} is copied already")
     (load,), (index,) = loads, [u.src[0] for u in loads]
     buffer, valid, *ix = index.src
     inside = [r for r in _reading_order(sink) if r in index.ranges and r not in outside]
