@@ -39,7 +39,7 @@ def compiled(out: Tensor, opts: list[Opt]) -> Callable[[], object]:
     (item,) = Tensor.schedule(out)
     device = Device["CPU"]
     spec = get_program(item.ast, device.renderer, opts)
-    runner = device.runner(spec.name, device.compiler.compile_cached(spec.src))
+    runner = device.runner(spec.function, device.compiler.compile_cached(spec.src))
     opaque = [b.ensure_allocated()._buf for b in item.bufs]
     return lambda: runner(*opaque, global_size=(spec.threads, 1, 1))
 

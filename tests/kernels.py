@@ -86,7 +86,7 @@ def run_with(tensor: Tensor, opts: Sequence[Opt] | None, device: str = "CPU") ->
 
 def launch(spec: ProgramSpec, bufs: Sequence[Buffer]) -> None:
     device = Device[spec.device]
-    runner = device.runner(spec.name, device.compiler.compile_cached(spec.src))
+    runner = device.runner(spec.function, device.compiler.compile_cached(spec.src))
     opaque = [bufs[slot]._buf for slot in spec.globals]
     runner(*opaque, global_size=(spec.threads, 1, 1), local_size=(1, 1, 1), wait=True)
 

@@ -14,8 +14,8 @@ from tinyframe.codegen.linearize import linearize
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops
-from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, kernel_name, thread_count
-from tinyframe.renderer import Renderer
+from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, function_name, kernel_name, thread_count
+from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.settings import settings
 from tinyframe.uop.node import AxisType, Ops, UOp
@@ -91,14 +91,14 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
     loops = [u for u in nodes if u.op is Ops.RANGE and u not in copied]
-    name = kernel_name(ast, sorted(loops, key=_name_order))
-    source = renderer.render(name, uops)
+    function = function_name(ast, sorted(loops, key=_name_order))
+    source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
     written = {s.src[0].src[0].arg for s in ast.src}
     return ProgramSpec(
-        name=name, src=source, device=renderer.device, ast=ast, uops=uops, globals=sorted(used),
-        outs=sorted(written), ins=[a for a in arguments if a not in written], vars=ast.variables(),
+        name=kernel_name(ast, function), function=function, src=source, device=renderer.device, ast=ast, uops=uops, globals=sorted(used),
+        outs=sorted(written), ins=[a for a in arguments if a not in written], vars=variables(uops),
         threads=thread_count(uops), opts=job.opts or [], ops_estimate=estimate_ops(ast), mem_estimate=estimate_mem(ast))
 
 

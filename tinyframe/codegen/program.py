@@ -13,12 +13,15 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 class ProgramSpec:
     """One kernel as source text.
 
+    name: as it is shown, different for each kernel. function: its name in the source, which says the
+    sizes only, so that equal kernels of different sessions are equal text for the disk cache.
     globals: the slots of the kernel's arguments. vars: its Variables, in argument order. threads:
     iterations of its THREAD loop, 1 where it has none. ops_estimate: arithmetic operations;
     mem_estimate: bytes of the arguments that it touches, each counted once.
     """
 
     name: str
+    function: str
     src: str
     device: str
     ast: UOp
@@ -42,15 +45,18 @@ _names: Counter[str] = Counter()
 _named: dict[tuple, str] = {}
 
 
-def kernel_name(sink: UOp, loops: list[UOp]) -> str:
-    """`E_4` (elementwise) or `r_64_16` (with a reduce) and the loops' sizes; a second kernel of the
-    same sizes is `E_4n1`, a third `E_4n2`."""
-    if (name := _named.get(sink)) is None:
-        prefix = "r" if any(u.op is Ops.REDUCE for u in sink.toposort()) else "E"
-        name = "_".join([prefix, *[str(length(r)) for r in loops]]) if loops else prefix
-        count = _names[name]
-        _names[name] += 1
-        name = _named[sink] = f"{name}n{count}" if count else name
+def function_name(sink: UOp, loops: list[UOp]) -> str:
+    """`E_4` (elementwise) or `r_64_16` (with a reduce) and the loops' sizes."""
+    prefix = "r" if any(u.op is Ops.REDUCE for u in sink.toposort()) else "E"
+    return "_".join([prefix, *[str(length(r)) for r in loops]])
+
+
+def kernel_name(sink: UOp, function: str) -> str:
+    """The function's name; for a second kernel of the same sizes `E_4n1`, for a third `E_4n2`."""
+    if (name := _named.get((sink, function))) is None:
+        count = _names[function]
+        _names[function] += 1
+        name = _named[sink, function] = f"{function}n{count}" if count else function
     return name
 
 

@@ -125,7 +125,7 @@ def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, _Setup], ProgramSpec]
 
 
 def _load(key: tuple[UOp, _Setup], spec: ProgramSpec, lib: bytes) -> None:
-    _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.name, lib))
+    _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
 
 
 # ---- running -------------------------------------------------------------------------------------

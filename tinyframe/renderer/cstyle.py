@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
-from tinyframe.renderer import Renderer
+from tinyframe.renderer import Renderer, variables
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 
 # a value used once is written where it is used, up to this depth of brackets
@@ -121,10 +121,6 @@ def short(dtype: DType) -> str:
     """A name for a type that can be part of an identifier: float16 is 16 floats."""
     name = repr(dtype.scalar()).removeprefix("dtypes.")
     return name + (str(dtype.count) if dtype.count > 1 else "")
-
-
-def variables(uops: list[UOp]) -> list[UOp]:
-    return sorted((u for u in uops if u.op is Ops.DEFINE_VAR), key=lambda u: u.arg)
 
 
 def is_threaded(uops: list[UOp]) -> bool:
@@ -309,7 +305,11 @@ class _Writer:
             return x[0]
         self._need_helper(u)
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
+        if may_overflow(u):
+            x = [f"(({language.type_name(_UNSIGNED[u.dtype])}){a})" for a in x]
         text = language.code_for_op[u.op](*x, dtype)
+        if may_overflow(u):
+            return f"(({language.type_name(u.dtype)}){text})"
         # C computes in int what is narrower
         narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4 and u.op in GroupOp.ALU
         return f"(({language.type_name(u.dtype)}){text})" if narrow else text
@@ -353,8 +353,13 @@ class _Writer:
                     Ops.ADD: "|", Ops.MUL: "&"}.get(u.op)
             return f"({b} & ~{a})" if u.op is Ops.CMPLT else f"({a} {sign} {b})"
         self._need_helper(u)
-        text = language.code_for_op[u.op](*[self.text(s) for s in u.src],
-                                          u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype)
+        x = [self.text(s) for s in u.src]
+        if may_overflow(u):
+            unsigned = language.type_name(_UNSIGNED[u.dtype.scalar()].vec(n))
+            x = [f"(({unsigned}){a})" for a in x]
+        text = language.code_for_op[u.op](*x, u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype)
+        if may_overflow(u):
+            return f"(({language.type_name(u.dtype)}){text})"
         if u.op in GroupOp.Comparison and dtypes.is_unsigned(u.src[0].dtype):
             return f"(({self.type_of(u)}){text})"
         return text
@@ -396,6 +401,16 @@ class _Writer:
         body = (f"{t} r; for (int i = 0; i < {u.dtype.count}; i++) r[i] = {builtin}(a[i]); return r;" if vector
                 else f"return {builtin}(a);")
         language.helper(name, f"static inline {t} {name}({t} a) {{ {body} }}")
+
+
+_UNSIGNED = {dtypes.char: dtypes.uchar, dtypes.short: dtypes.ushort, dtypes.int: dtypes.uint, dtypes.long: dtypes.ulong}
+
+
+def may_overflow(u: UOp) -> bool:
+    """Signed arithmetic on data wraps around, which in C only unsigned arithmetic does. Indices do not
+    overflow, and are left as they are: a C compiler makes good use of that."""
+    return (u.op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL) and u.dtype.scalar() in _UNSIGNED
+            and u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype)))
 
 
 def is_true(u: UOp) -> bool:
