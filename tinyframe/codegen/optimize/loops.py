@@ -236,6 +236,8 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
         owned = [x for x in u.own_ranges if kind(x) is AxisType.VECTOR] if u.op in FIRST_RANGE else []
         if len(lanes) > 1 or len(owned) > 1 or (u.op is Ops.REDUCE and lanes and owned):
             raise KernelOptError("a value would have lanes along two axes")
+        if u.op is Ops.STAGE and lanes:
+            raise KernelOptError("each lane would need a copy of its own: VECTOR before STAGE")
     return out
 
 
