@@ -172,7 +172,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         if u.op is Ops.REDUCE and inner in u.own_ranges:
             nothing = u.src[0].const_like(identity(u.arg, u.dtype))
             return u.replace(src=(counted.where(nothing, u.src[0]), *u.src[1:]))
-        if u.op is Ops.INDEX and guards and outer in u.ranges:
+        if u.op is Ops.INDEX and guards and inner in u.ranges:
             return u.replace(src=(u.src[0], all_of([u.src[1], *guards]), *u.src[2:]))
         return None
 
