@@ -1,4 +1,4 @@
-"""ShapeTracker: shape, strides, offset and mask of a chain of movement ops, as most libraries keep them.
+"""ShapeTracker: shape, strides, offset and mask of a chain of movement ops, as others keep them.
 
 tinyframe keeps none of these. They are read off the index expression that the movement ops lead to:
 walk down with a RANGE per axis, and look at the sum that comes out.
@@ -9,16 +9,17 @@ walk down with a RANGE per axis, and look at the sum that comes out.
     >>> x.st.index.render()
     '(ridx0+(ridx1*4))'
 """
+
 from __future__ import annotations
 
 import itertools
 import math
 from dataclasses import dataclass
 
-from tinyframe.dtype import dtypes
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, sint
-from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, product, product_factors, simplify_given, terms
+from tinyframe.uop.sums import product, product_factors, terms
+from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, simplify_given
 
 Bounds = tuple[sint, sint]
 
@@ -81,12 +82,13 @@ class ShapeTracker:
                 offset += step
             elif len(varying) == 1 and varying[0] in own:
                 axis = ranges.index(varying[0])
-                strides[axis] = None if strides[axis] is None else _plain(strides[axis] + step)
+                if (known := strides[axis]) is not None:
+                    strides[axis] = _plain(known + step)
             else:
                 for r in t.ranges & own:
                     strides[ranges.index(r)] = None
         mask = _box(valid, ranges)
-        contiguous = valid.op is Ops.CONST and valid.arg and offset == 0 and index is flatten(ranges, shape)
+        contiguous = valid.op is Ops.CONST and valid.arg and index is flatten(ranges, shape)
         view = View(shape, tuple(strides), _plain(offset), mask, bool(contiguous))
         return ShapeTracker((view,), ranges, index, valid)
 
@@ -94,8 +96,11 @@ class ShapeTracker:
         return f"ShapeTracker(views={self.views})"
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, ShapeTracker)
-                and (self.views, self.index, self.valid) == (other.views, other.index, other.valid))
+        return isinstance(other, ShapeTracker) and (self.views, self.index, self.valid) == (
+            other.views,
+            other.index,
+            other.valid,
+        )
 
     def __hash__(self) -> int:
         return hash((self.index, self.valid))
@@ -118,7 +123,7 @@ class ShapeTracker:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements lie in memory in their own order, from the first on, without gaps."""
+        """Whether the elements lie in memory in their own order, from its start, without gaps."""
         return self.views[0].contiguous
 
     @property
@@ -127,13 +132,17 @@ class ShapeTracker:
 
 
 def _plain(size: sint) -> sint:
-    return size.ssimplify() if isinstance(size, UOp) else size
+    """As an int where it is one."""
+    if not isinstance(size, UOp):
+        return size
+    size = size.simplify()
+    return size.arg if size.op is Ops.CONST else size
 
 
 def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
     """The flat index in what lies below the movement ops, and the condition that there is one.
 
-    Below PAD and UNWINDOW a fresh RANGE, known to be in range, stands for an index that need not be.
+    Below PAD and UNWINDOW a fresh RANGE stands for an index that need not be in range.
     """
     numbers = itertools.count(len(ix))
     stand_ins: list[dict[UOp, UOp]] = []
@@ -142,8 +151,10 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
         inner = source_indices(u, ix)
         in_range = condition(u, ix, inner)
         if in_range.op is not Ops.CONST:
-            fresh = [UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
-                     for i, n in zip(inner, u.src[0].shape, strict=True)]
+            fresh = [
+                UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
+                for i, n in zip(inner, u.src[0].shape, strict=True)
+            ]
             stand_ins.append({r: i for r, i in zip(fresh, inner, strict=True) if r is not i})
             inner = tuple(fresh)
         conditions.append(in_range)
@@ -158,13 +169,13 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
 
 def _box(valid: UOp, ranges: tuple[UOp, ...]) -> tuple[Bounds, ...] | None:
     """The condition as (begin, end) per axis; None where it always holds or is no box."""
-    box: dict[UOp, Bounds] = {r: (0, r.src[0].ssimplify()) for r in ranges}
+    box: dict[UOp, Bounds] = {r: (0, _plain(r.src[0])) for r in ranges}
     parts = conjuncts(valid)
     for c in parts:
         known = known_limits(c)
-        if known is None or len(known[0]) != 1 or next(iter(known[0])) not in box:
+        if known is None or len(known[0]) != 1 or (r := next(iter(known[0]))) not in box:
             return None
-        (r, _), low, high = *known[0].items(), known[1], known[2]
+        _, low, high = known
         begin, end = box[r]
         box[r] = max(begin, low), min(end, high + 1) if isinstance(end, int) else high + 1
     return tuple(box.values()) if parts else None

@@ -1,0 +1,532 @@
+"""Sums of integers: taken apart, put together in one order, divided and compared.
+
+Reshaping, slicing and splitting loops write index expressions full of divisions; a reader, and a C
+compiler, want `i*4+j`. Everything here rests on one idea. A sum is taken apart into `terms`, each
+with its factor, and put together again by `total`, in one fixed order:
+
+    (i + 3)*4 + j - 1     terms: {i: 4, j: 1, None: 11}     total: i*4 + j + 11
+
+so equal sums become the same object however they were written. Division by c then looks at each
+term: what c divides comes out, and if the rest is known to lie in 0..c-1 (bounds.py), no division
+is left:  (i*4 + j) // 4 = i  and  (i*4 + j) % 4 = j  where j < 4.
+
+Integers wrap around. Sums and products may be rearranged regardless, since all of that holds modulo
+2**n too; a rule on division or order first makes sure that the sum it looks into cannot wrap
+(`exact_terms`). The functions are rules of `symbolic.py`'s tables: from a node to a simpler one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import zlib
+from collections import Counter
+from typing import Any
+
+from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.uop.bounds import corners, dtype_bounds, fits
+from tinyframe.uop.node import Ops, UOp, recursive_property
+
+Terms = dict[Any, int]
+"""A sum: the factor of each term (a UOp), and the constant under None. Factors are not 0."""
+
+MOST_TERMS = 64
+"""Longer sums are left in the order they were written: putting one in order costs its length, and a
+chain of n additions would cost n*n."""
+
+
+# ---- the order of terms -------------------------------------------------------------------------
+
+
+@recursive_property
+def _order(u: UOp) -> tuple:
+    """By the first leaf (buffers and slots, Variables by name, ranges by number), then by op, then
+    by a digest of everything below: the same in every process."""
+    if u.op is Ops.RANGE:
+        number = u.arg[0]
+        leaf = (2, number, "") if isinstance(number, int) else (2, 0, repr(number))
+    elif u.op in (Ops.DEFINE_VAR, Ops.SPECIAL):
+        leaf = (1, 0, u.arg[0])
+    elif u.src:
+        leaf = min(order(s)[0] for s in u.src)
+    elif u.op is Ops.CONST:
+        leaf = (4, 0, "")
+    else:
+        leaf = (0, u.arg, "") if isinstance(u.arg, int) else (3, 0, "")
+    below = [order(s)[2] for s in u.src]
+    return leaf, u.op.value, hash((u.op.value, _dtype_hash(u.dtype), _arg_hash(u.arg), *below))
+
+
+def order(u: UOp) -> tuple:
+    """What terms, factors and conditions are sorted by."""
+    known = u.__dict__.get("_order")
+    return _order.__get__(u, UOp) if known is None else known
+
+
+def _text_hash(text: str) -> int:
+    return zlib.crc32(text.encode())  # hash(str) differs from process to process
+
+
+@functools.cache
+def _dtype_hash(dtype: DType) -> int:
+    return _text_hash(repr(dtype))
+
+
+def _arg_hash(arg: object) -> int:
+    if isinstance(arg, int):
+        return 2 * arg + 1  # never -1, which Python hashes like -2
+    return 0 if arg is None else _text_hash(repr(arg))
+
+
+# ---- taken apart, put together ------------------------------------------------------------------
+
+
+def constant(dtype: DType, value: int) -> UOp:
+    """`value`, wrapped around into an integer dtype."""
+    low, high = dtype_bounds(dtype)
+    value = value if low <= value <= high else truncate[dtype.scalar()](value)
+    return UOp(Ops.CONST, dtype, (), value) if dtype.count == 1 else UOp.const(dtype, value)
+
+
+def value_of(u: UOp) -> int | None:
+    """The integer that a constant is (in every lane); None for anything else."""
+    if u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src):
+        u = u.src[0]
+    return u.arg if u.op is Ops.CONST and u.arg.__class__ is int else None
+
+
+def terms(u: UOp) -> Terms:
+    """`u` as a sum: {term: factor}, with the constant under None."""
+    out: Terms = {}
+    pending = [(u, 1)]
+    for _ in range(2 * MOST_TERMS):
+        x, factor = pending.pop()
+        op = x.op
+        if op is Ops.ADD:
+            pending.append((x.src[1], factor))
+            pending.append((x.src[0], factor))
+        elif op is Ops.CONST and x.arg.__class__ is int:
+            out[None] = out.get(None, 0) + factor * x.arg
+        elif op is Ops.MUL and (c := value_of(x.src[1])) is not None:
+            pending.append((x.src[0], factor * c))
+        elif op is Ops.MUL and (c := value_of(x.src[0])) is not None:
+            pending.append((x.src[1], factor * c))
+        elif op is Ops.SUB:
+            pending.append((x.src[1], -factor))
+            pending.append((x.src[0], factor))
+        elif op is Ops.NEG:
+            pending.append((x.src[0], -factor))
+        elif op is Ops.VECTORIZE and (c := value_of(x)) is not None:
+            out[None] = out.get(None, 0) + factor * c
+        else:
+            out[x] = out.get(x, 0) + factor
+        if not pending:
+            return {t: f for t, f in out.items() if f} if 0 in out.values() else out
+    return {u: 1}
+
+
+def total(ts: Terms, dtype: DType = dtypes.int) -> UOp:
+    """The sum of `ts` in its canonical order, the constant last; `dtype` is that of every term."""
+    low, high = dtype_bounds(dtype)
+    out: UOp | None = None
+    for t in sorted((t for t in ts if t is not None), key=order) if len(ts) > 1 else ts:
+        if t is None:
+            continue
+        f = ts[t]
+        if not low <= f <= high and not (f := truncate[dtype.scalar()](f)):
+            continue
+        part = t if f == 1 else UOp(Ops.MUL, dtype, (t, constant(dtype, f)))
+        out = part if out is None else UOp(Ops.ADD, dtype, (out, part))
+    c = constant(dtype, ts.get(None, 0))
+    return c if out is None else UOp(Ops.ADD, dtype, (out, c)) if value_of(c) else out
+
+
+def scaled(ts: Terms, factor: int) -> Terms:
+    """The sum times `factor`."""
+    return {t: f * factor for t, f in ts.items()} if factor else {}
+
+
+def plus(a: Terms, b: Terms) -> Terms:
+    """a + b"""
+    out = dict(a)
+    for t, f in b.items():
+        out[t] = out.get(t, 0) + f
+    return {t: f for t, f in out.items() if f}
+
+
+def span(ts: Terms) -> tuple[int, int]:
+    """The smallest and largest value of a sum of integers that do not wrap around."""
+    low = high = 0
+    for t, f in ts.items():
+        if t is None:
+            low += f
+            high += f
+            continue
+        a, b = t.bounds
+        if f > 0:
+            low += f * a
+            high += f * b
+        else:
+            low += f * b
+            high += f * a
+    return low, high
+
+
+def exact_terms(u: UOp) -> Terms:
+    """terms(u) where their sum is what `u` is, without wrapping around; else `u` as one term."""
+    ts = terms(u)
+    return ts if fits(u.dtype, *span(ts)) else {u: 1}
+
+
+def canonical_sum(u: UOp) -> UOp:
+    """ADD, SUB, NEG, and MUL by a constant."""
+    ts = terms(u)
+    if len(ts) > 1 and any(t is not None and t.op is Ops.MOD for t in ts):
+        ts = recombined(ts, u.dtype)
+    out = total(ts, u.dtype)
+    if out.op is Ops.CONST:
+        return u.const_like(out.arg) if u.shape else out
+    if all(t is None or t.__dict__.get("_simplified") is True for t in ts):
+        out.__dict__["_simplified"] = True  # by construction: simplify() need not look again
+    return out
+
+
+def recombined(ts: Terms, dtype: DType) -> Terms:
+    """x//c*c + x%c = x  and  x//c%d*c + x%c = x%(c*d), at any scale and among other terms."""
+    for t, f in ts.items():
+        if t is None or t.op is not Ops.MOD or (c := value_of(t.src[1])) is None or c <= 0:
+            continue
+        partners = [p for p, g in ts.items()
+                    if g == f * c and p is not None and p.op in (Ops.IDIV, Ops.MOD)]  # fmt: skip
+        if not partners:
+            continue
+        x = t.src[0]
+        quotient = total(_quotient(exact_terms(x), c, dtype), dtype)
+        for p in partners:
+            rest = {s: g for s, g in ts.items() if s is not t and s is not p}
+            if p is quotient:
+                return recombined(plus(rest, scaled(terms(x), f)), dtype)
+            d = value_of(p.src[1])
+            if p.op is Ops.MOD and p.src[0] is quotient and d is not None and d > 0:
+                if fits(dtype, 0, c * d):
+                    whole = UOp(Ops.MOD, dtype, (x, constant(dtype, c * d)))
+                    return recombined(plus(rest, {whole: f}), dtype)
+    return ts
+
+
+# ---- products -----------------------------------------------------------------------------------
+
+
+def product_factors(u: UOp) -> list[UOp]:
+    """What a chain of MULs multiplies; a chain that is too long counts as one factor."""
+    out, pending = [], [u]
+    for _ in range(2 * MOST_TERMS):
+        x = pending.pop()
+        if x.op is Ops.MUL:
+            pending += reversed(x.src)
+        else:
+            out.append(x)
+        if not pending:
+            return out
+    return [u]
+
+
+def product_span(factors: Counter[UOp]) -> tuple[int, int]:
+    """The smallest and largest value of a product of integers that does not wrap around."""
+    out = 1, 1
+    for f in factors.elements():
+        out = corners(operator.mul, out, f.bounds)
+    return out
+
+
+def product(factors: list[UOp], dtype: DType) -> UOp:
+    """The product of one or more factors in their order."""
+    return functools.reduce(lambda x, y: UOp(Ops.MUL, dtype, (x, y)), sorted(factors, key=order))
+
+
+def multiply(u: UOp) -> UOp:
+    """MUL: a constant goes into the factors of a sum; other factors are put in order."""
+    if value_of(u.src[1]) is not None or value_of(u.src[0]) is not None:
+        return canonical_sum(u)
+    scale, factors = 1, []
+    for f in product_factors(u):
+        if f is u:
+            return u
+        if (c := value_of(f)) is not None:
+            scale *= c
+        else:
+            factors.append(f)
+    return total({product(factors, u.dtype): scale} if scale else {}, u.dtype)
+
+
+# ---- division -----------------------------------------------------------------------------------
+
+
+def divide(u: UOp) -> UOp | None:
+    """IDIV and MOD."""
+    x, d = u.src
+    dtype, is_div = u.dtype, u.op is Ops.IDIV
+    if (c := value_of(d)) is None:
+        return divide_by_symbol(u)
+    if c == 0:
+        return u.const_like(0)
+    ts = exact_terms(x)
+    found: Terms | None
+    if c > 0:
+        found = quotient_terms(ts, c, dtype) if is_div else remainder_terms(ts, c, dtype)
+    else:  # x // -c = -x // c   and   x % -c = -(-x % c)
+        ts, c = scaled(ts, -1), -c
+        if not fits(dtype, *span(ts)) or not fits(dtype, c, c):
+            return None
+        found = _quotient(ts, c, dtype) if is_div else scaled(_remainder(ts, c, dtype), -1)
+    if found is None:
+        return None
+    out = total(found, dtype)
+    return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
+
+
+def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
+    """The sum `ts`, which does not wrap around, divided by c > 0 and rounded down; None where there
+    is nothing to simplify."""
+    if c == 1:
+        return ts
+    whole, rest, low, high = _split(ts, c)
+    if high < c:
+        return whole
+    if not fits(dtype, low, high):
+        return None
+    if (parts := _coarse_and_fine(rest, c)) is not None:  # (coarse*g + fine) // (n*g) = coarse // n
+        coarse, _, g = parts
+        return plus(whole, _quotient(coarse, c // g, dtype))
+    if (found := _quotient_of_one(rest, c, dtype)) is not None:
+        return plus(whole, found)
+    return plus(whole, _quotient(rest, c, dtype)) if whole else None
+
+
+def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
+    """(x//a + k) // c = (x + k*a) // (a*c)  and  x%(c*n) // c = x//c % n."""
+    k = ts.get(None, 0)
+    (t, f), *others = [(t, f) for t, f in ts.items() if t is not None]
+    if others or f != 1 or t.op not in (Ops.IDIV, Ops.MOD):
+        return None
+    x, a = t.src[0], value_of(t.src[1])
+    if a is None or a <= 0:
+        return None
+    if t.op is Ops.IDIV:
+        inside = plus(exact_terms(x), {None: k * a})
+        if fits(dtype, 0, a * c) and fits(dtype, *span(inside)):
+            return _quotient(inside, a * c, dtype)
+    elif a % c == 0 and not k:
+        return _remainder(_quotient(exact_terms(x), c, dtype), a // c, dtype)
+    return None
+
+
+def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
+    """What quotient_terms leaves over, in 0..c-1; None where there is nothing to simplify."""
+    if c == 1:
+        return {}
+    for t, f in ts.items():  # (x%a*f + …) % c = (x*f + …) % c  where c divides a*f
+        if t is None or t.op is not Ops.MOD or (a := value_of(t.src[1])) is None or a <= 0:
+            continue
+        if a * f % c == 0:
+            rest = {s: g for s, g in ts.items() if s is not t}
+            inside = plus(rest, scaled(exact_terms(t.src[0]), f))
+            if fits(dtype, *span(inside)):
+                return _remainder(inside, c, dtype)
+    whole, rest, low, high = _split(ts, c)
+    if high < c:
+        return rest
+    if not fits(dtype, low, high):
+        return None
+    if (parts := _coarse_and_fine(rest, c)) is not None:
+        coarse, fine, g = parts  # (coarse*g + fine) % (n*g) = coarse%n * g + fine
+        return plus(scaled(_remainder(coarse, c // g, dtype), g), fine)
+    return _remainder(rest, c, dtype) if whole else None
+
+
+def _quotient(ts: Terms, c: int, dtype: DType) -> Terms:
+    out = quotient_terms(ts, c, dtype)
+    return {UOp(Ops.IDIV, dtype, (total(ts, dtype), constant(dtype, c))): 1} if out is None else out
+
+
+def _remainder(ts: Terms, c: int, dtype: DType) -> Terms:
+    out = remainder_terms(ts, c, dtype)
+    return {UOp(Ops.MOD, dtype, (total(ts, dtype), constant(dtype, c))): 1} if out is None else out
+
+
+def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
+    """ts = whole*c + rest, where the factors in `rest` are smaller than c and its smallest value
+    lies in 0..c-1; and the bounds of `rest`.
+
+    Factors are cut towards 0, or to the nearest multiple of c where only that leaves a rest within
+    0..c-1: (a*3 + 3) % 4 = 3 - a  for a in 0..3.
+    """
+    cut = _cut(ts, {t: f // c if f >= 0 else -(-f // c) for t, f in ts.items()}, c)
+    if cut[3] >= c and any(t is not None and 2 * abs(f) > c for t, f in cut[1].items()):
+        nearest = _cut(ts, {t: (2 * f + c) // (2 * c) for t, f in ts.items()}, c)
+        if nearest[3] < c:
+            return nearest
+    return cut
+
+
+def _cut(ts: Terms, whole: Terms, c: int) -> tuple[Terms, Terms, int, int]:
+    rest = {t: r for t, f in ts.items() if t is not None and (r := f - whole[t] * c)}
+    low, high = span(rest)
+    k = ts.get(None, 0)
+    q = whole[None] = (low + k) // c
+    if k := k - q * c:
+        rest[None] = k
+    return {t: f for t, f in whole.items() if f}, rest, low + k, high + k
+
+
+def _coarse_and_fine(ts: Terms, c: int) -> tuple[Terms, Terms, int] | None:
+    """ts = coarse*g + fine, with g dividing c and fine in 0..g-1; the largest such g."""
+    k = ts.get(None, 0)
+    divisors = {math.gcd(f, c) for t, f in ts.items() if t is not None}
+    for g in sorted(divisors - {1}, reverse=True):
+        fine = {t: f for t, f in ts.items() if t is not None and f % g}
+        low, high = span(fine)
+        q = (low + k) // g
+        if high + k - q * g < g:
+            coarse = {t: f // g for t, f in ts.items() if t is not None and f % g == 0}
+            return plus(coarse, {None: q}), plus(fine, {None: k - q * g}), g
+    return None
+
+
+def divide_by_symbol(u: UOp) -> UOp | None:
+    """x // d and x % d for a d > 0 that is not a constant, such as a symbolic size."""
+    x, d = u.src
+    if d.vmin <= 0:
+        return None
+    dtype, ts = u.dtype, exact_terms(x)
+    (unit, scale), *others = terms(d).items()
+    if others or unit is None:
+        unit, scale = d, 1
+    factors = Counter(product_factors(unit))
+    whole: Terms = {}
+    rest: Terms = {}
+    for t, f in ts.items():
+        inside = Counter(product_factors(t)) if t is not None else Counter()
+        if inside >= factors and f % scale == 0 and fits(dtype, *product_span(inside)):
+            left = [*(inside - factors).elements()]
+            whole = plus(whole, {product(left, dtype) if left else None: f // scale})
+        else:
+            rest[t] = f
+    in_range = span(rest)[0] >= 0 and span(plus(terms(d), scaled(largest(rest), -1)))[0] > 0
+    if in_range:
+        return total(whole if u.op is Ops.IDIV else rest, dtype)
+    if not whole:
+        return None
+    remaining = UOp(u.op, dtype, (total(rest, dtype), d))
+    return total(plus(whole, {remaining: 1}), dtype) if u.op is Ops.IDIV else remaining
+
+
+def largest(ts: Terms) -> Terms:
+    """An upper bound of a sum, in which symbolic sizes stay: i over range(n) is at most n - 1."""
+    out: Terms = {}
+    for t, f in ts.items():
+        if t is None:
+            out = plus(out, {None: f})
+        elif f > 0 and t.op is Ops.RANGE:
+            out = plus(out, plus(scaled(terms(t.src[0]), f), {None: -f}))
+        else:
+            out = plus(out, {None: f * (t.vmax if f > 0 else t.vmin)})
+    return out
+
+
+# ---- comparison ---------------------------------------------------------------------------------
+
+
+def is_negated(u: UOp) -> bool:
+    """Whether `u` is written `x != True`, which means "not x"."""
+    return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
+
+
+def negated(u: UOp) -> UOp:
+    """not u"""
+    if is_negated(u):
+        return u.src[0]
+    if u.op is Ops.CONST:
+        return u.const_like(not u.arg)
+    return UOp(Ops.CMPNE, u.dtype, (u, UOp.const(u.dtype, True)))
+
+
+def sides(u: UOp) -> tuple[Terms, int]:
+    """A comparison a ? b as  a - b without its constant ? constant."""
+    a, b = u.src
+    difference = plus(exact_terms(a), scaled(exact_terms(b), -1))
+    return difference, -difference.pop(None, 0)
+
+
+def both_sides(ts: Terms, c: int, dtype: DType) -> tuple[UOp, UOp] | None:
+    """ts ? c with what is subtracted moved to the right; None where a side could wrap around."""
+    left = {t: f for t, f in ts.items() if f > 0}
+    right = plus({t: -f for t, f in ts.items() if f < 0}, {None: c})
+    if not fits(dtype, *span(left)) or not fits(dtype, *span(right)):
+        return None
+    return total(left, dtype), total(right, dtype)
+
+
+def less(u: UOp) -> UOp | None:
+    """CMPLT: a constant stands on the right, and the first term is not subtracted."""
+    dtype = u.src[0].dtype
+    ts, c = sides(u)
+    low, high = span(ts)
+    if high < c or low >= c:
+        return u.const_like(high < c)
+    g = math.gcd(*ts.values())  # x*g < c  is  x < ceil(c/g)
+    ts, c = {t: f // g for t, f in ts.items()}, -(-c // g)
+    if all(f < 0 for f in ts.values()):  # -x < c  is  not x < 1-c
+        out = _less(scaled(ts, -1), 1 - c, dtype)
+        return None if out is None else negated(out)
+    return _less(ts, c, dtype)
+
+
+def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
+    for g in sorted({abs(f) for f in ts.values()} - {1}, reverse=True):  # coarse*g + fine < c
+        coarse = {t: f // g for t, f in ts.items() if f % g == 0}
+        low, high = span({t: f for t, f in ts.items() if f % g})
+        if len(coarse) < len(ts) and (low - c) // g == (high - c) // g:  # coarse < ceil((c-fine)/g)
+            ts, c = coarse, -((low - c) // g)
+            break
+    boolean = dtypes.bool.vec(dtype.count)
+    if len(ts) == 1:
+        ((t, f),) = ts.items()
+        a = value_of(t.src[1]) if f == 1 and t.op is Ops.IDIV else None
+        if a is not None and a > 0 and fits(dtype, c * a, c * a):  # x//a < c  is  x < c*a
+            return UOp(Ops.CMPLT, boolean, (t.src[0], constant(dtype, c * a)))
+    pair = both_sides(ts, c, dtype)
+    return None if pair is None else UOp(Ops.CMPLT, boolean, pair)
+
+
+def equal(u: UOp) -> UOp | None:
+    """CMPEQ and CMPNE: a constant stands on the right, and the first term is not subtracted."""
+    dtype, is_equal = u.src[0].dtype, u.op is Ops.CMPEQ
+    ts, c = sides(u)
+    low, high = span(ts)
+    if not low <= c <= high:
+        return u.const_like(not is_equal)
+    if not ts:
+        return u.const_like(is_equal)
+    g = math.gcd(*ts.values())
+    if c % g:
+        return u.const_like(not is_equal)
+    first = min(ts, key=order)
+    g = g if ts[first] > 0 else -g
+    ts, c = {t: f // g for t, f in ts.items()}, c // g
+    if len(ts) == 1 and first.op is Ops.CAST and dtypes.is_bool(first.src[0].dtype):  # c is 0 or 1
+        return first.src[0] if bool(c) is is_equal else negated(first.src[0])
+    pair = both_sides(ts, c, dtype)
+    return None if pair is None else UOp(u.op, u.dtype, pair)
+
+
+def maximum(u: UOp) -> UOp | None:
+    """MAX, by the bounds of the difference."""
+    a, b = u.src
+    low, high = span(plus(exact_terms(a), scaled(exact_terms(b), -1)))
+    if low >= 0:
+        return a
+    if high <= 0:
+        return b
+    return UOp(Ops.MAX, u.dtype, (b, a)) if order(b) < order(a) else None
