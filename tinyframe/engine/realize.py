@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from time import perf_counter
@@ -128,6 +129,23 @@ def _load(key: tuple[UOp, _Setup], spec: ProgramSpec, lib: bytes) -> None:
     _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
 
 
+# ---- recording ------------------------------------------------------------------------------------
+
+Run = tuple[list["ScheduleItem"], dict[UOp, int]]
+_recordings: list[list[Run]] = []
+
+
+@contextmanager
+def record_runs() -> Iterator[list[Run]]:
+    """What run_schedule is asked to run inside the block, in order."""
+    runs: list[Run] = []
+    _recordings.append(runs)
+    try:
+        yield runs
+    finally:
+        _recordings.pop(next(n for n, r in enumerate(_recordings) if r is runs))
+
+
 # ---- running -------------------------------------------------------------------------------------
 
 
@@ -142,6 +160,8 @@ def run_schedule(
     it is; what the items after it would have written is not there.
     """
     var_vals = {} if var_vals is None else var_vals
+    for runs in _recordings:
+        runs.append((list(items), dict(var_vals)))
     debug = settings.DEBUG
     wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]
     kernels = _compile_all(wanted)
