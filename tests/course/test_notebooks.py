@@ -1,0 +1,173 @@
+"""What every notebook promises beside printing what is stored, which nbval checks.
+
+A notebook that was changed is run again and stored by `python tests/course/refresh.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.course.refresh import ROOT, notebooks
+
+COURSE = notebooks()
+SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"
+
+# A cell with one of these is run, and what it prints is not compared. PNGs are never compared.
+UNCHECKED_TAGS = {"nbval-ignore-output", "nbval-skip", "skip"}
+MOST_UNCHECKED = 0.15
+
+MACHINE_PATHS = re.compile(
+    r"/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages|[A-Z]:\\\\Users"
+)
+
+every_notebook = pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def code_cells(path: Path) -> list[dict]:
+    return [cell for cell in read(path)["cells"] if cell["cell_type"] == "code"]
+
+
+def source(cell: dict) -> str:
+    return "".join(cell["source"])
+
+
+def texts(output: dict) -> dict[str, str]:
+    """What an output shows, by MIME type; a stream as text/plain."""
+    data = {"text/plain": output["text"]} if "text" in output else output.get("data", {})
+    return {kind: "".join(lines) for kind, lines in data.items()}
+
+
+def pictures(cell: dict) -> list[str]:
+    return [kind for o in cell["outputs"] for kind in texts(o) if kind.startswith("image/")]
+
+
+def test_parts_1_and_2_are_there():
+    assert {"01_why_tinyframe", "02_setup_and_first_steps"} <= {path.stem for path in COURSE}
+
+
+@every_notebook
+def test_every_code_cell_was_run_once_from_top_to_bottom(path):
+    counts = [cell["execution_count"] for cell in code_cells(path)]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@every_notebook
+def test_no_cell_ends_in_an_error_or_a_warning(path):
+    for cell in code_cells(path):
+        assert not [o for o in cell["outputs"] if o["output_type"] == "error"], source(cell)
+        assert not [o for o in cell["outputs"] if o.get("name") == "stderr"], source(cell)
+
+
+@every_notebook
+def test_nothing_of_the_authors_machine_is_stored(path):
+    for cell in read(path)["cells"]:
+        shown = [source(cell)]
+        shown += [text for o in cell.get("outputs", []) for text in texts(o).values()]
+        found = [match[0] for text in shown if (match := MACHINE_PATHS.search(text))]
+        assert not found, f"{found} in: {source(cell)[:200]}"
+
+
+@every_notebook
+def test_the_first_cell_pins_device_threads_and_vectors(path):
+    first = source(code_cells(path)[0])
+    assert 'os.environ.update(DEVICE="CPU", THREADS="1", NOOPT="1", NO_COLOR="1")' in first
+    assert first.index("os.environ") < first.index("tinyframe")
+
+
+@every_notebook
+def test_metadata_is_clean(path):
+    notebook = read(path)
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert set(notebook["metadata"]["language_info"]) == {"name"}
+    for cell in notebook["cells"]:
+        assert set(cell["metadata"]) <= {"tags"}, source(cell)
+
+
+@every_notebook
+def test_nearly_all_cells_are_compared(path):
+    cells = [cell for cell in code_cells(path) if cell["outputs"]]
+    unchecked = []
+    for cell in cells:
+        kinds = [set(texts(o)) - {"text/plain"} for o in cell["outputs"]]
+        only_pixels = all(kind & {"image/png", "image/jpeg"} for kind in kinds)
+        if UNCHECKED_TAGS & set(cell["metadata"].get("tags", [])) or only_pixels:
+            unchecked.append(source(cell))
+    assert len(unchecked) <= MOST_UNCHECKED * len(cells), unchecked
+
+
+@every_notebook
+def test_pictures_are_svg_shown_last_and_carry_a_printed_fact(path):
+    for cell in code_cells(path):
+        if pictures(cell):
+            assert set(pictures(cell)) == {"image/svg+xml"}, source(cell)
+            assert source(cell).rstrip().endswith("plt.show()"), source(cell)
+            assert any(o.get("name") == "stdout" for o in cell["outputs"]), source(cell)
+
+
+@every_notebook
+def test_pictures_have_no_date_and_the_same_names_in_every_run(path):
+    plotting = [source(cell) for cell in code_cells(path) if pictures(cell)]
+    everything = "\n".join(source(cell) for cell in code_cells(path))
+    if plotting:
+        assert 'plt.rcParams["svg.hashsalt"] = "tinyframe"' in everything
+        assert '"Date": None' in everything
+
+
+@every_notebook
+def test_links_lead_somewhere(path):
+    for cell in read(path)["cells"]:
+        if cell["cell_type"] == "markdown":
+            for target in re.findall(r"\]\(([^)#\s]+)\)", source(cell)):
+                if "://" not in target:
+                    assert (path.parent / target).exists(), target
+
+
+@every_notebook
+def test_it_says_how_long_it_takes_and_what_it_is_for(path):
+    opening = source(read(path)["cells"][0])
+    assert re.search(r"About \d+ minutes", opening)
+    assert "After this part you can" in opening
+
+
+# ---- what is not compared ----------------------------------------------------------------------
+
+
+def sanitized(text: str) -> str:
+    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
+    for regex, replacement in rules:
+        text = re.sub(regex, replacement, text)
+    return text
+
+
+def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:
+    return f"CPU     {name}   {shapes}  {time}      1.2 GFLOP/s     3.4 GB/s  36 B in use"
+
+
+def test_two_runs_of_a_kernel_compare_equal():
+    assert sanitized(kernel_line("   8.0 us")) == sanitized(kernel_line("  12.3 ms"))
+    assert sanitized("3 kernels, 0.31 ms") == sanitized("3 kernels, 12.00 ms")
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (kernel_line("8.0 us"), kernel_line("8.0 us", name="r_64_8")),
+        (kernel_line("8.0 us"), kernel_line("8.0 us", shapes="64 <- 64x8")),
+        ("1 kernels, 0.31 ms", "2 kernels, 0.31 ms"),
+        ("8 MB read", "24 MB read"),
+        ("   2 BUFFER float [0, 1]  4", "   2 BUFFER float [0, 1]  8"),
+        ("<Ops.ADD: 49>", "<Ops.MUL: 49>"),
+        ("data0[0] = 1.0f;", "data0[0] = 2.0f;"),
+    ],
+)
+def test_what_matters_still_differs(one, other):
+    assert sanitized(one) != sanitized(other)
