@@ -83,8 +83,8 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
     numbers = itertools.count()
     made: dict[UOp, Statement] = {}  # what computes each node
     program_of: dict[UOp, UOp] = {}  # what stands for it in the program
-    starts: dict[tuple[UOp, UOp | None], Statement] = {}
     out: list[Statement] = []
+    standing: set[UOp] = set()
     loop_cache: dict[frozenset[UOp], UOp | None] = {}
 
     def loop_of(u: UOp) -> UOp | None:
@@ -93,10 +93,17 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
         return loop_cache[u.ranges]
 
     def add(uop: UOp, loop: UOp | None, *needs: Statement) -> Statement:
+        twins = 0
+        while uop in standing:  # the same place read again is an instruction of its own
+            twins += 1
+            uop = uop.rtag(twins)
+        standing.add(uop)
         out.append(statement := Statement(uop, loop, list(needs)))
         return statement
 
     for u in sink.toposort():
+        if u in made:  # a reduce begins with it
+            continue
         needs = [made[s] for s in u.src if s in made]
         src = tuple([program_of[s] for s in u.src])
         if u.op is Ops.RANGE:
@@ -107,17 +114,16 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
             start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
             loop = loop_of(u)
             first = add(place, loop, add(register, loop))
-            if (start, loop) not in starts:
-                starts[start, loop] = add(start, loop)
-            last = add(place.store(start), loop, first, starts[start, loop])
+            if start not in made:
+                made[start], program_of[start] = add(start, None), start
+            last = add(place.store(start), loop, first, made[start])
             inner = u.own_ranges[-1]
             for part in _parts(u.src[0], u.arg):
                 before = add(place.load(), inner, last)
                 value = before.uop.alu(u.arg, program_of[part])
                 step = add(value, inner, before, *([made[part]] if part in made else []))
-                last = add(place.store(value), inner, step, before)
-            # the same place read again after the loop: a node of its own
-            made[u] = add(place.load().rtag("result"), loop, last)
+                last = add(place.store(step.uop), inner, step, before)
+            made[u] = add(place.load(), loop, last)
             program_of[u] = made[u].uop
         elif u.op is Ops.STAGE:
             scratch = u.src[0].src[0].src[0]
@@ -126,12 +132,14 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
         elif u.op is Ops.STORE:
             new = UOp(Ops.STORE, dtypes.void, src[:FIRST_RANGE[Ops.STORE]])
             loop = u.own_ranges[-1] if u.own_ranges else deepest(u.src[0].ranges | u.src[1].ranges, parent)
-            made[u], program_of[u] = add(new, loop, *needs), new
+            made[u] = add(new, loop, *needs)
+            program_of[u] = made[u].uop
         elif u.op is Ops.SINK or u.tag == UNROLLED:
             program_of[u] = u  # an unrolled sum is taken apart where it is accumulated
         else:
             new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
-            made[u], program_of[u] = add(new, loop_of(u), *needs), new
+            made[u] = add(new, loop_of(u), *needs)
+            program_of[u] = made[u].uop
     return out
 
 

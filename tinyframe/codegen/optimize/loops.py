@@ -194,6 +194,12 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     return divide(sink, r, n, kind(r))
 
 
+def _no_copy_inside(sink: UOp, r: UOp) -> None:
+    """Lanes and register copies of a loop would all write to the one panel that is filled inside it."""
+    if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
+        raise KernelOptError("an argument is copied inside this loop: STAGE comes after")
+
+
 def _copies(sink: UOp) -> int:
     return math.prod(length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL))
 
@@ -208,6 +214,7 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
     if _copies(sink) * n > MOST_COPIES:
         raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    _no_copy_inside(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
 
 
@@ -230,14 +237,13 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
     if kind(r) not in (AxisType.LOOP, AxisType.REDUCE):
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    _no_copy_inside(sink, r)
     out = divide(sink, r, n, AxisType.VECTOR)
     for u in out.toposort():
         lanes = [x for x in u.ranges if kind(x) is AxisType.VECTOR]
         owned = [x for x in u.own_ranges if kind(x) is AxisType.VECTOR] if u.op in FIRST_RANGE else []
         if len(lanes) > 1 or len(owned) > 1 or (u.op is Ops.REDUCE and lanes and owned):
             raise KernelOptError("a value would have lanes along two axes")
-        if u.op is Ops.STAGE and lanes:
-            raise KernelOptError("each lane would need a copy of its own: VECTOR before STAGE")
     return out
 
 
@@ -334,6 +340,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         else:
             moved = _moved_condition(c, moving, copied, outside)
             (conditions if moved is not None else kept).append(c if moved is None else moved)
+    if kept:  # the box is then larger than what is read of it: it may reach out of the argument
+        conditions += [(i >= 0) & (i < index.arg[d]) for d, i in there.items()]
     copy = buffer.index(*[there.get(d, i) for d, i in enumerate(ix)], valid=all_of(conditions), shape=index.arg)
     panel = copy.load().stage(AddrSpace.LOCAL, *own)
     place = panel.index(*[(moving[d] - moving[d].vmin).simplify() for d in box], valid=all_of(kept),
