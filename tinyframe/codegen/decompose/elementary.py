@@ -104,7 +104,7 @@ EXP2_COEFFICIENTS = {
 
 def exp2(x: UOp, low: UOp | None = None) -> UOp:
     """2 ** (x + low); `low`, if given, is a part of the argument too small for x to hold."""
-    x = _clamp(x, *_exponent_range(x))
+    x = clamp(x, *exponent_range(x))
     nearest, bits = round_to(x, 2)
     r = x - nearest if low is None else (x - nearest) + low
     return _power(r, bits, EXP2_COEFFICIENTS[x.dtype.scalar()])
@@ -126,8 +126,8 @@ def exp2_of_multiple(x: UOp, factor: UOp) -> UOp | None:
     unit = Fraction(2) ** (math.frexp(inverse)[1] - (layout.mantissa_bits + 1 - spare))
     high = round(inverse / unit) * unit
     low = float(inverse - high)
-    lowest, highest = sorted(limit / c for limit in _exponent_range(x))
-    x = _clamp(x, truncate[dtype](lowest), truncate[dtype](highest))
+    lowest, highest = sorted(limit / c for limit in exponent_range(x))
+    x = clamp(x, truncate[dtype](lowest), truncate[dtype](highest))
     nearest, bits = round_to(x * c, 2)
     r = (x - nearest * float(high)) - nearest * low
     return _power(r, bits, [a * c ** (n + 1) for n, a in enumerate(EXP2_COEFFICIENTS[dtype])])
@@ -140,28 +140,33 @@ def _inverse(factor: float, dtype: DType) -> Fraction:
     return 1 / Fraction(factor)
 
 
-def _exponent_range(x: UOp) -> tuple[float, float]:
+def exponent_range(x: UOp) -> tuple[float, float]:
     """Beyond these 2**x is 0 or inf in any case."""
     layout = layout_of(x)
     return -layout.bias - layout.mantissa_bits - 4.0, layout.bias + 3.0
 
 
-def _clamp(x: UOp, lowest: float, highest: float) -> UOp:
+def clamp(x: UOp, lowest: float, highest: float) -> UOp:
     """NaN stays."""
     x = (x < lowest).where(x.const_like(lowest), x)
     return (x > highest).where(x.const_like(highest), x)
 
 
 def _power(r: UOp, bits: UOp, coefficients: Sequence[float]) -> UOp:
-    """2 ** (r + nearest) from r and the bits of `nearest` as round_to(…, 2) gives them.
+    """2 ** (r + nearest) from r and the bits of `nearest` as round_to(…, 2) gives them."""
+    coefficients = [truncate[r.dtype.scalar()](c) for c in coefficients]
+    return scaled(r * polynomial(r, coefficients) + 1.0, bits)
 
-    `nearest` is an even number, 2*half, so that it is 2**r * 2**half * 2**half: 2**half has an
+
+def scaled(x: UOp, bits: UOp) -> UOp:
+    """x * 2**nearest, for 1/2 <= x <= 2, from the bits of `nearest` as round_to(…, 2) gives them.
+
+    `nearest` is an even number, 2*half, so that this is x * 2**half * 2**half: 2**half has an
     exponent that fits even where the result is denormal or inf, and only the last product rounds.
     """
-    layout = layout_of(r)
-    coefficients = [truncate[r.dtype.scalar()](c) for c in coefficients]
-    scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(r.dtype.scalar())
-    return (r * polynomial(r, coefficients) + 1.0) * scale * scale
+    layout = layout_of(x)
+    scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(x.dtype.scalar())
+    return x * scale * scale
 
 
 # ---- LOG2 -----------------------------------------------------------------------------------------
@@ -179,23 +184,24 @@ LOG2_COEFFICIENTS = (
 )  # fmt: skip
 
 
-def split_exponent(x: UOp, may_be_denormal: bool = True) -> tuple[UOp, UOp]:
+def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     """(e, m) with x = m * 2**e and sqrt(1/2) <= m < sqrt(2), for x > 0; both have x's dtype.
 
     With m on both sides of 1, log2(m) cancels nothing of e, and e = 0 for all x close to 1.
     """
     layout, dtype = layout_of(x), x.dtype.scalar()
-    if may_be_denormal:
-        is_denormal, up = x < layout.smallest_normal, layout.mantissa_bits + 1
-        x = is_denormal.where(x * math.ldexp(1.0, up), x)
-    bits = x.bitcast(layout.unsigned)
-    modulus = 1 << layout.unsigned.bits
-    distance = bits + (modulus - SQRT_HALF_BITS[dtype])  # e in its top bits, as a signed number
-    e = (distance.bitcast(layout.signed) >> layout.mantissa_bits).cast(dtype)
-    m = bits.alu(Ops.SUB, distance & (modulus - (1 << layout.mantissa_bits))).bitcast(dtype)
-    if may_be_denormal:
-        e = e + is_denormal.where(x.const_like(-up), x.const_like(0))
-    return e, m
+    up = layout.mantissa_bits + 1
+    is_denormal = x < layout.smallest_normal
+    bits = is_denormal.where(x * math.ldexp(1.0, up), x).bitcast(layout.unsigned)
+    # counted from sqrt(1/2), exponent and mantissa are just where they should be
+    bits = bits + (layout.one - SQRT_HALF_BITS[dtype])
+    m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS[dtype]
+    # an integer below 2**mantissa_bits as a float, without a conversion (AVX2 has none for 64 bits):
+    # as the last bits of 2**mantissa_bits
+    offset = math.ldexp(1.0, layout.mantissa_bits)
+    exponent = (bits >> layout.mantissa_bits) | ((layout.bias + layout.mantissa_bits) << layout.mantissa_bits)
+    too_much = is_denormal.where(x.const_like(-offset - layout.bias - up), x.const_like(-offset - layout.bias))
+    return exponent.bitcast(dtype) + too_much, m.bitcast(dtype)
 
 
 def log2_special(x: UOp, log: UOp) -> UOp:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 from tinyframe.codegen.decompose.elementary import (
-    absolute, exp2, layout_of, log2_special, polynomial, split_exponent)
+    EXP2_COEFFICIENTS, absolute, clamp, exp2, exponent_range, layout_of, log2_special, polynomial,
+    round_to, scaled, split_exponent)
 from tinyframe.codegen.decompose.pair import Pair, leading
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
@@ -24,7 +25,7 @@ from tinyframe.uop.node import Ops, UOp
 
 K = 2.8853900817779268
 # z/3 + z**2/5 + … = z*polynomial(z), z = s**2 <= 0.0295; relative to 1 + that an error of 2**-37.6
-SHORT_COEFFICIENTS = (
+SHORT_LOG2_COEFFICIENTS = (
     0.3333333282431779, 0.20000167269245958, 0.14268673348736224, 0.1179073863424707,
 )  # fmt: skip
 # z**2/5 + z**3/7 + … = z**2*polynomial(z); relative to 1 + z/3 + that an error of 2**-66.4
@@ -32,15 +33,6 @@ LONG_COEFFICIENTS = (
     0.1999999999999999, 0.14285714285722528, 0.11111111108774388, 0.09090909434442551,
     0.07692278481863347, 0.06668157006384871, 0.05837442385359096, 0.059942412854880764,
 )  # fmt: skip
-
-
-def log2_of_float32(x: UOp) -> UOp:
-    """log2 of a float64 that was a float32, to about 37 bits."""
-    e, m = split_exponent(x, may_be_denormal=False)
-    t = m + -1.0
-    s = t / (t + 2.0)
-    z = s * s
-    return log2_special(x, e + s * K * (z * polynomial(z, SHORT_COEFFICIENTS) + 1.0))
 
 
 def log2_pair(x: UOp) -> Pair:
@@ -61,47 +53,64 @@ def log2_float64(x: UOp) -> UOp:
 
 # *** x ** y ***
 
-
 def power_float32(x: UOp, y: UOp) -> UOp:
-    x, y = x.cast(dtypes.float64), y.cast(dtypes.float64)
-    log = log2_of_float32(absolute(x))
-    return _with_special_cases(x, y, (_exponent_or_zero(log, y, y * log)).exp2()).cast(dtypes.float32)
+    """By way of float64, in which there is nothing but + - * /: so wide vectors are no problem."""
+    size = absolute(x)
+    e, m = split_exponent(size)
+    t = m.cast(dtypes.float64) + -1.0
+    s = t / (t + 2.0)
+    z = s * s
+    log = e.cast(dtypes.float64) + s * K * (z * polynomial(z, SHORT_LOG2_COEFFICIENTS) + 1.0)
+    # beyond 2**32 there is only 0, 1 and inf; so `exponent` is less than 2**51 and can be rounded
+    exponent = clamp(y, -(2.0**32), 2.0**32).cast(dtypes.float64) * log
+    nearest, _ = round_to(exponent, 2)
+    r = exponent - nearest
+    fraction = r * polynomial(r, EXP2_COEFFICIENTS[dtypes.float32]) + 1.0
+    _, bits = round_to(clamp(nearest.cast(dtypes.float32), *exponent_range(x)), 2)
+    return _with_special_cases(x, y, scaled(fraction.cast(dtypes.float32), bits))
 
 
 def power_float64(x: UOp, y: UOp) -> UOp:
     size = absolute(x)
-    pair = log2_pair(size)
-    log = log2_special(size, pair.value)
-    exponent = _exponent_or_zero(log, y, y * log)
-    # y * log as an exact product of leading bits, and the rest; where 2**exponent is 0, 1, inf or
-    # NaN the rest makes no difference, and inf - inf or 0 * inf would
+    log = log2_pair(size)
+    y = clamp(y, -(2.0**65), 2.0**65)  # beyond there is only 0, 1 and inf
+    # y * log as an exact product of leading bits, and the rest. Beyond 1100 2**exponent is 0 or inf:
+    # there the rest makes no difference, and inf - inf would
     y_high = leading(y)
-    exact = y_high * pair.high
-    rest = (y - y_high) * pair.high + y * pair.low
-    is_ordinary = (absolute(exponent) < 1100.0) & exponent.ne(0)
-    exponent, rest = is_ordinary.where(exact, exponent), is_ordinary.where(rest, x.const_like(0.0))
-    return _with_special_cases(x, y, exp2(exponent, rest))
+    rest = (y - y_high) * log.high + y * log.low
+    exponent = y * log.value
+    is_ordinary = absolute(exponent) < 1100.0
+    exponent = is_ordinary.where(y_high * log.high, exponent)
+    return _with_special_cases(x, y, exp2(exponent, is_ordinary.where(rest, x.const_like(0.0))))
 
 
-def _exponent_or_zero(log: UOp, y: UOp, product: UOp) -> UOp:
-    """y * log2(|x|), and 0 for 1**y and x**0 even where the other one is inf or NaN."""
-    return (log.eq(0) | y.eq(0)).where(product.const_like(0.0), product)
-
-
-def _with_special_cases(x: UOp, y: UOp, magnitude: UOp) -> UOp:
-    """x ** y from |x| ** y, as C's pow and IEEE 754 have it.
-
-    Negative bases, -0.0 and -inf keep their sign under odd powers; a negative base to a fraction is
-    NaN, except -inf (and (-1) ** NaN is NaN, 1 ** NaN is 1). An infinite y counts as even.
-    """
-    layout, half = layout_of(x), y * 0.5
-    is_integer = y.trunc().eq(y)
-    is_odd = is_integer & half.trunc().ne(half)
-    bits = magnitude.bitcast(layout.unsigned)
+def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
+    """x ** y as C's pow and IEEE 754 have it; `power` is |x| ** y where |x| is neither 0 nor inf."""
+    size, layout = absolute(x), layout_of(x)
+    infinite, zero = x.const_like(math.inf), x.const_like(0.0)
+    power = size.eq(0).where((y < 0).where(infinite, zero), power)
+    power = size.eq(math.inf).where((y < 0).where(zero, infinite), power)
+    power = (x.ne(x) | y.ne(y)).where(x.const_like(math.nan), power)
+    # a negative base to a fraction is NaN, but 0 and inf have one
+    whole, is_odd = _is_whole(y)
+    is_undefined = (x < 0) & (x > -math.inf) & whole.ne(True)
+    power = is_undefined.where(x.const_like(math.nan), power)
+    # 1 ** NaN and NaN ** 0 too
+    power = (x.eq(1) | y.eq(0)).where(x.const_like(1.0), power)
+    # odd powers keep the sign, even that of -0.0
     sign = x.bitcast(layout.unsigned) & (1 << (layout.unsigned.bits - 1))
-    signed = is_odd.where(bits ^ sign, bits).bitcast(x.dtype.scalar())
-    is_undefined = (x < 0) & (x > -math.inf) & is_integer.ne(True)
-    return is_undefined.where(x.const_like(math.nan), signed)
+    sign = is_odd.where(sign, sign.const_like(0))
+    return (power.bitcast(layout.unsigned) ^ sign).bitcast(x.dtype.scalar())
+
+
+def _is_whole(y: UOp) -> tuple[UOp, UOp]:
+    """Whether y is an integer, and whether it is an odd one; from 2**24 or 2**53 on all are even."""
+    layout = layout_of(y)
+    limit = math.ldexp(1.0, layout.mantissa_bits + 1)
+    inside = clamp(y, -limit, limit)
+    number = inside.cast(layout.signed)
+    is_whole = number.cast(y.dtype.scalar()).eq(inside)
+    return is_whole, is_whole & (number & 1).ne(0)
 
 
 def power_by_constant(x: UOp, exponent: UOp) -> UOp | None:

@@ -45,7 +45,7 @@ def _bits_of_inverse(first: int, last: int) -> float:
 
 # *** float32 ***
 
-# sin(pi*r) = r*polynomial(r**2) for |r| <= 0.508: a minimax fit (see elementary.py), relative error
+# sin(pi*r) = r*polynomial(r**2) for |r| <= 0.508, a minimax fit (see elementary.py), relative error
 # 2**-35.2
 SIN_HALF_TURNS = (
     3.141592653508898, -5.1677127589452425, 2.5501631298120535, -0.5992499922765767,
@@ -53,35 +53,36 @@ SIN_HALF_TURNS = (
 )  # fmt: skip
 
 # A float32 from 2**low on is a multiple of 2**(low-23), so the bits of 1/pi worth 2**(24-low) and
-# more give whole turns. From there on take 29 bits, 29 more, and as many as a float64 has: times the
-# 24 bits of x the first two products are exact, and up to 2**(low+27) below what can be rounded.
-_SEGMENT = 27
+# more give whole turns. From there on four times 24 bits are taken: their products with x are exact,
+# and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. Of arguments below
+# 2**52 all bits of 1/pi count. The scale is for the pieces of the last window: as float32 they would
+# be denormal.
 _SEGMENTS = (25, 52, 79, 106)
+_SCALE = 2.0**64
 
 
 @functools.cache
-def _window(low: int) -> tuple[float, float, float]:
+def _window(low: int) -> list[float]:
     first = low - 23
-    return (_bits_of_inverse(first, first + 28), _bits_of_inverse(first + 29, first + 57),
-            _bits_of_inverse(first + 58, first + 110))
+    return [_SCALE * _bits_of_inverse(n, n + 23) for n in range(first, first + 96, 24)]
 
 
 def sin_float32(x: UOp) -> UOp:
-    """In float64, which holds products of float32 exactly; as vectorisable as float32."""
-    x = x.cast(dtypes.float64)
+    """By way of float64, in which there is nothing but + - *: so wide vectors are no problem."""
     size = absolute(x)
     window = [x.const_like(c) for c in _window(_SEGMENTS[0])]
     for low in _SEGMENTS[1:]:
-        is_larger = (size < math.ldexp(1.0, low)).ne(True)
-        window = [is_larger.where(x.const_like(c), w) for c, w in zip(_window(low), window, strict=True)]
-    # x/pi = whole + r with |r| <= 1/2 and a little; what is whole only counts as odd or even
-    first, second, third = (x * w for w in window)
+        is_smaller = size < math.ldexp(1.0, low)
+        window = [is_smaller.where(w, x.const_like(c)) for w, c in zip(window, _window(low), strict=True)]
+    x = x.cast(dtypes.float64) * (1 / _SCALE)
+    first, second, third, fourth = (x * w.cast(dtypes.float64) for w in window)
+    # x/pi = whole + r with |r| <= 1/2; what is whole only counts as odd or even
     whole_1, bits_1 = round_to(first)
     whole_2, bits_2 = round_to(second)
     first, second = first - whole_1, second - whole_2
-    whole_3, bits_3 = round_to(first + second)
-    # in this order: where the sum is almost 0 the part before `third` is still exact
-    r = ((first - whole_3) + second) + third
+    whole_3, bits_3 = round_to(first + second + third)
+    # in this order: where it is almost 0 the sum is exact until the last step
+    r = ((first - whole_3) + second + third) + fourth
     sign = (bits_1 ^ bits_2 ^ bits_3) << 63
     r = (r.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)
     return (r * polynomial(r * r, SIN_HALF_TURNS)).cast(dtypes.float32)
