@@ -334,16 +334,53 @@ def test_only_floats_can_require_a_gradient():
             make()
 
 
-def test_gradient_after_realizing_is_the_same():
-    x = Tensor([1.0, 2.0], requires_grad=True).realize()
+def test_gradient_flows_through_what_has_been_realized():
+    x = Tensor([1.0, 2.0], requires_grad=True)
     middle = (x * x).realize()
-    middle.sum().backward()
-    check(middle.grad, [1.0, 1.0])
-    y = Tensor([1.0, 2.0], requires_grad=True)
-    loss = (y * y).sum()
+    loss = (middle * 3).sum()
+    assert loss.item() == 15.0  # realizes the loss, too
     loss.backward()
-    Tensor.realize(loss, y.grad)
-    check(y.grad, [2.0, 4.0], compiled=True)
+    check(x.grad, [6.0, 12.0])
+    check(middle.grad, [3.0, 3.0])
+    loss.backward()
+    check(x.grad, [12.0, 24.0], compiled=True)
+
+
+def test_gradient_flows_through_results_realized_step_by_step():
+    w = Tensor([0.5], requires_grad=True)
+    state = Tensor([1.0])
+    for _ in range(4):
+        state = (state * w + 1).realize()
+    (slope,) = state.sum().gradient(w)
+    check(slope, [4 * 0.5**3 + 3 * 0.5**2 + 2 * 0.5 + 1])
+
+
+def test_a_parameter_that_has_been_updated_begins_anew():
+    w = Tensor([3.0], requires_grad=True)
+    for step in range(3):
+        w.grad = None
+        loss = (w * w).sum()
+        loss.backward()
+        w.assign(w.detach() - 0.25 * w.grad)
+        Tensor.realize(loss, w)
+        np.testing.assert_allclose(w.numpy(), [3.0 * 0.5 ** (step + 1)])
+    check((w * 5).sum().gradient(w)[0], [5.0])
+
+
+def test_history_is_kept_for_gradients_only():
+    from tinyframe.tensor.laziness import history
+
+    gc.collect()
+    before = len(history)
+    x = Tensor([1.0, 2.0])
+    y = (x * 2).realize()
+    z = (Tensor([1.0], requires_grad=True).detach() * 3).realize()
+    assert len(history) == before
+    loss = (Tensor([1.0], requires_grad=True) * 3).sum().realize()
+    assert len(history) == before + 1
+    del loss, y, z
+    gc.collect()
+    assert len(history) == before
 
 
 def test_gradient_walks_a_long_chain():

@@ -29,6 +29,15 @@ from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.indexing import Indexing
+from tinyframe.tensor.laziness import (
+    has_memory,
+    history,
+    is_moved,
+    is_stored,
+    unrealized,
+    update_live_tensors,
+    whole_buffer,
+)
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.random import Random
@@ -126,14 +135,14 @@ class Tensor(
 
     def realize(self, *others: Tensor) -> Self:
         """Computes this Tensor and others, and returns this one. `Tensor.realize(a, b)` works too."""
-        if roots := _unrealized((self, *others)):
+        if roots := unrealized(self, *others):
             from tinyframe.engine.realize import run_schedule
             from tinyframe.schedule import create_schedule
 
             items, becomes, var_vals = create_schedule(UOp.sink(*roots))
             run_schedule(items, var_vals)
             # After running: where that failed or was interrupted, the Tensors stay lazy.
-            _update_live_tensors(becomes)
+            update_live_tensors(becomes)
         return self
 
     def schedule(self, *others: Tensor) -> list[ScheduleItem]:
@@ -142,21 +151,21 @@ class Tensor(
         The Tensors point at the buffers of the results from now on, so the items have to be run
         (`run_schedule`) before anybody reads them.
         """
-        if not (roots := _unrealized((self, *others))):
+        if not (roots := unrealized(self, *others)):
             return []
         from tinyframe.schedule import create_schedule
 
         items, becomes, _ = create_schedule(UOp.sink(*roots))
-        _update_live_tensors(becomes)
+        update_live_tensors(becomes)
         return items
 
     def kernelize(self, *others: Tensor) -> Self:
         """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
         `t.uop.src[1].arg.ast` the kernel."""
-        if roots := _unrealized((self, *others)):
+        if roots := unrealized(self, *others):
             from tinyframe.schedule import kernelize
 
-            _update_live_tensors(kernelize(UOp.sink(*roots)))
+            update_live_tensors(kernelize(UOp.sink(*roots)))
         return self
 
     # ---- data out --------------------------------------------------------------------------------
@@ -169,14 +178,14 @@ class Tensor(
                 "t[:3]"
             )
         graph = self.uop
-        if _unrealized((self,)) and graph.size <= graph.base.size and _moved(graph):
+        if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):
             # The result of a kernel in another order: stored in that order at once.
             stored = self.contiguous().realize()
-            _update_live_tensors({self.uop: stored.uop})
+            update_live_tensors({self.uop: stored.uop})
         self.realize()
-        whole = _whole_buffer(self.uop)
+        whole = whole_buffer(self.uop)
         if whole is None:  # a constant, or a view of a buffer
-            whole = _whole_buffer(self.contiguous().realize().uop)
+            whole = whole_buffer(self.contiguous().realize().uop)
             assert whole is not None
         return buffer_of(whole)
 
@@ -210,7 +219,7 @@ class Tensor(
 
     def contiguous(self) -> Self:
         """The elements in memory, in order: where realize() stores them; or where they are already."""
-        return self._apply(lambda x: x if _is_stored(x) else x.contiguous())
+        return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
     def to(self, device: str | None) -> Self:
         """A copy on another device; itself where it is there."""
@@ -252,7 +261,7 @@ class Tensor(
         new = other._broadcast_to(self.shape).uop
         if new is self.uop:
             return self
-        self.uop = self.uop.assign(new) if _has_memory(self.uop) else new
+        self.uop = self.uop.assign(new) if has_memory(self.uop) else new
         return self
 
     # ---- gradients -------------------------------------------------------------------------------
@@ -314,7 +323,7 @@ class Tensor(
                 f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
             )
         flowing = gradient.cast(self.dtype).uop
-        found = compute_gradient(self.uop, flowing, {target.uop for target in targets})
+        found = compute_gradient(self.uop, flowing, {target.uop for target in targets}, history)
         result = []
         for target in targets:
             uop = found.get(target.uop)
@@ -329,7 +338,9 @@ class Tensor(
         Tensors that are made of such ones require one too. Returns this Tensor. GradientError where
         none requires one, or where this is no scalar and no `gradient` is given.
         """
-        below = self.uop.toposort()
+        from tinyframe.tensor.gradient import below_with_history
+
+        below = below_with_history(self.uop, history)
         wanted = [
             tensor
             for tensor in list(live_tensors.values())
@@ -359,55 +370,3 @@ class Tensor(
             yield
         finally:
             Tensor.training = before
-
-
-# ---- laziness -----------------------------------------------------------------------------------
-
-
-def _unrealized(tensors: tuple[Tensor, ...]) -> list[UOp]:
-    """The graphs among these that there is something to compute for, each once."""
-    roots = dict.fromkeys(tensor.uop for tensor in tensors)
-    return [root for root in roots if root.base.op not in (Ops.BUFFER, Ops.CONST, Ops.IOTA)]
-
-
-def _update_live_tensors(becomes: dict[UOp, UOp]) -> None:
-    """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
-    tensors = list(live_tensors.values())
-    before = UOp.sink(*[tensor.uop for tensor in tensors])
-    after = before.substitute(becomes)
-    for tensor, new in zip(tensors, after.src, strict=True):
-        if tensor.uop is not new:
-            tensor.uop = new
-
-
-def _moved(uop: UOp) -> bool:
-    """Whether the elements are others, or in another order, than those of the base."""
-    while uop.op is Ops.RESHAPE:
-        uop = uop.src[0]
-    return uop.op in GroupOp.Movement
-
-
-def _whole_buffer(uop: UOp) -> UOp | None:
-    """The BUFFER that `uop` is all of, in order; None for anything else."""
-    shape_size = uop.size
-    while uop.op is Ops.RESHAPE:
-        uop = uop.src[0]
-    return uop if uop.op is Ops.BUFFER and uop.arg == shape_size else None
-
-
-def _is_stored(uop: UOp) -> bool:
-    """Whether realize() gives `uop` memory that has its elements in order, or it has that already."""
-    return uop.op is Ops.CONTIGUOUS or _whole_buffer(uop) is not None
-
-
-def _has_memory(uop: UOp) -> bool:
-    """Whether each element has a place of its own in a buffer, or in one that is assigned to."""
-    places = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.ASSIGN, Ops.DETACH)
-    while uop.op in places or (uop.op is Ops.WINDOW and _windows_are_apart(*uop.arg)):
-        uop = uop.src[0]
-    return uop.op is Ops.BUFFER
-
-
-def _windows_are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
-    """Whether no element is in two windows, as in t[::2]."""
-    return dilation * (size - 1) < stride

@@ -11,7 +11,7 @@ it returns is made of nodes like any other graph, so it can be differentiated ag
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
@@ -196,28 +196,54 @@ STOPS = GroupOp.Comparison | {
 # ---- the walk ------------------------------------------------------------------------------------
 
 
-def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dict[UOp, UOp]:
+def sources(u: UOp, history: Mapping[UOp, UOp]) -> tuple[UOp, ...]:
+    """What a node is computed from: its sources, or for a realized value what it was made of."""
+    return (history[u],) if u in history else u.src
+
+
+def below_with_history(root: UOp, history: Mapping[UOp, UOp]) -> dict[UOp, None]:
+    """All that `root` depends on, and itself, sources first."""
+    order: dict[UOp, None] = {}
+    stack = [(root, False)]
+    while stack:
+        u, sources_done = stack.pop()
+        if u in order:
+            continue
+        if sources_done:
+            order[u] = None
+        else:
+            stack.append((u, True))
+            stack.extend((s, False) for s in sources(u, history) if s not in order)
+    return order
+
+
+def compute_gradient(
+    root: UOp, root_grad: UOp, targets: Collection[UOp], history: Mapping[UOp, UOp] | None = None
+) -> dict[UOp, UOp]:
     """The gradient of `root` by every node between it and `targets`, these included.
 
-    root_grad: what flows into the root, of its shape and dtype. A target on which the root does not
-    depend, or only through what stops gradients, is not in the result.
+    root_grad: what flows into the root, of its shape and dtype. history: what realized values were
+    computed from. A target on which the root does not depend, or only through what stops gradients,
+    is not in the result.
     """
-    order = [u for u in root.toposort() if dtypes.is_float(u.dtype)]
+    history = {} if history is None else history
+    order = [u for u in below_with_history(root, history) if dtypes.is_float(u.dtype)]
     leads_to_target: set[UOp] = set()
     for u in order:
-        if u in targets or (u.op not in STOPS and any(s in leads_to_target for s in u.src)):
+        if u in targets or (
+            u.op not in STOPS and any(s in leads_to_target for s in sources(u, history))
+        ):
             leads_to_target.add(u)
 
     grads = {root: root_grad}
     for u in reversed(order):
-        if u not in leads_to_target or u not in grads or u.op in STOPS:
+        below = sources(u, history)
+        if u not in grads or u.op in STOPS or not any(s in leads_to_target for s in below):
             continue
-        if not any(s in leads_to_target for s in u.src):
-            continue
-        for source, grad in zip(u.src, flow_back(u, grads[u]), strict=True):
-            if grad is None or source not in leads_to_target:
-                continue
-            grads[source] = grads[source] + grad if source in grads else grad
+        flowing = (grads[u],) if u in history else flow_back(u, grads[u])
+        for source, grad in zip(below, flowing, strict=True):
+            if grad is not None and source in leads_to_target:
+                grads[source] = grads[source] + grad if source in grads else grad
     return grads
 
 
