@@ -1,4 +1,4 @@
-"""Generated chains of movement ops, each with what NumPy makes of it. Shared by the tests of uop/."""
+"""Generated chains of movement ops, and what NumPy makes of them. Shared by the tests of uop/."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def moved(u: UOp, x: np.ndarray) -> np.ndarray:
         return np.flip(x, [axis for axis, flipped in enumerate(u.arg) if flipped])
     if u.op is Ops.WINDOW:
         axis, size, stride, dilation = u.arg
-        windows = [np.take(x, [o * stride + k * dilation for o in range(u.shape[axis])], axis) for k in range(size)]
+        windows = [
+            np.take(x, [o * stride + k * dilation for o in range(u.shape[axis])], axis)
+            for k in range(size)
+        ]
         return np.stack(windows, -1)
     axis, stride, dilation, length = u.arg
     out = np.zeros(u.shape, x.dtype)
@@ -57,7 +60,22 @@ def chains(draw, most_ops: int = 5, most_elements: int = 400) -> UOp:
 @st.composite
 def one_move(draw, u: UOp) -> UOp:
     shape, axes = u.shape, range(len(u.shape))
-    match draw(st.sampled_from(["reshape", "reshape", "permute", "expand", "pad", "pad", "shrink", "flip", "window", "unwindow"])):
+    match draw(
+        st.sampled_from(
+            [
+                "reshape",
+                "reshape",
+                "permute",
+                "expand",
+                "pad",
+                "pad",
+                "shrink",
+                "flip",
+                "window",
+                "unwindow",
+            ]
+        )
+    ):
         case "reshape":
             return u.reshape(tuple(draw(factors_of(math.prod(shape)))))
         case "permute":
@@ -69,8 +87,12 @@ def one_move(draw, u: UOp) -> UOp:
             return u.pad(tuple(draw(widths) for _ in axes))
         case "shrink":
             cuts = [sorted(draw(st.tuples(st.integers(0, s), st.integers(0, s)))) for s in shape]
-            return u.shrink(tuple((begin, max(end, begin + 1) if begin < s else s)
-                                  for (begin, end), s in zip(cuts, shape, strict=True)))
+            return u.shrink(
+                tuple(
+                    (begin, max(end, begin + 1) if begin < s else s)
+                    for (begin, end), s in zip(cuts, shape, strict=True)
+                )
+            )
         case "flip":
             return u.flip(tuple(draw(st.booleans()) for _ in axes))
         case "window" if shape:
@@ -80,7 +102,9 @@ def one_move(draw, u: UOp) -> UOp:
                 return u.window(axis, size, draw(st.integers(1, 3)), dilation)
         case "unwindow" if len(shape) > 1:
             axis = draw(st.integers(0, len(shape) - 2))
-            return u.unwindow(axis, draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 7)))
+            return u.unwindow(
+                axis, draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 7))
+            )
     return u
 
 

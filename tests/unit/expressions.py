@@ -23,7 +23,7 @@ def variable(name: str, low: int, high: int, dtype: DType = INT) -> UOp:
     return UOp.variable(name, low, high, dtype)
 
 
-# ---- strategies -------------------------------------------------------------------------------
+# ---- strategies ---------------------------------------------------------------------------------
 
 
 @st.composite
@@ -37,7 +37,11 @@ def variables(draw, dtype: DType = INT, count: int = 3, width: int = 12) -> list
     return out
 
 
-SMALL, DIVISORS, WIDTHS = st.integers(-7, 30), st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 16, -2, -3]), st.integers(0, 4)
+SMALL, DIVISORS, WIDTHS = (
+    st.integers(-7, 30),
+    st.sampled_from([1, 2, 3, 4, 5, 6, 8, 12, 16, -2, -3]),
+    st.integers(0, 4),
+)
 ARITHMETIC = ["+", "+", "-", "*c", "//c", "%c", "divmod", "max", "min", "where"]
 WILD = ["*", "//", "%", "bits", "shift", "neg", "cast"]
 BITS = [Ops.AND, Ops.OR, Ops.XOR, Ops.SUB, Ops.CDIV, Ops.CMOD]
@@ -65,22 +69,38 @@ def integers(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
             return leaf()
         x = make(depth - 1)
         match pick(ARITHMETIC + WILD if wild else ARITHMETIC):
-            case "+": return x + make(depth - 1)
-            case "-": return x - make(depth - 1)
-            case "*": return x * make(depth - 1)
-            case "//": return x // make(depth - 1)
-            case "%": return x % make(depth - 1)
-            case "max": return x.maximum(make(depth - 1))
-            case "min": return x.minimum(make(depth - 1))
-            case "where": return draw(booleans(names, depth - 1, wild)).where(x, make(depth - 1))
-            case "*c": return x * const(DIVISORS)
-            case "//c": return x // const(DIVISORS)
-            case "%c": return x % const(DIVISORS)
-            case "divmod": return x // (c := const(DIVISORS)) * c + x % c
-            case "bits": return x.alu(pick(BITS), make(depth - 1))
-            case "shift": return x.alu(pick([Ops.SHL, Ops.SHR]), const(WIDTHS))
-            case "neg": return x.alu(Ops.NEG)
-            case _: return x.cast(pick(NARROW)).cast(dtype)
+            case "+":
+                return x + make(depth - 1)
+            case "-":
+                return x - make(depth - 1)
+            case "*":
+                return x * make(depth - 1)
+            case "//":
+                return x // make(depth - 1)
+            case "%":
+                return x % make(depth - 1)
+            case "max":
+                return x.maximum(make(depth - 1))
+            case "min":
+                return x.minimum(make(depth - 1))
+            case "where":
+                return draw(booleans(names, depth - 1, wild)).where(x, make(depth - 1))
+            case "*c":
+                return x * const(DIVISORS)
+            case "//c":
+                return x // const(DIVISORS)
+            case "%c":
+                return x % const(DIVISORS)
+            case "divmod":
+                return x // (c := const(DIVISORS)) * c + x % c
+            case "bits":
+                return x.alu(pick(BITS), make(depth - 1))
+            case "shift":
+                return x.alu(pick([Ops.SHL, Ops.SHR]), const(WIDTHS))
+            case "neg":
+                return x.alu(Ops.NEG)
+            case _:
+                return x.cast(pick(NARROW)).cast(dtype)
 
     return make(depth)
 
@@ -88,30 +108,39 @@ def integers(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
 @st.composite
 def booleans(draw, names: list[UOp], depth: int, wild: bool = False) -> UOp:
     def make(depth: int) -> UOp:
-        kind = draw(st.sampled_from(["<", ">=", "==", "!="] + ["&", "|", "^", "not", "where"] * (depth > 0)))
+        kind = draw(
+            st.sampled_from(["<", ">=", "==", "!="] + ["&", "|", "^", "not", "where"] * (depth > 0))
+        )
         if kind in ("<", ">=", "==", "!="):
             x, y = (draw(integers(names, depth - 1, wild)) for _ in range(2))
             return {"<": x < y, ">=": x >= y, "==": x.eq(y), "!=": x.ne(y)}[kind]
         x = make(depth - 1)
         match kind:
-            case "not": return x.logical_not()
-            case "&": return x & make(depth - 1)
-            case "|": return x | make(depth - 1)
-            case "^": return x ^ make(depth - 1)
-            case _: return x.where(make(depth - 1), make(depth - 1))
+            case "not":
+                return x.logical_not()
+            case "&":
+                return x & make(depth - 1)
+            case "|":
+                return x | make(depth - 1)
+            case "^":
+                return x ^ make(depth - 1)
+            case _:
+                return x.where(make(depth - 1), make(depth - 1))
 
     return make(depth)
 
 
 @st.composite
-def expressions(draw, depth: int = 3, wild: bool = False, dtype: DType = INT, width: int = 12) -> UOp:
+def expressions(
+    draw, depth: int = 3, wild: bool = False, dtype: DType = INT, width: int = 12
+) -> UOp:
     """An integer or boolean expression over a few variables."""
     names = draw(variables(dtype, width=width))
     kind = draw(st.sampled_from([integers, integers, booleans]))
     return draw(kind(names, depth, wild))
 
 
-# ---- z3 ---------------------------------------------------------------------------------------
+# ---- z3 -----------------------------------------------------------------------------------------
 
 
 def _floor_div(a, b):
@@ -142,7 +171,9 @@ MEANING: dict[Ops, Callable] = {
 
 def cannot_wrap(u: UOp) -> bool:
     """No sub-expression can leave its dtype's range, so that z3's integers mean the same."""
-    return all(x.bounds != (x.dtype.min, x.dtype.max) for x in u.toposort() if dtypes.is_int(x.dtype))
+    return all(
+        x.bounds != (x.dtype.min, x.dtype.max) for x in u.toposort() if dtypes.is_int(x.dtype)
+    )
 
 
 def speaks_z3(u: UOp) -> bool:
@@ -171,7 +202,7 @@ def to_z3(roots: list[UOp]) -> tuple[list, list]:
 
 
 def z3_refutes(claim, known: list, effort: int = 100_000) -> bool | None:
-    """Whether `claim` can be false; None where z3 gives up (after a fixed amount of work, not time)."""
+    """Whether `claim` can be false; None where z3 gives up, after a fixed amount of work."""
     solver = z3.Solver()
     solver.set("rlimit", effort)
     solver.add(*known, z3.Not(claim))
@@ -180,7 +211,9 @@ def z3_refutes(claim, known: list, effort: int = 100_000) -> bool | None:
 
 
 def leaves(*roots: UOp) -> list[UOp]:
-    found = {u: None for root in roots for u in root.toposort() if u.op in (Ops.DEFINE_VAR, Ops.RANGE)}
+    found = {
+        u: None for root in roots for u in root.toposort() if u.op in (Ops.DEFINE_VAR, Ops.RANGE)
+    }
     return list(found)
 
 
@@ -191,22 +224,26 @@ def assignments(names: list[UOp], most: int = 3000):
     for v in values:
         total *= len(v)
     if total > most:
-        values = [sorted({v[0], v[1 % len(v)], v[len(v) // 2], v[-2 % len(v)], v[-1]}) for v in values]
+        values = [
+            sorted({v[0], v[1 % len(v)], v[len(v) // 2], v[-2 % len(v)], v[-1]}) for v in values
+        ]
     for chosen in itertools.product(*values):
         yield dict(zip(names, chosen, strict=True))
 
 
 def assert_equal_everywhere(a: UOp, b: UOp, given: UOp | None = None) -> None:
-    """a and b agree for all values of their variables (where `given` holds): by z3, which proves it,
+    """a and b agree for all values of their variables (where `given` holds): z3 proves it,
     and by trying."""
     for values in assignments(leaves(a, b) if given is None else leaves(a, b, given), most=400):
         if given is None or evaluate(given, values):
             x, y = evaluate(a, values), evaluate(b, values)
             assert x == y and type(x) is type(y), (
                 f"{a.render(simplify=False)} is {x} but {b.render(simplify=False)} is {y} "
-                f"at { {u.render(): v for u, v in values.items()} }")
+                f"at { {u.render(): v for u, v in values.items()} }"
+            )
     roots = [a, b] if given is None else [a, b, given]
     if all(map(cannot_wrap, roots)) and all(speaks_z3(u) for r in roots for u in r.toposort()):
         (x, y, *rest), known = to_z3(roots)
         assert z3_refutes(x == y, known + rest) is not True, (
-            f"z3: {a.render(simplify=False)} is not always {b.render(simplify=False)}")
+            f"z3: {a.render(simplify=False)} is not always {b.render(simplify=False)}"
+        )

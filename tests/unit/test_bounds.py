@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.expressions import assignments, cannot_wrap, expressions, leaves, speaks_z3, to_z3, z3_refutes
+from tests.unit.expressions import (
+    assignments,
+    cannot_wrap,
+    expressions,
+    leaves,
+    speaks_z3,
+    to_z3,
+    z3_refutes,
+)
 from tinyframe.dtype import dtypes
 from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import Ops, UOp
@@ -22,7 +30,9 @@ def assert_within_bounds(e: UOp) -> None:
         for u in parts:
             low, high = u.bounds
             value = evaluate(u, values)
-            assert low <= value <= high, f"{u.render(simplify=False)} is {value}, outside {low}..{high}"
+            assert low <= value <= high, (
+                f"{u.render(simplify=False)} is {value}, outside {low}..{high}"
+            )
 
 
 @given(expressions(depth=4, wild=True))
@@ -31,8 +41,11 @@ def test_no_value_lies_outside_its_bounds(e):
     assert_within_bounds(e)
 
 
-@given(st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32]).flatmap(
-    lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)))
+@given(
+    st.sampled_from([dtypes.int8, dtypes.uint8, dtypes.uint32]).flatmap(
+        lambda dtype: expressions(depth=4, wild=True, dtype=dtype, width=60)
+    )
+)
 @settings(max_examples=100)
 def test_no_value_lies_outside_its_bounds_where_integers_wrap_around(e):
     assert_within_bounds(e)
@@ -53,76 +66,79 @@ a, b = var(-3, 5), var(2, 4, name="b")
 nonneg = var(0, 20, name="n")
 
 
-@pytest.mark.parametrize(("expression", "expected"), [
-    (UOp.const(dtypes.int, 7), (7, 7)),
-    (a, (-3, 5)),
-    (var(1, 10).bind(3), (1, 10)),
-    (UOp.range(8, 0), (0, 7)),
-    (UOp.range(var(1, 10), 0), (0, 9)),
-    (UOp.range(0, 0), (0, 0)),
-    (UOp.special("gidx0", 16), (0, 15)),
-    (a + b, (-1, 9)),
-    (a - b, (-7, 3)),
-    (a.alu(Ops.SUB, b), (-7, 3)),
-    (a.alu(Ops.NEG), (-5, 3)),
-    (a * b, (-12, 20)),
-    (a * a, (-15, 25)),
-    (a * -2, (-10, 6)),
-    (a // 2, (-2, 2)),
-    (a // -2, (-3, 1)),
-    (a // b, (-2, 2)),
-    (b // a, (-4, 4)),
-    (a // 0, (0, 0)),
-    (a.alu(Ops.CDIV, b), (-1, 2)),
-    (a % 4, (0, 3)),
-    (nonneg % 32, (0, 20)),
-    (var(33, 35) % 32, (1, 3)),
-    (nonneg % b, (0, 3)),
-    (a % -4, (-3, 0)),
-    (a.alu(Ops.CMOD, b), (-3, 3)),
-    (nonneg.alu(Ops.CMOD, a.const_like(30)), (0, 20)),
-    (a.maximum(b), (2, 5)),
-    (a.minimum(b), (-3, 4)),
-    (a < 6, (True, True)),
-    (a < -3, (False, False)),
-    (a < b, (False, True)),
-    (a.eq(9), (False, False)),
-    (a.ne(9), (True, True)),
-    (b.const_like(3).eq(3), (True, True)),
-    ((a < 2).where(nonneg, b), (0, 20)),
-    ((a < 9).where(nonneg, b), (0, 20)),
-    ((a < 9).where(b, nonneg), (2, 4)),
-    (nonneg & 7, (0, 7)),
-    (a & 7, (0, 7)),
-    (nonneg | 32, (32, 63)),
-    (nonneg ^ 3, (0, 31)),
-    ((a < 9) & (b < 9), (True, True)),
-    ((a < 0) & (b < 0), (False, False)),
-    ((a < 0) | (b < 9), (True, True)),
-    ((a < 0) ^ (b < 9), (False, True)),
-    (nonneg << 2, (0, 80)),
-    (a >> 1, (-2, 2)),
-    (a.cast(dtypes.int8), (-3, 5)),
-    (a.cast(dtypes.uint8), (0, 255)),
-    ((a < 2).cast(dtypes.int), (0, 1)),
-    (nonneg.cast(dtypes.bool), (False, True)),
-    (b.cast(dtypes.bool), (True, True)),
-    (a.mulacc(b, nonneg), (-12, 40)),
-    (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)), (-3, 5)),
-    (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)).gep(1), (-3, 5)),
-    # what may wrap around may be anything
-    (var(100, 100, dtypes.int8) + var(100, 101, dtypes.int8, "b"), (-128, 127)),
-    (var(0, 3, dtypes.uint8) - UOp.const(dtypes.uint8, 1), (0, 255)),
-    (var(-128, 0, dtypes.int8).alu(Ops.NEG), (-128, 127)),
-    (var(0, 2**31 - 1) * 2, (-(2**31), 2**31 - 1)),
-    (var(-128, -1, dtypes.int8) // UOp.const(dtypes.int8, -1), (-128, 127)),
-    # floats
-    (UOp.const(dtypes.float, 1.5), (1.5, 1.5)),
-    (UOp.const(dtypes.float, float("nan")), (-float("inf"), float("inf"))),
-    (a.cast(dtypes.float), (-float("inf"), float("inf"))),
-    (UOp.const(dtypes.float, 1).maximum(2.0), (-float("inf"), float("inf"))),
-    (UOp.const(dtypes.float, 1) < 2.0, (False, True)),
-])
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (UOp.const(dtypes.int, 7), (7, 7)),
+        (a, (-3, 5)),
+        (var(1, 10).bind(3), (1, 10)),
+        (UOp.range(8, 0), (0, 7)),
+        (UOp.range(var(1, 10), 0), (0, 9)),
+        (UOp.range(0, 0), (0, 0)),
+        (UOp.special("gidx0", 16), (0, 15)),
+        (a + b, (-1, 9)),
+        (a - b, (-7, 3)),
+        (a.alu(Ops.SUB, b), (-7, 3)),
+        (a.alu(Ops.NEG), (-5, 3)),
+        (a * b, (-12, 20)),
+        (a * a, (-15, 25)),
+        (a * -2, (-10, 6)),
+        (a // 2, (-2, 2)),
+        (a // -2, (-3, 1)),
+        (a // b, (-2, 2)),
+        (b // a, (-4, 4)),
+        (a // 0, (0, 0)),
+        (a.alu(Ops.CDIV, b), (-1, 2)),
+        (a % 4, (0, 3)),
+        (nonneg % 32, (0, 20)),
+        (var(33, 35) % 32, (1, 3)),
+        (nonneg % b, (0, 3)),
+        (a % -4, (-3, 0)),
+        (a.alu(Ops.CMOD, b), (-3, 3)),
+        (nonneg.alu(Ops.CMOD, a.const_like(30)), (0, 20)),
+        (a.maximum(b), (2, 5)),
+        (a.minimum(b), (-3, 4)),
+        (a < 6, (True, True)),
+        (a < -3, (False, False)),
+        (a < b, (False, True)),
+        (a.eq(9), (False, False)),
+        (a.ne(9), (True, True)),
+        (b.const_like(3).eq(3), (True, True)),
+        ((a < 2).where(nonneg, b), (0, 20)),
+        ((a < 9).where(nonneg, b), (0, 20)),
+        ((a < 9).where(b, nonneg), (2, 4)),
+        (nonneg & 7, (0, 7)),
+        (a & 7, (0, 7)),
+        (nonneg | 32, (32, 63)),
+        (nonneg ^ 3, (0, 31)),
+        ((a < 9) & (b < 9), (True, True)),
+        ((a < 0) & (b < 0), (False, False)),
+        ((a < 0) | (b < 9), (True, True)),
+        ((a < 0) ^ (b < 9), (False, True)),
+        (nonneg << 2, (0, 80)),
+        (a >> 1, (-2, 2)),
+        (a.cast(dtypes.int8), (-3, 5)),
+        (a.cast(dtypes.uint8), (0, 255)),
+        ((a < 2).cast(dtypes.int), (0, 1)),
+        (nonneg.cast(dtypes.bool), (False, True)),
+        (b.cast(dtypes.bool), (True, True)),
+        (a.mulacc(b, nonneg), (-12, 40)),
+        (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)), (-3, 5)),
+        (UOp(Ops.VECTORIZE, dtypes.int.vec(2), (a, b)).gep(1), (-3, 5)),
+        # what may wrap around may be anything
+        (var(100, 100, dtypes.int8) + var(100, 101, dtypes.int8, "b"), (-128, 127)),
+        (var(0, 3, dtypes.uint8) - UOp.const(dtypes.uint8, 1), (0, 255)),
+        (var(-128, 0, dtypes.int8).alu(Ops.NEG), (-128, 127)),
+        (var(0, 2**31 - 1) * 2, (-(2**31), 2**31 - 1)),
+        (var(-128, -1, dtypes.int8) // UOp.const(dtypes.int8, -1), (-128, 127)),
+        # floats
+        (UOp.const(dtypes.float, 1.5), (1.5, 1.5)),
+        (UOp.const(dtypes.float, float("nan")), (-float("inf"), float("inf"))),
+        (a.cast(dtypes.float), (-float("inf"), float("inf"))),
+        (UOp.const(dtypes.float, 1).maximum(2.0), (-float("inf"), float("inf"))),
+        (UOp.const(dtypes.float, 1) < 2.0, (False, True)),
+    ],
+)
 def test_bounds_of(expression, expected):
     assert expression.bounds == expected
     assert (expression.vmin, expression.vmax) == expected

@@ -17,47 +17,62 @@ def matches(pattern: UPat, u: UOp) -> list[dict[str, UOp]]:
     return pattern.match(u, {})
 
 
-@pytest.mark.parametrize(("pattern", "node", "expected"), [
-    (UPat(), a + b, True),
-    (UPat(Ops.ADD), a + b, True),
-    (UPat(Ops.MUL), a + b, False),
-    (UPat((Ops.MUL, Ops.ADD)), a + b, True),
-    (UPat(GroupOp.Comparison), a < b, True),
-    (UPat(dtype=dtypes.int), a, True),
-    (UPat(dtype=dtypes.float), a, False),
-    (UPat(dtype={dtypes.float, dtypes.half}), f, True),
-    (UPat(dtype=dtypes.int), a.vectorize(4), True),
-    (UPat(dtype=dtypes.int.vec(4)), a, False),
-    (UPat(Ops.CONST, arg=3), a.const_like(3), True),
-    (UPat(Ops.CONST, arg=3), a.const_like(4), False),
-    (UPat(Ops.RANGE, arg=(0, 1)), a, False),
-    (UPat(Ops.ADD, src=(UPat(Ops.CONST), UPat())), a + 1, False),
-    (UPat(Ops.ADD, src=(UPat(), UPat(Ops.CONST))), a + 1, True),
-    (UPat(Ops.ADD, src=[UPat(Ops.CONST), UPat()]), a + 1, True),
-    (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + b, True),
-    (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + 1, False),
-    (UPat(Ops.SINK, src=(UPat(),)), UOp.sink(a, b), False),
-    (UPat(Ops.SINK, src=(UPat(),), allow_any_len=True), UOp.sink(a, b), True),
-    (UPat(Ops.SINK, src=(UPat(), UPat(), UPat()), allow_any_len=True), UOp.sink(a, b), False),
-    (UPat(Ops.SINK, src=()), UOp.sink(a), False),
-    (x + x, a + a, True),
-    (x + x, a + b, False),
-    (x * x + y, a * a + b, True),
-    (UPat.cvar("c") + x, a + 1, True),  # in either order
-    (UPat.cvar("c") < x, a.const_like(1) < a, True),
-    (UPat.cvar("c") < x, a < 1, False),  # < is not commutative
-    (UPat.any(x + 1, x * 2), a * 2, True),
-    (UPat.any(x + 1, x * 2), a * 3, False),
-    (UPat.any(UPat(Ops.ADD), UPat(Ops.MUL)).named("n"), a + b, True),
-])
+@pytest.mark.parametrize(
+    ("pattern", "node", "expected"),
+    [
+        (UPat(), a + b, True),
+        (UPat(Ops.ADD), a + b, True),
+        (UPat(Ops.MUL), a + b, False),
+        (UPat((Ops.MUL, Ops.ADD)), a + b, True),
+        (UPat(GroupOp.Comparison), a < b, True),
+        (UPat(dtype=dtypes.int), a, True),
+        (UPat(dtype=dtypes.float), a, False),
+        (UPat(dtype={dtypes.float, dtypes.half}), f, True),
+        (UPat(dtype=dtypes.int), a.vectorize(4), True),
+        (UPat(dtype=dtypes.int.vec(4)), a, False),
+        (UPat(Ops.CONST, arg=3), a.const_like(3), True),
+        (UPat(Ops.CONST, arg=3), a.const_like(4), False),
+        (UPat(Ops.RANGE, arg=(0, 1)), a, False),
+        (UPat(Ops.ADD, src=(UPat(Ops.CONST), UPat())), a + 1, False),
+        (UPat(Ops.ADD, src=(UPat(), UPat(Ops.CONST))), a + 1, True),
+        (UPat(Ops.ADD, src=[UPat(Ops.CONST), UPat()]), a + 1, True),
+        (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + b, True),
+        (UPat(Ops.ADD, src=UPat(Ops.DEFINE_VAR)), a + 1, False),
+        (UPat(Ops.SINK, src=(UPat(),)), UOp.sink(a, b), False),
+        (UPat(Ops.SINK, src=(UPat(),), allow_any_len=True), UOp.sink(a, b), True),
+        (UPat(Ops.SINK, src=(UPat(), UPat(), UPat()), allow_any_len=True), UOp.sink(a, b), False),
+        (UPat(Ops.SINK, src=()), UOp.sink(a), False),
+        (x + x, a + a, True),
+        (x + x, a + b, False),
+        (x * x + y, a * a + b, True),
+        (UPat.cvar("c") + x, a + 1, True),  # in either order
+        (UPat.cvar("c") < x, a.const_like(1) < a, True),
+        (UPat.cvar("c") < x, a < 1, False),  # < is not commutative
+        (UPat.any(x + 1, x * 2), a * 2, True),
+        (UPat.any(x + 1, x * 2), a * 3, False),
+        (UPat.any(UPat(Ops.ADD), UPat(Ops.MUL)).named("n"), a + b, True),
+    ],
+)
 def test_matches(pattern, node, expected):
     assert bool(matches(pattern, node)) is expected
 
 
-@pytest.mark.parametrize(("pattern", "value", "expected"), [
-    (0, 0, True), (0, 0.0, True), (0, -0.0, False), (1, True, False), (True, True, True), (True, 1, False),
-    (1.0, 1, False), (1, 1.0, True), (float("nan"), float("nan"), True), (-0.0, -0.0, True), (False, 0, False),
-])
+@pytest.mark.parametrize(
+    ("pattern", "value", "expected"),
+    [
+        (0, 0, True),
+        (0, 0.0, True),
+        (0, -0.0, False),
+        (1, True, False),
+        (True, True, True),
+        (True, 1, False),
+        (1.0, 1, False),
+        (1, 1.0, True),
+        (float("nan"), float("nan"), True),
+        (-0.0, -0.0, True),
+        (False, 0, False),
+    ],
+)
 def test_a_constant_is_matched_by_value_and_kind(pattern, value, expected):
     dtype = {bool: dtypes.bool, int: dtypes.int, float: dtypes.float}[type(value)]
     node = UOp.const(dtype, value)
@@ -76,14 +91,38 @@ def test_every_order_is_tried():
     assert bound["x"] is a
 
 
-@pytest.mark.parametrize(("pattern", "node"), [
-    (x - y, a - b), (-x, -a), (3 - x, 3 - a), (x >= y, a >= b), (x <= y, a <= b),
-    (~(x < y), ~(a < b)), (x > y, a > b), (x // y, a // b), (x % 3, a % 3), (x & y, a & b), (x | y, a | b),
-    (x ^ y, a ^ b), (x << 2, a << 2), (x >> 2, a >> 2), (x.maximum(y), a.maximum(b)), (x.eq(y), a.eq(b)),
-    ((x < y).where(x, y), (a < b).where(a, b)), (x.cast(dtypes.float), a.cast(dtypes.float)), (x / y, f / f.sin()),
-    (x.sqrt(), f.sqrt()), (x.exp2(), f.exp2()), (x.log2(), f.log2()), (x.sin(), f.sin()),
-    (x.reciprocal(), f.reciprocal()), (x ** 2, f ** 2), (2 * x, 2 * a), (1 + x, 1 + a),
-])
+@pytest.mark.parametrize(
+    ("pattern", "node"),
+    [
+        (x - y, a - b),
+        (-x, -a),
+        (3 - x, 3 - a),
+        (x >= y, a >= b),
+        (x <= y, a <= b),
+        (~(x < y), ~(a < b)),
+        (x > y, a > b),
+        (x // y, a // b),
+        (x % 3, a % 3),
+        (x & y, a & b),
+        (x | y, a | b),
+        (x ^ y, a ^ b),
+        (x << 2, a << 2),
+        (x >> 2, a >> 2),
+        (x.maximum(y), a.maximum(b)),
+        (x.eq(y), a.eq(b)),
+        ((x < y).where(x, y), (a < b).where(a, b)),
+        (x.cast(dtypes.float), a.cast(dtypes.float)),
+        (x / y, f / f.sin()),
+        (x.sqrt(), f.sqrt()),
+        (x.exp2(), f.exp2()),
+        (x.log2(), f.log2()),
+        (x.sin(), f.sin()),
+        (x.reciprocal(), f.reciprocal()),
+        (x**2, f**2),
+        (2 * x, 2 * a),
+        (1 + x, 1 + a),
+    ],
+)
 def test_arithmetic_on_patterns_matches_the_same_arithmetic_on_nodes(pattern, node):
     assert matches(pattern, node)
 
@@ -99,12 +138,14 @@ def test_patterns_print_on_one_line():
 
 
 def test_rewrite_gives_the_first_match_or_none():
-    pm = PatternMatcher([
-        (x + 0, lambda x: x),
-        (UPat.cvar("p") + UPat.cvar("q"), lambda p, q: p.const_like(p.arg + q.arg)),
-        (UPat(Ops.ADD, name="u"), lambda u: None),  # no match after all
-        (UPat(Ops.ADD), lambda: b),
-    ])
+    pm = PatternMatcher(
+        [
+            (x + 0, lambda x: x),
+            (UPat.cvar("p") + UPat.cvar("q"), lambda p, q: p.const_like(p.arg + q.arg)),
+            (UPat(Ops.ADD, name="u"), lambda u: None),  # no match after all
+            (UPat(Ops.ADD), lambda: b),
+        ]
+    )
     assert pm.rewrite(a + 0) is a
     assert pm.rewrite(a.const_like(2) + 3) is a.const_like(5)
     assert pm.rewrite(a + c) is b
@@ -114,18 +155,23 @@ def test_rewrite_gives_the_first_match_or_none():
 
 def test_functions_get_the_names_they_ask_for_the_context_and_their_defaults():
     seen = []
-    pm = PatternMatcher([
-        (x + y, lambda x, ctx: seen.append((x, ctx)) or None),
-        (UPat.any(x * 2, x * UPat.cvar("k")), lambda x, k=None: seen.append((x, k)) or None),
-        (x * y, lambda **everything: seen.append(sorted(everything)) or None),
-    ])
+    pm = PatternMatcher(
+        [
+            (x + y, lambda x, ctx: seen.append((x, ctx)) or None),
+            (UPat.any(x * 2, x * UPat.cvar("k")), lambda x, k=None: seen.append((x, k)) or None),
+            (x * y, lambda **everything: seen.append(sorted(everything)) or None),
+        ]
+    )
     assert pm.rewrite(a + b, ctx="context") is None and pm.rewrite(a * 2) is None
     assert seen[0] == (a, "context")
     assert (a, None) in seen and (a, a.const_like(2)) in seen and ["ctx", "x", "y"] in seen
 
 
 def test_tables_are_joined_in_order_and_rules_switched_off():
-    first, second = PatternMatcher([(x + y, lambda x, y: x)]), PatternMatcher([(x + y, lambda x, y: y)])
+    first, second = (
+        PatternMatcher([(x + y, lambda x, y: x)]),
+        PatternMatcher([(x + y, lambda x, y: y)]),
+    )
     both = first + second
     assert both.rewrite(a + b) is a and (second + first).rewrite(a + b) is b
     assert both.without(both.rules[0]).rewrite(a + b) is b

@@ -12,32 +12,41 @@ from tinyframe.uop.show import listing, pretty, render, render_pattern, summary
 a, b = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
 
 
-# ---- whole graphs ---------------------------------------------------------------------------------
+# ---- whole graphs -------------------------------------------------------------------------------
 
 
 def test_a_graph_prints_as_nested_uops():
     unique = UOp(Ops.UNIQUE, arg=7)
     buffer = UOp(Ops.BUFFER, dtypes.int, (unique, UOp(Ops.DEVICE, arg="PYTHON")), 4)
-    assert repr(buffer.copy_to_device("CPU")) == """\
+    assert (
+        repr(buffer.copy_to_device("CPU"))
+        == """\
 UOp(Ops.COPY, dtypes.int, arg=None, src=(
   UOp(Ops.BUFFER, dtypes.int, arg=4, src=(
     UOp(Ops.UNIQUE, dtypes.void, arg=7, src=()),
     UOp(Ops.DEVICE, dtypes.void, arg='PYTHON', src=()),)),
   UOp(Ops.DEVICE, dtypes.void, arg='CPU', src=()),))"""
+    )
 
 
 def test_a_node_used_twice_is_named_where_it_first_appears():
     twice = a + 1
-    assert repr(twice * twice) == """\
+    assert (
+        repr(twice * twice)
+        == """\
 UOp(Ops.MUL, dtypes.int, arg=None, src=(
   x0:=UOp(Ops.ADD, dtypes.int, arg=None, src=(
     UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), src=()),
     UOp(Ops.CONST, dtypes.int, arg=1, src=()),)),
   x0,))"""
+    )
 
 
 def test_tags_are_shown_where_there_are_any():
-    assert repr(a.rtag("mark")) == "UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), tag='mark', src=())"
+    assert (
+        repr(a.rtag("mark"))
+        == "UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), tag='mark', src=())"
+    )
 
 
 def test_what_is_printed_can_be_run():
@@ -53,19 +62,40 @@ def test_a_chain_of_10000_ops_is_printed():
     assert text.count("Ops.SIN") == 10_000 and len(text) < 3_000_000
 
 
-# ---- index expressions ----------------------------------------------------------------------------
+# ---- index expressions --------------------------------------------------------------------------
 
 i = UOp.range(8, 0)
 
 
-@pytest.mark.parametrize(("expression", "text"), [
-    (a + 3, "(a+3)"), (a * 5, "(a*5)"), (a < b, "(a<b)"), (a >= b, "((a<b)!=True)"), (a - b, "(a+(b*-1))"), (-a, "(a*-1)"),
-    (a // 2 % 3, "((a//2)%3)"), (a.maximum(b), "max(a, b)"), ((a < b).where(a, 0), "(a if (a<b) else 0)"), (i * 4 + a, "((ridx0*4)+a)"),
-    (UOp.special("gidx0", 4) + 1, "(gidx0+1)"), (a.bind(3) + 1, "(a+1)"), (a.mulacc(b, 1), "(a*b+1)"), (a & 3, "(a&3)"),
-    (a.eq(b), "(a==b)"), (a << 2, "(a<<2)"), (a.cast(dtypes.long), "long(a)"), (a.alu(Ops.NEG), "(-a)"),
-    (UOp.const(dtypes.float, 1.5), "1.5"), (a.cast(dtypes.float).exp2(), "exp2(float(a))"),
-    (UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 1).index(i, shape=(8,)).load() + 1, "(data1[ridx0]+1)"),
-])
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (a + 3, "(a+3)"),
+        (a * 5, "(a*5)"),
+        (a < b, "(a<b)"),
+        (a >= b, "((a<b)!=True)"),
+        (a - b, "(a+(b*-1))"),
+        (-a, "(a*-1)"),
+        (a // 2 % 3, "((a//2)%3)"),
+        (a.maximum(b), "max(a, b)"),
+        ((a < b).where(a, 0), "(a if (a<b) else 0)"),
+        (i * 4 + a, "((ridx0*4)+a)"),
+        (UOp.special("gidx0", 4) + 1, "(gidx0+1)"),
+        (a.bind(3) + 1, "(a+1)"),
+        (a.mulacc(b, 1), "(a*b+1)"),
+        (a & 3, "(a&3)"),
+        (a.eq(b), "(a==b)"),
+        (a << 2, "(a<<2)"),
+        (a.cast(dtypes.long), "long(a)"),
+        (a.alu(Ops.NEG), "(-a)"),
+        (UOp.const(dtypes.float, 1.5), "1.5"),
+        (a.cast(dtypes.float).exp2(), "exp2(float(a))"),
+        (
+            UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(8), (), 1).index(i, shape=(8,)).load() + 1,
+            "(data1[ridx0]+1)",
+        ),
+    ],
+)
 def test_expressions_render(expression, text):
     assert expression.render(simplify=False) == render(expression) == text
 
@@ -82,14 +112,20 @@ def test_a_long_expression_is_cut_not_endless():
     assert len(render(u)) < 20_000
 
 
-# ---- patterns, programs ---------------------------------------------------------------------------
+# ---- patterns, programs -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pattern", "text"), [
-    (UPat.var("x") + 0, "(x + 0)"), (UPat.cvar("c"), "CONST:c"), (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
-    (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE…)"), (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
-    (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, …)"),
-])
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (UPat.var("x") + 0, "(x + 0)"),
+        (UPat.cvar("c"), "CONST:c"),
+        (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
+        (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE…)"),
+        (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
+        (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, …)"),
+    ],
+)
 def test_patterns_render_on_one_line(pattern, text):
     assert render_pattern(pattern) == text
 
@@ -101,7 +137,9 @@ def test_a_program_is_listed_one_instruction_a_line():
     double = load + load
     store = place.store(double)
     program = [data, i, place, load, double, store, UOp(Ops.ENDRANGE, dtypes.void, (i,))]
-    assert listing(program) == """\
+    assert (
+        listing(program)
+        == """\
    0 DEFINE_GLOBAL  float.ptr(8)         []                       0
    1 RANGE          int                  [8]                      (0, AxisType.LOOP)
    2 INDEX          float.ptr(8)         [0, True, 1]
@@ -109,6 +147,7 @@ def test_a_program_is_listed_one_instruction_a_line():
    4 ADD            float                [3, 3]
    5 STORE          void                 [2, 4]
    6 ENDRANGE       void                 [1]"""
+    )
 
 
 def test_a_summary_has_a_line_for_each_node_but_constants():

@@ -24,7 +24,7 @@ load = data1.index(i, j, shape=(3, 4)).load()
 place = data0.index(i, shape=(3,))
 
 
-# ---- what is legal --------------------------------------------------------------------------------
+# ---- what is legal ------------------------------------------------------------------------------
 
 
 @given(chains())
@@ -38,22 +38,35 @@ def test_expressions_are_legal_at_every_level(e):
         verify(e, spec)
 
 
-@pytest.mark.parametrize("u", [
-    x + x.const_like(1), (x < x).where(x, x * x), x.reduce_axis(Ops.MAX, (1,)), x.copy_to_device("PYTHON").contiguous(),
-    x.detach().cast(dtypes.int) % x.cast(dtypes.int), x.assign(x + x), x.shrink(((0, 3), (0, n))), n.bind(3) + 1,
-    x.bitcast(dtypes.int) << x.cast(dtypes.int), UOp(Ops.CONST, dtypes.float, (UOp(Ops.DEVICE, arg="CPU"),), 1.0),
-])
+@pytest.mark.parametrize(
+    "u",
+    [
+        x + x.const_like(1),
+        (x < x).where(x, x * x),
+        x.reduce_axis(Ops.MAX, (1,)),
+        x.copy_to_device("PYTHON").contiguous(),
+        x.detach().cast(dtypes.int) % x.cast(dtypes.int),
+        x.assign(x + x),
+        x.shrink(((0, 3), (0, n))),
+        n.bind(3) + 1,
+        x.bitcast(dtypes.int) << x.cast(dtypes.int),
+        UOp(Ops.CONST, dtypes.float, (UOp(Ops.DEVICE, arg="CPU"),), 1.0),
+    ],
+)
 def test_legal_tensor_graphs(u):
     verify(u.sink(), spec_tensor)
 
 
-@pytest.mark.parametrize("u", [
-    place.store(load.reduce(Ops.ADD, j), i),
-    place.store((load * 2).exp2().reduce(Ops.MAX, j).cast(dtypes.half).cast(dtypes.float), i),
-    place.store(load.stage(AddrSpace.LOCAL, j).index(zero, shape=(4,)).load(), i),
-    data0.index(i, shape=(3,), valid=i < 2).store(f, i),
-    data0.index(i + a, shape=(3,), valid=i + a < 3).store(f, i),
-])
+@pytest.mark.parametrize(
+    "u",
+    [
+        place.store(load.reduce(Ops.ADD, j), i),
+        place.store((load * 2).exp2().reduce(Ops.MAX, j).cast(dtypes.half).cast(dtypes.float), i),
+        place.store(load.stage(AddrSpace.LOCAL, j).index(zero, shape=(4,)).load(), i),
+        data0.index(i, shape=(3,), valid=i < 2).store(f, i),
+        data0.index(i + a, shape=(3,), valid=i + a < 3).store(f, i),
+    ],
+)
 def test_legal_kernels(u):
     verify(u.sink(), spec_kernel)
 
@@ -62,8 +75,18 @@ def program() -> list[UOp]:
     source, target = (UOp(Ops.INDEX, d.dtype, (d, true, i)) for d in (data1, data0))
     value = source.load()
     constants = [true, i.src[0]]
-    return [data0, data1, *constants, i, source, target, value, value + value, target.store(value + value),
-            UOp(Ops.ENDRANGE, dtypes.void, (i,))]
+    return [
+        data0,
+        data1,
+        *constants,
+        i,
+        source,
+        target,
+        value,
+        value + value,
+        target.store(value + value),
+        UOp(Ops.ENDRANGE, dtypes.void, (i,)),
+    ]
 
 
 def test_a_legal_program():
@@ -71,72 +94,139 @@ def test_a_legal_program():
     four = UOp(Ops.INDEX, data1.dtype, (data1, true, zero))
     vector = UOp(Ops.LOAD, dtypes.float.vec(4), (four,))
     target = UOp(Ops.INDEX, data0.dtype, (data0, true, zero))
-    verify([data0, data1, true, zero, four, vector, vector.gep(2), target, target.store(vector.gep(2))], spec_program)
+    verify(
+        [
+            data0,
+            data1,
+            true,
+            zero,
+            four,
+            vector,
+            vector.gep(2),
+            target,
+            target.store(vector.gep(2)),
+        ],
+        spec_program,
+    )
 
 
-# ---- what is not ------------------------------------------------------------------------------------
+# ---- what is not --------------------------------------------------------------------------------
 
 
 def node(op: Ops, dtype, *src: UOp, arg=None) -> UOp:
     return UOp(op, dtype, src, arg)
 
 
-@pytest.mark.parametrize("u", [
-    node(Ops.ADD, dtypes.int, a, f), node(Ops.ADD, dtypes.float, a, a), node(Ops.ADD, dtypes.int, a),
-    node(Ops.CMPLT, dtypes.int, a, a), node(Ops.CMPLT, dtypes.bool, a, f), node(Ops.WHERE, dtypes.int, a, a, a),
-    node(Ops.WHERE, dtypes.int, true, a, f), node(Ops.IDIV, dtypes.float, f, f), node(Ops.SQRT, dtypes.int, a),
-    node(Ops.FDIV, dtypes.int, a, a), node(Ops.AND, dtypes.float, f, f), node(Ops.SHL, dtypes.float, f, f),
-    node(Ops.THREEFRY, dtypes.int, a, a), node(Ops.BITCAST, dtypes.half, a), node(Ops.CAST, dtypes.int.vec(2), a),
-    node(Ops.CONST, dtypes.int, arg=1.0), node(Ops.CONST, dtypes.int, arg=True), node(Ops.CONST, dtypes.float, arg=1),
-    node(Ops.DEFINE_VAR, dtypes.int, arg=("a", 3, 2)), node(Ops.DEFINE_VAR, dtypes.float, arg=("a", 1, 2)),
-])
+@pytest.mark.parametrize(
+    "u",
+    [
+        node(Ops.ADD, dtypes.int, a, f),
+        node(Ops.ADD, dtypes.float, a, a),
+        node(Ops.ADD, dtypes.int, a),
+        node(Ops.CMPLT, dtypes.int, a, a),
+        node(Ops.CMPLT, dtypes.bool, a, f),
+        node(Ops.WHERE, dtypes.int, a, a, a),
+        node(Ops.WHERE, dtypes.int, true, a, f),
+        node(Ops.IDIV, dtypes.float, f, f),
+        node(Ops.SQRT, dtypes.int, a),
+        node(Ops.FDIV, dtypes.int, a, a),
+        node(Ops.AND, dtypes.float, f, f),
+        node(Ops.SHL, dtypes.float, f, f),
+        node(Ops.THREEFRY, dtypes.int, a, a),
+        node(Ops.BITCAST, dtypes.half, a),
+        node(Ops.CAST, dtypes.int.vec(2), a),
+        node(Ops.CONST, dtypes.int, arg=1.0),
+        node(Ops.CONST, dtypes.int, arg=True),
+        node(Ops.CONST, dtypes.float, arg=1),
+        node(Ops.DEFINE_VAR, dtypes.int, arg=("a", 3, 2)),
+        node(Ops.DEFINE_VAR, dtypes.float, arg=("a", 1, 2)),
+    ],
+)
 def test_malformed_values_are_refused_at_every_level(u):
     for spec in (spec_tensor, spec_kernel, spec_program):
         with pytest.raises(SpecError, match=str(u.op)):
             verify(u, spec)
 
 
-@pytest.mark.parametrize("u", [
-    node(Ops.ADD, dtypes.float, x, x.reshape((4, 3))), node(Ops.ADD, dtypes.float, x, f),
-    node(Ops.RESHAPE, dtypes.float, x, arg=(5, 2)), node(Ops.RESHAPE, dtypes.int, x, arg=(12,)),
-    node(Ops.PERMUTE, dtypes.float, x, arg=(0, 0)), node(Ops.EXPAND, dtypes.float, x, arg=(3, 8)),
-    node(Ops.EXPAND, dtypes.float, x, arg=(3,)), node(Ops.PAD, dtypes.float, x, arg=((0, -1), (0, 0))),
-    node(Ops.SHRINK, dtypes.float, x, arg=((0, 4), (0, 4))), node(Ops.SHRINK, dtypes.float, x, arg=((2, 1), (0, 4))),
-    node(Ops.FLIP, dtypes.float, x, arg=(0, 1)), node(Ops.WINDOW, dtypes.float, x, arg=(1, 3, 1, 2)),
-    node(Ops.UNWINDOW, dtypes.float, x, arg=(1, 1, 1, 4)), node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.SUB, (0,))),
-    node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (2,))), node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (1, 0))),
-    node(Ops.BUFFER, dtypes.float, arg=4), node(Ops.ASSIGN, dtypes.float, x, x.reshape((12,))),
-    node(Ops.BIND, dtypes.int, n, n.const_like(9)), node(Ops.COPY, dtypes.float, x), load, i, x.gep(0).replace(op=Ops.GEP),
-])
+@pytest.mark.parametrize(
+    "u",
+    [
+        node(Ops.ADD, dtypes.float, x, x.reshape((4, 3))),
+        node(Ops.ADD, dtypes.float, x, f),
+        node(Ops.RESHAPE, dtypes.float, x, arg=(5, 2)),
+        node(Ops.RESHAPE, dtypes.int, x, arg=(12,)),
+        node(Ops.PERMUTE, dtypes.float, x, arg=(0, 0)),
+        node(Ops.EXPAND, dtypes.float, x, arg=(3, 8)),
+        node(Ops.EXPAND, dtypes.float, x, arg=(3,)),
+        node(Ops.PAD, dtypes.float, x, arg=((0, -1), (0, 0))),
+        node(Ops.SHRINK, dtypes.float, x, arg=((0, 4), (0, 4))),
+        node(Ops.SHRINK, dtypes.float, x, arg=((2, 1), (0, 4))),
+        node(Ops.FLIP, dtypes.float, x, arg=(0, 1)),
+        node(Ops.WINDOW, dtypes.float, x, arg=(1, 3, 1, 2)),
+        node(Ops.UNWINDOW, dtypes.float, x, arg=(1, 1, 1, 4)),
+        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.SUB, (0,))),
+        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (2,))),
+        node(Ops.REDUCE_AXIS, dtypes.float, x, arg=(Ops.ADD, (1, 0))),
+        node(Ops.BUFFER, dtypes.float, arg=4),
+        node(Ops.ASSIGN, dtypes.float, x, x.reshape((12,))),
+        node(Ops.BIND, dtypes.int, n, n.const_like(9)),
+        node(Ops.COPY, dtypes.float, x),
+        load,
+        i,
+        x.gep(0).replace(op=Ops.GEP),
+    ],
+)
 def test_malformed_tensor_graphs_are_refused(u):
     with pytest.raises(SpecError, match="tensor level"):
         verify(u, spec_tensor)
 
 
-@pytest.mark.parametrize("u", [
-    place.store(load.reduce(Ops.ADD, j)).sink(),  # nobody runs the loop over i
-    place.store(load, i).sink(),  # nor that over j
-    place.store(load.reduce(Ops.SUB, j), i).sink(), place.store(f, i, i).sink(), place.store(a, i).sink(),
-    place.store(f, zero).sink(), UOp.sink(f), data0.index(i, i, shape=(3,)), data0.index(f, shape=(3,)),
-    data0.index(i, shape=(3,), valid=a), node(Ops.LOAD, dtypes.float, data0), node(Ops.LOAD, dtypes.int, place), x,
-    node(Ops.RANGE, dtypes.int, zero, arg=(0, "loop")), node(Ops.DEFINE_GLOBAL, dtypes.float, arg=0),
-    node(Ops.VECTORIZE, dtypes.int.vec(3), a, a), node(Ops.GEP, dtypes.int, a.vectorize(2), arg=2),
-    node(Ops.ENDRANGE, dtypes.void, i),
-])
+@pytest.mark.parametrize(
+    "u",
+    [
+        place.store(load.reduce(Ops.ADD, j)).sink(),  # nobody runs the loop over i
+        place.store(load, i).sink(),  # nor that over j
+        place.store(load.reduce(Ops.SUB, j), i).sink(),
+        place.store(f, i, i).sink(),
+        place.store(a, i).sink(),
+        place.store(f, zero).sink(),
+        UOp.sink(f),
+        data0.index(i, i, shape=(3,)),
+        data0.index(f, shape=(3,)),
+        data0.index(i, shape=(3,), valid=a),
+        node(Ops.LOAD, dtypes.float, data0),
+        node(Ops.LOAD, dtypes.int, place),
+        x,
+        node(Ops.RANGE, dtypes.int, zero, arg=(0, "loop")),
+        node(Ops.DEFINE_GLOBAL, dtypes.float, arg=0),
+        node(Ops.VECTORIZE, dtypes.int.vec(3), a, a),
+        node(Ops.GEP, dtypes.int, a.vectorize(2), arg=2),
+        node(Ops.ENDRANGE, dtypes.void, i),
+    ],
+)
 def test_malformed_kernels_are_refused(u):
     with pytest.raises(SpecError, match="kernel level"):
         verify(u, spec_kernel)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda p: p[:-1], "never closed"),
-    (lambda p: [*p, p[-1]], "innermost"),
-    (lambda p: [u for u in p if u is not p[1]], "before its source"),
-    (lambda p: [*p[:7], p[8], p[7], *p[9:]], "before its source"),
-    (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
-    (lambda p: [*p, load.reduce(Ops.ADD, j)], "no meaning"),
-    (lambda p: [*p, place], "breaks its rule"),
-])
+four = UOp.const(dtypes.int, 4)
+inner = UOp.range(4, 7)
+inner_end = node(Ops.ENDRANGE, dtypes.void, inner)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p[:-1], "never closed"),
+        (lambda p: [*p, p[-1]], "twice"),
+        (lambda p: [*p[:-1], four, inner, p[-1], inner_end], "innermost"),
+        (lambda p: [u for u in p if u is not p[1]], "before its source"),
+        (lambda p: [*p[:7], p[8], p[7], *p[9:]], "before its source"),
+        (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
+        (lambda p: [*p, load.reduce(Ops.ADD, j)], "no meaning"),
+        (lambda p: [*p, place], "breaks its rule"),
+    ],
+)
 def test_malformed_programs_are_refused(change, message):
     with pytest.raises(SpecError, match=message):
         verify(change(program()), spec_program)

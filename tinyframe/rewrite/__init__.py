@@ -1,4 +1,5 @@
 """Rewriting: patterns, tables of rules, and the engine that applies them."""
+
 from tinyframe.rewrite.matcher import (
     PatternMatcher,
     RewriteLoopError,

@@ -9,6 +9,7 @@
 A rule's function gets the nodes its pattern named (those it has parameters for, and `ctx` if it
 asks), and returns the replacement, or None: "no match after all".
 """
+
 from __future__ import annotations
 
 import inspect
@@ -121,9 +122,16 @@ STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
 FRESH, SOURCES_DONE, REPLACED = range(3)
 
 
-def graph_rewrite(sink: UOp, pm: PatternMatcher, ctx: Any = None, bottom_up: bool = False,
-                  name: str | None = None, bpm: PatternMatcher | None = None, walk: bool = False,
-                  memo: str | None = None) -> UOp:
+def graph_rewrite(
+    sink: UOp,
+    pm: PatternMatcher,
+    ctx: Any = None,
+    bottom_up: bool = False,
+    name: str | None = None,
+    bpm: PatternMatcher | None = None,
+    walk: bool = False,
+    memo: str | None = None,
+) -> UOp:
     """Applies a table to a graph until no rule matches any more.
 
     By default a node is matched after its sources are done; with `bottom_up` before (`bpm` is a
@@ -154,7 +162,9 @@ def graph_rewrite(sink: UOp, pm: PatternMatcher, ctx: Any = None, bottom_up: boo
         return out
 
     def loop() -> RewriteLoopError:
-        return _loop_error(name, record.steps if record else _last_steps(sink, pm, ctx, bottom_up, bpm, walk))
+        return _loop_error(
+            name, record.steps if record else _last_steps(sink, pm, ctx, bottom_up, bpm, walk)
+        )
 
     def finish(original: UOp, result: UOp):
         done[original] = result
@@ -223,8 +233,10 @@ def _loop_error(name: str | None, steps: list[trace.Step]) -> RewriteLoopError:
     last = steps[-50:]
     met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
     listed = "\n  ".join(dict.fromkeys(repr(step.rule) for step in last[met:]))
-    return RewriteLoopError(f"endless rewriting in {name or 'graph_rewrite'}: these rules undo each "
-                            f"other or never stop growing the graph\n  {listed}")
+    return RewriteLoopError(
+        f"endless rewriting in {name or 'graph_rewrite'}: these rules undo each "
+        f"other or never stop growing the graph\n  {listed}"
+    )
 
 
 def substitute(root: UOp, mapping: dict[UOp, UOp], extra_pm: PatternMatcher | None = None) -> UOp:

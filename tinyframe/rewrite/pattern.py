@@ -6,6 +6,7 @@
 What is left out matches anything. A name binds the node it matches; a name used twice must meet
 the same object twice, so `UPat.var("x") + UPat.var("x")` matches only `y + y`.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -26,25 +27,33 @@ class UPat:
     sources may follow those of `src`.
     """
 
-    __slots__ = ("ops", "dtypes", "src", "arg", "name", "orders", "any_len", "required", "alternatives")
+    __slots__ = ("alternatives", "any_len", "arg", "dtypes", "name", "ops", "orders", "required",
+                 "sources", "src")  # fmt: skip
 
-    def __init__(self, op: Ops | Iterable[Ops] | None = None,
-                 dtype: DType | Iterable[DType] | None = None,
-                 src: tuple[UPat, ...] | list[UPat] | UPat | None = None, arg: Any = None,
-                 name: str | None = None, allow_any_len: bool = False):
+    def __init__(
+        self,
+        op: Ops | Iterable[Ops] | None = None,
+        dtype: DType | Iterable[DType] | None = None,
+        src: tuple[UPat, ...] | list[UPat] | UPat | None = None,
+        arg: Any = None,
+        name: str | None = None,
+        allow_any_len: bool = False,
+    ):
         self.ops = None if op is None else frozenset([op] if isinstance(op, Ops) else op)
-        self.dtypes = None if dtype is None else frozenset([dtype] if isinstance(dtype, DType) else dtype)
+        dtype = [dtype] if isinstance(dtype, DType) else dtype
+        self.dtypes = None if dtype is None else frozenset(dtype)
         self.arg, self.name, self.src = arg, name, src
         self.any_len = allow_any_len or src is None or isinstance(src, UPat)
         self.alternatives: tuple[UPat, ...] = ()
-        # the orders in which the sources may stand, and the ops that must be among them
+        self.sources = () if src is None else (src,) if isinstance(src, UPat) else tuple(src)
+        # the orders in which the sources may stand; None: the one pattern is for every source
         self.orders: list[tuple[UPat, ...]] | None = None
-        if isinstance(src, tuple):
-            self.orders = [src]
-        elif isinstance(src, list):
-            self.orders = list(dict.fromkeys(itertools.permutations(src)))
-        required = src if isinstance(src, (tuple, list)) else () if src is None else (src,)
-        self.required = {next(iter(p.ops)) for p in required if p.ops is not None and len(p.ops) == 1}
+        if isinstance(src, (tuple, list)):
+            in_any_order = itertools.permutations(src) if isinstance(src, list) else [self.sources]
+            self.orders = list(dict.fromkeys(in_any_order))
+        # ops that must be among the sources: a quick test before the thorough one
+        single = [p.ops for p in self.sources if p.ops is not None and len(p.ops) == 1]
+        self.required: frozenset[Ops] = frozenset().union(*single)
 
     # ---- making patterns ----------------------------------------------------------------------
 
@@ -54,7 +63,9 @@ class UPat:
         return UPat(dtype=dtype, name=name)
 
     @staticmethod
-    def cvar(name: str | None = None, dtype: DType | Iterable[DType] | None = None, arg: Any = None) -> UPat:
+    def cvar(
+        name: str | None = None, dtype: DType | Iterable[DType] | None = None, arg: Any = None
+    ) -> UPat:
         """A constant."""
         return UPat(Ops.CONST, dtype=dtype, arg=arg, name=name)
 
@@ -85,6 +96,7 @@ class UPat:
         other = other if isinstance(other, UPat) else UPat.const(None, other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
+    # fmt: off
     def __add__(self, other): return self._binary(Ops.ADD, other)
     def __radd__(self, other): return self._binary(Ops.ADD, other, True)
     def __sub__(self, other): return self + (other * -1 if isinstance(other, UPat) else -other)
@@ -116,13 +128,15 @@ class UPat:
     def log2(self): return self.alu(Ops.LOG2)
     def sin(self): return self.alu(Ops.SIN)
     def reciprocal(self): return self.alu(Ops.RECIP)
+    # fmt: on
 
     # ---- matching -----------------------------------------------------------------------------
 
     def allows(self, op: Ops, dtype: DType) -> bool:
         """Whether a node with this op and dtype can match at all."""
-        return ((self.ops is None or op in self.ops)
-                and (self.dtypes is None or dtype in self.dtypes or dtype.scalar() in self.dtypes))
+        return (self.ops is None or op in self.ops) and (
+            self.dtypes is None or dtype in self.dtypes or dtype.scalar() in self.dtypes
+        )
 
     def match(self, u: UOp, bindings: Bindings) -> list[Bindings]:
         """Every way in which `u` matches, as what each name is then bound to."""
@@ -142,8 +156,9 @@ class UPat:
         if self.src is None:
             return [bindings]
         if self.orders is None:  # one pattern for every source
-            return _match_all((self.src,) * len(u.src), u.src, bindings)
-        if len(u.src) != len(self.src) and not (self.any_len and len(u.src) > len(self.src)):
+            return _match_all(self.sources * len(u.src), u.src, bindings)
+        more = len(u.src) - len(self.sources)
+        if more < 0 or (more > 0 and not self.any_len):
             return _NO_MATCH
         if len(self.orders) == 1:
             return _match_all(self.orders[0], u.src, bindings)
@@ -151,13 +166,16 @@ class UPat:
 
     def __repr__(self) -> str:
         from tinyframe.uop.show import render_pattern
+
         return render_pattern(self)
 
 
 _NO_MATCH: list[Bindings] = []
 
 
-def _match_all(patterns: tuple[UPat, ...], sources: tuple[UOp, ...], bindings: Bindings) -> list[Bindings]:
+def _match_all(
+    patterns: tuple[UPat, ...], sources: tuple[UOp, ...], bindings: Bindings
+) -> list[Bindings]:
     found = [bindings]
     for pattern, source in zip(patterns, sources, strict=False):
         if not pattern.allows(source.op, source.dtype):
@@ -176,4 +194,8 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
         if isinstance(u.arg, bool) or not isinstance(wanted, (int, float)):
             return False
         wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
-    return _arg_key(wanted) == _arg_key(u.arg) if isinstance(wanted, (float, bool)) else wanted == u.arg
+    return (
+        _arg_key(wanted) == _arg_key(u.arg)
+        if isinstance(wanted, (float, bool))
+        else wanted == u.arg
+    )

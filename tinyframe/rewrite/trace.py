@@ -6,6 +6,7 @@
 
 Outside such a block nothing is recorded and nothing is paid.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -69,7 +70,7 @@ def record() -> Iterator[list[Pass]]:
 
 
 def source_of(rule: Rule) -> str:
-    """The line of source that the rule is written on, as `file:line  text`; its pattern where there is none."""
+    """The line a rule is written on, as `file:line  text`; its pattern where there is none."""
     file, line = rule.location
     text = linecache.getline(file, line).strip().rstrip(",") or repr(rule.pattern)
     return f"{file.rsplit('/', 1)[-1]}:{line}  {text}"

@@ -1,4 +1,5 @@
 """The one node type, and what is known of it: shape, bounds, meaning, text. See node.py first."""
+
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, resolve, sint
 
 # these two fill the tables of UOp.shape and UOp.bounds

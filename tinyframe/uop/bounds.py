@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.uop.evaluate import python_alu
 from tinyframe.uop.node import Ops, UOp
 
 Bounds = tuple[int, int]
@@ -43,8 +44,10 @@ def corners(fn: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
 
 
 def rule(*ops: Ops, ints_only: bool = True):
-    """Adds a row: bounds of an `op` from (u, bounds of each source); `ints_only` where its result is
-    an integer, and then it widens to the whole dtype where it would not fit."""
+    """Adds a row: bounds of an op from the node and the bounds of each source.
+
+    With `ints_only` the row is about integers, and widens to the whole dtype what would not fit.
+    """
     def add(fn):
         def bounds(u: UOp) -> Bounds:
             if not ints_only:
@@ -63,7 +66,7 @@ def rule(*ops: Ops, ints_only: bool = True):
 def _(u): return dtype_bounds(dtypes.void)
 
 
-# ---- leaves -----------------------------------------------------------------------------------
+# ---- leaves -------------------------------------------------------------------------------------
 
 
 @UOp.bounds.rule(Ops.CONST)
@@ -88,13 +91,17 @@ def _(u): return u.src[0].bounds
 def _(u): return 0, max(0, u.src[0].vmax - 1)
 
 
+@UOp.bounds.rule(Ops.IOTA)
+def _(u): return 0, max(0, u.arg - 1)
+
+
 @UOp.bounds.rule(Ops.SPECIAL)
 def _(u):
     size = u.arg[1]
     return 0, max(0, (size.vmax if isinstance(size, UOp) else size) - 1)
 
 
-# ---- structure --------------------------------------------------------------------------------
+# ---- structure ----------------------------------------------------------------------------------
 
 
 @UOp.bounds.rule(Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.SHRINK, Ops.FLIP, Ops.WINDOW, Ops.DETACH,
@@ -110,7 +117,7 @@ def union(*bounds: Bounds) -> Bounds:
     return min(low for low, _ in bounds), max(high for _, high in bounds)
 
 
-# ---- arithmetic -------------------------------------------------------------------------------
+# ---- arithmetic ---------------------------------------------------------------------------------
 
 
 @rule(Ops.ADD)
@@ -153,7 +160,7 @@ def _(u, x, y): return _quotients(lambda a, b: a // b, x, y)
 
 
 @rule(Ops.CDIV)
-def _(u, x, y): return _quotients(lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1), x, y)
+def _(u, x, y): return _quotients(python_alu[Ops.CDIV], x, y)
 
 
 @rule(Ops.MOD)
@@ -188,7 +195,8 @@ def _(u, x, y):
     return corners(lambda a, b: a >> b, x, y)
 
 
-# ---- bits and booleans (False < True, so bounds of a bool are (False, True) or one value twice) ----
+# ---- bits and booleans --------------------------------------------------------------------------
+# False < True, so the bounds of a bool are (False, True), or one value twice
 
 
 @rule(Ops.AND, ints_only=False)

@@ -1,4 +1,4 @@
-"""What each elementwise op means, on Python numbers: the definition that everything else must agree with.
+"""What each elementwise op means, on Python numbers: the definition that all else agrees with.
 
     >>> exec_alu(Ops.IDIV, dtypes.int, (-7, 2))
     -4
@@ -8,13 +8,14 @@
 The PYTHON device runs programs with it, constant folding computes with it, tests compare with it.
 No input raises: division of integers by 0 gives 0, floats follow IEEE 754 (1/0 is inf, 0/0 is NaN).
 """
+
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.dtype import DType, truncate
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 Number = Any  # bool, int or float
@@ -140,15 +141,19 @@ def _shift(op: Ops, bits: int, x: int, count: int) -> int:
     return x << count if op is Ops.SHL else x >> count
 
 
-def exec_alu(op: Ops, dtype: DType, operands: Sequence[Number], truncate_output: bool = True) -> Number:
+def exec_alu(
+    op: Ops, dtype: DType, operands: Sequence[Number], truncate_output: bool = True
+) -> Number:
     """`op` on Python numbers, as a value of `dtype`: ints wrap around, floats are rounded.
 
     For a vector dtype each operand is a tuple of one number per lane. `truncate_output=False`
     leaves the number as Python computed it. Float to int drops the fraction; NaN and inf give 0.
     """
     if dtype.count > 1:
-        return tuple(exec_alu(op, dtype.scalar(), lane, truncate_output)
-                     for lane in zip(*operands, strict=True))
+        return tuple(
+            exec_alu(op, dtype.scalar(), lane, truncate_output)
+            for lane in zip(*operands, strict=True)
+        )
     if op in (Ops.SHL, Ops.SHR):
         value = _shift(op, dtype.bits, *operands)
     else:
@@ -172,7 +177,9 @@ def evaluate(u: UOp, values: Mapping[UOp, Number]) -> Number:
         elif x.op in GroupOp.Elementwise and x.op is not Ops.BITCAST:
             done[x] = exec_alu(x.op, x.dtype, [done[s] for s in x.src])
         else:
-            raise RuntimeError(f"{u.render(simplify=False)} has no value: unbound {x.render(simplify=False)}")
+            raise RuntimeError(
+                f"{u.render(simplify=False)} has no value: unbound {x.render(simplify=False)}"
+            )
     return done[u]
 
 
@@ -181,4 +188,6 @@ def sym_infer(u: int | UOp, values: Mapping[UOp, int] | Mapping[str, int]) -> in
     if not isinstance(u, UOp):
         return u
     given: Mapping[Any, int] = values
-    return evaluate(u, {v: given[key] for v in u.variables() for key in (v, v.expr) if key in given})
+    return evaluate(
+        u, {v: given[key] for v in u.variables() for key in (v, v.expr) if key in given}
+    )

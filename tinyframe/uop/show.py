@@ -1,12 +1,13 @@
 """UOps as text: `pretty` a whole graph, `render` an index expression, `listing` a flat program.
 
-    >>> print(UOp.variable("a", 0, 9) + 3)
-    UOp(Ops.ADD, dtypes.int, arg=None, src=(
-      UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), src=()),
-      UOp(Ops.CONST, dtypes.int, arg=3, src=()),))
-    >>> (UOp.variable("a", 0, 9) + 3).render()
-    '(a+3)'
+>>> print(UOp.variable("a", 0, 9) + 3)
+UOp(Ops.ADD, dtypes.int, arg=None, src=(
+  UOp(Ops.DEFINE_VAR, dtypes.int, arg=('a', 0, 9), src=()),
+  UOp(Ops.CONST, dtypes.int, arg=3, src=()),))
+>>> (UOp.variable("a", 0, 9) + 3).render()
+'(a+3)'
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -44,7 +45,9 @@ def pretty(root: UOp) -> str:
             continue
         lines.append(head)
         ends = [","] * (len(u.src) - 1) + [f",)){after}"]
-        pending += [(s, depth + 1, end) for s, end in zip(reversed(u.src), reversed(ends), strict=True)]
+        pending += [
+            (s, depth + 1, end) for s, end in zip(reversed(u.src), reversed(ends), strict=True)
+        ]
     return "\n".join(lines)
 
 
@@ -62,8 +65,9 @@ def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
     return numbers, uses
 
 
-# ---- index expressions ------------------------------------------------------------------------
+# ---- index expressions --------------------------------------------------------------------------
 
+# fmt: off
 INFIX = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.IDIV: "//", Ops.MOD: "%",
          Ops.CMPLT: "<", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&", Ops.OR: "|", Ops.XOR: "^",
          Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
@@ -88,21 +92,26 @@ render_rules: dict[Ops, Callable[..., str]] = {
 }
 
 
-LONGEST = 2000  # characters; shared parts are written out at each use, which can double at every step
+# fmt: on
+
+# characters; shared parts are written out at each use, which can double at every step
+LONGEST = 2000
 
 
 def render(u: UOp) -> str:
-    """An expression as text, every operation in brackets: `((a*4)+b)`. Parts too long to read are cut."""
+    """An expression as text, each operation in brackets, `((a*4)+b)`; cut where it is too long."""
     text: dict[UOp, str] = {}
     for x in u.toposort():
         words = [text[s] for s in x.src]
         rule = render_rules.get(x.op)
         line = rule(x, *words) if rule else f"{x.op.name.lower()}({', '.join(words)})"
-        text[x] = line if len(line) <= LONGEST else f"{line[:LONGEST // 2]} … {line[-LONGEST // 4:]}"
+        text[x] = (
+            line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 4 :]}"
+        )
     return text[u]
 
 
-# ---- patterns ---------------------------------------------------------------------------------
+# ---- patterns -----------------------------------------------------------------------------------
 
 
 def render_pattern(p: UPat) -> str:
@@ -119,7 +128,11 @@ def render_pattern(p: UPat) -> str:
     else:  # one pattern for every source
         words = [render_pattern(p.src) + "…"]
     sign = INFIX.get(next(iter(p.ops))) if p.ops is not None and len(p.ops) == 1 else None
-    text = f"({words[0]} {sign} {words[1]})" if sign and len(words) == 2 else f"{ops}({', '.join(words)})"
+    text = (
+        f"({words[0]} {sign} {words[1]})"
+        if sign and len(words) == 2
+        else f"{ops}({', '.join(words)})"
+    )
     return f"{text}:{p.name}" if p.name else text
 
 
@@ -134,7 +147,8 @@ def listing(uops: Iterable[UOp]) -> str:
         numbers[u] = len(numbers)
         sources = ", ".join(_source(s, numbers) for s in u.src)
         arg = "" if u.arg is None else repr(u.arg)
-        lines.append(f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s} {f'[{sources}]':24s} {arg}".rstrip())
+        place = f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s}"
+        lines.append(f"{place} {f'[{sources}]':24s} {arg}".rstrip())
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What each op means and where it may stand: the reference of the IR, as tables that can be checked.
+"""What each op means and where it may stand: the reference of the IR, as tables to check with.
 
 The same node type serves three levels, which differ in the ops that are legal. A row is a pattern
 and a condition; the first row whose pattern matches decides, and an op without a row is illegal.
@@ -17,12 +17,13 @@ and a condition; the first row whose pattern matches decides, and an op without 
     EXP2 LOG2 SIN               within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX                         NaN if either is NaN
-    CMPLT CMPNE CMPEQ           give bool; every comparison with NaN is false but CMPNE, which is true
+    CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
     SHL SHR                     of integers; SHR keeps the sign
     TRUNC                       the whole part of a float, rounded towards 0
-    CAST                        the nearest value of the other dtype: float to int drops the fraction
-                                (any value where it does not fit), int to int wraps, to bool is `!= 0`
+    CAST                        the nearest value of the other dtype: float to int drops the
+                                fraction (any value where it does not fit), int to int wraps
+                                around, to bool is `!= 0`
     BITCAST                     the same bits read as another dtype of the same size
     WHERE(c, x, y)              x where c, else y; both are computed
     MULACC(x, y, z)             x * y + z, rounded once or twice
@@ -30,10 +31,12 @@ and a condition; the first row whose pattern matches decides, and an op without 
 
 **Tensor level.** Every node has a shape; sources of an elementwise op have equal shapes.
 
-    CONST                       one value of shape (); BUFFER(UNIQUE, DEVICE) arg = size, shape (size,)
+    CONST                       one value of shape ()
+    BUFFER(UNIQUE, DEVICE)      memory of `arg` elements, shape (arg,)
     IOTA                        0, 1, … arg-1: each element is its own index, shape (arg,)
     RESHAPE PERMUTE EXPAND PAD SHRINK FLIP WINDOW UNWINDOW
-                                see movement.py; PAD and UNWINDOW put zeros where the source has nothing
+                                see movement.py; PAD and UNWINDOW give 0 where the source has
+                                nothing
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
     COPY(x, DEVICE)             x on another device
     CONTIGUOUS, DETACH          x; stored row-major; hidden from the gradient
@@ -44,8 +47,8 @@ and a condition; the first row whose pattern matches decides, and an op without 
 **Kernel level.** Scalars inside loops that are still abstract.
 
     RANGE(size)                 a loop variable over 0..size-1; arg = (number, kind of axis)
-    INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`; it may be
-                                read or written only where `valid` is true
+    INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
+                                it may be read or written only where `valid` is true
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
@@ -55,8 +58,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
 
 **Program level.** A flat list; a node stands after its sources. Values may be vectors.
 
-    RANGE … ENDRANGE(RANGE)     a loop, run 0..size-1; a THREAD range runs from the launch's start to
-                                its stop; IF(c) … ENDIF(IF) runs what is between where c
+    RANGE … ENDRANGE(RANGE)     a loop, run 0..size-1; a THREAD range runs from the launch's
+                                start to its stop
+    IF(c) … ENDIF(IF)           runs what is between where c
     INDEX(memory, valid, i)     one flat index
     LOAD, STORE                 of a dtype with n lanes: n neighbouring elements from that index on
     DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator
@@ -64,10 +68,12 @@ and a condition; the first row whose pattern matches decides, and an op without 
     SPECIAL                     a number of the GPU thread, arg = (name, size)
     BARRIER                     all threads of a block get here before any goes on
 """
+
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
@@ -76,13 +82,14 @@ from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, resolve
 
 
 class SpecError(AssertionError):
-    """A graph that is not legal at its level: a mistake in the compiler, not in the user's program."""
+    """A graph that is not legal at its level: a mistake in the compiler, not in the program."""
 
 
 Check = Callable[[UOp], bool]
 
 
-def row(ops: Ops | Iterable[Ops], check: Check) -> tuple[UPat, Callable[[UOp], bool]]:
+def row(ops: Ops | Iterable[Ops], check: Check) -> tuple[UPat, Callable[..., Any]]:
+    """Nodes with one of `ops` are legal where `check` holds."""
     return UPat(ops, name="u"), lambda u: bool(check(u))
 
 
@@ -125,8 +132,11 @@ def number_of(*families: Callable[[DType], bool]) -> Check:
 
 def selects(u: UOp) -> bool:
     condition, yes, no = u.src
-    return (dtypes.is_bool(condition.dtype) and condition.dtype.count in (1, u.dtype.count)
-            and yes.dtype is no.dtype is u.dtype)
+    return (
+        dtypes.is_bool(condition.dtype)
+        and condition.dtype.count in (1, u.dtype.count)
+        and yes.dtype is no.dtype is u.dtype
+    )
 
 
 def compares(u: UOp) -> bool:
@@ -136,6 +146,7 @@ def compares(u: UOp) -> bool:
 
 is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
 
+# fmt: off
 values = [
     row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.FDIV), number_of(is_float)),
     row((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), number_of(is_int)),
@@ -147,10 +158,12 @@ values = [
     row(Ops.WHERE, selects),
     row(Ops.CAST, lambda u: len(u.src) == 1 and u.dtype.count == u.src[0].dtype.count),
     row(Ops.BITCAST, lambda u: len(u.src) == 1 and u.dtype.itemsize == u.src[0].dtype.itemsize),
-    row(Ops.DEFINE_VAR, lambda u: is_index(u) and isinstance(u.arg[0], str) and u.arg[1] <= u.arg[2]),
+    row(Ops.DEFINE_VAR, lambda u: is_index(u) and isinstance(u.arg[0], str)
+        and u.arg[1] <= u.arg[2]),
 ]
 
 
+# fmt: on
 spec_values = PatternMatcher(values)
 
 
@@ -177,6 +190,12 @@ def elementwise(u: UOp) -> bool:
     return all(equal_shapes(s.shape, u.shape) for s in u.src) and spec_values.rewrite(u) is True
 
 
+def assigns(u: UOp) -> bool:
+    target, value = u.src
+    same = value.op is Ops.KERNEL or (same_dtypes(u) and equal_shapes(target.shape, value.shape))
+    return u.dtype is target.dtype and same
+
+
 def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
     """A movement op: one source of the same dtype, and an argument that fits its shape."""
     return lambda u: len(u.src) == 1 and same_dtypes(u) and fits(u, u.src[0].shape)
@@ -184,8 +203,13 @@ def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
 
 def window_fits(u: UOp, shape: tuple) -> bool:
     axis, size, stride, dilation = u.arg
-    return (0 <= axis < len(shape) and size > 0 and stride > 0 and dilation > 0
-            and resolve(dilation * (size - 1) < shape[axis]))
+    return (
+        0 <= axis < len(shape)
+        and size > 0
+        and stride > 0
+        and dilation > 0
+        and resolve(dilation * (size - 1) < shape[axis])
+    )
 
 
 def unwindow_fits(u: UOp, shape: tuple) -> bool:
@@ -195,20 +219,28 @@ def unwindow_fits(u: UOp, shape: tuple) -> bool:
 
 def reduces(u: UOp) -> bool:
     op, axes = u.arg
-    return len(u.src) == 1 and same_dtypes(u) and op in GroupOp.Reduce and all(
-        0 <= a < len(u.src[0].shape) for a in axes) and list(axes) == sorted(set(axes))
+    return (
+        len(u.src) == 1
+        and same_dtypes(u)
+        and op in GroupOp.Reduce
+        and all(0 <= a < len(u.src[0].shape) for a in axes)
+        and list(axes) == sorted(set(axes))
+    )
 
 
+# fmt: off
 spec_tensor = PatternMatcher([
     row(Ops.UNIQUE, lambda u: isinstance(u.arg, int) and not u.src),
     row(Ops.DEVICE, lambda u: isinstance(u.arg, (str, tuple)) and not u.src),
-    row(Ops.IOTA, lambda u: sources(u, *[Ops.DEVICE] * len(u.src)) and dtypes.is_int(u.dtype) and isinstance(u.arg, int) and u.arg >= 0),
-    row(Ops.BUFFER, lambda u: sources(u, Ops.UNIQUE, Ops.DEVICE) and isinstance(u.arg, int) and u.arg >= 0),
+    row(Ops.IOTA, lambda u: all(s.op is Ops.DEVICE for s in u.src) and dtypes.is_int(u.dtype)
+        and isinstance(u.arg, int) and u.arg >= 0),
+    row(Ops.BUFFER, lambda u: sources(u, Ops.UNIQUE, Ops.DEVICE) and isinstance(u.arg, int)
+        and u.arg >= 0),
     row(Ops.CONST, lambda u: constant_fits(u) and (not u.src or sources(u, Ops.DEVICE))),
-    row(Ops.COPY, lambda u: len(u.src) == 2 and u.src[1].op is Ops.DEVICE and u.dtype is u.src[0].dtype),
+    row(Ops.COPY, lambda u: len(u.src) == 2 and u.src[1].op is Ops.DEVICE
+        and u.dtype is u.src[0].dtype),
     row((Ops.CONTIGUOUS, Ops.DETACH), lambda u: len(u.src) == 1 and same_dtypes(u)),
-    row(Ops.ASSIGN, lambda u: len(u.src) == 2 and u.dtype is u.src[0].dtype and (
-        u.src[1].op is Ops.KERNEL or same_dtypes(u) and equal_shapes(u.src[0].shape, u.src[1].shape))),
+    row(Ops.ASSIGN, assigns),
     row(Ops.BIND, lambda u: sources(u, Ops.DEFINE_VAR, Ops.CONST) and same_dtypes(u)
         and u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),
     row(Ops.KERNEL, lambda u: u.arg is not None),
@@ -220,42 +252,53 @@ spec_tensor = PatternMatcher([
     row(Ops.PAD, moves(lambda u, shape: len(u.arg) == len(shape) and all(
         resolve(a >= 0) and resolve(b >= 0) for a, b in u.arg))),
     row(Ops.SHRINK, moves(lambda u, shape: len(u.arg) == len(shape) and all(
-        resolve(a >= 0) and resolve(a <= b) and resolve(b <= s) for (a, b), s in zip(u.arg, shape, strict=True)))),
-    row(Ops.FLIP, moves(lambda u, shape: len(u.arg) == len(shape) and all(isinstance(f, bool) for f in u.arg))),
+        resolve(a >= 0) and resolve(a <= b) and resolve(b <= s)
+        for (a, b), s in zip(u.arg, shape, strict=True)))),
+    row(Ops.FLIP, moves(lambda u, shape: len(u.arg) == len(shape)
+        and all(isinstance(f, bool) for f in u.arg))),
     row(Ops.WINDOW, moves(window_fits)),
     row(Ops.UNWINDOW, moves(unwindow_fits)),
     row(Ops.REDUCE_AXIS, reduces),
     row(GroupOp.Elementwise, elementwise),
     *values,
 ])
+# fmt: on
 
 
 # ---- kernel level -------------------------------------------------------------------------------
 
 
 def index_fits(u: UOp) -> bool:
-    """INDEX(memory, valid, one expression per dimension, or a single flat one where arg is None)."""
+    """INDEX(memory, valid, one expression per dimension), or one flat one where arg is None."""
     memory, valid, *ix = u.src
-    return ((isinstance(memory.dtype, PtrDType) or memory.op is Ops.STAGE) and valid.dtype is dtypes.bool
-            and all(map(is_index, ix)) and len(ix) == (1 if u.arg is None else len(u.arg)))
+    is_memory = isinstance(memory.dtype, PtrDType) or memory.op is Ops.STAGE
+    dimensions = 1 if u.arg is None else len(u.arg)
+    return (is_memory and valid.dtype is dtypes.bool
+            and all(map(is_index, ix)) and len(ix) == dimensions)  # fmt: skip
 
 
 def stores(u: UOp) -> bool:
     index, value = u.src[:2]
-    return index.op is Ops.INDEX and value.dtype.scalar() is index.dtype.base.scalar() and closes_ranges(u)
+    fits = value.dtype.scalar() is index.dtype.base.scalar()
+    return index.op is Ops.INDEX and fits and closes_ranges(u)
 
 
+# fmt: off
 memory_rows = [
     row(Ops.CONST, lambda u: constant_fits(u) and not u.src),
     row(Ops.DEFINE_GLOBAL, lambda u: is_pointer(u, AddrSpace.GLOBAL) and isinstance(u.arg, int)),
     row(Ops.DEFINE_LOCAL, lambda u: is_pointer(u, AddrSpace.LOCAL)),
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
-    row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0]) and isinstance(u.arg[1], AxisType)),
+    row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
+        and isinstance(u.arg[1], AxisType)),
     row(Ops.INDEX, index_fits),
-    row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
-    row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1 and all(s.dtype is u.dtype.scalar() for s in u.src)),
-    row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar() and 0 <= u.arg < u.src[0].dtype.count),
+    row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
+        and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
+    row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1
+        and all(s.dtype is u.dtype.scalar() for s in u.src)),
+    row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar()
+        and 0 <= u.arg < u.src[0].dtype.count),
     row(Ops.BARRIER, lambda u: u.dtype is dtypes.void),
     row(Ops.NOOP, lambda u: True),
 ]
@@ -263,7 +306,8 @@ memory_rows = [
 spec_kernel = PatternMatcher([
     row(Ops.SINK, lambda u: all(s.op in (Ops.STORE, Ops.SINK) for s in u.src) and not u.ranges),
     row(Ops.STORE, stores),
-    row(Ops.REDUCE, lambda u: u.arg in GroupOp.Reduce and u.dtype is u.src[0].dtype and closes_ranges(u)),
+    row(Ops.REDUCE, lambda u: u.arg in GroupOp.Reduce and u.dtype is u.src[0].dtype
+        and closes_ranges(u)),
     row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)),
     *memory_rows,
     *values,
@@ -283,6 +327,7 @@ spec_program = PatternMatcher([
     *values,
 ])
 
+# fmt: on
 LEVELS = {id(spec_tensor): "tensor", id(spec_kernel): "kernel", id(spec_program): "program"}
 
 
@@ -293,7 +338,7 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
     for u in graph.toposort() if isinstance(graph, UOp) else graph:
         try:
             legal = spec.rewrite(u)
-        except (IndexError, TypeError, ValueError, AttributeError) as error:  # not even of the right form
+        except (IndexError, TypeError, ValueError, AttributeError) as error:  # of another form
             raise _error(u, level, f"is malformed ({error})") from error
         if not legal:
             raise _error(u, level, "has no meaning there" if legal is None else "breaks its rule")
@@ -302,8 +347,9 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
 
 
 def _error(u: UOp, level: str, what: str) -> SpecError:
-    text = "\n".join(["", *[f"  source {n}: {s.op} {s.dtype} {s.arg!r}" for n, s in enumerate(u.src)]])
-    return SpecError(f"{u.op} {u.dtype} arg={u.arg!r}, at the {level} level, {what}; see spec.py{text}")
+    node = f"{u.op} {u.dtype} arg={u.arg!r}"
+    sources = [f"\n  source {n}: {s.op} {s.dtype} {s.arg!r}" for n, s in enumerate(u.src)]
+    return SpecError(f"{node}, at the {level} level, {what}; see spec.py{''.join(sources)}")
 
 
 CLOSES = {Ops.ENDRANGE: Ops.RANGE, Ops.ENDIF: Ops.IF}
@@ -315,12 +361,15 @@ def _verify_order(program: list[UOp]) -> None:
     for u in program:
         if missing := [s for s in u.src if s not in seen]:
             raise _error(u, "program", f"stands before its source {missing[0].op}")
+        if u in seen:
+            raise _error(u, "program", "stands there twice")
         seen.add(u)
         if u.op in CLOSES:
             if not open_blocks or open_blocks.pop() is not u.src[0]:
                 raise _error(u, "program", "does not close the innermost open block")
         elif outside := [r for r in u.ranges if r is not u and r not in open_blocks]:
-            raise _error(u, "program", f"stands outside the loop {outside[0].arg} that it depends on")
+            what = f"stands outside the loop {outside[0].arg} that it depends on"
+            raise _error(u, "program", what)
         elif u.op in CLOSES.values():
             open_blocks.append(u)
     if open_blocks:
