@@ -1,6 +1,7 @@
 """Preparation of the tensor graph: what the scheduler need not think of is removed first."""
 from __future__ import annotations
 
+from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import is_memory
@@ -35,25 +36,30 @@ def _merge_reshapes(u: UOp, x: UOp) -> UOp:
 
 def _copy(u: UOp, x: UOp) -> UOp | None:
     if x.op in (Ops.CONST, Ops.IOTA):
-        return x
+        return x.replace(src=(u.src[1],))
     if x.device == u.src[1].arg:
         return x.contiguous()
     return None if is_memory(x) or x.op is Ops.CONTIGUOUS else u.replace(src=(x.contiguous(), u.src[1]))
 
 
+def _filled(u: UOp, value) -> UOp:
+    """One number in the shape, dtype and device of `u`."""
+    device = () if u.device is None else (UOp(Ops.DEVICE, arg=u.device),)
+    return UOp(Ops.CONST, u.dtype, device, dtypes.as_const(value, u.dtype)).broadcast_to(u.shape)
+
+
 prepare_rules = PatternMatcher([
     (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
-    (UPat((Ops.CONST, Ops.IOTA), src=(UPat(Ops.DEVICE),), name="c"), lambda c: c.replace(src=())),
     (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
     (UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"), lambda u, x: x if u.arg == x.shape else None),
     (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
     # reducing nothing gives the identity
     (UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
-     lambda u, x: u.const_like(identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None),
+     lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None),
     (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
     # what has no elements need not be computed
     (UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
-     lambda u: u.const_like(0) if u.size == 0 and u.base.op is not Ops.CONST else None),
+     lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None),
 ])
 
 
