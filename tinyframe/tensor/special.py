@@ -5,8 +5,8 @@ as 1 - 2/(exp(2e-6) + 1) has one digit left), and so there a polynomial in x tak
 WHERE chooses. A gradient flows through both sides of a WHERE, and 0 * inf is NaN: so each side gets
 an argument for which it is finite, whichever is chosen.
 
-The polynomials are minimax fits made for this file: Remez' exchange algorithm in 50 digits, with the
-coefficients rounded to the dtype one after another and the rest fitted again where that helped.
+The polynomials are minimax fits made for this file: Remez' exchange algorithm in 50 digits, with
+the coefficients rounded to the dtype one after another and the rest fitted again where that helped.
 
 All work on a Tensor or a UOp of float32 or float64.
 """

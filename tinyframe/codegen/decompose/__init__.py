@@ -1,8 +1,8 @@
 """Decompositions: ops that a device lacks become ops that it has.
 
 A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
-collects the rules for the others. To ask for less of a backend is easy: with nothing but + * / < &
-| ^ << >>, WHERE, CAST and BITCAST it can do everything, and what is missing here becomes those:
+collects the rules for the others. The smallest backend needs these: ADD MUL FDIV CDIV CMPLT CMPNE
+AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
 
     basic.py        one op by another: RECIP(x) = 1 / x; casts whose result C leaves open
     integer.py      floor division and integer powers
@@ -37,7 +37,8 @@ _F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
 # op -> the rules that do without it
 without: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
-        ((UPat.var("x", {dtypes.float32, dtypes.float64}) * UPat.cvar("factor")).exp2(), exp2_of_multiple),
+        ((_F32 * UPat.cvar("factor")).exp2(), exp2_of_multiple),
+        ((_F64 * UPat.cvar("factor")).exp2(), exp2_of_multiple),
         (_F32.exp2(), lambda x: exp2(x)),
         (_F64.exp2(), lambda x: exp2(x)),
     ]),

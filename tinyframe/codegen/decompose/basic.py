@@ -15,8 +15,8 @@ FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}
 
 
 def unequal(x: UOp, y: UOp) -> UOp:
-    no = UOp.const(dtypes.bool.vec(x.dtype.count), False)
-    return x.eq(y).where(no, no.logical_not())
+    equal = x.eq(y)
+    return equal.where(equal.const_like(False), equal.const_like(True))
 
 
 def larger(x: UOp, y: UOp) -> UOp:
@@ -27,13 +27,13 @@ def larger(x: UOp, y: UOp) -> UOp:
 
 
 def truncate(x: UOp) -> UOp:
-    """x without its fraction, and with its sign even where nothing else is left (-0.5 gives -0.0)."""
+    """x without its fraction, and with its sign even where no more is left: -0.5 gives -0.0."""
     layout = layout_of(x)
     step = math.ldexp(1.0, layout.mantissa_bits)  # from here on there are no fractions
     size = absolute(x)
     nearest = (size + step) + -step
     below = (nearest > size).where(nearest + -1.0, nearest)
-    sign = x.bitcast(layout.unsigned) & (1 << (layout.unsigned.bits - 1))
+    sign = x.bitcast(layout.unsigned) & layout.sign_bit
     signed = (below.bitcast(layout.unsigned) | sign).bitcast(x.dtype.scalar())
     return (size < step).where(signed, x)
 
@@ -54,7 +54,7 @@ def square_root(x: UOp) -> UOp:
 
 
 def to_unsigned(x: UOp, u: UOp) -> UOp:
-    """A float as uint32 or uint64. Negative numbers wrap around, as NumPy has it; in C that is open."""
+    """A float as uint32 or uint64, where negative numbers wrap around; C leaves that open."""
     signed = {dtypes.uint32: dtypes.int32, dtypes.uint64: dtypes.int64}[u.dtype.scalar()]
     top = 1 << (signed.bits - 1)
     fits = x < float(top)
@@ -71,8 +71,9 @@ without: dict[Ops, PatternMatcher] = {
     Ops.MAX: PatternMatcher([(x.maximum(y), larger)]),
     Ops.CMPEQ: PatternMatcher([(x.eq(y), lambda x, y: x.ne(y).ne(True))]),
     Ops.CMPNE: PatternMatcher([(x.ne(y), unequal)]),
-    Ops.MULACC: PatternMatcher([
-        (UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z)]),
+    Ops.MULACC: PatternMatcher([(UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z)]),
+    Ops.CMOD: PatternMatcher([
+        (UPat(Ops.CMOD, src=(x, y)), lambda x, y: x - x.alu(Ops.CDIV, y) * y)]),
     Ops.TRUNC: PatternMatcher([(UPat(Ops.TRUNC, src=(UPat.var("x", WIDE),)), truncate)]),
     Ops.SQRT: PatternMatcher([(UPat.var("x", WIDE).sqrt(), square_root)]),
 }  # fmt: skip
@@ -84,11 +85,13 @@ shorter: dict[Ops, PatternMatcher] = {
         (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
 }  # fmt: skip
 
-bools = PatternMatcher([
-    (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
-    (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
-    (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
-])
+bools = PatternMatcher(
+    [
+        (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
+        (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
+        (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
+    ]
+)
 
 # What is out of a type's range is open in C, and compilers and vector units differ: by way of an
 # int32, narrow ones wrap around, as in NumPy.

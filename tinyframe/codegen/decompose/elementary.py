@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tinyframe.dtype import DType, dtypes, truncate
-from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import UOp
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a float dtype is made of bits: 1 sign, then the exponent (plus bias), then the mantissa."""
+    """How a float dtype is made of bits: a sign, the exponent (plus bias), then the mantissa."""
 
     unsigned: DType
     signed: DType
@@ -38,6 +36,10 @@ class Layout:
     def one(self) -> int:
         """The bits of 1.0."""
         return self.bias << self.mantissa_bits
+
+    @property
+    def sign_bit(self) -> int:
+        return 1 << (self.unsigned.bits - 1)
 
     @property
     def smallest_normal(self) -> float:
@@ -77,11 +79,13 @@ def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
 
 
 def absolute(x: UOp) -> UOp:
+    """|x|, by its bits: no comparison, and right for -0.0."""
     layout = layout_of(x)
-    return (x.bitcast(layout.unsigned) & ((1 << (layout.unsigned.bits - 1)) - 1)).bitcast(x.dtype.scalar())
+    size = x.bitcast(layout.unsigned) & (layout.sign_bit - 1)
+    return size.bitcast(x.dtype.scalar())
 
 
-# ---- EXP2 -----------------------------------------------------------------------------------------
+# *** EXP2 ***
 
 LN_2 = Fraction(0xB17217F7D1CF79ABC9E3B39803F2F6AF, 1 << 128)
 
@@ -90,14 +94,15 @@ EXP2_COEFFICIENTS = {
     # relative error 2**-28.9
     dtypes.float32: (
         0.6931471824645996, 0.24022650718688965, 0.05550414323806763, 0.009618154726922512,
-        0.0013331767404451966, 0.0001539524382678792, 1.5498802895308472e-05, 1.3878761819796637e-06,
+        0.0013331767404451966, 0.0001539524382678792, 1.5498802895308472e-05,
+        1.3878761819796637e-06,
     ),
     # relative error 2**-58.8
     dtypes.float64: (
         0.6931471805599453, 0.2402265069591007, 0.05550410866482216, 0.009618129107629048,
         0.001333355814638794, 0.00015403530392892091, 1.5252733815629495e-05, 1.321548696582547e-06,
-        1.017808461439037e-07, 7.054881478716892e-09, 4.4455742842730946e-10, 2.5702885244751567e-11,
-        1.3745579786339787e-12, 6.03889759175605e-14,
+        1.017808461439037e-07, 7.054881478716892e-09, 4.4455742842730946e-10,
+        2.5702885244751567e-11, 1.3745579786339787e-12, 6.03889759175605e-14,
     ),
 }  # fmt: skip
 
@@ -169,13 +174,13 @@ def scaled(x: UOp, bits: UOp) -> UOp:
     return x * scale * scale
 
 
-# ---- LOG2 -----------------------------------------------------------------------------------------
+# *** LOG2 ***
 
 SQRT_HALF_BITS = {dtypes.float32: 0x3F3504F3, dtypes.float64: 0x3FE6A09E667F3BCD}
 
-# log2(1 + t) = t*LOG2_E + t*polynomial(t) for sqrt(1/2) <= 1 + t <= sqrt(2), relative error 2**-27.5.
-# LOG2_E has 12 bits, so that its product with 12 bits of t is exact; what it lacks of log2(e) is in
-# the first coefficient.
+# log2(1 + t) = t*LOG2_E + t*polynomial(t) for sqrt(1/2) <= 1 + t <= sqrt(2), relative
+# error 2**-27.5. LOG2_E has 12 bits, so that its product with 12 bits of t is exact; what it lacks
+# of log2(e) is in the first coefficient.
 LOG2_E = 1.44287109375
 LOG2_COEFFICIENTS = (
     -0.0001760529266903177, -0.7213473320007324, 0.4808982312679291, -0.3606986701488495,
@@ -196,12 +201,14 @@ def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     # counted from sqrt(1/2), exponent and mantissa are just where they should be
     bits = bits + (layout.one - SQRT_HALF_BITS[dtype])
     m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS[dtype]
-    # an integer below 2**mantissa_bits as a float, without a conversion (AVX2 has none for 64 bits):
-    # as the last bits of 2**mantissa_bits
+    # An integer below 2**mantissa_bits becomes a float without a conversion (AVX2 has none for 64
+    # bits) as the last bits of 2**mantissa_bits. That and the bias are then too much.
     offset = math.ldexp(1.0, layout.mantissa_bits)
-    exponent = (bits >> layout.mantissa_bits) | ((layout.bias + layout.mantissa_bits) << layout.mantissa_bits)
-    too_much = is_denormal.where(x.const_like(-offset - layout.bias - up), x.const_like(-offset - layout.bias))
-    return exponent.bitcast(dtype) + too_much, m.bitcast(dtype)
+    offset_bits = (layout.bias + layout.mantissa_bits) << layout.mantissa_bits
+    exponent = ((bits >> layout.mantissa_bits) | offset_bits).bitcast(dtype)
+    excess = offset + layout.bias
+    correction = is_denormal.where(x.const_like(-excess - up), x.const_like(-excess))
+    return exponent + correction, m.bitcast(dtype)
 
 
 def log2_special(x: UOp, log: UOp) -> UOp:
@@ -215,4 +222,5 @@ def log2_float32(x: UOp) -> UOp:
     e, m = split_exponent(x)
     t = m + -1.0
     leading = (t.bitcast(dtypes.uint32) & 0xFFFFF000).bitcast(dtypes.float32)
-    return log2_special(x, e + (leading * LOG2_E + ((t - leading) * LOG2_E + t * polynomial(t, LOG2_COEFFICIENTS))))
+    rest = (t - leading) * LOG2_E + t * polynomial(t, LOG2_COEFFICIENTS)
+    return log2_special(x, e + (leading * LOG2_E + rest))

@@ -6,8 +6,8 @@ where nothing is negative:
     i // 4   with i in 0..31           i >> 2
     i // 3   with i in 0..31           CDIV(i, 3)
     x // 3   with x of any sign        CDIV(x, 3) - (CMOD(x, 3) < 0)
-    x // y   nothing known             the same by the signs of the rest and of y, and with y
-                                       replaced where C would stop the process: y = 0, and INT_MIN // -1
+    x // y   nothing known             the same by the signs of the rest and of y, and with 1 for y
+                                       where C stops the process: y = 0, and INT_MIN // -1
 
 Division by zero gives 0, and so does its rest; INT_MIN // -1 wraps around to INT_MIN.
 """
@@ -59,7 +59,8 @@ def floor_modulo(x: UOp, y: UOp) -> UOp:
     if y.op is Ops.CONST and y.arg in (0, 1, -1):
         return x.const_like(0)
     traps = _stops_the_process(x, y)
-    divisor = y if traps is None else traps.where(y.const_like(1), y)  # x % 1 is 0, the answer there
+    # x % 1 is 0, the answer there
+    divisor = y if traps is None else traps.where(y.const_like(1), y)
     rest = x.alu(Ops.CMOD, divisor)
     if x.vmin >= 0 and y.vmin >= 0:
         return rest
@@ -76,7 +77,7 @@ def _was_rounded_up(rest: UOp, y: UOp) -> UOp:
 
 
 def power(base: UOp, exponent: UOp) -> UOp:
-    """base ** exponent by repeated squaring, modulo the width of the dtype, as multiplication wraps.
+    """base ** exponent by repeated squaring; it wraps around, as multiplication does.
 
     A negative exponent gives what rounding 1 / base**-exponent towards zero gives: 1 for a base of
     1, ±1 for -1, else 0.
@@ -106,22 +107,21 @@ def _power_by_constant(base: UOp, exponent: int) -> UOp:
     return base.const_like(1) if result is None else result
 
 
-_x, _y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
-
-_base, _exponent = UPat.var("base"), UPat.var("exponent")
+x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
+base, exponent = UPat.var("base"), UPat.var("exponent")
 
 # exact for negative numbers too: an arithmetic shift rounds down, and so does two's complement
 by_power_of_two = PatternMatcher([
-    (_x // UPat.cvar("y", dtypes.ints), lambda x, y: x >> _log2(y) if _is_power_of_two(y) else None),
-    (_x % UPat.cvar("y", dtypes.ints), lambda x, y: x & (y.arg - 1) if _is_power_of_two(y) else None),
-])
+    (x // UPat.cvar("y"), lambda x, y: x >> _log2(y) if _is_power_of_two(y) else None),
+    (x % UPat.cvar("y"), lambda x, y: x & (y.arg - 1) if _is_power_of_two(y) else None),
+])  # fmt: skip
 
 floor_division = PatternMatcher([
-    (_x // _y, floor_divide),
-    (_x % _y, floor_modulo),
-])
+    (x // y, floor_divide),
+    (x % y, floor_modulo),
+])  # fmt: skip
 
 integer_power = PatternMatcher([
-    (UPat(Ops.POW, dtypes.ints, (_base, _exponent)), power),
-    (UPat(Ops.POW, dtypes.bool, (_base, _exponent)), lambda base, exponent: base | exponent.ne(True)),
-])
+    (UPat(Ops.POW, dtypes.ints, (base, exponent)), power),
+    (UPat(Ops.POW, dtypes.bool, (base, exponent)), lambda base, exponent: base | exponent.ne(True)),
+])  # fmt: skip

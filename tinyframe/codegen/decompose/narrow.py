@@ -42,7 +42,9 @@ def float32_to_float16(x: UOp) -> UOp:
     # 13 mantissa bits less, and the exponent's bias is 15 instead of 127
     normal = (size + 0xFFF + ((size >> 13) & 1) + ((1 << 32) - (112 << 23))) >> 13
     # below 2**-14 halves are multiples of 2**-24: so are the floats from 0.5 on, so adding rounds
-    denormal = (size.bitcast(dtypes.float32) + 0.5).bitcast(dtypes.uint32) + ((1 << 32) - 0x3F000000)
+    denormal = (size.bitcast(dtypes.float32) + 0.5).bitcast(dtypes.uint32) + (
+        (1 << 32) - 0x3F000000
+    )
     half = (size < 0x38800000).where(denormal, normal)
     half = (size < 0x47800000).where(half, half.const_like(0x7C00))  # from 65536 on inf
     half = x.ne(x).where(half.const_like(0x7E00), half)
@@ -92,11 +94,10 @@ def compute_in_float32(u: UOp) -> UOp:
     return u.replace(dtype=dtype, src=tuple(map(_wide, u.src))).cast(u.dtype.scalar())
 
 
-def bits_of(c: UOp) -> int:
-    """The bits of a constant."""
-    value = np.float32(truncate[c.dtype](c.arg))
-    stored = f32_to_bf16(value.reshape(1)) if c.dtype is dtypes.bfloat16 else value.astype(np.float16)
-    return int(stored.view(np.uint16).item())
+def bits_of_constant(c: UOp) -> int:
+    value = np.array([truncate[c.dtype](c.arg)], np.float32)
+    stored = f32_to_bf16(value) if c.dtype is dtypes.bfloat16 else value.astype(np.float16)
+    return int(stored.view(np.uint16)[0])
 
 
 def constant_in_float32(c: UOp) -> UOp:
@@ -125,6 +126,8 @@ in_float32 = PatternMatcher([
 
 
 def _bits(x: UOp) -> UOp:
+    if x.op is Ops.CONST:
+        return UOp.const(dtypes.uint16, bits_of_constant(x))
     return x.bitcast(dtypes.uint16)
 
 
@@ -141,6 +144,9 @@ def as_bits(dtype: DType) -> PatternMatcher:
     def stored(u: UOp) -> UOp:
         return u.replace(dtype=_same_kind_of_uint16(u.dtype))
 
+    def staged(u: UOp) -> UOp:
+        return stored(u).replace(src=(_bits(u.src[0]), *u.own_ranges))
+
     def loaded(u: UOp) -> UOp:
         return stored(u).bitcast(dtype)
 
@@ -148,11 +154,9 @@ def as_bits(dtype: DType) -> PatternMatcher:
         (UPat(GroupOp.Defines, dtype, name="u"), stored),
         (UPat(Ops.INDEX, dtype, name="u"), stored),
         (UPat(Ops.LOAD, dtype, name="u"), loaded),
-        (UPat(Ops.STAGE, dtype, name="u"),
-         lambda u: u.replace(dtype=_same_kind_of_uint16(u.dtype), src=(_bits(u.src[0]), *u.src[1:]))),
+        (UPat(Ops.STAGE, dtype, name="u"), staged),
         (UPat(Ops.STORE, src=(UPat(Ops.INDEX), UPat.var("x", dtype)), allow_any_len=True, name="u"),
          lambda u, x: u.replace(src=(u.src[0], _bits(x), *u.src[2:]))),
-        (UPat.cvar("c", dtype), lambda c: UOp.const(dtypes.uint16, bits_of(c)).bitcast(dtype)),
         (UPat(Ops.WHERE, dtype, (UPat.var("c"), UPat.var("x"), UPat.var("y"))),
          lambda c, x, y: c.where(_bits(x), _bits(y)).bitcast(dtype)),
         (UPat(Ops.CAST, dtype, (UPat.var("x", dtypes.float32),)),
@@ -161,4 +165,6 @@ def as_bits(dtype: DType) -> PatternMatcher:
          lambda x: from_bits[dtype](_bits(x))),
         (UPat(Ops.BITCAST, src=(UPat(Ops.BITCAST, dtype, (UPat.var("x"),)),), name="u"),
          lambda x, u: x.bitcast(u.dtype.scalar())),
+        (UPat(Ops.BITCAST, src=(UPat.cvar("c", dtype),), name="u"),
+         lambda c, u: _bits(c).bitcast(u.dtype)),
     ])  # fmt: skip

@@ -11,15 +11,26 @@ elementary.py for how they were made.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from tinyframe.codegen.decompose.elementary import (
-    EXP2_COEFFICIENTS, absolute, clamp, exp2, exponent_range, layout_of, log2_special, polynomial,
-    round_to, scaled, split_exponent)
+    EXP2_COEFFICIENTS,
+    absolute,
+    clamp,
+    exp2,
+    exponent_range,
+    layout_of,
+    log2_special,
+    polynomial,
+    round_to,
+    scaled,
+    split_exponent,
+)
 from tinyframe.codegen.decompose.pair import Pair, leading
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import UOp
 
 # *** log2 ***
 
@@ -53,6 +64,7 @@ def log2_float64(x: UOp) -> UOp:
 
 # *** x ** y ***
 
+
 def power_float32(x: UOp, y: UOp) -> UOp:
     """By way of float64, in which there is nothing but + - * /: so wide vectors are no problem."""
     size = absolute(x)
@@ -74,8 +86,8 @@ def power_float64(x: UOp, y: UOp) -> UOp:
     size = absolute(x)
     log = log2_pair(size)
     y = clamp(y, -(2.0**65), 2.0**65)  # beyond there is only 0, 1 and inf
-    # y * log as an exact product of leading bits, and the rest. Beyond 1100 2**exponent is 0 or inf:
-    # there the rest makes no difference, and inf - inf would
+    # y * log as an exact product of leading bits, and the rest; not beyond 1100, where 2**exponent
+    # is 0 or inf and the rest makes no difference, but inf - inf would
     y_high = leading(y)
     rest = (y - y_high) * log.high + y * log.low
     exponent = y * log.value
@@ -85,7 +97,7 @@ def power_float64(x: UOp, y: UOp) -> UOp:
 
 
 def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
-    """x ** y as C's pow and IEEE 754 have it; `power` is |x| ** y where |x| is neither 0 nor inf."""
+    """x ** y as C's pow has it, from `power`, which is |x| ** y where |x| is neither 0 nor inf."""
     size, layout = absolute(x), layout_of(x)
     infinite, zero = x.const_like(math.inf), x.const_like(0.0)
     power = size.eq(0).where((y < 0).where(infinite, zero), power)
@@ -98,13 +110,13 @@ def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
     # 1 ** NaN and NaN ** 0 too
     power = (x.eq(1) | y.eq(0)).where(x.const_like(1.0), power)
     # odd powers keep the sign, even that of -0.0
-    sign = x.bitcast(layout.unsigned) & (1 << (layout.unsigned.bits - 1))
+    sign = x.bitcast(layout.unsigned) & layout.sign_bit
     sign = is_odd.where(sign, sign.const_like(0))
     return (power.bitcast(layout.unsigned) ^ sign).bitcast(x.dtype.scalar())
 
 
 def _is_whole(y: UOp) -> tuple[UOp, UOp]:
-    """Whether y is an integer, and whether it is an odd one; from 2**24 or 2**53 on all are even."""
+    """Whether y is an integer, and whether an odd one; from 2**24 or 2**53 on all are even."""
     layout = layout_of(y)
     limit = math.ldexp(1.0, layout.mantissa_bits + 1)
     inside = clamp(y, -limit, limit)
@@ -118,14 +130,21 @@ def power_by_constant(x: UOp, exponent: UOp) -> UOp | None:
 
     Not 0.5: sqrt differs from pow at -0.0 and -inf.
     """
-    y = exponent.arg
-    short = {0.0: lambda: x.const_like(1.0), 1.0: lambda: x, 2.0: lambda: x * x, 3.0: lambda: x * x * x,
-             -1.0: lambda: x.reciprocal(), -2.0: lambda: (x * x).reciprocal()}
-    return short[y]() if y in short else None
+    short: dict[float, Callable[[], UOp]] = {
+        0.0: lambda: x.const_like(1.0),
+        1.0: lambda: x,
+        2.0: lambda: x * x,
+        3.0: lambda: x * x * x,
+        -1.0: lambda: x.reciprocal(),
+        -2.0: lambda: (x * x).reciprocal(),
+    }
+    return short[exponent.arg]() if exponent.arg in short else None
 
 
-float_power = PatternMatcher([
-    (UPat.var("x", dtypes.floats) ** UPat.cvar("exponent", dtypes.floats), power_by_constant),
-    (UPat.var("x", dtypes.float32) ** UPat.var("y"), power_float32),
-    (UPat.var("x", dtypes.float64) ** UPat.var("y"), power_float64),
-])
+float_power = PatternMatcher(
+    [
+        (UPat.var("x", dtypes.floats) ** UPat.cvar("exponent", dtypes.floats), power_by_constant),
+        (UPat.var("x", dtypes.float32) ** UPat.var("y"), power_float32),
+        (UPat.var("x", dtypes.float64) ** UPat.var("y"), power_float64),
+    ]
+)

@@ -53,10 +53,9 @@ SIN_HALF_TURNS = (
 )  # fmt: skip
 
 # A float32 from 2**low on is a multiple of 2**(low-23), so the bits of 1/pi worth 2**(24-low) and
-# more give whole turns. From there on four times 24 bits are taken: their products with x are exact,
-# and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. Of arguments below
-# 2**52 all bits of 1/pi count. The scale is for the pieces of the last window: as float32 they would
-# be denormal.
+# more give whole turns. From there on four times 24 bits are taken: their products with x are
+# exact, and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. Of arguments
+# below 2**52 all bits of 1/pi count. The scale keeps the last pieces from being denormal float32s.
 _SEGMENTS = (25, 52, 79, 106)
 _SCALE = 2.0**64
 
@@ -73,7 +72,9 @@ def sin_float32(x: UOp) -> UOp:
     window = [x.const_like(c) for c in _window(_SEGMENTS[0])]
     for low in _SEGMENTS[1:]:
         is_smaller = size < math.ldexp(1.0, low)
-        window = [is_smaller.where(w, x.const_like(c)) for w, c in zip(window, _window(low), strict=True)]
+        window = [
+            is_smaller.where(w, x.const_like(c)) for w, c in zip(window, _window(low), strict=True)
+        ]
     x = x.cast(dtypes.float64) * (1 / _SCALE)
     first, second, third, fourth = (x * w.cast(dtypes.float64) for w in window)
     # x/pi = whole + r with |r| <= 1/2; what is whole only counts as odd or even
@@ -116,25 +117,27 @@ def _high_product(a: UOp, b: UOp) -> UOp:
 
 
 def _four_words(x: UOp, index: UOp) -> list[UOp]:
-    """Words index … index+3 of 2/pi as one long binary fraction of 64-bit words, after one of zeros.
+    """Words index … index+3 of a word of zeros and then 2/pi, as a long binary fraction.
 
-    `index` is at most 16. There is no table to look into here, so it is shifted by each bit of index.
+    `index` is at most 16. Without a table to look into, all are shifted by each bit of `index`.
     """
-    words = [0] + [(_inverse_of_pi() * 2 >> (_PI_BITS - 64 * n)) & ((1 << 64) - 1) for n in range(1, 20)]
-    chosen = [_u64(x, w) for w in words]
+    words = [_inverse_of_pi() * 2 >> (_PI_BITS - 64 * n) for n in range(1, 20)]
+    chosen = [_u64(x, w & ((1 << 64) - 1)) for w in (0, *words)]
     for step in (16, 8, 4, 2, 1):
         is_set = (index & step).ne(0)
         # what later steps can still reach; with the largest index, 16, they go no further
         moved = 4 if step == 16 else step + 3
-        chosen = [is_set.where(chosen[i + step], w) if i < moved else w
-                  for i, w in enumerate(chosen[:step + 3])]
+        chosen = [
+            is_set.where(chosen[i + step], w) if i < moved else w
+            for i, w in enumerate(chosen[: step + 3])
+        ]
     return chosen
 
 
 def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
-    """(n, r): x = (n + r) * pi/2 with n an integer modulo 4 (uint64) and |r| <= 1/2; for |x| >= 1/2.
+    """(n, r): x = (n + r) * pi/2, n an integer modulo 4 (as uint64) and |r| <= 1/2; for x >= 1/2.
 
-    x = m * 2**(e-52) with m a whole number. 192 bits of 2/pi, from the one worth 2**(54-e) … on, times
+    x = m * 2**(e-52) with m a whole number. 192 bits of 2/pi from the one worth 2**(53-e) on, times
     m, modulo 2**192, are 2 bits of whole quarter turns and 190 behind the point. The lowest 64 are
     left away: 126 behind the point are enough for the worst case, where r begins with 62 zeros.
     """
@@ -150,8 +153,12 @@ def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
     n = (high + (1 << 61)) >> 62
     high = high.alu(Ops.SUB, n << 62)
     # as float64: 32 bits at a time are exact
-    parts = [(high.bitcast(dtypes.int64) >> 32).cast(dtypes.int32), (high & 0xFFFFFFFF).cast(dtypes.uint32),
-             (low >> 32).cast(dtypes.uint32), (low & 0xFFFFFFFF).cast(dtypes.uint32)]
+    parts = [
+        (high.bitcast(dtypes.int64) >> 32).cast(dtypes.int32),
+        high.cast(dtypes.uint32),
+        (low >> 32).cast(dtypes.uint32),
+        low.cast(dtypes.uint32),
+    ]
     a, b, c, d = (p.cast(dtypes.float64) * 2.0 ** (-30 - 32 * i) for i, p in enumerate(parts))
     total = a + b
     return n, Pair.sum_of(total, ((a - total) + b) + (c + d))
@@ -167,7 +174,8 @@ def sin_float64(x: UOp) -> UOp:
     z = a * a
     sine = a + (a * z * polynomial(z, SIN_COEFFICIENTS) + b * (z * -0.5 + 1.0))
     near_one = z * -0.5 + 1.0
-    cosine = near_one + ((((-near_one + 1.0) + z * -0.5)) + (z * z * polynomial(z, COS_COEFFICIENTS) - a * b))
+    lost = (-near_one + 1.0) + z * -0.5
+    cosine = near_one + (lost + (z * z * polynomial(z, COS_COEFFICIENTS) - a * b))
     result = (n & 1).ne(0).where(cosine, sine)
     sign = ((n & 2) << 62) ^ (x.bitcast(dtypes.uint64) & (1 << 63))
     result = (result.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)

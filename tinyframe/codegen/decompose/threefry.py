@@ -34,6 +34,8 @@ def threefry(counter: UOp, key: UOp) -> UOp:
     return (high.cast(dtypes.uint64) << 32) | low.cast(dtypes.uint64)
 
 
-random_numbers = PatternMatcher([
-    (UPat(Ops.THREEFRY, src=(UPat.var("counter"), UPat.var("key"))), threefry),
-])
+random_numbers = PatternMatcher(
+    [
+        (UPat(Ops.THREEFRY, src=(UPat.var("counter"), UPat.var("key"))), threefry),
+    ]
+)
