@@ -299,6 +299,7 @@ def floor_like(op: Ops):
 
 
 def fits_in_mask(x: UOp, c: UOp) -> UOp | None:
+    """x & 0b111 = x, where x is in 0..7."""
     is_mask = c.arg & (c.arg + 1) == 0
     return x if is_mask and 0 <= x.vmin and x.vmax <= c.arg else None
 
@@ -314,6 +315,7 @@ float_c = UPat.cvar("c", FLOATS)
 
 
 def where(condition: UPat, yes: UPat, no: UPat, **more) -> UPat:
+    """The pattern of a WHERE."""
     return UPat(Ops.WHERE, src=(condition, yes, no), **more)
 
 
