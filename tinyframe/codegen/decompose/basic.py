@@ -65,7 +65,7 @@ def to_unsigned(x: UOp, u: UOp) -> UOp:
 # op -> what it is in terms of others
 without: dict[Ops, PatternMatcher] = {
     Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),
-    Ops.SUB: PatternMatcher([(x - y, lambda x, y: x + y * -1)]),
+    Ops.SUB: PatternMatcher([(UPat(Ops.SUB, src=(x, y)), lambda x, y: x + y * -1)]),
     Ops.RECIP: PatternMatcher([(x.reciprocal(), lambda x: x.const_like(1.0) / x)]),
     Ops.FDIV: PatternMatcher([(x / y, lambda x, y: x * y.reciprocal())]),
     Ops.MAX: PatternMatcher([(x.maximum(y), larger)]),

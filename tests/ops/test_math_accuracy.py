@@ -1,0 +1,177 @@
+"""Functions of floats on the default device: errors in units in the last place, special values.
+
+The reference is long double where it is wider than the dtype (for float32 double would do).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tests.ulp import bit_patterns, ulps
+from tinyframe import Tensor, dtypes
+from tinyframe.tensor import special
+
+_erf = np.vectorize(math.erf, otypes=[np.longdouble])
+FLOATS = [np.float32, np.float64]
+
+# name: the function, its reference, and how far apart they may be
+FUNCTIONS = {
+    "exp2": (Tensor.exp2, np.exp2, 1.5),
+    "exp": (Tensor.exp, np.exp, 2.0),
+    "log2": (Tensor.log2, np.log2, 1.2),
+    "sin": (Tensor.sin, np.sin, 0.8),
+    "sqrt": (Tensor.sqrt, np.sqrt, 0.5),
+    "trunc": (Tensor.trunc, np.trunc, 0),
+    "reciprocal": (Tensor.reciprocal, np.reciprocal, 0.5),
+    "tanh": (special.tanh, np.tanh, 2.0),
+    "expm1": (special.expm1, np.expm1, 3.0),
+    "log1p": (special.log1p, np.log1p, 2.5),
+    "erf": (special.erf, _erf, 2.0),
+}
+
+
+def numbers(dtype: type) -> np.ndarray:
+    random = np.random.default_rng(1)
+    limit = 1100 if dtype is np.float64 else 160
+    spread = random.uniform(-limit, limit, 1 << 14)
+    small = random.uniform(-6, 6, 1 << 14)
+    around_1 = 1 + random.normal(size=4000) * 10.0 ** -random.uniform(0, 9, 4000)
+    parts = [bit_patterns(dtype, 1 << 14), spread, small, around_1,
+             np.arange(-500, 500) * math.pi / 4]  # fmt: skip
+    return np.concatenate([np.asarray(p).astype(dtype) for p in parts])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_is_right_to_the_last_places(name, dtype):
+    function, reference, limit = FUNCTIONS[name]
+    values = numbers(dtype)
+    with np.errstate(all="ignore"):
+        exact = reference(values.astype(np.longdouble))
+    errors = ulps(function(Tensor(values)).numpy(), exact)
+    # where the reference is no more precise than the dtype, it has an error of its own
+    if dtype is np.float64 and (name == "erf" or np.finfo(np.longdouble).nmant == 52):
+        limit += 1
+    assert errors.max() <= limit, values[errors.argmax()]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_power_is_right_to_the_last_places(dtype):
+    random = np.random.default_rng(2)
+    largest = 1000 if dtype is np.float64 else 126
+    base = np.exp2(random.uniform(-largest, largest, 1 << 14))
+    base = np.concatenate([base, 1 + random.normal(size=1 << 14) * 1e-4]).astype(dtype)
+    with np.errstate(divide="ignore"):
+        exponent = random.uniform(-1.1, 1.1, base.size) * largest / np.log2(base)
+    edges = np.array([0, 1, 0.5, 1 / 3, 2, 3, 2.0**24, 2.0**24 + 2, np.inf, np.nan, 1e-40], dtype)
+    edges = np.concatenate([edges, -edges])
+    x, y = (a.ravel() for a in np.meshgrid(edges, edges))
+    x, y = np.concatenate([base, x]), np.concatenate([exponent.astype(dtype), y])
+    with np.errstate(all="ignore"):
+        exact = np.power(x.astype(np.longdouble), y.astype(np.longdouble))
+    errors = ulps((Tensor(x) ** Tensor(y)).numpy(), exact)
+    own = 1 if np.finfo(np.longdouble).nmant == 52 else 0
+    assert errors.max() <= 2 + own, (x[errors.argmax()], y[errors.argmax()])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_sine_of_numbers_almost_a_multiple_of_pi(dtype):
+    # of all float32 and float64 the closest to multiples of pi/2 for their size
+    hardest = [16367173.0 * 2.0**72, 6381956970095103.0 * 2.0**797, 1e22, 3.1415927410125732,
+               math.pi, 2**22 * math.pi]  # fmt: skip
+    with np.errstate(over="ignore"):
+        values = np.array(hardest, np.float64).astype(dtype)
+    values = values[np.isfinite(values)]
+    exact = np.array([math.sin(v) for v in values.tolist()])
+    assert ulps(Tensor(values).sin().numpy(), exact.astype(np.longdouble)).max() <= 1.5
+
+
+# *** gradients ***
+
+EXTREMES = np.array([0, 1e-30, 1e-6, 0.3, 0.55, 0.999, 1, 3, 4.5, 30, 90, 1e4, 1e30, np.inf],
+                    np.float32)  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "derivative"), [
+    (special.tanh, lambda x: 1 / np.cosh(x) ** 2),
+    (special.erf, lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x)),
+    (special.expm1, np.exp),
+    (special.log1p, lambda x: 1 / (1 + x)),
+], ids=["tanh", "erf", "expm1", "log1p"])  # fmt: skip
+def test_gradient_is_right_and_finite_where_the_derivative_is(function, derivative):
+    values = np.concatenate([EXTREMES, -EXTREMES])
+    if function is special.log1p:
+        values = values[values > -1]
+    x = Tensor(values, requires_grad=True)
+    function(x).sum().backward()
+    with np.errstate(over="ignore"):
+        expected = derivative(values.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(x.grad.numpy(), expected, rtol=3e-6, atol=3e-7)
+
+
+# *** integers ***
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_floor_division_of_all_pairs_of_bytes(dtype):
+    info = np.iinfo(dtype)
+    every = np.arange(info.min, info.max + 1).astype(dtype)
+    x, y = (a.ravel() for a in np.meshgrid(every, every))
+    with np.errstate(all="ignore"):
+        quotient, rest = x // y, np.where(y == 0, 0, x % y)
+    assert np.array_equal((Tensor(x) // Tensor(y)).numpy(), quotient)
+    assert np.array_equal((Tensor(x) % Tensor(y)).numpy(), rest)
+
+
+@given(st.sampled_from(["int16", "int32", "int64", "uint32", "uint64"]), st.data())
+def test_floor_division_never_stops_the_process(name, data):
+    x, y = (data.draw(arrays(name, 16)) for _ in range(2))
+    info = np.iinfo(name)
+    x = np.append(x, np.array([info.min, info.max, info.min, info.min], name))
+    y = np.append(y, np.array([info.max, 0, 0, -1 if info.min else 1], name))
+    with np.errstate(all="ignore"):
+        quotient, rest = x // y, np.where(y == 0, 0, x % np.where(y == 0, 1, y))
+    assert np.array_equal((Tensor(x) // Tensor(y)).numpy(), quotient)
+    assert np.array_equal((Tensor(x) % Tensor(y)).numpy(), rest)
+
+
+# *** conversions ***
+
+
+@pytest.mark.parametrize("target", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_float_to_int_wraps_around(dtype, target):
+    values = np.array([0, 0.5, -0.5, 1.9, -1.9, -1, 127, 128, -129, 255, 256, -300.5, 65536, -70000,
+                       2147483520, -2147483648], dtype)  # fmt: skip
+    expected = values.astype(np.int64).astype(target)
+    assert np.array_equal(Tensor(values).cast(target).numpy(), expected)
+
+
+def test_float_that_is_no_int_gives_some_int():
+    values = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30], np.float32)
+    for target in (
+        dtypes.int8,
+        dtypes.uint8,
+        dtypes.int32,
+        dtypes.uint32,
+        dtypes.int64,
+        dtypes.uint64,
+    ):
+        assert Tensor(values).cast(target).numpy().shape == (5,)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rounding_to_half_is_to_nearest_even(dtype):
+    halves = np.arange(0x7C01).astype(np.uint16).view(np.float16).astype(dtype)
+    halves[-1] = 65536
+    middle = halves[1:] / 2 + halves[:-1] / 2
+    values = np.concatenate([middle, np.nextafter(middle, 0), np.nextafter(middle, dtype(np.inf))])
+    with np.errstate(over="ignore"):
+        expected = values.astype(np.float16)
+    assert np.array_equal(Tensor(values).half().numpy(), expected)

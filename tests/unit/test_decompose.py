@@ -1,0 +1,388 @@
+"""What an op becomes must compute the same: decomposed graphs are run on NumPy arrays, op by op."""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tests.numpy_graph import compute, leaf
+from tests.ulp import bit_patterns, ulps
+from tinyframe.codegen.decompose import decompositions
+from tinyframe.dtype import AddrSpace, dtypes, to_np_dtype
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.uop import GroupOp, Ops, UOp
+
+FREE = {Ops.CAST, Ops.BITCAST, Ops.CONST, Ops.DEFINE_VAR}
+SMALLEST = {Ops.ADD, Ops.MUL, Ops.FDIV, Ops.CDIV, Ops.CMPLT, Ops.CMPNE, Ops.AND, Ops.OR, Ops.XOR,
+            Ops.SHL, Ops.SHR, Ops.WHERE}  # fmt: skip
+C = set(CStyleLanguage.code_for_op)
+INTS = [dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.uint32,
+        dtypes.int64, dtypes.uint64]  # fmt: skip
+
+
+def decompose(u: UOp, ops: set[Ops] = C, native_half: bool = True) -> UOp:
+    return graph_rewrite(u, decompositions(ops, native_half))
+
+
+def ops_of(u: UOp) -> set[Ops]:
+    return {x.op for x in u.toposort()} - FREE
+
+
+def edge_values(dtype) -> np.ndarray:
+    """Small numbers, and those at the ends of the range."""
+    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+    near = range(-9, 10)
+    values = {n for base in (0, low, high, low // 2, high // 3) for n in (base + d for d in near)}
+    return np.array(sorted(n for n in values if low <= n <= high), to_np_dtype(dtype))
+
+
+def all_pairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    a, b = np.meshgrid(x, y)
+    return a.ravel(), b.ravel()
+
+
+# *** what is left ***
+
+
+@pytest.mark.parametrize("ops", [SMALLEST, C], ids=["smallest", "C"])
+@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
+def test_only_ops_of_the_device_are_left(ops, dtype):
+    x, y, z = (leaf(name, dtype) for name in "xyz")
+    binary = Ops.ADD, Ops.MUL, Ops.MAX, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ, Ops.POW
+    values = [x.alu(op, y) for op in binary] + [x.alu(Ops.MULACC, y, z), x.alu(Ops.NEG)]
+    if dtype is not dtypes.bool:
+        values += [x.alu(Ops.SUB, y)]
+    if dtypes.is_int(dtype):
+        values += [x.alu(op, y) for op in (Ops.IDIV, Ops.MOD, Ops.CMOD)]
+    if dtypes.is_float(dtype):
+        values += [
+            x.alu(op) for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
+        ]
+    for u in values:
+        assert ops_of(decompose(u, ops, native_half=False)) <= ops, u.op
+
+
+# *** integers ***
+
+
+def check_division(x: np.ndarray, y: np.ndarray, dtype, ops: set[Ops] = C) -> None:
+    """The evaluator raises Trap where a CPU would stop the process."""
+    a, b = leaf("a", dtype), leaf("b", dtype)
+    with np.errstate(all="ignore"):
+        # NumPy's int_min // -1 is int_min too, and x // 0 is 0
+        assert np.array_equal(compute(decompose(a // b, ops), {a: x, b: y}), x // y)
+        rest = np.where(y == 0, 0, x % np.where(y == 0, 1, y)).astype(x.dtype)
+        assert np.array_equal(compute(decompose(a % b, ops), {a: x, b: y}), rest)
+
+
+@pytest.mark.parametrize("ops", [SMALLEST, C], ids=["smallest", "C"])
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.uint8], ids=str)
+def test_floor_division_of_all_pairs_of_bytes(dtype, ops):
+    info = np.iinfo(to_np_dtype(dtype))
+    every = np.arange(info.min, info.max + 1).astype(info.dtype)
+    check_division(*all_pairs(every, every), dtype, ops)
+
+
+@pytest.mark.parametrize("dtype", INTS, ids=str)
+def test_floor_division_at_the_ends_of_each_dtype(dtype):
+    check_division(*all_pairs(edge_values(dtype), edge_values(dtype)), dtype)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.uint8, dtypes.int32], ids=str)
+def test_floor_division_by_a_constant(dtype):
+    x = leaf("x", dtype)
+    values = edge_values(dtype)
+    for n in edge_values(dtype).tolist():
+        with np.errstate(all="ignore"):
+            divisor = values.dtype.type(n)
+            rest = values % divisor if n else np.zeros_like(values)
+            assert np.array_equal(compute(decompose(x // n), {x: values}), values // divisor), n
+            assert np.array_equal(compute(decompose(x % n), {x: values}), rest), n
+
+
+def test_division_of_what_is_not_negative_is_C_division():
+    i, n = UOp.variable("i", 0, 31), UOp.variable("n", 1, 7)
+    assert decompose(i // 3) is i.alu(Ops.CDIV, i.const_like(3))
+    assert decompose(i % n) is i.alu(Ops.CMOD, n)
+    assert ops_of(decompose(UOp.variable("i", -3, 31) // 3)) > {Ops.CDIV}
+
+
+def test_division_by_a_power_of_two_is_a_shift_also_of_negative_numbers():
+    x = leaf("x", dtypes.int32)
+    assert decompose(x // 8) is x >> 3
+    assert decompose(x % 8) is x & 7
+    assert ops_of(decompose(x // 8, C - {Ops.SHR})) > {Ops.CDIV}
+
+
+def test_division_that_cannot_trap_pays_for_no_check():
+    x, n = leaf("x", dtypes.int32), UOp.variable("n", 1, 9)
+    assert Ops.WHERE not in ops_of(decompose(x // n))
+
+
+@given(st.data(), st.sampled_from(INTS))
+def test_integer_power_wraps_around(data, dtype):
+    np_dtype = to_np_dtype(dtype)
+    x = data.draw(arrays(np_dtype, 8))
+    y = data.draw(arrays(np_dtype, 8, elements=st.integers(0, 127)))
+    a, b = leaf("a", dtype), leaf("b", dtype)
+    wrapped = [pow(int(p), int(q), 1 << 64) for p, q in zip(x, y, strict=True)]
+    expected = np.array(wrapped, np.uint64).astype(np_dtype)
+    assert np.array_equal(compute(decompose(a**b), {a: x, b: y}), expected)
+    constant = int(y[0])
+    assert np.array_equal(compute(decompose(a**constant), {a: x[:1]}), expected[:1])
+
+
+def test_integer_power_with_a_negative_exponent_rounds_towards_zero():
+    x, y = leaf("x", dtypes.int32), leaf("y", dtypes.int32)
+    base = np.array([1, 1, -1, -1, 2, -7, 0], np.int32)
+    exponent = np.array([-1, -2, -1, -2, -1, -3, -1], np.int32)
+    assert compute(decompose(x**y), {x: base, y: exponent}).tolist() == [1, 1, -1, 1, 0, 0, 0]
+
+
+def test_threefry_gives_the_published_numbers():
+    # kat_vectors of Random123, threefry2x32 with 20 rounds: counter, key, result, low word first
+    published = [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ]
+    counter, key, result = (
+        np.array([low | high << 32 for low, high in column], np.uint64)
+        for column in zip(*published, strict=True)
+    )
+    x, k = leaf("x", dtypes.uint64), leaf("k", dtypes.uint64)
+    u = decompose(x.alu(Ops.THREEFRY, k))
+    assert np.array_equal(compute(u, {x: counter, k: key}), result)
+
+
+# *** functions of floats ***
+
+WIDE = [dtypes.float32, dtypes.float64]
+# a fused multiply-add rounds once where two operations round twice; both have to be right
+FUSED = pytest.mark.parametrize("fused", [False, True], ids=["rounded twice", "fused"])
+
+
+def numbers(dtype) -> np.ndarray:
+    np_dtype = to_np_dtype(dtype).type
+    random = np.random.default_rng(1)
+    limit = 1100 if dtype is dtypes.float64 else 160
+    around_1 = 1 + random.normal(size=4000) * 10.0 ** -random.uniform(0, 9, 4000)
+    parts = [bit_patterns(np_dtype, 8192), random.uniform(-limit, limit, 8192),
+             random.uniform(-2, 2, 8192), around_1, np.arange(-500, 500) * math.pi / 4]  # fmt: skip
+    return np.concatenate([np.asarray(p).astype(np_dtype) for p in parts])
+
+
+@FUSED
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+@pytest.mark.parametrize(
+    ("op", "reference", "limit"),
+    [(Ops.EXP2, np.exp2, 1.5), (Ops.LOG2, np.log2, 1.2), (Ops.SIN, np.sin, 0.8)],
+    ids=str,
+)
+def test_functions_are_right_to_the_last_places(op, reference, limit, dtype, fused):
+    x, values = leaf("x", dtype), numbers(dtype)
+    with np.errstate(all="ignore"):
+        exact = reference(values.astype(np.longdouble))
+    got = compute(decompose(x.alu(op)), {x: values}, fused)
+    worst = ulps(got, exact)
+    # where long double is no wider than double, the reference has an error of its own
+    own = 0.6 if dtype is dtypes.float64 and np.finfo(np.longdouble).nmant == 52 else 0
+    assert worst.max() <= limit + own, values[worst.argmax()]
+
+
+@FUSED
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_exp_does_not_lose_digits_in_its_argument(sign, dtype, fused):
+    x, values = leaf("x", dtype), numbers(dtype)
+    with np.errstate(all="ignore"):
+        exact = np.exp(values.astype(np.longdouble) * sign)
+    got = compute(decompose((x * (sign / math.log(2))).exp2()), {x: values}, fused)
+    assert ulps(got, exact).max() <= 2.2
+
+
+@FUSED
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+def test_power_is_right_to_the_last_places(dtype, fused):
+    np_dtype, random = to_np_dtype(dtype).type, np.random.default_rng(2)
+    x, y = leaf("x", dtype), leaf("y", dtype)
+    largest = 1000 if dtype is dtypes.float64 else 126
+    base = np.exp2(random.uniform(-largest, largest, 20000)).astype(np_dtype)
+    near_1 = (1 + random.normal(size=20000) * 1e-4).astype(np_dtype)
+    for b in (base, near_1):
+        with np.errstate(all="ignore"):
+            exponent = (
+                random.uniform(-1.1, 1.1, b.size) * largest / np.log2(b.astype(np.longdouble))
+            )
+            exponent = exponent.astype(np_dtype)
+            exact = np.power(b.astype(np.longdouble), exponent.astype(np.longdouble))
+        assert ulps(compute(decompose(x**y), {x: b, y: exponent}, fused), exact).max() <= 2
+
+
+@FUSED
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+def test_power_has_the_special_cases_of_C(dtype, fused):
+    info = np.finfo(to_np_dtype(dtype))
+    values = [0.0, 1, 0.5, 1 / 3, 1.5, 2, 3, 7, 10.5, 2.0**24, 2.0**24 + 2, 2.0**53, info.max,
+              info.tiny, info.smallest_subnormal, np.inf, np.nan]  # fmt: skip
+    every = np.array(values + [-v for v in values], info.dtype)
+    b, e = all_pairs(every, every)
+    with np.errstate(all="ignore"):
+        exact = np.power(b.astype(np.longdouble), e.astype(np.longdouble))
+    x, y = leaf("x", dtype), leaf("y", dtype)
+    assert ulps(compute(decompose(x**y), {x: b, y: e}, fused), exact).max() <= 2
+    for constant in (0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5):
+        with np.errstate(all="ignore"):
+            exact = np.power(every.astype(np.longdouble), np.longdouble(constant))
+        got = compute(decompose(x**constant), {x: every}, fused)
+        assert ulps(got, exact).max() <= 2, constant
+
+
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+def test_ops_that_the_smallest_device_lacks(dtype):
+    x, y = leaf("x", dtype), leaf("y", dtype)
+    a = numbers(dtype)
+    b = np.random.default_rng(3).permutation(a)
+    rounded = {Ops.TRUNC: np.trunc, Ops.RECIP: np.reciprocal, Ops.NEG: np.negative}
+    with np.errstate(all="ignore"):
+        for op, reference in rounded.items():
+            got = compute(decompose(x.alu(op), SMALLEST), {x: a})
+            assert ulps(got, reference(a).astype(np.longdouble)).max() == 0, op
+        root = compute(decompose(x.sqrt(), SMALLEST), {x: a})
+        assert ulps(root, np.sqrt(a.astype(np.longdouble))).max() <= 1.1
+        both = {x: a, y: b}
+        got = compute(decompose(x.maximum(y), SMALLEST), both)
+        assert np.array_equal(got, np.maximum(a, b), equal_nan=True)
+        got = compute(decompose(x.alu(Ops.SUB, y), SMALLEST), both)
+        assert np.array_equal(got, a - b, equal_nan=True)
+        assert np.array_equal(compute(decompose(x.eq(y), SMALLEST), both), a == b)
+        other = SMALLEST - {Ops.CMPNE} | {Ops.CMPEQ}
+        assert np.array_equal(compute(decompose(x.ne(y), other), both), a != b)
+
+
+# *** conversions ***
+
+
+@pytest.mark.parametrize("source", WIDE, ids=str)
+@pytest.mark.parametrize("target", [d for d in INTS if d.itemsize < 8], ids=str)
+def test_float_to_int_wraps_around_what_an_int32_can_hold(source, target):
+    x = leaf("x", source)
+    values = np.array([0, 0.5, -0.5, 1.9, -1.9, -1, -2, 127, 128, -129, 255, 256, -300.5, 65535,
+                       65536, -70000, 2147483520, -2147483648], to_np_dtype(source))  # fmt: skip
+    expected = values.astype(np.int64).astype(to_np_dtype(target))
+    assert np.array_equal(compute(decompose(x.cast(target)), {x: values}), expected)
+
+
+def test_float_to_unsigned_reaches_the_whole_range():
+    for dtype, largest in ((dtypes.uint32, 4294967040.0), (dtypes.uint64, 18446742974197923840.0)):
+        x = leaf("x", dtypes.float32)
+        values = np.array([largest, largest / 2, 3e9, -1, -2], np.float32)
+        expected = [int(v) % (1 << dtype.bits) for v in values.tolist()]
+        assert compute(decompose(x.cast(dtype)), {x: values}).tolist() == expected
+
+
+def test_every_float16_as_float32_and_back():
+    h, f = leaf("h", dtypes.float16), leaf("f", dtypes.float32)
+    every = np.arange(1 << 16).astype(np.uint16).view(np.float16)
+    wide = every.astype(np.float32)
+    got = compute(decompose(h.cast(dtypes.float32), native_half=False), {h: every})
+    assert np.array_equal(got, wide, equal_nan=True)
+    got = compute(decompose(f.cast(dtypes.float16), native_half=False), {f: wide})
+    assert np.array_equal(got, every, equal_nan=True)
+    assert np.array_equal(np.signbit(got), np.signbit(every))
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("source", WIDE, ids=str)
+def test_rounding_to_float16_is_to_nearest_even(source, native):
+    halves = np.arange(0x7C01).astype(np.uint16).view(np.float16).astype(to_np_dtype(source))
+    halves[-1] = 65536
+    middle = (halves[1:] + halves[:-1]) / 2
+    x = leaf("x", source)
+    values = np.concatenate([middle, np.nextafter(middle, 0), np.nextafter(middle, np.inf),
+                             numbers(source)])  # fmt: skip
+    with np.errstate(all="ignore"):
+        expected = values.astype(np.float16)
+    got = compute(decompose(x.cast(dtypes.float16), native_half=native), {x: values})
+    assert np.array_equal(got, expected, equal_nan=True)
+
+
+def as_bfloat16(bits: np.ndarray) -> np.ndarray:
+    return bits.view(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def test_rounding_to_bfloat16_is_to_nearest_even():
+    x = leaf("x", dtypes.float32)
+    every = as_bfloat16(np.arange(0x7F80).astype(np.uint16))
+    middle = every[1:] / 2 + every[:-1] / 2
+    values = np.concatenate([middle, np.nextafter(middle, 0), np.nextafter(middle, np.inf), -middle,
+                             every, numbers(dtypes.float32)])  # fmt: skip
+    bits = compute(decompose(x.cast(dtypes.bfloat16).bitcast(dtypes.uint16)), {x: values})
+    with np.errstate(all="ignore"):
+        expected = values.astype(ml_dtypes.bfloat16).astype(np.float32)
+    assert np.array_equal(as_bfloat16(bits), expected, equal_nan=True)
+
+
+# *** arithmetic of narrow floats ***
+
+
+def narrow_inputs(dtype, count: int = 4096) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(4)
+    kind = np.float16 if dtype is dtypes.float16 else ml_dtypes.bfloat16
+    x, y = (random.normal(size=count) * 10.0 ** random.uniform(-4, 4, count) for _ in range(2))
+    return x.astype(kind), y.astype(kind)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)
+def test_narrow_floats_are_rounded_after_every_operation(dtype):
+    a, b = narrow_inputs(dtype)
+    xb, yb = leaf("x", dtypes.uint16), leaf("y", dtypes.uint16)
+    x, y = xb.bitcast(dtype), yb.bitcast(dtype)
+    with np.errstate(over="ignore"):
+        results = {
+            (x * y + x): a * b + a, (x / y): a / b, (x * 1.5): a * a.dtype.type(1.5),
+            x.maximum(y): np.maximum(a, b), (x < y).where(x, y): np.minimum(a, b), -x: -a,
+        }  # fmt: skip
+    for u, expected in results.items():
+        u = decompose(u.bitcast(dtypes.uint16), native_half=False)
+        assert all(v.dtype not in (dtypes.float16, dtypes.bfloat16) for v in u.toposort())
+        got = compute(u, {xb: a.view(np.uint16), yb: b.view(np.uint16)}).view(a.dtype)
+        assert np.array_equal(got.astype(float), expected.astype(float), equal_nan=True), u
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)
+def test_a_narrow_float_moves_between_memories_as_its_bits(dtype):
+    source, target = (UOp(Ops.DEFINE_GLOBAL, dtype.ptr(8), (), n) for n in (1, 0))
+    i = UOp.range(8, 0)
+    load = source.index(i, shape=(8,)).load()
+    plain = decompose(target.index(i, shape=(8,)).store(load, i).sink(), native_half=False)
+    assert not ops_of(plain) & (GroupOp.Elementwise - FREE)
+    assert {u.dtype for u in plain.toposort()} <= {
+        dtypes.uint16.ptr(8), dtypes.uint16, dtypes.int, dtypes.bool, dtypes.void}  # fmt: skip
+
+
+def test_a_reduce_of_narrow_floats_is_rounded_once_at_its_end():
+    source = UOp(Ops.DEFINE_GLOBAL, dtypes.float16.ptr(8), (), 1)
+    k = UOp.range(8, 0)
+    total = decompose(source.index(k, shape=(8,)).load().reduce(Ops.ADD, k))
+    assert total.op is Ops.CAST and total.dtype is dtypes.float16
+    assert total.src[0].op is Ops.REDUCE and total.src[0].dtype is dtypes.float32
+
+
+def test_a_staged_bfloat16_is_staged_as_its_bits():
+    source = UOp(Ops.DEFINE_GLOBAL, dtypes.bfloat16.ptr(8), (), 1)
+    i, j = UOp.range(8, 0), UOp.range(8, 1)
+    stage = (source.index(i, shape=(8,)).load() * 2).stage(AddrSpace.LOCAL, i)
+    u = decompose(stage.index(j, shape=(8,)).load().cast(dtypes.float32))
+    assert all(x.dtype.scalar() is not dtypes.bfloat16 for x in u.toposort())
+
+
+def test_decompositions_of_a_device_are_made_once():
+    assert decompositions(list(C)) is decompositions(set(C))
