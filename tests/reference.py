@@ -153,6 +153,8 @@ MOVEMENT = {
 def _value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
     if u.op is Ops.CONST:
         return rounded(np.array(u.arg), u.dtype)
+    if u.op is Ops.IOTA:
+        return np.arange(u.arg, dtype=np_dtype(u.dtype))
     if u.op is Ops.BUFFER:
         return buffer_of(u).numpy().copy()
     if u.op is Ops.BIND:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from tinyframe.tensor import special
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import float_function
 
@@ -33,13 +34,13 @@ class Activation(TensorBase):
     def elu(self, alpha: float = 1.0) -> Self:
         """self above 0, alpha * (exp(self) - 1) below."""
         below = self.gt(0).where(0, self)
-        return self.gt(0).where(self, (below.exp() - 1) * alpha)
+        return self.gt(0).where(self, special.expm1(below) * alpha)
 
     @float_function
     def celu(self, alpha: float = 1.0) -> Self:
         """self above 0, alpha * (exp(self / alpha) - 1) below."""
         below = self.gt(0).where(0, self)
-        return self.gt(0).where(self, ((below / alpha).exp() - 1) * alpha)
+        return self.gt(0).where(self, special.expm1(below / alpha) * alpha)
 
     def selu(self, alpha: float = 1.67326324, gamma: float = 1.05070099) -> Self:
         """gamma * elu(self, alpha), with which activations keep mean 0 and variance 1."""
@@ -64,12 +65,15 @@ class Activation(TensorBase):
     @float_function
     def tanh(self) -> Self:
         """The hyperbolic tangent."""
-        return 2.0 * (2.0 * self).sigmoid() - 1.0
+        return special.tanh(self)
 
     @float_function
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        return (self.exp() - (-self).exp()) / 2
+        power = special.expm1(self._magnitude())
+        size = (power + power / (power + 1)) / 2
+        size = power.isinf().where(power, size)
+        return self.lt(0).where(-size, size)
 
     @float_function
     def cosh(self) -> Self:
@@ -106,7 +110,7 @@ class Activation(TensorBase):
     def softplus(self, beta: float = 1.0, threshold: float = 20.0) -> Self:
         """log(1 + exp(beta * self)) / beta; self where beta * self is above the threshold."""
         scaled = self * beta
-        smooth = (scaled.maximum(0) + (1 + (-scaled.abs()).exp()).log()) / beta
+        smooth = (scaled.maximum(0) + special.log1p((-scaled.abs()).exp())) / beta
         return scaled.gt(threshold).where(self, smooth)
 
     @float_function
@@ -129,18 +133,18 @@ class Activation(TensorBase):
 
     @float_function
     def erf(self) -> Self:
-        """The error function, within 1.5e-7.
+        """The error function: 2/sqrt(pi) times the integral of exp(-t*t) from 0 to self."""
+        return special.erf(self)
 
-        Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.26.
-        """
-        size = self._magnitude()
-        t = 1 / (1 + 0.3275911 * size)
-        terms = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
-        series = t * 0
-        for factor in reversed(terms):
-            series = (series + factor) * t
-        value = 1 - series * (-size * size).exp()
-        return self.lt(0).where(-value, value)
+    @float_function
+    def expm1(self) -> Self:
+        """exp(self) - 1, without losing what is small."""
+        return special.expm1(self)
+
+    @float_function
+    def log1p(self) -> Self:
+        """log(1 + self), without losing what is small."""
+        return special.log1p(self)
 
     @float_function
     def logaddexp(self, other: Self) -> Self:

@@ -229,8 +229,7 @@ class Creation(TensorBase):
     ) -> Self:
         """start, start+step, … below stop; `arange(n)` is 0 … n-1. int32, or float32 if any is float.
 
-        ValueError for step 0, OverflowError where a value does not fit the dtype. The numbers are
-        data, copied to the device.
+        ValueError for step 0, OverflowError where a value does not fit the dtype.
         """
         begin, end = (0, start) if stop is None else (start, stop)
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
@@ -249,17 +248,15 @@ class Creation(TensorBase):
                 f"arange({begin}, {end}, {step}) runs from {begin} to {last}, but {found} holds "
                 f"{found.min} to {found.max}"
             )
-        if dtypes.is_float(found) or count <= LONGEST_INDEX:
-            kind = np.int64 if isinstance(begin, int) and isinstance(step, int) else np.float64
-            values = np.arange(count, dtype=kind) * step + begin
-            return cls._data(values, found, device, requires_grad)
-        # A long one from two short ones: row * width + column.
-        width = math.isqrt(count - 1) + 1
-        rows = np.arange(-(-count // width)) * (width * step) + begin
-        row = cls._data(rows, found, device).reshape(-1, 1)
-        column = cls._data(np.arange(width) * step, found, device).reshape(1, -1)
-        both = (row + column).flatten().shrink(((0, count),))
-        return both.requires_grad_(requires_grad)
+        values = cls._index(count, device).cast(found) * step + begin
+        return values.cast(found).requires_grad_(requires_grad)
+
+    @classmethod
+    def _index(cls, count: int, device: str | None = None) -> Self:
+        """0, 1, … count-1: indices as values, which need no memory."""
+        dtype = dtypes.int32 if count <= dtypes.int32.max else dtypes.int64
+        place = UOp(Ops.DEVICE, arg=Device.canonicalize(device))
+        return cls._of(UOp(Ops.IOTA, dtype, (place,), count))
 
     @classmethod
     def _data(
@@ -294,7 +291,13 @@ class Creation(TensorBase):
             raise DTypeError("linspace needs a float or int dtype, not bool")
         if steps < 0:
             raise ValueError(f"linspace needs 0 or more steps, not {steps}")
-        return cls._data(np.linspace(start, stop, steps), found, device, requires_grad)
+        # From both ends, so that both are met exactly.
+        exact = found if dtypes.is_float(found) else dtypes.default_float
+        number, step = cls._index(steps, device), (stop - start) / max(steps - 1, 1)
+        rising = number.cast(exact) * step + start
+        falling = stop - (steps - 1 - number).cast(exact) * step
+        values = (number < (steps + 1) // 2).where(rising, falling)
+        return values.cast(found).requires_grad_(requires_grad)
 
     @classmethod
     def eye(
@@ -351,6 +354,3 @@ class Creation(TensorBase):
         """Memory in the shape, dtype and device of this Tensor, with whatever it holds."""
         return self.empty(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
 
-
-# an arange of more elements is put together from two short ones, so that little data is copied
-LONGEST_INDEX = 4096

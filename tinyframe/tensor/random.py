@@ -41,7 +41,7 @@ class Random(TensorBase):
         # Data and not constants, or each call would be another kernel to compile.
         state = cls._data(np.array([Random._key, first], np.uint64), dtypes.uint64, device)
         key, start = state.shrink(((0, 1),)), state.shrink(((1, 2),))
-        counters = cls.arange(pairs, dtype=dtypes.uint64, device=device) + start
+        counters = cls._index(pairs, device).cast(dtypes.uint64) + start
         bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key.expand(pairs))
         low, high = bits.cast(dtypes.uint32), bits.rshift(32).cast(dtypes.uint32)
         return low.cat(high).shrink(((0, count),))
