@@ -30,6 +30,10 @@ class Statement:
 def linearize(sink: UOp) -> list[UOp]:
     """The program of a kernel whose ranges are all real loops."""
     parent = loop_tree(sink)
+    for u in sink.toposort():
+        if u.op is Ops.REDUCE and not u.ranges.issuperset(around := runs_of(u, parent)):
+            extra = [r for r in around if r not in u.ranges]
+            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}")
     statements = _statements(sink, parent)
     return _in_order(statements, parent)
 

@@ -155,10 +155,11 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n:
         return replace_ranges(sink, {r: inner})
     outer = fresh_range(sink, -(-size // n), kind(r), 1)
-    start, index = outer * n, outer * n + inner
-    both = {r: (outer, inner)}
+    owned = {r: (outer, inner) if size > n else (inner,)}
+    start = outer * n if size > n else inner.const_like(0)
+    index = start + inner
     if size % n == 0:
-        return replace_ranges(sink, {r: index}, owned_instead=both)
+        return replace_ranges(sink, {r: index}, owned_instead=owned)
     if size > n and not _in_place(sink):
         index = start.minimum(size - n) + inner
         counted = index < start
@@ -176,7 +177,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
             return u.replace(src=(u.src[0], all_of([u.src[1], *guards]), *u.src[2:]))
         return None
 
-    return replace_ranges(sink, {r: index}, also, both)
+    return replace_ranges(sink, {r: index}, also, owned)
 
 
 def _in_place(sink: UOp) -> bool:
@@ -276,7 +277,20 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
             return u.replace(src=u.src[:first] + owned) if owned != u.own_ranges else None
         return None
 
-    return replace_ranges(sink, {}, also)
+    out = replace_ranges(sink, {}, also)
+    _check_reduces_run_once(out)
+    return out
+
+
+def _check_reduces_run_once(sink: UOp) -> None:
+    """Between the loops around a store that a reduce depends on there may be none that it does not."""
+    orders = [[r for r in s.own_ranges if kind(r) in LOOPS] for s in sink.src]
+    for u in sink.toposort():
+        for order in orders if u.op is Ops.REDUCE else ():
+            deepest = max((n for n, r in enumerate(order) if r in u.ranges), default=-1)
+            if again := [r for r in order[:deepest] if r not in u.ranges]:
+                times = math.prod(map(length, again))
+                raise KernelOptError(f"a reduce would run {times} times for each of its results")
 
 
 # ---- STAGE: the box of what is read inside ------------------------------------------------------
