@@ -80,18 +80,11 @@ from_bits = {dtypes.bfloat16: bfloat16_to_float32, dtypes.float16: float16_to_fl
 # *** rules ***
 
 
-def _wide(s: UOp) -> UOp:
-    """A source in float32. Partial sums of an unrolled reduce (they are tagged) are not rounded."""
-    if s.dtype.scalar() not in NARROW:
-        return s
-    if s.op is Ops.CAST and s.src[0].tag is not None and s.src[0].dtype.scalar() is dtypes.float32:
-        return s.src[0]
-    return s.cast(dtypes.float32)
-
-
 def compute_in_float32(u: UOp) -> UOp:
+    """A reduce, too: its partial sums are float32, and it is rounded once at the end."""
+    wide = [s.cast(dtypes.float32) if s.dtype.scalar() in NARROW else s for s in u.src]
     dtype = dtypes.float32.vec(u.dtype.count) if u.dtype.scalar() in NARROW else u.dtype
-    return u.replace(dtype=dtype, src=tuple(map(_wide, u.src))).cast(u.dtype.scalar())
+    return u.replace(dtype=dtype, src=tuple(wide)).cast(u.dtype.scalar())
 
 
 def bits_of_constant(c: UOp) -> int:
