@@ -288,8 +288,9 @@ class _Groups:
             return False
         if u.size < PARALLEL_WORK and u.size != k.size:
             return False
-        if any(value.op is Ops.ASSIGN and value.src[0].base is u for value, _ in self.placed[k]):
-            return False  # two stores to the same memory: k overwrites what u stores
+        stores = {value for value, _ in self.placed[u]}
+        if any(value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]):
+            return False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
         if len(places := self._indices_in(k, u)) > 1 or not covers_once(next(iter(places)), u.shape):
             return False
         # no kernel may stand between the two: one that needs u and that k needs
