@@ -85,30 +85,46 @@ def _merge_dimensions(u: UOp) -> UOp | None:
 
 
 def share_reduce_loops(sink: UOp) -> UOp:
-    """Reduces that are independent, of equal size and in the same loops run in one loop: they get the same RANGEs."""
-    first: dict[tuple, list[UOp]] = {}
-    mapping: dict[UOp, UOp] = {}
-    inside: dict[UOp, frozenset[UOp]] = {}  # the reduces that a node is computed from
-    nothing: frozenset[UOp] = frozenset()
+    """Reduces of equal size inside the same loops run in one loop: they get the same RANGEs.
+
+    That is possible unless one loop, on some way, needs a result of the other.
+    """
+    below: dict[UOp, frozenset[UOp]] = {}  # the reduces that a node is computed from
+    nests: dict[tuple[UOp, ...], list[UOp]] = {}  # ranges -> the reduces over them
     for u in sink.toposort():
-        below = nothing.union(*[inside[s] for s in u.src]) if u.src else nothing
-        if u.op is Ops.REDUCE and not any(r in mapping for r in u.own_ranges):
-            key = (u.ranges, tuple(length(r) for r in u.own_ranges))
-            for other in first.setdefault(key, []):
-                if other.own_ranges == u.own_ranges:
-                    break
-                depends = any(set(other.own_ranges) & set(b.own_ranges) for b in below)
-                nested = any(b.op is Ops.REDUCE and b.ranges & set(u.own_ranges) for b in below)
-                if not depends and not nested and not _owns_elsewhere(sink, u, other, inside):
-                    mapping |= dict(zip(u.own_ranges, other.own_ranges, strict=True))
-                    break
-            else:
-                first[key].append(u)
-        inside[u] = below | {u} if u.op is Ops.REDUCE else below
+        below[u] = frozenset().union(*[below[s] for s in u.src], *[{s} for s in u.src if s.op is Ops.REDUCE])
+        if u.op is Ops.REDUCE:
+            nests.setdefault(u.own_ranges, []).append(u)
+    needs = {nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()}
+    alike: dict[tuple, list[tuple[UOp, ...]]] = {}
+    mapping: dict[UOp, UOp] = {}
+    for nest, reduces in nests.items():
+        around = {u.ranges for u in reduces}
+        holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
+        if len(around) > 1 or holds_another:
+            continue
+        others = alike.setdefault((*around, tuple(map(length, nest))), [])
+        for other in others:
+            if not _needs(nest, other, needs) and not _needs(other, nest, needs):
+                mapping |= dict(zip(nest, other, strict=True))
+                needs[other] |= needs.pop(nest)
+                for known in needs.values():
+                    if nest in known:
+                        known.remove(nest)
+                        known.add(other)
+                break
+        else:
+            others.append(nest)
     return replace_ranges(sink, mapping) if mapping else sink
 
 
-def _owns_elsewhere(sink: UOp, u: UOp, other: UOp, inside: dict[UOp, frozenset[UOp]]) -> bool:
-    """Would sharing make a loop need its own result: some reduce over u's ranges computed from one over other's."""
-    return any(set(x.own_ranges) & set(u.own_ranges) and any(set(b.own_ranges) & set(other.own_ranges) for b in below)
-               for x, below in inside.items() if x.op is Ops.REDUCE)
+def _needs(nest: tuple[UOp, ...], other: tuple[UOp, ...], needs: dict[tuple[UOp, ...], set]) -> bool:
+    """Whether one loop nest uses a result of the other, directly or by way of more."""
+    seen, pending = set(), [nest]
+    while pending:
+        for n in needs[pending.pop()] - seen:
+            if n == other:
+                return True
+            seen.add(n)
+            pending.append(n)
+    return False
