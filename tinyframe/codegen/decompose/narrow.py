@@ -2,6 +2,7 @@
 
 Every operation becomes: to float32, compute, round back. That is what PyTorch does, and the result
 is the same as if the narrow type had been computed with (float32 has more than twice its digits).
+What goes to bfloat16 goes by float32 too, so integers and float64 are rounded twice, as everywhere.
 
 Where a device does not even have the type, its 16 bits are a uint16, in memory and in between: each
 value is then a BITCAST of its bits, and the rules below move these until they meet and cancel.
