@@ -16,5 +16,5 @@ lint:    ## ruff and mypy
 bench:   ## measure beside other libraries
 	$(PYTHON) -m benchmarks.run $(ARGS)
 
-course:  ## run each notebook from top to bottom and store what it really prints
-	$(PYTHON) -m nbconvert --to notebook --execute --inplace course/*.ipynb
+course:  ## run the notebooks and the READMEs' examples, and store what they really print
+	$(PYTHON) tests/course/refresh.py

@@ -252,7 +252,8 @@ def test(options: list[str]) -> None:
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
-    pytest += ["--nbval", "--nbval-current-env", *options]
+    pytest += ["--nbval", "--nbval-current-env"]
+    pytest += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", *options]
     if not any((ROOT / option.split("::")[0]).exists() for option in options):
         pytest += [d for d in ("tests", "course", "solutions/course") if (ROOT / d).is_dir()]
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]

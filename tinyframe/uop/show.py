@@ -140,7 +140,7 @@ def render_pattern(p: UPat) -> str:
 
 
 def listing(uops: Iterable[UOp]) -> str:
-    """A flat program as a table: number, op, dtype, numbers of the sources, arg."""
+    """A flat program as a table: number, op, dtype, sources (%7 is line 7, 7 is the constant), arg."""
     numbers: dict[UOp, int] = {}
     lines = []
     for u in uops:
@@ -155,7 +155,7 @@ def listing(uops: Iterable[UOp]) -> str:
 def _source(u: UOp, numbers: dict[UOp, int]) -> str:
     if u.op is Ops.CONST:
         return repr(u.arg)
-    return str(numbers[u]) if u in numbers else f"?{u.op.name}"
+    return f"%{numbers[u]}" if u in numbers else f"?{u.op.name}"
 
 
 def _short(dtype: Any) -> str:
