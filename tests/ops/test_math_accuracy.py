@@ -82,9 +82,10 @@ def test_power_is_right_to_the_last_places(dtype):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_sine_of_numbers_almost_a_multiple_of_pi(dtype):
-    # of all float32 and float64 the closest to multiples of pi/2 for their size
-    hardest = [16367173.0 * 2.0**72, 6381956970095103.0 * 2.0**797, 1e22, 3.1415927410125732,
-               math.pi, 2**22 * math.pi]  # fmt: skip
+    # those closest to a multiple of pi or pi/2, found by its continued fraction or by trying all
+    hardest = [float.fromhex(text) for text in (
+        "0x1.f37c8ap96", "0x1.47d0fep35", "0x1.f9cbe2p8", "0x1.32ede2p86",
+        "0x1.6ac5b262ca1ffp849")] + [1e22, math.pi, 2**22 * math.pi]  # fmt: skip
     with np.errstate(over="ignore"):
         values = np.array(hardest, np.float64).astype(dtype)
     values = values[np.isfinite(values)]

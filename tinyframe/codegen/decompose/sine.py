@@ -53,7 +53,7 @@ SIN_HALF_TURNS = (
 )  # fmt: skip
 
 # A float32 from 2**low on is a multiple of 2**(low-23), so the bits of 1/pi worth 2**(24-low) and
-# more give whole turns. From there on four times 24 bits are taken: their products with x are
+# more give whole turns. From there on five times 24 bits are taken: their products with x are
 # exact, and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. Of arguments
 # below 2**52 all bits of 1/pi count. The scale keeps the last pieces from being denormal float32s.
 _SEGMENTS = (25, 52, 79, 106)
@@ -63,7 +63,7 @@ _SCALE = 2.0**64
 @functools.cache
 def _window(low: int) -> list[float]:
     first = low - 23
-    return [_SCALE * _bits_of_inverse(n, n + 23) for n in range(first, first + 96, 24)]
+    return [_SCALE * _bits_of_inverse(n, n + 23) for n in range(first, first + 120, 24)]
 
 
 def sin_float32(x: UOp) -> UOp:
@@ -76,7 +76,8 @@ def sin_float32(x: UOp) -> UOp:
             is_smaller.where(w, x.const_like(c)) for w, c in zip(window, _window(low), strict=True)
         ]
     x = x.cast(dtypes.float64) * (1 / _SCALE)
-    first, second, third, fourth = (x * w.cast(dtypes.float64) for w in window)
+    *pieces, smallest = (w.cast(dtypes.float64) for w in window)
+    first, second, third, fourth = (x * p for p in (*pieces[:3], pieces[3] + smallest))
     # x/pi = whole + r with |r| <= 1/2; what is whole only counts as odd or even
     whole_1, bits_1 = round_to(first)
     whole_2, bits_2 = round_to(second)
