@@ -144,6 +144,11 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
             new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
             made[u] = add(new, loop_of(u), *needs)
             program_of[u] = made[u].uop
+    # in place: whoever else reads an element reads it before it is overwritten
+    stores = {u.src[0]: made[u] for u in made if u.op is Ops.STORE}
+    for u in made:
+        if u.op is Ops.LOAD and u.src[0] in stores:
+            stores[u.src[0]].needs.append(made[u])
     return out
 
 
