@@ -250,6 +250,8 @@ class _Groups:
             if k.op is Ops.ASSIGN:
                 overwriters.setdefault(k.src[0].base, []).append(k)
         for state, writers in overwriters.items():
+            for k in writers if state in self.number else ():
+                self.needs[k] |= 1 << self.number[state]  # one change in place comes after another
             for r in (*readers.get(state, ()), *self.users_of.get(state, ())):
                 for k in writers if r not in writers else ():
                     self.needs[k] |= 1 << self.number[r]
