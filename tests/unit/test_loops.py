@@ -1,0 +1,516 @@
+"""Loop primitives: what each Opt does, which are refused and why, and that none changes a result."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from tests.kernels import (
+    body_of,
+    filled,
+    kernel_of,
+    kernels_of,
+    numbers,
+    on_buffer,
+    ops_in,
+    program_of,
+    run_with,
+    source_of,
+)
+from tinyframe import Context, Device, Tensor
+from tinyframe.codegen import Compilation, simplify, tidy
+from tinyframe.codegen.optimize.loops import (
+    KernelOptError,
+    Opt,
+    OptOps,
+    all_ranges,
+    apply_opt,
+    apply_opts,
+    axes,
+    kind,
+)
+from tinyframe.dtype import AddrSpace
+from tinyframe.uop.node import Ops, UOp
+
+SPLIT, REORDER, UPCAST, VECTOR = OptOps.SPLIT, OptOps.REORDER, OptOps.UPCAST, OptOps.VECTOR
+UNROLL, THREAD, STAGE = OptOps.UNROLL, OptOps.THREAD, OptOps.STAGE
+
+
+def transposed(rows: int = 6, columns: int = 8) -> UOp:
+    """A kernel of two loops: (columns, rows) of what is stored (rows, columns)."""
+    return kernel_of(on_buffer(rows, columns).T.contiguous())
+
+
+def product(m: int = 24, k: int = 32, n: int = 40) -> UOp:
+    """A matmul: axes 0 and 1 are rows and columns, 2 is the reduce; arguments 1 and 2 are read."""
+    return kernel_of(on_buffer(m, k) @ on_buffer(k, n))
+
+
+def padded_convolution(
+    images: int = 2, channels: int = 3, filters: int = 4, size: int = 6
+) -> Tensor:
+    x, w = on_buffer(images, channels, size, size), on_buffer(filters, channels, 3, 3)
+    return convolution(x, w)
+
+
+def convolution(x: Tensor, w: Tensor) -> Tensor:
+    """3×3, padded by 1: PAD, WINDOW, a product and a sum."""
+    (n, c, h, width), o = x.shape, w.shape[0]
+    windows = x.pad(((0, 0), (0, 0), (1, 1), (1, 1))).uop.window(2, 3).window(3, 3)
+    terms = Tensor(windows).reshape(n, 1, c, h, width, 3, 3) * w.reshape(1, o, c, 1, 1, 3, 3)
+    return terms.sum(axis=(2, 5, 6))
+
+
+def after(kernel: UOp, *opts: Opt) -> list[str]:
+    """The axes of a kernel after some Opts, as "LOOP 3"."""
+    return [f"{kind(r).name} {r.vmax + 1}" for r in axes(apply_opts(kernel, opts))]
+
+
+def kinds(kernel: UOp, *opts: Opt) -> set[str]:
+    return {f"{kind(r).name} {r.vmax + 1}" for r in all_ranges(apply_opts(kernel, opts))}
+
+
+def for_lines(kernel: UOp, *opts: Opt) -> list[str]:
+    """The heads of the loops of its C."""
+    lines = body_of(source_of(kernel, opts)).splitlines()
+    return [line.strip() for line in lines if "for (" in line]
+
+
+# ---- what each one does --------------------------------------------------------------------------
+
+
+def test_an_opt_is_written_as_it_is_shown():
+    assert repr(Opt(VECTOR, 1, 16)) == "Opt(OptOps.VECTOR, 1, 16)"
+    assert repr(Opt(REORDER, (1, 0))) == "Opt(OptOps.REORDER, (1, 0))"
+    assert eval("Opt(OptOps.THREAD, 0)") == Opt(THREAD, 0)
+
+
+def test_axes_are_the_loops_around_the_stores_and_then_those_of_reduces():
+    assert after(product()) == ["LOOP 24", "LOOP 40", "REDUCE 32"]
+
+
+def test_split_makes_two_loops_the_inner_inside_the_outer():
+    assert after(transposed(), Opt(SPLIT, 0, 2)) == ["LOOP 4", "LOOP 2", "LOOP 6"]
+    assert for_lines(transposed(), Opt(SPLIT, 0, 2)) == [
+        "for (int ridx3 = 0; ridx3 < 4; ridx3++) {",
+        "for (int ridx2 = 0; ridx2 < 2; ridx2++) {",
+        "for (int ridx1 = 0; ridx1 < 6; ridx1++) {",
+    ]
+
+
+def test_split_of_a_size_that_does_not_divide_keeps_the_nesting():
+    assert after(transposed(), Opt(SPLIT, 0, 5)) == ["LOOP 2", "LOOP 5", "LOOP 6"]
+    assert after(product(), Opt(SPLIT, 2, 5)) == ["LOOP 24", "LOOP 40", "REDUCE 7", "REDUCE 5"]
+
+
+def test_reorder_nests_the_loops_anew():
+    assert after(transposed(), Opt(REORDER, (1, 0))) == ["LOOP 6", "LOOP 8"]
+    assert for_lines(transposed(), Opt(REORDER, (1, 0))) == [
+        "for (int ridx1 = 0; ridx1 < 6; ridx1++) {",
+        "for (int ridx0 = 0; ridx0 < 8; ridx0++) {",
+    ]
+
+
+def test_upcast_makes_copies_that_share_what_does_not_change():
+    opts = [Opt(UPCAST, 0, 2)]
+    assert after(product(), *opts) == ["LOOP 12", "LOOP 40", "REDUCE 32"]
+    assert "UPCAST 2" in kinds(product(), *opts)
+    inner = body_of(source_of(product(), opts)).split("ridx2++) {")[1]
+    # two rows of the first argument, one value of the second for both
+    assert len(re.findall(r"= data1\[", inner)) == 2
+    assert len(re.findall(r"= data2\[", inner)) == 1
+    assert len(re.findall(r"acc\d = acc\d \+", inner)) == 2
+
+
+def test_upcast_of_the_whole_axis_leaves_no_loop():
+    assert after(transposed(4, 8), Opt(UPCAST, 1, 0)) == ["LOOP 8"]
+    body = body_of(source_of(transposed(2, 8), [Opt(UPCAST, 1, 2)]))
+    assert body.count("for (") == 1
+    assert re.findall(r"= data1\[(.*)\];", body) == ["ridx0", "ridx0 + 8"]
+    assert body.count("data0[") == 2
+
+
+def test_vector_makes_lanes():
+    x = on_buffer(32)
+    assert after(kernel_of(x * 2), Opt(VECTOR, 0, 8)) == ["LOOP 4"]
+    assert (
+        body_of(source_of(x * 2, [Opt(VECTOR, 0, 8)]))
+        == """\
+  float8 alu0 = all_float8(2.0f);
+  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
+    int alu1 = ridx2 * 8;
+    float8 val0 = *(float8*)(data1+alu1);
+    *(float8*)(data0+alu1) = val0 * alu0;
+  }"""
+    )
+
+
+def test_vector_gathers_and_scatters_what_is_not_side_by_side():
+    gathered = body_of(source_of(transposed(), [Opt(VECTOR, 1, 2)]))
+    assert len(re.findall(r"float val\d = data1\[", gathered)) == 2
+    assert "*(float2*)(data0+" in gathered
+    scattered = body_of(source_of(transposed(), [Opt(VECTOR, 0, 2)]))
+    assert "*(float2*)(data1+" in scattered
+    assert len(re.findall(r"data0\[.*\] = val0\[\d\];", scattered)) == 2
+
+
+def test_lanes_of_a_reduce_are_combined_after_its_loop():
+    body = body_of(source_of(on_buffer(64).sum(), [Opt(VECTOR, 0, 4)]))
+    loop, rest = body.split("}", 1)
+    assert "float4 acc0" in loop
+    assert "data0[0] = (acc0[0] + acc0[2]) + (acc0[1] + acc0[3]);" in rest
+
+
+def test_unroll_makes_straight_line_code_that_accumulates_at_once():
+    body = body_of(source_of(on_buffer(64).sum(), [Opt(UNROLL, 0, 4)]))
+    assert re.findall(r"acc0 = acc0 \+ (\w+);", body) == ["val0", "val1", "val2", "val3"]
+    assert "ridx2 < 16" in body
+
+
+def test_unroll_of_the_whole_axis_leaves_no_loop():
+    body = body_of(source_of(on_buffer(4).sum(), [Opt(UNROLL, 0, 0)]))
+    assert "for" not in body
+    assert "((val0 + val1) + val2) + val3" in body
+
+
+def test_thread_divides_the_outermost_loop():
+    program = program_of(product(), [Opt(THREAD, 0)])
+    assert program.threads == 24
+    assert "for (int ridx0 = start; ridx0 < stop; ridx0++) {" in program.src
+    assert "const int start, const int stop)" in program.src
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_part_of_a_threaded_loop_is_done_once(threads):
+    x, y = numbers(13, 8), numbers(8, 9, seed=1)
+    with Context(THREADS=threads):
+        result = run_with(filled(x) @ filled(y), [Opt(THREAD, 0)])
+    np.testing.assert_array_equal(result, x @ y)
+
+
+def test_stage_copies_what_is_read_inside_in_reading_order():
+    opts = [Opt(REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)]
+    kernel = apply_opts(product(), opts)
+    (stage,) = ops_in(kernel, Ops.STAGE)
+    assert stage.arg is AddrSpace.LOCAL
+    assert [r.vmax + 1 for r in stage.own_ranges] == [32]  # a column
+    body = body_of(source_of(product(), opts))
+    copy, use = body.split("for (int ridx0 = 0; ridx0 < 24")
+    assert "float panel0[32]" in copy
+    assert re.search(r"panel0\[ridx\d\] = val0;", copy)
+    assert "= panel0[ridx2];" in use
+    assert "data2" not in use
+
+
+def test_stage_outside_of_all_loops_copies_the_whole_argument():
+    kernel = apply_opts(product(), [Opt(STAGE, -1, 2)])
+    (stage,) = ops_in(kernel, Ops.STAGE)
+    assert [r.vmax + 1 for r in stage.own_ranges] == [32, 40]
+    assert not stage.ranges
+
+
+def test_stage_of_lanes_copies_lanes():
+    opts = [Opt(VECTOR, 1, 8), Opt(REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)]
+    body = body_of(source_of(product(), opts))
+    assert "float panel0[256]" in body
+    assert re.search(r"\*\(float8\*\)\(panel0\+.*\) = val0;", body)
+    assert re.search(r"= \*\(float8\*\)\(panel0\+.*\);", body)
+
+
+def test_the_box_of_a_convolution_adds_its_window_to_the_axis():
+    kernel = kernel_of(padded_convolution())
+    loops = [r.vmax + 1 for r in axes(kernel)]
+    assert loops[:4] == [2, 4, 6, 6]
+    (stage,) = ops_in(apply_opts(kernel, [Opt(STAGE, 0, 1)]), Ops.STAGE)
+    assert sorted(r.vmax + 1 for r in stage.own_ranges) == [3, 8, 8]  # not 6×3
+
+
+def test_the_condition_of_a_padding_is_paid_in_the_copy_only():
+    convolution = padded_convolution()
+    assert body_of(source_of(convolution, [])).count("?") == 1
+    body = body_of(source_of(convolution, [Opt(STAGE, 0, 1)]))
+    copy, use = body.split("for (int ridx1 = 0; ridx1 < 4; ridx1++) {")
+    assert copy.count("?") == 1
+    assert "?" not in use
+    assert "if" not in use
+
+
+# ---- what is refused, and why --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("opts", "reason"),
+    [
+        (
+            [Opt(SPLIT, 3, 4)],
+            "there is no axis 3; the kernel has 3: 0: LOOP 24, 1: LOOP 40, 2: REDUCE 32",
+        ),
+        ([Opt(SPLIT, -1, 4)], "there is no axis -1"),
+        ([Opt(UPCAST, (0, 1), 4)], "there is no axis (0, 1)"),
+        ([Opt(SPLIT, 0, 24)], "cannot split 24 iterations into groups of 24"),
+        ([Opt(SPLIT, 0, 1)], "cannot split 24 iterations into groups of 1"),
+        ([Opt(SPLIT, 0, -4)], "the size must be a whole number, not -4"),
+        ([Opt(UPCAST, 0)], "the size must be a whole number, not None"),
+        ([Opt(VECTOR, 0, "4")], "the size must be a whole number, not '4'"),
+        ([Opt(THREAD, 0), Opt(SPLIT, 0, 4)], "axis 0 is divided among cores already"),
+        ([Opt(UPCAST, 2, 4)], "axis 2 is a reduce's: UNROLL it, or give it VECTOR lanes"),
+        ([Opt(THREAD, 0), Opt(UPCAST, 0, 4)], "axis 0 is a THREAD axis already"),
+        ([Opt(UPCAST, 0, 0), Opt(UPCAST, 0, 0)], "960 copies; at most 256 are allowed"),
+        ([Opt(UNROLL, 0, 4)], "axis 0 is no reduce: UPCAST it"),
+        ([Opt(UPCAST, 0, 24), Opt(UNROLL, 1, 0)], "768 copies; at most 256 are allowed"),
+        ([Opt(VECTOR, 1, 3)], "vectors have 2, 4, 8, 16, 32 or 64 lanes, not 3"),
+        ([Opt(VECTOR, 1, 1)], "vectors have 2, 4, 8, 16, 32 or 64 lanes, not 1"),
+        ([Opt(VECTOR, 1, 128)], "vectors have 2, 4, 8, 16, 32 or 64 lanes, not 128"),
+        ([Opt(VECTOR, 1, 8), Opt(VECTOR, 0, 8)], "a value would have lanes along two axes"),
+        ([Opt(VECTOR, 2, 8), Opt(VECTOR, 0, 8)], "a value would have lanes along two axes"),
+        ([Opt(THREAD, 0), Opt(VECTOR, 0, 8)], "axis 0 is a THREAD axis already"),
+        (
+            [Opt(THREAD, 2)],
+            "axis 2 is a REDUCE axis: only a loop around all stores can be divided among cores",
+        ),
+        ([Opt(THREAD, 1)], "axis 1 is not the outermost loop of every store (REORDER it there)"),
+        ([Opt(THREAD, 0), Opt(THREAD, 0)], "axis 0 is a THREAD axis"),
+        (
+            [Opt(THREAD, 0), Opt(REORDER, (1, 0, 2)), Opt(THREAD, 0)],
+            "the kernel has a THREAD axis already",
+        ),
+        ([Opt(REORDER, (1, 0))], "the order must name each of the axes 0…2 once"),
+        ([Opt(REORDER, (1, 1, 2))], "the order must name each of the axes 0…2 once"),
+        ([Opt(REORDER, 1)], "the order must name each of the axes 0…2 once"),
+        ([Opt(STAGE, 2, 2)], "only what is inside a loop around the stores can be copied"),
+        ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
+        ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
+        ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),
+        (
+            [Opt(STAGE, 1, 1), Opt(UPCAST, 0, 4)],
+            "an argument is copied inside this loop: STAGE comes after",
+        ),
+        (
+            [Opt(STAGE, 1, 2), Opt(VECTOR, 1, 4)],
+            "an argument is copied inside this loop: STAGE comes after",
+        ),
+    ],
+)
+def test_an_illegal_opt_says_why(opts, reason):
+    with pytest.raises(KernelOptError, match=re.escape(reason)) as error:
+        apply_opts(product(), opts)
+    assert str(error.value).startswith(f"{opts[-1]}: ")
+
+
+def test_stage_says_what_it_cannot_copy():
+    x = on_buffer(64, 48)
+    with pytest.raises(KernelOptError, match="argument 2 is read in 2 different ways"):
+        apply_opt(kernel_of(on_buffer(9, 9) + _twice()), Opt(STAGE, 0, 2))
+    with pytest.raises(KernelOptError, match="does not change inside axis 0"):
+        apply_opt(kernel_of(x + on_buffer(64, 1)), Opt(STAGE, 0, 2))
+    with pytest.raises(KernelOptError, match="argument 0 is written by the kernel"):
+        apply_opt(kernel_of(x.assign(x + on_buffer(48, 64).T)), Opt(STAGE, 0, 0))
+
+
+def _twice() -> Tensor:
+    x = on_buffer(9, 9)
+    return x + x.T
+
+
+def test_a_reduce_is_not_put_into_a_loop_that_it_does_not_depend_on():
+    kernel = kernel_of(on_buffer(64, 48).softmax())
+    assert after(kernel)[:2] == ["LOOP 64", "LOOP 48"]
+    with pytest.raises(KernelOptError, match="a reduce would run 48 times for each of its results"):
+        apply_opt(kernel, Opt(REORDER, (1, 0, *range(2, len(axes(kernel))))))
+
+
+def test_a_size_that_is_a_variable_is_not_divided():
+    from tinyframe import Variable
+
+    n = UOp.range(Variable("n", 1, 9), 0)
+    places = [
+        UOp(Ops.DEFINE_GLOBAL, on_buffer(9).dtype.ptr(9), (), slot).index(n, shape=(9,))
+        for slot in (0, 1)
+    ]
+    kernel = UOp.sink(places[0].store(places[1].load(), n))
+    with pytest.raises(KernelOptError, match="its size is a Variable"):
+        apply_opt(kernel, Opt(UPCAST, 0, 2))
+
+
+def test_a_kernel_is_left_as_it_is_by_an_opt_that_is_refused():
+    kernel = product()
+    with pytest.raises(KernelOptError):
+        apply_opt(kernel, Opt(UNROLL, 0, 4))
+    assert kernel is product()
+
+
+# ---- sizes that do not divide --------------------------------------------------------------------
+
+
+def test_the_last_tile_is_moved_back_so_that_nothing_is_guarded():
+    body = body_of(source_of(on_buffer(37) * 2, [Opt(VECTOR, 0, 16)]))
+    assert "ridx2 < 3" in body
+    assert "max_int((ridx2 * -16), -21)" in body
+    assert "?" not in body
+    assert "if" not in body
+
+
+def test_what_a_reduce_has_counted_already_is_its_identity():
+    body = body_of(source_of(on_buffer(37).max(), [Opt(UNROLL, 0, 4)]))
+    assert body.count("? -__builtin_inff() : val") == 4
+    assert "? data" not in body  # read in range, without a condition
+
+
+def test_a_size_below_the_tile_is_guarded():
+    program = program_of(on_buffer(5) * 2, [Opt(VECTOR, 0, 8)])
+    body = body_of(program.src)
+    assert "for" not in body
+    assert "data1[4]" in body
+    assert not re.search(r"[^?] data1\[5\]", body)
+
+
+def test_a_kernel_that_reads_what_it_writes_is_guarded_and_not_moved_back():
+    x = on_buffer(37)
+    body = body_of(source_of(x.assign(x * 2), [Opt(VECTOR, 0, 16)]))
+    assert "max_int" not in body
+    assert body.count("if (") == 11  # 16 - 37 % 16
+    t = filled(numbers(37))
+    np.testing.assert_array_equal(run_with(t.assign(t * 2), [Opt(VECTOR, 0, 16)]), numbers(37) * 2)
+
+
+SIZES = [2, 3, 7, 8, 9, 15, 16, 17, 33]
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("opt", [Opt(SPLIT, 0, 4), Opt(UPCAST, 0, 4), Opt(VECTOR, 0, 8)], ids=repr)
+def test_elementwise_of_every_size(opt, device):
+    for size in SIZES if device == "PYTHON" else (3, 9):
+        x = numbers(size)
+        if opt.op is SPLIT and size <= opt.arg:
+            continue
+        t = filled(x, device)
+        np.testing.assert_array_equal(run_with(t * 2 + 1, [opt], device), x * 2 + 1)
+        np.testing.assert_array_equal(run_with(t.assign(t * 3), [opt], device), x * 3)
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("opt", [Opt(SPLIT, 0, 4), Opt(UNROLL, 0, 4), Opt(VECTOR, 0, 8)], ids=repr)
+def test_reduces_of_every_size(opt, device):
+    for size in SIZES if device == "PYTHON" else (5, 19):
+        x = numbers(size)
+        if opt.op is SPLIT and size <= opt.arg:
+            continue
+        t = filled(x, device)
+        for result, expected in [
+            (t.sum(), x.sum()),
+            (t.max(), x.max()),
+            ((t / 8 + 1).prod(), (x / 8 + 1).prod()),
+        ]:
+            np.testing.assert_allclose(run_with(result, [opt], device), expected, rtol=1e-6)
+
+
+# ---- whole schedules -----------------------------------------------------------------------------
+
+REGISTER_TILE = [
+    Opt(SPLIT, 1, 16),
+    Opt(VECTOR, 2, 8),
+    Opt(UPCAST, 2, 0),
+    Opt(UPCAST, 0, 4),
+    Opt(REORDER, (1, 0, 2)),
+    Opt(STAGE, 0, 2),
+    Opt(THREAD, 0),
+]
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("sizes", [(8, 5, 32), (9, 7, 33), (11, 3, 17)])
+def test_the_register_tile_of_a_matmul(sizes, device):
+    m, k, n = sizes
+    x, y = numbers(m, k), numbers(k, n, seed=1)
+    result = run_with(filled(x, device) @ filled(y, device), REGISTER_TILE, device)
+    np.testing.assert_array_equal(result, x @ y)
+
+
+def test_the_inner_loop_of_a_register_tile_has_no_condition_and_no_index_but_its_own():
+    body = body_of(source_of(product(24, 32, 64), REGISTER_TILE))
+    inner = body.split("ridx2++) {")[1].split("}")[0]
+    assert len(re.findall(r"acc\d+ = acc\d+ \+ ", inner)) == 8
+    assert len(re.findall(r"\*\(float8\*\)\(panel0\+", inner)) == 2
+    assert "?" not in inner
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_a_convolution_from_a_panel(device):
+    x, w = numbers(2, 3, 5, 7), numbers(4, 3, 3, 3, seed=1)
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    expected = np.einsum("ncyxij,ocij->noyx", windows, w)
+    for opts in (
+        [Opt(STAGE, 0, 1)],
+        [Opt(VECTOR, 1, 4), Opt(UPCAST, 2, 3), Opt(STAGE, 0, 1)],
+        [Opt(VECTOR, 3, 4), Opt(UPCAST, 1, 2), Opt(STAGE, 0, 1), Opt(THREAD, 0)],
+        [Opt(UPCAST, 2, 2), Opt(UNROLL, 6, 0), Opt(STAGE, 0, 1), Opt(STAGE, 0, 2)],
+    ):
+        result = run_with(convolution(filled(x, device), filled(w, device)), opts, device)
+        np.testing.assert_array_equal(result, expected)
+
+
+def graphs(device: str):
+    """Tensors that are one kernel each, and their values."""
+    x, y, w = numbers(7, 37), numbers(9, 13, seed=1), numbers(13, 11, seed=2)
+    t, ty, tw = filled(x, device), filled(y, device), filled(w, device)
+    centred = x - x.sum(1, keepdims=True)
+    return {
+        "matmul": (ty @ tw, y @ w),
+        "elementwise": (t * 2 + 1, x * 2 + 1),
+        "transposed": ((t.T + 0).contiguous(), x.T),
+        "row sum": (t.sum(axis=1), x.sum(1)),
+        "column sum": (t.sum(axis=0), x.sum(0)),
+        "sum": (t.sum(), x.sum()),
+        "max": (t.max(axis=1), x.max(1)),
+        "two reduces": (((t - t.sum(axis=1, keepdim=True)) ** 2).sum(axis=1), (centred**2).sum(1)),
+        "padded": (t.pad(((1, 2), (3, 1))) + 1, np.pad(x, ((1, 2), (3, 1))) + 1),
+        "flipped": (t.flip(1) * 2, x[:, ::-1] * 2),
+        "bools": ((t > 0).where(t, -1).sum(axis=0), np.where(x > 0, x, -1).sum(0)),
+    }
+
+
+def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
+    """Up to five Opts that are legal one after the other."""
+    job = Compilation(Device["CPU"].renderer, None)
+    kernel, opts = tidy(simplify(kernel, job), job), []
+    for _ in range(12):
+        loops = len(axes(kernel))
+        if loops == 0 or len(opts) == 5:
+            break
+        opt = rng.choice([
+            Opt(SPLIT, rng.randrange(loops), rng.choice([2, 3, 5, 8])),
+            Opt(UPCAST, rng.randrange(loops), rng.choice([0, 2, 3, 4])),
+            Opt(VECTOR, rng.randrange(loops), rng.choice([2, 4, 8, 16])),
+            Opt(UNROLL, rng.randrange(loops), rng.choice([0, 2, 3, 4])),
+            Opt(THREAD, rng.randrange(loops)),
+            Opt(REORDER, tuple(rng.sample(range(loops), loops))),
+            Opt(STAGE, rng.randrange(-1, loops), rng.randrange(1, 3)),
+        ])  # fmt: skip
+        try:
+            kernel = apply_opt(kernel, opt)
+        except KernelOptError:
+            continue
+        opts.append(opt)
+    return opts
+
+
+@pytest.mark.parametrize("name", graphs("PYTHON"))
+def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name):
+    tensor, expected = graphs("PYTHON")[name]
+    (kernel,) = kernels_of(tensor)
+    for seed in range(12):
+        opts = random_opts(kernel, random.Random(f"{name} {seed}"))
+        np.testing.assert_array_equal(run_with(tensor, opts, "PYTHON"), expected, err_msg=str(opts))
+
+
+@pytest.mark.parametrize("name", graphs("PYTHON"))
+def test_any_legal_opts_give_the_same_result_in_c(name):
+    tensor, expected = graphs("CPU")[name]
+    (kernel,) = kernels_of(tensor)
+    for seed in range(2):
+        opts = random_opts(kernel, random.Random(f"{name} {seed} in C"))
+        np.testing.assert_array_equal(run_with(tensor, opts), expected, err_msg=str(opts))
