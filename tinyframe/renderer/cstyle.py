@@ -228,8 +228,7 @@ class _Writer:
         index = u.src[0]
         place = self.place(index, u.dtype)
         if index.src[0].dtype.addrspace is AddrSpace.REG:
-            self.names[u] = place
-            self.masks[u] = 1
+            self.names[u], self.masks[u] = place, self.masks.get(index.src[0], 1)
             return
         if not is_true(index.src[1]):
             nothing = f"({self.type_of(u)}){{0}}" if u.dtype.count > 1 else "0"
@@ -243,12 +242,15 @@ class _Writer:
         index, value = u.src
         buffer = index.src[0]
         text = self.text(value, bare=True)
+        if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1:
+            if buffer.dtype.addrspace is AddrSpace.REG:  # as wide as what it begins with
+                text = self.mask(value, self.masks.setdefault(buffer, self.mask_of(value)))
+            else:
+                text = f"-{self.mask(value, 1)}"
         if buffer.dtype.addrspace is AddrSpace.REG and buffer not in self.declared:
             self.declared.add(buffer)
             self.line(f"{self.type_of(value)} {self.names[buffer]} = {text};")
             return
-        if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1 and buffer.dtype.addrspace is not AddrSpace.REG:
-            text = f"-{self.mask(value, 1)}"
         guard = "" if is_true(index.src[1]) else f"if ({self.text(index.src[1], bare=True)}) "
         self.line(f"{guard}{self.place(index, value.dtype)} = {text};")
 
