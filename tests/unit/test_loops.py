@@ -1,4 +1,4 @@
-"""Loop primitives: what each Opt does, which are refused and why, and that none changes a result."""
+"""Loop primitives: what each Opt does, which are refused and why; and no result changes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,415 @@
+"""C text: every op of every dtype, as numbers and in vectors, and what the text looks like."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+
+from tests.kernels import (
+    body_of,
+    filled,
+    launch,
+    numbers,
+    on_buffer,
+    program_of,
+    run_with,
+    source_of,
+)
+from tests.reference import evaluate
+from tests.values import array_of
+from tinyframe import Device, Tensor, Variable, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.device import Buffer, buffer_of
+from tinyframe.dtype import DType, f32_to_bf16, to_np_dtype
+from tinyframe.renderer import Renderer, Target
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.spec import spec_tensor
+
+VECTOR = OptOps.VECTOR
+SIZE, LANES = 37, 16  # two vectors and a tail
+
+EVERY_DTYPE = [
+    dtypes.bool,
+    *dtypes.ints,
+    dtypes.float16,
+    dtypes.bfloat16,
+    dtypes.float32,
+    dtypes.float64,
+]
+# of bools these say nothing that AND, OR and XOR do not
+NOT_OF_BOOLS = {Ops.NEG, Ops.SUB, Ops.TRUNC, Ops.POW, Ops.MULACC}
+APPROXIMATE = {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW}
+RELATIVE = {
+    dtypes.float16: 1e-3,
+    dtypes.bfloat16: 8e-3,
+    dtypes.float32: 1e-6,
+    dtypes.float64: 1e-12,
+}
+
+
+# ---- every op of every dtype ---------------------------------------------------------------------
+
+
+def edge_values(dtype: DType, seed: int) -> np.ndarray:
+    """Half of them where things go wrong: ends of the range, zeros of both signs, inf, NaN."""
+    rng = np.random.default_rng(seed)
+    if dtype is dtypes.bool:
+        return rng.integers(0, 2, SIZE).astype(bool)
+    if dtypes.is_float(dtype):
+        edges = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -0.5,
+            2.5,
+            3.0,
+            -3.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            100.0,
+            1e-3,
+        ]
+        ordinary = rng.normal(size=SIZE) * 10
+    else:
+        low, high = int(dtype.min), int(dtype.max)
+        edges = [0, 1, 2, 7, low, high, low + 1, high - 1, max(low, -1), max(low, -7)]
+        ordinary = rng.integers(low, high, SIZE, dtype=to_np_dtype(dtype), endpoint=True)
+    chosen = [
+        edges[rng.integers(len(edges))] if rng.random() < 0.5 else ordinary[n] for n in range(SIZE)
+    ]
+    return array_of(chosen, dtype)
+
+
+def in_buffer(array: np.ndarray, dtype: DType) -> UOp:
+    """A BUFFER node that holds these elements."""
+    uop = UOp.new_buffer("CPU", len(array), dtype)
+    stored = (
+        f32_to_bf16(array.astype(np.float32))
+        if dtype is dtypes.bfloat16
+        else array.astype(to_np_dtype(dtype))
+    )
+    buffer_of(uop).copyin(stored.tobytes())
+    return uop
+
+
+def every_op(dtype: DType) -> list[UOp]:
+    """A graph for each op that this dtype can have, on the same three buffers."""
+    x, y = (in_buffer(edge_values(dtype, seed), dtype) for seed in (1, 2))
+    condition = in_buffer(edge_values(dtypes.bool, 3), dtypes.bool)
+    bits = 2 if dtype is dtypes.bool else min(8 * dtype.itemsize, 64)
+    small = in_buffer(np.random.default_rng(4).integers(0, bits, SIZE), dtype)
+    graphs = [UOp(op, dtype, (x,)) for op in sorted(GroupOp.Unary)]
+    for op in sorted(GroupOp.Binary):
+        second = (
+            small if op in (Ops.SHL, Ops.SHR) or (op is Ops.POW and dtypes.is_int(dtype)) else y
+        )
+        graphs.append(UOp(op, dtypes.bool if op in GroupOp.Comparison else dtype, (x, second)))
+    graphs += [UOp(Ops.WHERE, dtype, (condition, x, y)), UOp(Ops.MULACC, dtype, (x, y, small))]
+    for other in EVERY_DTYPE:
+        if other is not dtype:
+            # what does not fit into an int may become anything
+            graphs.append(UOp(Ops.CAST, other, (small if dtypes.is_float(dtype) else x,)))
+            if other.itemsize == dtype.itemsize and dtypes.bool not in (dtype, other):
+                graphs.append(UOp(Ops.BITCAST, other, (x,)))
+    return [g for g in graphs if spec_tensor.rewrite(g) is True and g.op not in (Ops.CDIV, Ops.CMOD)
+            and not (dtype is dtypes.bool and g.op in NOT_OF_BOOLS)]  # fmt: skip
+
+
+def one_kernel(graphs: list[UOp]) -> tuple[UOp, list[UOp]]:
+    """A kernel that stores each of these; and its inputs."""
+    inputs = list(dict.fromkeys(s for g in graphs for s in g.src))
+    slots = {u: slot for slot, u in enumerate((*graphs, *inputs))}
+    r = UOp.range(SIZE, 0)
+
+    def place(u: UOp) -> UOp:
+        return UOp(Ops.DEFINE_GLOBAL, u.dtype.ptr(SIZE), (), slots[u]).index(r, shape=(SIZE,))
+
+    values = [UOp(g.op, g.dtype, tuple(place(s).load() for s in g.src)) for g in graphs]
+    return UOp.sink(*[place(g).store(v, r) for g, v in zip(graphs, values, strict=True)]), inputs
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, LANES)]], ids=["numbers", "vectors"])
+@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=repr)
+def test_every_op(dtype, opts):
+    graphs = every_op(dtype)
+    kernel, inputs = one_kernel(graphs)
+    results = [Buffer("CPU", SIZE, g.dtype) for g in graphs]
+    launch(get_program(kernel, Device["CPU"].renderer, opts), [*results, *map(buffer_of, inputs)])
+    for graph, result in zip(graphs, results, strict=True):
+        expected, found, what = evaluate(graph), result.numpy(), f"{graph.op} to {graph.dtype}"
+        tolerance = RELATIVE.get(graph.dtype, 0) * (8 if graph.op in APPROXIMATE else 1)
+        if tolerance == 0 or graph.op in (Ops.BITCAST, Ops.WHERE, Ops.MAX, Ops.NEG):
+            np.testing.assert_array_equal(found, expected, err_msg=what)
+        else:
+            found, expected = found.astype(np.float64), expected.astype(np.float64)
+            absolute = tolerance if graph.op in APPROXIMATE else 0
+            np.testing.assert_allclose(found, expected, tolerance, absolute, err_msg=what)
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, LANES)]], ids=["numbers", "vectors"])
+@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=repr)
+def test_every_reduce(dtype, opts):
+    values = (
+        edge_values(dtype, 5)
+        if not dtypes.is_float(dtype)
+        else array_of(numbers(SIZE) / 4 + 1.25, dtype)
+    )
+    x = Tensor(in_buffer(values, dtype))
+    for op in (Ops.ADD, Ops.MUL, Ops.MAX):
+        y = Tensor(x.uop.reduce_axis(op, (0,)))
+        expected = evaluate(y.uop)
+        found = run_with(y, opts)
+        tolerance = 40 * RELATIVE.get(dtype, 0)
+        np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), tolerance,
+                                   err_msg=f"{op}")  # fmt: skip
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 8)]], ids=["numbers", "vectors"])
+@pytest.mark.parametrize(
+    "dtype", [dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64], ids=repr
+)
+def test_a_nan_anywhere_is_the_maximum(dtype, opts):
+    for place in (0, 5, 16, 36):
+        values = np.arange(SIZE, dtype=np.float32)
+        values[place] = np.nan
+        x = Tensor(in_buffer(values, dtype))
+        assert np.isnan(run_with(Tensor(x.uop.reduce_axis(Ops.MAX, (0,))), opts)).all()
+
+
+# masks of bools are as wide as what was compared: mixing widths converts them
+@pytest.mark.parametrize(
+    "wide", [dtypes.int8, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.uint64], ids=repr
+)
+@pytest.mark.parametrize("narrow", [dtypes.uint8, dtypes.int16, dtypes.int32], ids=repr)
+def test_conditions_of_different_widths_in_one_expression(wide, narrow):
+    a, b = edge_values(wide, 1), edge_values(narrow, 2)
+    x, y = (Tensor(in_buffer(v, d)) for v, d in ((a, wide), (b, narrow)))
+    both = (x > 0) & (y > 1)
+    result = (
+        both.where(x, 3) + (both | (x < 1)).cast(wide) + (y.eq(2) ^ x.eq(1)).where(y, 0).cast(wide)
+    )
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run_with(result, [Opt(VECTOR, 0, 8)]), evaluate(result.uop))
+    stored = (both != (y < 5)) | x.eq(0)
+    np.testing.assert_array_equal(run_with(stored, [Opt(VECTOR, 0, 8)]), evaluate(stored.uop))
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 8)]], ids=["numbers", "vectors"])
+def test_narrow_ints_wrap_around_at_every_step(opts):
+    x = np.arange(-128, 128, dtype=np.int8)
+    t = filled(x)
+    with np.errstate(over="ignore"):
+        expected = (x * np.int8(3) + np.int8(100)) // 7 > -(x // 2)
+    np.testing.assert_array_equal(run_with((t * 3 + 100) // 7 > -(t // 2), opts), expected)
+    u = filled(x.view(np.uint8))
+    np.testing.assert_array_equal(
+        run_with((u + 200) < u, opts), (x.view(np.uint8) + np.uint8(200)) < x.view(np.uint8)
+    )
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        *[(d, v) for d in (dtypes.half, dtypes.float, dtypes.double)
+          for v in (np.inf, -np.inf, np.nan, -0.0, 1e-3, 65504.0)],
+        (dtypes.float, 3.4028234663852886e38),
+        (dtypes.float, 1e-45),
+        (dtypes.double, 1.7976931348623157e308),
+        (dtypes.double, 0.1),
+        *[(d, v) for d in dtypes.ints for v in (d.min, d.max)],
+        (dtypes.bool, True),
+        (dtypes.bool, False),
+    ],
+)  # fmt: skip
+def test_constants_arrive_bit_by_bit(dtype, value):
+    x = Tensor(in_buffer(np.zeros(4), dtype))
+    constant = UOp.const(dtype, value).broadcast_to((4,))
+    result = Tensor(x.uop.eq(x.uop).where(constant, x.uop))
+    found = run_with(result, [])
+    assert found.tobytes() == np.full(4, value, to_np_dtype(dtype)).tobytes() or np.isnan(value)
+    assert np.isnan(found).all() == bool(np.isnan(value))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "text"),
+    [
+        (dtypes.float, 1.0, "1.0f"),
+        (dtypes.double, 0.1, "0.1"),
+        (dtypes.float, np.nan, '__builtin_nanf("")'),
+        (dtypes.float, -np.inf, "-__builtin_inff()"),
+        (dtypes.half, 0.5, "(_Float16)0.5f"),
+        (dtypes.int, -(2**31), "(-2147483647-1)"),
+        (dtypes.long, -(2**63), "(-9223372036854775807l-1)"),
+        (dtypes.ulong, 2**64 - 1, "18446744073709551615ul"),
+        (dtypes.uint, 2**32 - 1, "4294967295u"),
+        (dtypes.uchar, 7, "((unsigned char)7)"),
+        (dtypes.bool, True, "1"),
+    ],
+)
+def test_how_constants_are_written(dtype, value, text):
+    assert CStyleLanguage().constant(value, dtype) == text
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def test_contiguous_elements_are_one_vector_and_others_are_gathered():
+    x = on_buffer(16, 64)
+    straight = source_of(x.sin(), [Opt(VECTOR, 0, 8)])
+    assert straight.count("*(float8*)") == 2
+    assert "aligned(4)" in straight  # a vector may begin at any element
+    strided = body_of(source_of(x.T.contiguous(), [Opt(VECTOR, 1, 8)]))
+    assert strided.count("= data1[") == 8
+    assert strided.count("*(float8*)") == 1
+    same = body_of(source_of(x + on_buffer(16, 1), [Opt(VECTOR, 1, 8)]))
+    assert same.count("= data2[") == 1
+    assert "all_float8(val" in same
+
+
+def test_reversed_elements_are_gathered():
+    x = numbers(SIZE)
+    t = filled(x)
+    assert body_of(source_of(t.flip(0) + 0, [Opt(VECTOR, 0, 4)])).count("= data1[") == 4
+    np.testing.assert_array_equal(run_with(t.flip(0) * 2, [Opt(VECTOR, 0, 4)]), x[::-1] * 2)
+
+
+def test_a_load_is_guarded_where_it_may_be_out_of_range():
+    body = body_of(source_of(on_buffer(5, 6).pad(((1, 0), (0, 2))).contiguous(), []))
+    (load,) = re.findall(r"float val0 = (.*);", body)
+    assert re.fullmatch(r"\(.*\) \? data1\[.*\] : 0", load)
+    assert "if" not in body
+
+
+def test_a_store_is_guarded_by_an_if():
+    x = on_buffer(6)
+    body = body_of(source_of(x.assign(x + 1), [Opt(OptOps.UPCAST, 0, 4)]))
+    assert body.count("if (") == 2
+
+
+def test_bools_in_memory_are_bytes_of_0_and_1():
+    x = np.arange(-8, 29)
+    t = filled(x.astype(np.float32))
+    result = (t > 3) | (t < -2)
+    found = run_with(result, [Opt(VECTOR, 0, 16)])
+    np.testing.assert_array_equal(found.view(np.uint8), ((x > 3) | (x < -2)).astype(np.uint8))
+    flags = filled(found)
+    np.testing.assert_array_equal(
+        run_with(flags.where(t, 0), [Opt(VECTOR, 0, 16)]), np.where(found, x, 0)
+    )
+
+
+# ---- the text ------------------------------------------------------------------------------------
+
+
+def test_arguments_are_restricted_and_those_only_read_are_const():
+    x = on_buffer(4)
+    assert "void E_4(float* restrict data0, const float* restrict data1) {" in re.sub(
+        r"E_4n\d+", "E_4", source_of(x + 1, [])
+    )
+    in_place = on_buffer(4)
+    text = source_of(in_place.assign(in_place + x), [])
+    assert "(float* restrict data0, const float* restrict data1) {" in text
+
+
+def test_variables_are_arguments_after_the_buffers():
+    i, j = Variable("j", 1, 5), Variable("i", 1, 9)
+    x = on_buffer(4, dtype=dtypes.int)
+    program = program_of(x * Tensor(i.bind(2)) + Tensor(j.bind(3)), [])
+    assert "const int* restrict data1, const int i, const int j) {" in program.src
+    assert "(bufs[0], bufs[1], vals[0], vals[1]);" in program.src
+
+
+def test_every_kernel_has_an_entry_of_one_signature():
+    program = program_of(on_buffer(4) + 1)
+    entry = program.src.split("\n}\n")[1]
+    assert re.match(
+        r"void E_4\w*_entry\(void\*\* bufs, const long long\* vals, int start, int stop\) \{", entry
+    )
+
+
+def test_only_what_is_used_is_defined():
+    assert "typedef" not in source_of(on_buffer(4) + 1, [])
+    assert "static inline" not in source_of(on_buffer(4) + 1, [])
+    both = source_of(on_buffer(8).maximum(on_buffer(8)), [Opt(VECTOR, 0, 4)])
+    assert both.count("typedef") == 2  # float4, and int4 for its masks
+    assert both.count("static inline") == 1
+
+
+def test_a_value_used_once_is_written_where_it_is_used():
+    body = body_of(source_of((on_buffer(4) + 1) * 2 - on_buffer(4), []))
+    assert re.search(r"data0\[ridx0\] = \(\(val\d \+ 1.0f\) \* 2.0f\) - val\d;", body)
+
+
+def test_a_value_used_twice_has_a_name():
+    x = on_buffer(4) + 1
+    assert "float alu0 = val0 + 1.0f;" in body_of(source_of(x * x, []))
+
+
+def test_brackets_do_not_nest_without_end():
+    y = on_buffer(4)
+    for _ in range(300):
+        y = y.reciprocal() + 1
+    assert all(line.count("(") < 30 for line in source_of(y, []).splitlines())
+
+
+def test_a_panel_too_large_for_the_stack_is_each_threads_own():
+    x, y = on_buffer(64, 256), on_buffer(256, 64)
+    assert "static __thread float panel0[16384]" in source_of(x @ y, [Opt(OptOps.STAGE, -1, 2)])
+    assert "  float panel0[256] " in source_of(x @ y, [Opt(OptOps.STAGE, 1, 2)])
+
+
+def test_the_text_of_a_kernel_is_the_same_every_time():
+    texts = {re.sub(r"n\d+\b", "", source_of(on_buffer(40, 30).softmax())) for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_an_op_that_a_language_lacks_is_not_in_its_text():
+    class NoMaximum(CStyleLanguage):
+        code_for_op = {
+            op: code for op, code in CStyleLanguage.code_for_op.items() if op is not Ops.MAX
+        }
+
+    text = get_program(_kernel(on_buffer(8).maximum(0.5)), NoMaximum(), []).src
+    assert "max_float" not in text
+
+
+def _kernel(t: Tensor) -> UOp:
+    from tests.kernels import kernel_of
+
+    return kernel_of(t)
+
+
+def test_a_language_of_the_family_changes_what_differs():
+    class Shouting(CStyleLanguage):
+        kernel_prefix = "extern void"
+        restrict = "__restrict__"
+        type_names = {**CStyleLanguage.type_names, dtypes.float: "FLOAT"}
+
+    text = get_program(_kernel(on_buffer(8) + 1), Shouting(), []).src
+    assert re.search(
+        r"extern void E_8\w*\(FLOAT\* __restrict__ data0, const FLOAT\* __restrict__ data1\)", text
+    )
+
+
+def test_a_renderer_has_to_say_how():
+    with pytest.raises(NotImplementedError, match="Renderer does not say how to render"):
+        Renderer().render("kernel", [])
+    assert Renderer().target == Target(16, 16, 1, 32 << 10, 256 << 10)
+
+
+def test_kernels_are_loaded_by_their_entry():
+    program = program_of(on_buffer(4) + 1, [])
+    library = Device["CPU"].compiler.compile_cached(program.src)
+    assert isinstance(library, bytes)
+    assert ctypes.sizeof(ctypes.c_longlong) == 8
