@@ -1,0 +1,47 @@
+"""Neural networks: layers, optimizers, files of weights, datasets.
+
+A layer is a plain object: its parameters are attributes that are Tensors, with PyTorch's names, and
+it is called. A model is any object that holds layers; `nn.state` finds the parameters in it.
+
+    class Model:
+        def __init__(self):
+            self.first, self.second = nn.Linear(784, 128), nn.Linear(128, 10)
+
+        def __call__(self, x):
+            return self.second(self.first(x).relu())
+
+    model = Model()
+    optimizer = nn.optim.SGD(nn.state.get_parameters(model), lr=0.1)
+"""
+
+from tinyframe.nn import datasets, lr, optim, state
+from tinyframe.nn.attention import MultiheadAttention
+from tinyframe.nn.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from tinyframe.nn.gradients import GradScaler, clip_grad_norm_, clip_grad_value_
+from tinyframe.nn.linear import Embedding, Linear
+from tinyframe.nn.loader import DataLoader
+from tinyframe.nn.normalization import (
+    BatchNorm,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    InstanceNorm,
+    LayerNorm,
+    LayerNorm2d,
+    RMSNorm,
+)
+from tinyframe.nn.recurrent import LSTMCell
+
+__all__ = [
+    "BatchNorm", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
+    "ConvTranspose2d", "ConvTranspose3d", "DataLoader", "Embedding", "GradScaler", "GroupNorm",
+    "InstanceNorm", "LSTMCell", "LayerNorm", "LayerNorm2d", "Linear", "MultiheadAttention",
+    "RMSNorm", "clip_grad_norm_", "clip_grad_value_", "datasets", "lr", "optim", "state",
+]  # fmt: skip

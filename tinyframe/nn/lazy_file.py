@@ -1,0 +1,104 @@
+"""Tensors whose values are in a file, and are read from there when somebody needs them.
+
+Such a Tensor is a BUFFER of the host with a Buffer that knows a place in a file, and a COPY to the
+device: opening a file of many gigabytes takes no memory, and loading one Tensor of it reads just
+that, straight into the memory of the device where Python can reach it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+
+from tinyframe.device import Buffer, Device, buffers
+from tinyframe.dtype import DType
+from tinyframe.tensor.core import Tensor
+from tinyframe.uop.node import UOp
+
+
+class FileError(ValueError, RuntimeError):
+    """A file that is not what it should be, or that is cut off."""
+
+
+class OpenFile:
+    """A file to read from, for as long as somebody holds this object.
+
+    It stays the same file when another one takes its name.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.name = os.fspath(path)
+        self._data: bytes | None = None
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self.size = os.fstat(self._descriptor).st_size
+
+    @classmethod
+    def of_bytes(cls, data: bytes, name: str) -> OpenFile:
+        """Bytes in memory as such a file."""
+        file = cls.__new__(cls)
+        file.name, file._data, file.size = name, data, len(data)
+        return file
+
+    def __del__(self) -> None:
+        if getattr(self, "_descriptor", None) is not None:
+            os.close(self._descriptor)
+
+    def read(self, start: int, size: int) -> bytes:
+        """`size` bytes from `start` on. FileError where the file ends before."""
+        target = bytearray(size)
+        self.read_into(memoryview(target), start)
+        return bytes(target)
+
+    def read_into(self, target: memoryview, start: int) -> None:
+        """Fills `target` with the bytes from `start` on. FileError where the file ends before."""
+        if self._data is not None:
+            part = self._data[start : start + len(target)]
+            target[: len(part)] = part
+            done = len(part)
+        else:
+            done = 0
+            while done < len(target):  # one read gives at most 2 GB
+                got = os.preadv(self._descriptor, [target[done:]], start + done)
+                if got == 0:
+                    break
+                done += got
+        if done < len(target):
+            raise FileError(
+                f"{self.name} ends at byte {start + done}, where {start + len(target)} are needed: "
+                "it is cut off, or was shortened while it was open"
+            )
+
+
+class FileBuffer(Buffer):
+    """A Buffer of the host whose bytes are in a file until they are first needed."""
+
+    def __init__(self, file: OpenFile, start: int, size: int, dtype: DType):
+        super().__init__("PYTHON", size, dtype)
+        self._file, self._start = file, start
+
+    def ensure_allocated(self) -> Buffer:
+        if not self.is_allocated():
+            data = self._file.read(self._start, self.nbytes)
+            super().ensure_allocated()
+            self.copyin(data)
+        return self
+
+    def copyout(self, dst: memoryview | bytearray) -> memoryview | bytearray:
+        if self.is_allocated() or self.nbytes == 0:
+            return super().copyout(dst)
+        target = memoryview(dst).cast("B")
+        self._check_length(target, "a place for the bytes of")
+        self._file.read_into(target, self._start)
+        return dst
+
+
+def lazy_tensor(
+    file: OpenFile, start: int, shape: tuple[int, ...], dtype: DType, device: str | None
+) -> Tensor:
+    """A Tensor of the values that are in a file from `start` on, one after the other."""
+    name = Device.canonicalize(device)
+    size = math.prod(shape)
+    uop = UOp.new_buffer("PYTHON", size, dtype)
+    buffers[uop] = FileBuffer(file, start, size, dtype)
+    placed = uop if name == "PYTHON" else uop.copy_to_device(name)
+    return Tensor._of(placed.reshape(shape))

@@ -1,0 +1,51 @@
+"""Linear, where every output is a weighted sum of all inputs, and Embedding, rows of a table."""
+
+from __future__ import annotations
+
+from tinyframe.dtype import dtypes
+from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.nn.initial import by_fan_in, normal
+from tinyframe.tensor.core import Tensor
+
+
+class Linear:
+    """x @ weight.T + bias, for x of shape (…, in_features).
+
+    weight: (out_features, in_features), as PyTorch stores it. bias: (out_features,), or None.
+
+        layer = Linear(784, 10)
+        layer(Tensor.rand(32, 784)).shape    # (32, 10)
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True):
+        self.weight = by_fan_in((out_features, in_features), in_features)
+        self.bias = by_fan_in((out_features,), in_features) if bias else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(…, in_features) to (…, out_features). ShapeError where the last axis differs."""
+        if x.ndim == 0 or x.shape[-1] != self.weight.shape[1]:
+            raise ShapeError(
+                f"Linear with weight {self.weight.shape} takes (…, {self.weight.shape[1]}), "
+                f"not {x.shape}"
+            )
+        return x.linear(self.weight.transpose(), self.bias)
+
+
+class Embedding:
+    """Row i of a table for each number i: (…,) of ints to (…, embed_size).
+
+    weight: (vocab_size, embed_size), drawn from the normal distribution. A number outside the
+    table gives zeros, as an index tensor out of range does.
+    """
+
+    def __init__(self, vocab_size: int, embed_size: int):
+        self.vocab_size, self.embed_size = vocab_size, embed_size
+        self.weight = normal((vocab_size, embed_size))
+
+    def __call__(self, index: Tensor) -> Tensor:
+        """index: ints of any shape. DTypeError for floats."""
+        if not dtypes.is_int(index.dtype):
+            raise DTypeError(f"Embedding is indexed with ints, not with {index.dtype}")
+        numbers = Tensor.arange(self.vocab_size, device=index.device)
+        is_row = (index.unsqueeze(-1) == numbers).unsqueeze(-1)
+        return is_row.where(self.weight, 0).sum(-2)

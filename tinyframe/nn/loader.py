@@ -1,0 +1,99 @@
+"""DataLoader: a dataset in shuffled batches, all of one shape, so that a TinyJit takes them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tinyframe.dtype import bf16_to_f32, dtypes, f32_to_bf16
+from tinyframe.tensor.core import Tensor
+
+
+class DataLoader:
+    """Batches of arrays that belong together, row by row: (images, labels) and the like.
+
+    arrays: Tensors, NumPy arrays or lists, as many rows in each. An iteration is one epoch; it
+    yields a tuple of realized Tensors (of one array: that Tensor), `batch_size` rows of each.
+
+    shuffle: another order every epoch. seed: the same orders whenever the loader is made with it.
+    last: what becomes of the rows that do not fill a batch. "drop" leaves them out, of a shuffled
+    epoch others each time. "pad" fills up with the first rows, and every batch ends with one more
+    Tensor, of bools: which rows count. "keep" yields a smaller batch, which TinyJit refuses.
+
+        for x, y in DataLoader(X_train, Y_train, batch_size=64, shuffle=True, seed=0):
+            loss = train_step(x, y)
+    """
+
+    def __init__(
+        self,
+        *arrays: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        seed: int | None = None,
+        last: str = "drop",
+        device: str | None = None,
+    ):
+        if not arrays:
+            raise ValueError("DataLoader needs at least one array")
+        if last not in ("drop", "pad", "keep"):
+            raise ValueError(f'last is "drop", "pad" or "keep", not {last!r}')
+        self._columns = [_Column(array) for array in arrays]
+        lengths = [len(column.rows) for column in self._columns]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"the arrays have {' and '.join(map(str, lengths))} rows")
+        self.rows, self.batch_size, self.last = lengths[0], batch_size, last
+        if batch_size < 1 or (last == "drop" and self.rows < batch_size):
+            raise ValueError(
+                f'a batch_size of {batch_size} gives no batch of {self.rows} rows; last="pad" '
+                'fills up, last="keep" yields what there is'
+            )
+        self.shuffle, self.device = shuffle, device
+        self._seed = int.from_bytes(os.urandom(8), "little") if seed is None else seed
+        self.epoch = 0
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        exact = self.rows / self.batch_size
+        return math.floor(exact) if self.last == "drop" else math.ceil(exact)
+
+    def __iter__(self) -> Iterator[Any]:
+        order = np.arange(self.rows)
+        if self.shuffle:
+            np.random.default_rng((self._seed, self.epoch)).shuffle(order)
+        self.epoch += 1
+        return self._batches(order)
+
+    def _batches(self, order: np.ndarray) -> Iterator[Any]:
+        for number in range(len(self)):
+            chosen = order[number * self.batch_size : (number + 1) * self.batch_size]
+            real = len(chosen)
+            if self.last == "pad":
+                chosen = np.concatenate([chosen, np.resize(order, self.batch_size - real)])
+            batch = [column.batch(chosen, self.device) for column in self._columns]
+            if self.last == "pad":
+                counts = np.arange(self.batch_size) < real
+                batch.append(Tensor(counts, device=self.device))
+            Tensor.realize(*batch)
+            yield batch[0] if len(batch) == 1 else tuple(batch)
+
+
+class _Column:
+    """One of the arrays: its rows in NumPy, and the dtype they have as Tensors."""
+
+    def __init__(self, array: Any):
+        self.is_bfloat16 = isinstance(array, Tensor) and array.dtype is dtypes.bfloat16
+        values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
+        if not values.shape:
+            raise ValueError("a DataLoader's arrays have rows, and a single number has none")
+        rows = values.numpy() if isinstance(values, Tensor) else values
+        self.rows = f32_to_bf16(rows) if self.is_bfloat16 else rows
+
+    def batch(self, chosen: np.ndarray, device: str | None) -> Tensor:
+        rows = self.rows[chosen]
+        if self.is_bfloat16:
+            return Tensor(bf16_to_f32(rows), device=device).cast(dtypes.bfloat16)
+        return Tensor(rows, device=device)

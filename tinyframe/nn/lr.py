@@ -1,0 +1,192 @@
+"""Schedules: the learning rate as a function of the number of steps taken.
+
+    schedule = SequentialLR(
+        optimizer, [LinearLR(optimizer, 0.01, 1.0, 100), CosineAnnealingLR(optimizer, 900)], [100]
+    )
+    for x, y in batches:
+        ...
+        optimizer.step()
+        schedule.step()
+
+The number of steps and the learning rate are Tensors, and `at` computes one from the other with
+Tensor operations: a TinyJit replays that like all else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from tinyframe.dtype import dtypes
+from tinyframe.nn.initial import kept
+from tinyframe.nn.optim import Optimizer
+from tinyframe.tensor.core import Tensor
+
+
+class Schedule:
+    """What all schedules share. Making one sets the optimizer's rate to that of step 0.
+
+    base_lr: the optimizer's learning rate when its first schedule was made.
+    """
+
+    def __init__(self, optimizer: Optimizer):
+        self.optimizer = optimizer
+        if optimizer.initial_lr is None:
+            optimizer.initial_lr = optimizer.lr.item()
+        self.base_lr = optimizer.initial_lr
+        self.steps = kept(0, (), dtypes.int32, optimizer.lr.device)
+        self._set()
+
+    def at(self, step: Tensor) -> Tensor:
+        """The learning rate at a step: an int32 Tensor of shape () to a float32 one."""
+        raise NotImplementedError(f"{type(self).__name__} has to define at(step)")
+
+    def step(self) -> None:
+        """Counts one step, and sets the optimizer's rate."""
+        self.steps.assign(self.steps + 1)
+        self._set()
+
+    def _set(self) -> None:
+        self.optimizer.lr = self.at(self.steps.detach())
+        Tensor.realize(self.steps, self.optimizer.lr)
+
+    def get_lr(self) -> Tensor:
+        """The learning rate now."""
+        return self.optimizer.lr
+
+
+def _float(step: Tensor) -> Tensor:
+    return step.cast(dtypes.float32)
+
+
+class LambdaLR(Schedule):
+    """base_lr times a function of the step, which is given and gives back a Tensor."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[Tensor], Tensor]):
+        self.lr_lambda = lr_lambda
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        return self.lr_lambda(step) * self.base_lr
+
+
+class StepLR(Schedule):
+    """Multiplied by gamma every `step_size` steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        return self.gamma ** _float(step // self.step_size) * self.base_lr
+
+
+class MultiStepLR(Schedule):
+    """Multiplied by gamma at each of the steps `milestones`."""
+
+    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1):
+        self.milestones, self.gamma = sorted(milestones), gamma
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        rate = _float(step).full_like(self.base_lr)
+        for passed, milestone in enumerate(self.milestones, 1):
+            rate = (step >= milestone).where(self.base_lr * self.gamma**passed, rate)
+        return rate
+
+
+class LinearLR(Schedule):
+    """From start_factor to end_factor times base_lr in `total_iters` steps: warm-up."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+    ):
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        part = (_float(step) / self.total_iters).clip(0, 1)
+        return (self.start_factor + part * (self.end_factor - self.start_factor)) * self.base_lr
+
+
+class CosineAnnealingLR(Schedule):
+    """From base_lr down to eta_min along half a cosine, in T_max steps; after that up again.
+
+    Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts" (2017).
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        return _half_cosine(_float(step) / self.T_max, self.base_lr, self.eta_min)
+
+
+class OneCycleLR(Schedule):
+    """Up to max_lr in the first pct_start of the steps, and then down to next to nothing.
+
+    It begins at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
+    "linear". Momentum stays as it is. Smith and Topin, "Super-convergence" (2018).
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float,
+        total_steps: int,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+    ):
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f'anneal_strategy is "cos" or "linear", not {anneal_strategy!r}')
+        self.max_lr, self.total_steps, self.pct_start = max_lr, total_steps, pct_start
+        self.initial_lr = max_lr / div_factor
+        self.final_lr = self.initial_lr / final_div_factor
+        self.between = _half_cosine if anneal_strategy == "cos" else _line
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
+        now = _float(step)
+        # With pct_start * total_steps <= 1 there is no way up: it begins at the top.
+        up = self.between(now / top if top > 0 else now.ones_like(), self.initial_lr, self.max_lr)
+        part = ((now - top) / (end - top)).clip(0, 1)
+        return (now > top).where(self.between(part, self.max_lr, self.final_lr), up)
+
+
+def _half_cosine(part: Tensor, begin: float, end: float) -> Tensor:
+    """From begin (part 0) to end (part 1), slowly at both ends."""
+    return end + (begin - end) * ((part * math.pi).cos() + 1) / 2
+
+
+def _line(part: Tensor, begin: float, end: float) -> Tensor:
+    return begin + (end - begin) * part
+
+
+class SequentialLR(Schedule):
+    """One schedule after the other: the next takes over, from its own step 0, at each milestone."""
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: Sequence[Schedule], milestones: Sequence[int]
+    ):
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                f"{len(schedulers)} schedules need {len(schedulers) - 1} milestones between them, "
+                f"not {len(milestones)}"
+            )
+        self.schedulers, self.milestones = list(schedulers), list(milestones)
+        super().__init__(optimizer)
+
+    def at(self, step: Tensor) -> Tensor:
+        rate = self.schedulers[0].at(step)
+        for begin, schedule in zip(self.milestones, self.schedulers[1:], strict=True):
+            rate = (step >= begin).where(schedule.at(step - begin), rate)
+        return rate

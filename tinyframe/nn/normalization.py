@@ -1,0 +1,229 @@
+"""Normalization: mean 0 and variance 1 over some axes, then a learnt scale and shift.
+
+The layers differ in the axes, here of (batch, channels, height, width):
+
+    BatchNorm      batch, height, width      statistics of the batch; running ones outside training
+    LayerNorm      the last ones             each sample, and each position, by itself
+    GroupNorm      height, width and the channels of a group
+    InstanceNorm   height, width             a group for each channel
+    RMSNorm        the last ones             without subtracting the mean
+
+Half and bfloat16 are computed in float32, and rounded at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.errors import ShapeError
+from tinyframe.nn.initial import kept
+from tinyframe.tensor.core import Tensor
+
+
+class BatchNorm:
+    """Each channel (axis 1) normalized over the batch. The same for 2-d, 3-d, 4-d, 5-d input.
+
+    In training (`with Tensor.train():`) by the mean and variance of the batch, which also move
+    `running_mean` and `running_var` a `momentum` of the way towards them; otherwise by these.
+    Those updates are lazy. They are stored with the optimizer's next step, or when they are read.
+    momentum=None keeps a plain average over all batches, and is not lazy.
+
+    affine=False: no weight and bias. track_running_stats=False: the batch's statistics, always.
+    Ioffe and Szegedy, "Batch normalization" (2015).
+    """
+
+    def __init__(
+        self,
+        sz: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        momentum: float | None = 0.1,
+    ):
+        self.sz, self.eps, self.momentum = sz, eps, momentum
+        self.track_running_stats = track_running_stats
+        self.weight = Tensor.ones(sz) if affine else None
+        self.bias = Tensor.zeros(sz) if affine else None
+        tracked = track_running_stats
+        self.running_mean = kept(0.0, (sz,)) if tracked else None
+        self.running_var = kept(1.0, (sz,)) if tracked else None
+        self.num_batches_tracked = kept(0, (), dtypes.int64) if tracked else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(batch, sz, …) to the same shape. ShapeError where axis 1 is not `sz`."""
+        if x.ndim < 2 or x.shape[1] != self.sz:
+            raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, …), not {x.shape}")
+        values = _wide(x)
+        if self.running_mean is not None and self.running_var is not None and not Tensor.training:
+            mean, variance = self.running_mean, self.running_var
+        else:
+            mean, variance = self._batch_statistics(values)
+            if Tensor.training:
+                self._track(mean.detach(), variance.detach(), values.numel() // self.sz)
+        scale = (variance + self.eps).rsqrt()
+        normal = (values - _per_channel(mean, x)) * _per_channel(scale, x)
+        return _affine(normal, self.weight, self.bias, x)
+
+    def _batch_statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
+        mean = x.mean(axes)
+        # That the mean is one of x changes nothing: the derivative of the variance by it is 0.
+        distances = x - _per_channel(mean.detach(), x)
+        return mean, distances.square().mean(axes)
+
+    def _track(self, mean: Tensor, variance: Tensor, count: int) -> None:
+        """Moves the running statistics; the variance by the unbiased one, as PyTorch does."""
+        if count < 2:
+            raise ValueError(
+                "BatchNorm cannot train on one value for each channel: its variance is 0. Take a "
+                "larger batch"
+            )
+        if self.running_mean is None or self.running_var is None:
+            return
+        assert self.num_batches_tracked is not None
+        self.num_batches_tracked.assign(self.num_batches_tracked + 1)
+        step = self.momentum
+        if step is None:
+            step = 1 / self.num_batches_tracked.cast(self.running_mean.dtype)
+        for running, new in (
+            (self.running_mean, mean),
+            (self.running_var, variance * (count / (count - 1))),
+        ):
+            running.assign((running + (new - running) * step).cast(running.dtype))
+        if self.momentum is None:
+            # Both read the counter, which the next batch changes in place: not to be put off.
+            Tensor.realize(self.running_mean, self.running_var, self.num_batches_tracked)
+
+
+class BatchNorm2d(BatchNorm):
+    """BatchNorm, by PyTorch's name for images."""
+
+
+class BatchNorm3d(BatchNorm):
+    """BatchNorm, by PyTorch's name for volumes."""
+
+
+class LayerNorm:
+    """Normalized over the last axes, which have the sizes `normalized_shape`.
+
+    weight and bias: of that shape, or None. Ba, Kiros and Hinton, "Layer normalization" (2016).
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+    ):
+        self.normalized_shape = _sizes(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        self.weight = Tensor.ones(self.normalized_shape) if elementwise_affine else None
+        self.bias = Tensor.zeros(self.normalized_shape) if elementwise_affine and bias else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(…, *normalized_shape) to the same shape."""
+        normal = _normalized(_wide(x), _last_axes(self.normalized_shape, x), self.eps)
+        return _scaled(normal, self.weight, self.bias).cast(x.dtype)
+
+
+class LayerNorm2d(LayerNorm):
+    """LayerNorm over the channels of (batch, channels, height, width), each position by itself."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class GroupNorm:
+    """The channels (axis 1) in groups, each normalized over its channels and all positions.
+
+    weight and bias: (num_channels,), or None. Wu and He, "Group normalization" (2018).
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True):
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"{num_channels} channels do not divide into {num_groups} groups")
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        self.weight = Tensor.ones(num_channels) if affine else None
+        self.bias = Tensor.zeros(num_channels) if affine else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(batch, num_channels, …) to the same shape."""
+        if x.ndim < 2 or x.shape[1] != self.num_channels:
+            channels = self.num_channels
+            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, …), not {x.shape}")
+        groups = _wide(x).reshape((x.shape[0], self.num_groups, -1))
+        normal = _normalized(groups, (-1,), self.eps).reshape(x.shape)
+        return _affine(normal, self.weight, self.bias, x)
+
+
+class InstanceNorm(GroupNorm):
+    """Each channel of each sample normalized over its positions.
+
+    Ulyanov, Vedaldi and Lempitsky, "Instance normalization" (2016).
+    """
+
+    def __init__(self, num_features: int, eps: float = 1e-5, affine: bool = True):
+        super().__init__(num_features, num_features, eps, affine)
+
+
+class RMSNorm:
+    """Divided by the root of the mean square over the last axes, which have the sizes `dim`.
+
+    weight: of that shape, or None. Zhang and Sennrich, "Root mean square layer normalization"
+    (2019).
+    """
+
+    def __init__(
+        self, dim: int | Sequence[int], eps: float = 1e-6, elementwise_affine: bool = True
+    ):
+        self.dim = _sizes(dim)
+        self.eps = eps
+        self.weight = Tensor.ones(self.dim) if elementwise_affine else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(…, *dim) to the same shape."""
+        values = _wide(x)
+        mean_square = values.square().mean(_last_axes(self.dim, x), keepdim=True)
+        return _scaled(values * (mean_square + self.eps).rsqrt(), self.weight, None).cast(x.dtype)
+
+
+# ---- what they share -----------------------------------------------------------------------------
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float32, or float64 where x is: a mean of half has too few digits."""
+    return x.cast(least_upper_dtype(x.dtype, dtypes.float32))
+
+
+def _normalized(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    """Mean 0 and variance 1 over `axes`."""
+    distances = x - x.mean(axes, keepdim=True)
+    return distances * (distances.square().mean(axes, keepdim=True) + eps).rsqrt()
+
+
+def _sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:
+    return (sizes,) if isinstance(sizes, int) else tuple(sizes)
+
+
+def _last_axes(sizes: tuple[int, ...], x: Tensor) -> tuple[int, ...]:
+    if x.shape[max(x.ndim - len(sizes), 0) :] != sizes:
+        raise ShapeError(f"a norm over {sizes} takes a shape that ends so, not {x.shape}")
+    return tuple(range(-len(sizes), 0))
+
+
+def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def _per_channel(values: Tensor, x: Tensor) -> Tensor:
+    """One value for each channel, in a shape that broadcasts with x."""
+    return values.reshape((1, -1, *(1,) * (x.ndim - 2)))
+
+
+def _affine(normal: Tensor, weight: Tensor | None, bias: Tensor | None, x: Tensor) -> Tensor:
+    """Scaled and shifted, channel by channel, and in the dtype of x."""
+    scale, shift = [None if p is None else _per_channel(p, x) for p in (weight, bias)]
+    return _scaled(normal, scale, shift).cast(x.dtype)

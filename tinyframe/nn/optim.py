@@ -1,0 +1,457 @@
+"""Optimizers: from a parameter and its gradient to the parameter's next value.
+
+    optimizer = Adam(nn.state.get_parameters(model), lr=1e-3)
+    optimizer.zero_grad()
+    loss(model(x), y).backward()
+    optimizer.step()
+
+Each writes its rule as one method, `_next`. All that a rule remembers (momentum, the number of
+steps) and the learning rate are Tensors that are assigned to, so that a step replayed by TinyJit
+counts and follows a schedule like any other. Parameters and memory of one step are realized
+together.
+
+Half and bfloat16 parameters are updated in float32, and rounded at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.errors import GradientError
+from tinyframe.nn.initial import kept
+from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.special import expm1
+from tinyframe.uop.node import Ops, UOp
+
+
+class Optimizer:
+    """What all optimizers share.
+
+    params: Tensors; each counts once. `requires_grad` is turned on where it is None. `.params` has
+    those that require a gradient, `.buffers` the others (a BatchNorm's running statistics), which a
+    step realizes too. A parameter without a gradient is left as it is.
+
+    lr: the learning rate, a Tensor of shape (); `optimizer.lr = 0.1` writes a number into it.
+    """
+
+    def __init__(self, params: Iterable[Tensor], lr: float):
+        if isinstance(params, Tensor):
+            raise TypeError("an optimizer takes a list of Tensors, so a single one as [parameter]")
+        unique = list({id(tensor): tensor for tensor in params}.values())
+        for tensor in unique:
+            if tensor.requires_grad is None:
+                tensor.requires_grad = dtypes.is_float(tensor.dtype)
+        self.params = [tensor for tensor in unique if tensor.requires_grad]
+        self.buffers = [tensor for tensor in unique if not tensor.requires_grad]
+        if not self.params:
+            raise ValueError(
+                f"none of the {len(unique)} Tensors given requires a gradient: there is nothing to "
+                "optimize"
+            )
+        self.device = self.params[0].device
+        # The least dtype that is exact enough for all: float64 only where a parameter has it.
+        self._dtype = least_upper_dtype(dtypes.float32, *[tensor.dtype for tensor in self.params])
+        self._lr = self._keep(_checked(lr, "lr"))
+        self.initial_lr: float | None = None  # what a schedule's factors are of; the first one asks
+        self._skip: Tensor | None = None
+
+    @property
+    def lr(self) -> Tensor:
+        """The learning rate now."""
+        return self._lr
+
+    @lr.setter
+    def lr(self, lr: Tensor | float) -> None:
+        self._lr.assign(lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr"))
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients: `.grad` is None afterwards."""
+        for tensor in self.params:
+            tensor.grad = None
+
+    def step(self, skip: Tensor | None = None) -> None:
+        """One step along the gradients. GradientError where no parameter has one.
+
+        skip: a Tensor of one bool; where it is True nothing changes. GradScaler gives it.
+        """
+        Tensor.realize(*self.schedule_step(skip))
+
+    def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
+        """What `step` realizes, not realized yet: `loss.realize(*optimizer.schedule_step())`."""
+        if all(tensor.grad is None for tensor in self.params):
+            raise GradientError(
+                f"step() of {len(self.params)} parameters, and none has a gradient: call "
+                "loss.backward() first"
+            )
+        # Gradients too, so that they can be read afterwards.
+        waiting = waiting_for(self.params)
+        self._skip, changed = skip, []
+        try:
+            changed += self._begin()
+            for number, tensor in enumerate(self.params):
+                if tensor.grad is not None:
+                    gradient = tensor.grad.detach().cast(self._wide(tensor))
+                    value = tensor.detach().cast(self._wide(tensor))
+                    self._set(tensor, self._next(number, value, gradient))
+                    changed += [tensor, *[state[number] for state in self._states()]]
+        finally:
+            self._skip = None
+        return [*changed, self._lr, *self.buffers, *waiting]
+
+    # ---- what an optimizer defines ---------------------------------------------------------------
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        """The next value of parameter `number`, of which `value` is the present one."""
+        raise NotImplementedError(f"{type(self).__name__} has to define _next")
+
+    def _begin(self) -> list[Tensor]:
+        """Called once at the beginning of a step; gives back what it assigned to."""
+        return []
+
+    def _states(self) -> list[list[Tensor]]:
+        """What is remembered: lists with a Tensor for each parameter."""
+        return []
+
+    # ---- help for them ---------------------------------------------------------------------------
+
+    def _keep(self, value: float) -> Tensor:
+        return kept(value, (), self._dtype, self.device)
+
+    def _zeros(self) -> list[Tensor]:
+        """Zeros in the shape of each parameter."""
+        return [kept(0.0, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
+
+    def _wide(self, tensor: Tensor):
+        return least_upper_dtype(tensor.dtype, dtypes.float32)
+
+    def _set(self, tensor: Tensor, value: Tensor) -> Tensor:
+        """Assigns, unless this step is to be skipped; gives back the Tensor assigned to."""
+        value = value.cast(tensor.dtype)
+        if self._skip is not None:
+            value = self._skip.to(tensor.device).where(tensor.detach(), value)
+        return tensor.assign(value)
+
+    def _rate(self, value: Tensor) -> Tensor:
+        """The learning rate for a parameter, in its dtype and on its device."""
+        return self._lr.detach().to(value.device).cast(value.dtype)
+
+
+def waiting_for(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The live Tensors that are still to be computed from the values of these.
+
+    A step changes parameters in place. What somebody still holds and has not read yet (the loss,
+    gradients, running statistics) has to be computed from the values before that, so with the step.
+    """
+    alive = [t for t in list(live_tensors.values()) if t.uop.base.op not in (Ops.BUFFER, Ops.CONST)]
+    sources = {tensor.uop.base for tensor in tensors}
+    given = {id(tensor) for tensor in tensors}
+    waiting: set[UOp] = set()
+    for u in UOp.sink(*[tensor.uop for tensor in alive]).toposort():
+        if u in sources or any(source in waiting for source in u.src):
+            waiting.add(u)
+    return [t for t in alive if t.uop in waiting and id(t) not in given]  # type: ignore[misc]
+
+
+def _checked(value: float, name: str) -> float:
+    if not value >= 0:
+        raise ValueError(f"{name} is 0 or more, not {value}")
+    return float(value)
+
+
+class OptimizerGroup(Optimizer):
+    """Several optimizers as one, for parameters that need different rules.
+
+        OptimizerGroup(Muon(matrices), AdamW(others))
+
+    `.lr` is that of the first; `group[1].lr` that of the second.
+    """
+
+    def __init__(self, *optimizers: Optimizer):
+        if not optimizers:
+            raise ValueError("OptimizerGroup needs at least one optimizer")
+        self.optimizers = optimizers
+        self.params = [tensor for optimizer in optimizers for tensor in optimizer.params]
+        self.buffers = [tensor for optimizer in optimizers for tensor in optimizer.buffers]
+        self._lr, self.initial_lr = optimizers[0]._lr, optimizers[0].initial_lr
+
+    def __getitem__(self, number: int) -> Optimizer:
+        return self.optimizers[number]
+
+    def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
+        """What every one of them realizes."""
+        waiting = waiting_for(self.params)
+        steps = [optimizer.schedule_step(skip) for optimizer in self.optimizers]
+        return [*waiting, *[tensor for step in steps for tensor in step]]
+
+
+# ---- gradient descent with momentum --------------------------------------------------------------
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum.
+
+        m = momentum * m + g
+        p = p - lr * m
+
+    weight_decay: adds so many times the parameter to its gradient. nesterov: looks ahead,
+    p - lr * (g + momentum * m). classic: the learning rate goes into m instead, m = momentum * m +
+    lr * g, which differs while the learning rate changes.
+
+    Sutskever et al., "On the importance of initialization and momentum in deep learning" (2013).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        classic: bool = False,
+    ):
+        super().__init__(params, lr)
+        self.momentum = _checked(momentum, "momentum")
+        self.weight_decay = _checked(weight_decay, "weight_decay")
+        self.nesterov, self.classic = nesterov, classic
+        if nesterov and not momentum:
+            raise ValueError("nesterov needs momentum: with momentum=0 there is nothing ahead")
+        self.b = self._zeros() if momentum else []
+
+    def _states(self) -> list[list[Tensor]]:
+        return [self.b] if self.momentum else []
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        if self.weight_decay:
+            gradient = gradient + self.weight_decay * value
+        return self._descend(number, value, gradient, self._rate(value))
+
+    def _descend(self, number: int, value: Tensor, gradient: Tensor, rate: Tensor) -> Tensor:
+        if self.classic:
+            gradient, rate = gradient * rate, rate.ones_like()
+        if self.momentum:
+            b = self._set(self.b[number], self.momentum * self.b[number] + gradient)
+            gradient = gradient + self.momentum * b if self.nesterov else b
+        return value - rate * gradient
+
+
+class LARS(SGD):
+    """SGD with a rate of its own for every parameter, so that large batches train.
+
+    The learning rate is multiplied by tcoef * |p| / (|g| + weight_decay * |p|), where neither is 0.
+    You, Gitman and Ginsburg, "Large batch training of convolutional networks" (2017).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.9,
+        weight_decay: float = 1e-4,
+        nesterov: bool = False,
+        classic: bool = True,
+        tcoef: float = 0.001,
+    ):
+        super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
+        self.tcoef = tcoef
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        size, slope = _norm(value), _norm(gradient)
+        trust = self.tcoef * size / (slope + self.weight_decay * size)
+        trust = ((size > 0) & (slope > 0)).where(trust, 1.0)
+        gradient = gradient + self.weight_decay * value
+        return self._descend(number, value, gradient, self._rate(value) * trust)
+
+
+def _norm(x: Tensor) -> Tensor:
+    return x.square().sum().sqrt()
+
+
+# ---- the Adam family -----------------------------------------------------------------------------
+
+
+class Adam(Optimizer):
+    """Steps of about lr in every direction, whatever the gradient's scale.
+
+        m = b1 * m + (1 - b1) * g                 the mean of g
+        v = b2 * v + (1 - b2) * g * g             the mean of its square
+        p = p - lr * m' / (sqrt(v') + eps)        m' = m / (1 - b1 ** t), v' = v / (1 - b2 ** t)
+
+    Both means begin as 0; the division by 1 - b ** t takes out what that costs in the first steps.
+    weight_decay: adds so many times the parameter to its gradient.
+
+    Kingma and Ba, "Adam: a method for stochastic optimization" (2015).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ):
+        super().__init__(params, lr)
+        for name, decay in (("b1", b1), ("b2", b2)):
+            if not 0 <= decay < 1:
+                raise ValueError(f"{name} is from 0 to below 1, not {decay}")
+        self.b1, self.b2, self.eps = b1, b2, _checked(eps, "eps")
+        self.weight_decay = _checked(weight_decay, "weight_decay")
+        self.t = self._keep(0)
+        self.m, self.v = self._zeros(), self._zeros()
+
+    def _begin(self) -> list[Tensor]:
+        return [self._set(self.t, self.t + 1)]
+
+    def _states(self) -> list[list[Tensor]]:
+        return [self.m, self.v]
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        if self.weight_decay:
+            gradient = gradient + self.weight_decay * value
+        return value - self._rate(value) * self._direction(number, gradient)
+
+    def _direction(self, number: int, gradient: Tensor) -> Tensor:
+        """m' / (sqrt(v') + eps), with both means updated."""
+        m, v = self.m[number], self.v[number]
+        m = self._set(m, self.b1 * m + (1 - self.b1) * gradient)
+        v = self._set(v, self.b2 * v + (1 - self.b2) * gradient.square())
+        t = self.t.detach().to(gradient.device).cast(gradient.dtype)
+        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+
+
+def _grown(decay: float, t: Tensor) -> Tensor:
+    """1 - decay ** t, to the last digit: 1 - 0.999 itself would lose three of seven."""
+    return -expm1(t * math.log(decay)) if decay else t.ones_like()
+
+
+class AdamW(Adam):
+    """Adam that shrinks parameters by lr * weight_decay themselves, not by way of the gradient.
+
+    Loshchilov and Hutter, "Decoupled weight decay regularization" (2019).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ):
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        rate = self._rate(value)
+        kept_part = value * (1 - rate * self.weight_decay)
+        return kept_part - rate * self._direction(number, gradient)
+
+
+class LAMB(Adam):
+    """AdamW whose step is scaled to the size of the parameter, so that large batches train.
+
+    The direction, weight decay included, is multiplied by |p| / |direction|, where neither is 0.
+    You et al., "Large batch optimization for deep learning" (2020).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+    ):
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        direction = self._direction(number, gradient) + self.weight_decay * value
+        size, length = _norm(value), _norm(direction)
+        trust = ((size > 0) & (length > 0)).where(size / length, 1.0)
+        return value - self._rate(value) * trust * direction
+
+
+# ---- Muon ----------------------------------------------------------------------------------------
+
+
+class Muon(Optimizer):
+    """For matrices: momentum, made orthogonal, so that a step moves all directions equally far.
+
+        m = momentum * m + (1 - momentum) * g
+        p = p - lr * weight_decay * p - lr * sqrt(max(1, rows / columns)) * orthogonal(m)
+
+    A kernel of a convolution counts as a matrix with out_channels rows. Vectors (biases, norms) and
+    embeddings are for another optimizer, see OptimizerGroup: ValueError.
+
+    Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.95,
+        weight_decay: float = 0.1,
+        ns_steps: int = 5,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        nesterov: bool = True,
+        eps: float = 1e-7,
+    ):
+        super().__init__(params, lr)
+        for tensor in self.params:
+            if tensor.ndim < 2:
+                raise ValueError(
+                    f"Muon is for matrices, not for a parameter of shape {tensor.shape}: "
+                    "OptimizerGroup(Muon(matrices), AdamW(others))"
+                )
+        self.momentum = _checked(momentum, "momentum")
+        self.weight_decay = _checked(weight_decay, "weight_decay")
+        self.ns_steps, self.ns_coefficients, self.eps = ns_steps, ns_coefficients, eps
+        self.nesterov = nesterov
+        self.b = self._zeros()
+
+    def _states(self) -> list[list[Tensor]]:
+        return [self.b]
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        b = self.b[number]
+        b = self._set(b, b + (gradient - b) * (1 - self.momentum))
+        if self.nesterov:
+            b = b - (b - gradient) * (1 - self.momentum)
+        matrix = orthogonalized(b.flatten(1), self.ns_steps, self.ns_coefficients, self.eps)
+        rows, columns = matrix.shape
+        rate = self._rate(value)
+        scale = math.sqrt(max(1, rows / columns))
+        step = matrix.cast(value.dtype).reshape(value.shape)
+        return value * (1 - rate * self.weight_decay) - rate * scale * step
+
+
+def orthogonalized(
+    matrix: Tensor, steps: int, coefficients: tuple[float, float, float], eps: float
+) -> Tensor:
+    """About the nearest orthogonal matrix: U @ V.T for U @ diag(s) @ V.T. In bfloat16.
+
+    Each step of this Newton-Schulz iteration puts every singular value s through
+    a*s + b*s**3 + c*s**5; with Muon's coefficients they come to lie between 0.5 and 1.5, which is
+    good enough and quick. Five digits are not needed for that, so all is rounded to bfloat16, at
+    the same places as in PyTorch.
+    """
+    a, b, c = coefficients
+    tall = matrix.shape[0] > matrix.shape[1]
+    x = _rounded(matrix.T if tall else matrix)
+    size = _rounded(_norm(x)).maximum(_rounded(x.full_like(eps).max()))
+    x = _rounded(x / size)
+    for _ in range(steps):
+        gram = _rounded(x @ x.T)
+        x = _rounded(a * x + _rounded(b * gram + c * (gram @ gram)) @ x)
+    return x.T if tall else x
+
+
+def _rounded(x: Tensor) -> Tensor:
+    """To the digits of bfloat16, in float32."""
+    return x.cast(dtypes.bfloat16).cast(dtypes.float32)

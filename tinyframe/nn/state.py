@@ -1,0 +1,324 @@
+"""The parameters of a model by name, and files of them.
+
+    safe_save(get_state_dict(model), "model.safetensors")
+    load_state_dict(model, safe_load("model.safetensors"))
+
+Any object is a model: Tensors are found in its attributes, and in lists, tuples and dicts in these,
+and named by the way there: `layers.0.weight`.
+
+A safetensors file is a header, in JSON, of names, dtypes, shapes and places, and then the bytes.
+Nothing in it can run code. The `safetensors` library writes files, and checks those to be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import secrets
+import types
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
+from tinyframe.nn.torch_file import torch_load
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import has_memory
+from tinyframe.uop.node import UOp
+
+__all__ = [
+    "FileError", "StateError", "TensorIO", "get_parameters", "get_state_dict", "load_state_dict",
+    "safe_load", "safe_load_metadata", "safe_save", "torch_load",
+]  # fmt: skip
+
+
+class StateError(ValueError, KeyError, RuntimeError):
+    """A state dict that does not fit a model; each mismatch is a line."""
+
+    __str__ = Exception.__str__  # KeyError's would show it in quotes, on one line
+
+
+# ---- the Tensors of an object --------------------------------------------------------------------
+
+
+def get_state_dict(obj: Any, prefix: str = "", tensor_type: type = Tensor) -> dict[str, Tensor]:
+    """Every Tensor in an object by name, in the order of its attributes.
+
+    prefix: goes before each name, with a point. tensor_type: which class counts as a Tensor.
+    """
+    return dict(_tensors(obj, prefix.strip("."), tensor_type, ()))
+
+
+def get_parameters(obj: Any) -> list[Tensor]:
+    """Every Tensor in an object: what an optimizer takes. Running statistics are among them."""
+    return list(get_state_dict(obj).values())
+
+
+def _tensors(
+    obj: Any, name: str, kind: type, above: tuple[int, ...]
+) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(obj, kind):
+        yield name, obj  # type: ignore[misc]
+        return
+    if id(obj) in above:  # an object that holds what it is held by
+        return
+    for key, value in _parts(obj):
+        yield from _tensors(value, f"{name}.{key}" if name else str(key), kind, (*above, id(obj)))
+
+
+def _parts(obj: Any) -> list[tuple[Any, Any]]:
+    if hasattr(obj, "_asdict"):  # a namedtuple
+        return list(obj._asdict().items())
+    if isinstance(obj, (list, tuple)):
+        return list(enumerate(obj))
+    if isinstance(obj, Mapping):
+        return list(obj.items())
+    # Functions, modules and the framework's own objects (a TinyJit) are no parts of a model.
+    module = type(obj).__module__
+    own = module.startswith("tinyframe.") and not module.startswith("tinyframe.nn")
+    if own or isinstance(obj, (type, types.ModuleType, types.FunctionType, types.MethodType, UOp)):
+        return []
+    return list(getattr(obj, "__dict__", {}).items())
+
+
+def load_state_dict(
+    model: Any,
+    state_dict: Mapping[str, Tensor],
+    strict: bool = True,
+    verbose: bool = True,
+) -> None:
+    """Writes the values of a state dict into the Tensors of a model, cast to their dtypes.
+
+    A () where (1,) is expected, or the reverse, fits. strict: names that only one side has are
+    errors too, otherwise they are passed over; verbose: and printed. StateError lists all that does
+    not fit, and then nothing has been changed.
+    """
+    own = get_state_dict(model)
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    problems = [
+        f"Shape mismatch in layer `{name}`: Expected shape {tensor.shape}, but found "
+        f"{state_dict[name].shape} in state dict."
+        for name, tensor in own.items()
+        if name in state_dict and not _fits(tensor, state_dict[name])
+    ]
+    left_over = [f"Missing in state dict: `{name}` of shape {own[name].shape}." for name in missing]
+    left_over += [
+        f"Not in the model: `{name}` of shape {state_dict[name].shape}." for name in unexpected
+    ]
+    if strict:
+        problems += left_over
+    if problems:
+        if strict and left_over:
+            problems.append("strict=False passes over names that one side lacks.")
+        raise StateError("\n".join(problems))
+    if verbose and left_over:
+        print("\n".join(left_over))
+    loaded = []
+    for name, tensor in own.items():
+        if name in state_dict:
+            _write(tensor, state_dict[name])
+            loaded.append(tensor)
+    if loaded:
+        Tensor.realize(*loaded)
+
+
+def _fits(tensor: Tensor, value: Tensor) -> bool:
+    return tensor.shape == value.shape or {tensor.shape, value.shape} == {(), (1,)}
+
+
+def _write(tensor: Tensor, value: Tensor) -> None:
+    """Into memory of the Tensor's own: never that of `value`, which others may hold too."""
+    value = value.detach().to(tensor.device).cast(tensor.dtype).reshape(tensor.shape)
+    tensor.assign(value if has_memory(tensor.uop) else tensor.empty_like().assign(value))
+
+
+# ---- safetensors ---------------------------------------------------------------------------------
+
+# the header's names, and the library's
+_DTYPES: dict[str, tuple[DType, str]] = {
+    "F64": (dtypes.float64, "float64"),
+    "F32": (dtypes.float32, "float32"),
+    "F16": (dtypes.float16, "float16"),
+    "BF16": (dtypes.bfloat16, "bfloat16"),
+    "I64": (dtypes.int64, "int64"),
+    "I32": (dtypes.int32, "int32"),
+    "I16": (dtypes.int16, "int16"),
+    "I8": (dtypes.int8, "int8"),
+    "U64": (dtypes.uint64, "uint64"),
+    "U32": (dtypes.uint32, "uint32"),
+    "U16": (dtypes.uint16, "uint16"),
+    "U8": (dtypes.uint8, "uint8"),
+    "BOOL": (dtypes.bool, "bool"),
+}
+_LIBRARY_NAMES = dict(_DTYPES.values())
+
+
+def _library() -> Any:
+    try:
+        import safetensors
+    except ImportError as error:
+        raise ImportError(
+            "files of weights need the safetensors package: pip install safetensors, or all that "
+            'tinyframe.nn uses: pip install "tinyframe[nn]"'
+        ) from error
+    return safetensors
+
+
+def safe_save(
+    tensors: Mapping[str, Tensor],
+    path: str | os.PathLike,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Writes Tensors by name to a safetensors file, and texts about them.
+
+    The file is complete or not there: a new one is written beside it and then takes its name, so an
+    interrupt, or a full disk, leaves the old one. FileError for a dtype the format does not have.
+    """
+    library = _library()
+    Tensor.realize(*tensors.values()) if tensors else None
+    held, entries = [], {}
+    for name, tensor in tensors.items():
+        if tensor.dtype not in _LIBRARY_NAMES:
+            raise FileError(f"a safetensors file cannot hold `{name}`, of {tensor.dtype}")
+        data = _bytes_of(tensor)
+        held.append(data)
+        entries[name] = _entry(library, _LIBRARY_NAMES[tensor.dtype], tensor.shape, data)
+    texts = None if metadata is None else dict(metadata)
+    with _replacing(path) as temporary:
+        library.serialize_file(entries, temporary, metadata=texts)
+
+
+def _bytes_of(tensor: Tensor) -> np.ndarray:
+    """The elements as they are in memory, in order."""
+    if 0 in tensor.shape:
+        return np.empty(0, np.uint8)
+    return np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
+
+
+def _entry(library: Any, dtype: str, shape: tuple[Any, ...], data: np.ndarray) -> Any:
+    if hasattr(library, "TensorSpec"):  # since 0.8: the address, and no copy
+        return library.TensorSpec(
+            dtype=dtype, shape=list(shape), data_ptr=data.ctypes.data, data_len=data.nbytes
+        )
+    return {"dtype": dtype, "shape": list(shape), "data": data.tobytes()}
+
+
+@contextlib.contextmanager
+def _replacing(path: str | os.PathLike) -> Iterator[str]:
+    """A name for a new file, which takes the place of `path` at the end, or goes where it fails."""
+    target = Path(os.path.realpath(path))  # of a link, what it leads to
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        temporary.touch(exist_ok=False)  # with the permissions that any new file gets
+        mode = temporary.stat().st_mode
+        yield str(temporary)
+        temporary.chmod(mode)
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())  # the bytes first, then the name: also if power fails
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def safe_load(path: str | os.PathLike | Tensor, device: str | None = None) -> dict[str, Tensor]:
+    """The Tensors of a safetensors file by name, on any device.
+
+    Only the header is read now, and checked; the bytes of each Tensor are when it is first used.
+    path: a file, or a Tensor with its bytes. FileError says what is wrong with a file.
+    """
+    tensors, _ = _open(path, device)
+    return tensors
+
+
+def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
+    """The texts that a safetensors file has beside its Tensors."""
+    return _open(path, "PYTHON")[1]
+
+
+def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, str]]:
+    library = _library()
+    if isinstance(path, Tensor):
+        file = OpenFile.of_bytes(path.numpy().tobytes(), "a Tensor of bytes")
+    else:
+        file = OpenFile(path)
+    try:
+        if isinstance(path, Tensor):
+            library.deserialize(file.read(0, file.size))
+        else:
+            with library.safe_open(os.fspath(path), framework="np"):
+                pass
+    except library.SafetensorError as error:
+        raise FileError(
+            f"{file.name} is no complete safetensors file ({error}). It has {file.size} bytes; "
+            "was its download or its copy cut off?"
+        ) from error
+    # Checked by the library: the header is JSON, and every place in it lies within the file.
+    length = int.from_bytes(file.read(0, 8), "little")
+    header = json.loads(file.read(8, length))
+    metadata = header.pop("__metadata__", {})
+    places = sorted(header.items(), key=lambda entry: entry[1]["data_offsets"])
+    return {
+        name: _tensor_at(file, name, entry, 8 + length, device) for name, entry in places
+    }, metadata
+
+
+def _tensor_at(file: OpenFile, name: str, entry: dict, start: int, device: str | None) -> Tensor:
+    if entry["dtype"] not in _DTYPES:
+        raise FileError(
+            f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; it "
+            f"reads {', '.join(_DTYPES)}"
+        )
+    shape, dtype = tuple(entry["shape"]), _DTYPES[entry["dtype"]][0]
+    begin, end = entry["data_offsets"]
+    if end - begin != math.prod(shape) * dtype.itemsize:
+        raise FileError(
+            f"`{name}` in {file.name} has {end - begin} bytes, and {shape} of {dtype} needs "
+            f"{math.prod(shape) * dtype.itemsize}"
+        )
+    return lazy_tensor(file, start + begin, shape, dtype, device)
+
+
+# ---- bytes as a file -----------------------------------------------------------------------------
+
+
+class TensorIO(io.RawIOBase):
+    """A Tensor of bytes (1-d, uint8) as a file to read from. RuntimeError for any other Tensor."""
+
+    def __init__(self, tensor: Tensor):
+        if tensor.ndim != 1 or tensor.dtype is not dtypes.uint8:
+            raise RuntimeError(
+                f"a file is one axis of bytes (uint8), not {tensor.dtype} of shape {tensor.shape}"
+            )
+        self._tensor, self._place = tensor, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        target = memoryview(buffer).cast("B")
+        part = self._tensor[self._place : self._place + len(target)].numpy()
+        target[: part.size] = part.data
+        self._place += part.size
+        return part.size
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Moves to a place; one before the beginning or after the end is these."""
+        size = len(self._tensor)
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: size}[whence]
+        self._place = min(max(origin + offset, 0), size)
+        return self._place
+
+    def tell(self) -> int:
+        return self._place

@@ -1,0 +1,230 @@
+"""Weights that PyTorch saved, read without PyTorch and without running what the file says.
+
+`torch.save` writes a zip archive: `data.pkl`, a pickle of the object in which every Tensor is a
+call (`_rebuild_tensor_v2` of a storage's number, a shape and strides), and `data/0`, `data/1`, …,
+the bytes of each storage. A pickle may call any function of any module. Here it may call those in
+`_ALLOWED`, which are ours, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
+from tinyframe.tensor.core import Tensor
+
+_LOCAL_HEADER = 30  # bytes before a zip entry's name, which end with the lengths of name and extra
+
+
+class _Storage(NamedTuple):
+    """Where the elements of one or more Tensors are in the file."""
+
+    start: int
+    size: int  # elements
+    dtype: DType
+
+
+def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
+    """What `torch.save` wrote (a state dict, or dicts and lists of Tensors), as Tensors.
+
+    The bytes of a Tensor are read when it is first used. FileError for a file that is no such
+    archive, or that is cut off, and where it holds anything but Tensors, numbers, texts and
+    containers of these: a whole model, which only its own code can read.
+    """
+    file = OpenFile(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = [n for n in archive.namelist() if n.rpartition("/")[2] == "data.pkl"]
+            if len(found) != 1:
+                raise FileError(f"{file.name} is a zip archive, but not one that torch.save made")
+            folder = found[0].removesuffix("data.pkl")
+            _check_byte_order(archive, folder, file.name)
+            with archive.open(found[0]) as stream:
+                return _Unpickler(stream, archive, folder, file, device).load()
+    except zipfile.BadZipFile as error:
+        with open(path, "rb") as start:
+            is_zip = start.read(2) == b"PK"
+        reason = (
+            "it is cut off" if is_zip
+            else "PyTorch before 1.6 wrote others; load and save it again with a newer one"
+        )  # fmt: skip
+        raise FileError(f"{file.name} is no complete zip archive ({error}): {reason}") from error
+    except (EOFError, KeyError, IndexError, AttributeError, TypeError, pickle.PickleError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{file.name}: its pickle cannot be read ({error!r})") from error
+
+
+def _check_byte_order(archive: zipfile.ZipFile, folder: str, name: str) -> None:
+    if f"{folder}byteorder" in archive.namelist():
+        order = archive.read(f"{folder}byteorder").decode()
+        if order != "little":
+            raise FileError(f"{name} was written with {order}-endian numbers; only little is read")
+
+
+class _Unpickler(pickle.Unpickler):
+    """Builds Tensors, and refuses all names that are not in the table."""
+
+    def __init__(
+        self, stream: Any, archive: zipfile.ZipFile, folder: str, file: OpenFile, device: str | None
+    ):
+        super().__init__(stream, encoding="utf-8")
+        self.archive, self.folder, self.file, self.device = archive, folder, file, device
+        self.own: dict[tuple[str, str], Any] = {
+            ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
+            ("torch._utils", "_rebuild_tensor_v3"): self._typed_tensor,
+            ("torch._utils", "_rebuild_parameter"): _parameter,
+            ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+        }
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in self.own:
+            return self.own[module, name]
+        if (module, name) in _ALLOWED:
+            return _ALLOWED[module, name]
+        raise FileError(
+            f"{self.file.name} wants to call {module}.{name}, which could do anything and is "
+            "refused: only Tensors are loaded. Where it holds a whole model, load it with PyTorch "
+            "and save model.state_dict()"
+        )
+
+    def persistent_load(self, reference: Any) -> _Storage:
+        kind, dtype, key, _location, size = reference
+        if kind != "storage":
+            raise FileError(f"{self.file.name} refers to {kind!r}, which is no storage")
+        if dtype is _UNTYPED:
+            dtype = dtypes.uint8
+        if not isinstance(dtype, DType):
+            raise FileError(f"{self.file.name} has a storage of {dtype}, which tinyframe lacks")
+        entry = self._entry(f"{self.folder}data/{key}")
+        if entry.file_size < size * dtype.itemsize:
+            raise FileError(
+                f"{self.file.name}: storage {key} has {entry.file_size} bytes, and {size} elements "
+                f"of {dtype} need {size * dtype.itemsize}"
+            )
+        return _Storage(self._start(entry), size, dtype)
+
+    def _entry(self, name: str) -> zipfile.ZipInfo:
+        try:
+            entry = self.archive.getinfo(name)
+        except KeyError as error:
+            raise FileError(f"{self.file.name} lacks {name}, which its pickle names") from error
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise FileError(f"{self.file.name}: {name} is compressed, which torch.save never does")
+        return entry
+
+    def _start(self, entry: zipfile.ZipInfo) -> int:
+        """Where the bytes of an entry begin: after its own header, with a name and some padding."""
+        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
+        if header[:4] != b"PK\x03\x04":
+            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
+        name, extra = struct.unpack("<HH", header[26:30])
+        return entry.header_offset + _LOCAL_HEADER + name + extra
+
+    def _typed_tensor(
+        self, storage: _Storage, offset: int, shape: Any, stride: Any, _grad: Any, _hooks: Any,
+        dtype: Any, *_more: Any,
+    ) -> Tensor:  # fmt: skip
+        """`_rebuild_tensor_v3`, for dtypes that have no storage of their own: of bytes."""
+        if not isinstance(dtype, DType):
+            raise FileError(f"{self.file.name} has a Tensor of {dtype}, which tinyframe lacks")
+        size = storage.size * storage.dtype.itemsize // dtype.itemsize
+        return self._tensor(_Storage(storage.start, size, dtype), offset, shape, stride)
+
+    def _tensor(
+        self, storage: _Storage, offset: int, shape: Any, stride: Any, *_more: Any
+    ) -> Tensor:
+        """`_rebuild_tensor_v2`: elements of a storage, from `offset` on, at these strides."""
+        sizes, steps = tuple(shape), tuple(stride)
+        ends = (offset, *sizes, *steps)
+        last = offset + sum(max(n - 1, 0) * step for n, step in zip(sizes, steps, strict=True))
+        if any(type(n) is not int or n < 0 for n in ends):
+            raise FileError(f"{self.file.name}: a Tensor of shape {sizes} with strides {steps}")
+        if 0 in sizes:
+            return Tensor.empty(sizes, dtype=storage.dtype, device=self.device)
+        if last >= storage.size:
+            raise FileError(
+                f"{self.file.name}: a Tensor of shape {sizes} with strides {steps} at {offset} "
+                f"reaches beyond its storage of {storage.size} elements"
+            )
+        if (order := _dense_order(sizes, steps)) is None:
+            return self._strided(storage, offset, sizes, steps)
+        start = storage.start + offset * storage.dtype.itemsize
+        stored = tuple(sizes[axis] for axis in order)
+        tensor = lazy_tensor(self.file, start, stored, storage.dtype, self.device)
+        if order == list(range(len(sizes))):
+            return tensor
+        return tensor.permute([order.index(axis) for axis in range(len(sizes))])
+
+    def _strided(
+        self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
+    ) -> Tensor:
+        """Any strides: read at once, and put in order by NumPy."""
+        itemsize = storage.dtype.itemsize
+        unit = np.dtype(f"V{itemsize}")
+        raw = np.frombuffer(self.file.read(storage.start, storage.size * itemsize), unit)
+        strides = tuple(step * itemsize for step in steps)
+        view = np.lib.stride_tricks.as_strided(raw[offset:], sizes, strides, writeable=False)
+        memory = OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
+        return lazy_tensor(memory, 0, sizes, storage.dtype, self.device)
+
+
+def _dense_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int] | None:
+    """The axes, slowest first, where the elements lie in memory without gaps: all of a storage, or
+    a transposed view of it. None for any other strides."""
+    # An axis of size 1 has any stride, and may lie anywhere: in place, for the usual order.
+    ones = [size == 1 for size in sizes]
+    moving = sorted((axis for axis, one in enumerate(ones) if not one), key=lambda a: -steps[a])
+    rest = iter(moving)
+    order = [axis if one else next(rest) for axis, one in enumerate(ones)]
+    expected = 1
+    for axis in reversed(order):
+        if sizes[axis] > 1 and steps[axis] != expected:
+            return None
+        expected *= sizes[axis]
+    return order
+
+
+def _parameter(data: Tensor, requires_grad: bool = True, *_more: Any) -> Tensor:
+    """A Parameter is a Tensor; whether it is trained is for an optimizer to say."""
+    return data
+
+
+def _device(kind: str, index: int | None = None) -> str:
+    """`torch.device`: its name is all there is to it here."""
+    return kind if index is None else f"{kind}:{index}"
+
+
+_UNTYPED = object()
+
+_STORAGES = {
+    "Double": dtypes.float64, "Float": dtypes.float32, "Half": dtypes.float16,
+    "BFloat16": dtypes.bfloat16, "Long": dtypes.int64, "Int": dtypes.int32,
+    "Short": dtypes.int16, "Char": dtypes.int8, "Byte": dtypes.uint8, "Bool": dtypes.bool,
+}  # fmt: skip
+
+_DTYPES = {
+    "float64": dtypes.float64, "float32": dtypes.float32, "float16": dtypes.float16,
+    "bfloat16": dtypes.bfloat16, "int64": dtypes.int64, "int32": dtypes.int32,
+    "int16": dtypes.int16, "int8": dtypes.int8, "uint64": dtypes.uint64, "uint32": dtypes.uint32,
+    "uint16": dtypes.uint16, "uint8": dtypes.uint8, "bool": dtypes.bool,
+}  # fmt: skip
+
+# (module, name) in a pickle: what it stands for here
+_ALLOWED: dict[tuple[str, str], Callable | DType | object] = {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("torch", "Size"): tuple,
+    ("torch", "device"): _device,
+    ("torch.storage", "UntypedStorage"): _UNTYPED,
+    **{("torch", f"{name}Storage"): dtype for name, dtype in _STORAGES.items()},
+    **{("torch", name): dtype for name, dtype in _DTYPES.items()},
+}
