@@ -83,10 +83,15 @@ def is_leaf(u: UOp) -> bool:
     return u.op in (Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
 
 
+def depends_on(indices: Indices) -> frozenset[UOp]:
+    """The RANGEs that occur in indices."""
+    return frozenset[UOp]().union(*[i.ranges for i in indices])
+
+
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
     """The loops in which a value at `indices` really runs: those it depends on, and if one of them
     is a reduce's loop, all the loops around that."""
-    depends = frozenset[UOp]().union(*[i.ranges for i in indices])
+    depends = depends_on(indices)
     if not any(r.arg[1] is AxisType.REDUCE for r in depends):
         return tuple(r for r in path if r in depends)
     last = max((n for n, r in enumerate(path) if r in depends), default=-1)
@@ -189,6 +194,8 @@ class _Graph:
         if u in self.reduce_ends:
             if len({use.kernel for use in uses}) > 1:
                 return "a reduce used by several kernels"
+            if any(iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct):
+                return "a reduce inside a loop that it does not depend on"
             if sum(evaluations) > u.size:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
