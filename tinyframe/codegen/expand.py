@@ -172,23 +172,17 @@ def _broadcast(u: UOp, n: int) -> UOp:
     return u if u.dtype.count == n else u.vectorize(n)
 
 
-def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> tuple[bool, list[UOp]]:
-    """The INDEX of each lane, and whether they lie side by side under one condition."""
+def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
+    """One INDEX for all lanes where they lie evenly apart under one condition (`arg` is how far, if
+    not side by side), else one for each lane."""
     _, valid, flat = index.src
-    ts = terms(flat)
-    step = ts.get(lane, 0)
-    alone = not any(lane in t.ranges for t in ts if t is not None and t is not lane)
-    conditions = [valid] * length(lane)
-    if lane in valid.ranges:
-        conditions = [put_constants(valid, {lane: UOp.const(dtypes.int, k)}).simplify() for k in range(length(lane))]
-    if alone:
-        rest = {t: f for t, f in ts.items() if t is not lane}
-        flats = [total({**rest, None: rest.get(None, 0) + step * k}, flat.dtype) for k in range(length(lane))]
-    else:
-        flats = [put_constants(flat, {lane: UOp.const(dtypes.int, k)}).simplify() for k in range(length(lane))]
-    loads = _rebuilt(index, done)
-    places = [_place(index, c, f, done, loads) for c, f in zip(conditions, flats, strict=True)]
-    return alone and step == 1 and lane not in valid.ranges, places
+    ts, loads = terms(flat), _rebuilt(index, done)
+    if lane not in valid.ranges and not any(lane in t.ranges for t in ts if t is not None and t is not lane):
+        first = total({t: f for t, f in ts.items() if t is not lane}, flat.dtype)
+        step = ts.get(lane, 0)
+        return [_place(index, valid, first, done, loads).replace(arg=None if step == 1 else step)]
+    constants = [{lane: UOp.const(dtypes.int, k)} for k in range(length(lane))]
+    return [_place(index, *[put_constants(s, k).simplify() for s in (valid, flat)], done, loads) for k in constants]
 
 
 def _rebuilt(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
@@ -207,9 +201,8 @@ def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
     index = u.src[0]
     if lane is None:
         return u.replace(src=(_place(index, *index.src[1:], done, _rebuilt(index, done)),))
-    contiguous, places = _lane_places(index, lane, done)
-    vector = u.dtype.vec(length(lane))
-    if contiguous:
+    places, vector = _lane_places(index, lane, done), u.dtype.vec(length(lane))
+    if len(places) == 1:
         return UOp(Ops.LOAD, vector, (places[0],))
     return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
 
@@ -222,8 +215,8 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
         place = _place(index, *index.src[1:], done, _rebuilt(index, done))
         return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
     value = _broadcast(value, length(lane))
-    contiguous, places = _lane_places(index, lane, done)
-    if contiguous:
+    places = _lane_places(index, lane, done)
+    if len(places) == 1:
         return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
     return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (p, value.gep(k), *loops)) for k, p in enumerate(places)])
 

@@ -226,6 +226,9 @@ class _Writer:
 
     def _load(self, u: UOp) -> None:
         index = u.src[0]
+        if index.arg is not None:
+            self._load_apart(u, index)
+            return
         place = self.place(index, u.dtype)
         if index.src[0].dtype.addrspace is AddrSpace.REG:
             self.names[u], self.masks[u] = place, self.masks.get(index.src[0], 1)
@@ -238,9 +241,32 @@ class _Writer:
             self.masks[u] = 1
         self.declare(u, place, "val")
 
+    def lanes(self, index: UOp, count: int) -> tuple[str, str]:
+        """A loop over the lanes of a vector, and the place of lane `l` in memory `arg` apart."""
+        sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
+        place = f"{self.names[index.src[0]]}[{self.text(index.src[2], bare=True)} {sign} l * {step}]"
+        return f"for (int l = 0; l < {count}; l++)", place
+
+    def _load_apart(self, u: UOp, index: UOp) -> None:
+        """Lanes that do not lie side by side, one by one."""
+        loop, place = self.lanes(index, u.dtype.count)
+        sign, start, guard = "", "", ""
+        if u.dtype.scalar() is dtypes.bool:
+            self.masks[u], sign = 1, "-"
+        if not is_true(index.src[1]):
+            start, guard = " = {0}", f"if ({self.text(index.src[1], bare=True)}) "
+        self.names[u] = name = self.number("val")
+        self.line(f"{self.type_of(u)} {name}{start}; {guard}{loop} {name}[l] = {sign}{place};")
+
     def _store(self, u: UOp) -> None:
         index, value = u.src
         buffer = index.src[0]
+        if index.arg is not None:
+            loop, place = self.lanes(index, value.dtype.count)
+            lane = f"{self.named(value)}[l]" + " != 0" * (value.dtype.scalar() is dtypes.bool)
+            guard = "" if is_true(index.src[1]) else f"if ({self.text(index.src[1], bare=True)}) "
+            self.line(f"{guard}{loop} {place} = {lane};")
+            return
         text = self.text(value, bare=True)
         if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1:
             if buffer.dtype.addrspace is AddrSpace.REG:  # as wide as what it begins with

@@ -348,7 +348,8 @@ class PythonRunner(Runner):
 
     def _load(self, line: Line) -> Step:
         values, out, count = self.values, line.number, line.dtype.count
-        buffer, valid, flat, unit, size = self._place(line)
+        buffer, valid, flat, unit, size, step = self._place(line)
+        reach = step * (count - 1)  # from the first lane to the last
         nothing: Any = truncate[line.dtype.scalar()](0)
         scratch = self.lines[buffer].op is not Ops.DEFINE_GLOBAL
         if count > 1:
@@ -358,9 +359,13 @@ class PythonRunner(Runner):
                 values[out] = nothing
                 return
             at = values[flat] * unit
-            if not 0 <= at <= size - count:
+            if not (0 <= at < size and 0 <= at + reach < size):
                 raise self._out_of_bounds(line, "reads", at, size)
-            found = values[buffer][at] if count == 1 else tuple(values[buffer][at : at + count])
+            memory = values[buffer]
+            if count == 1:
+                found = memory[at]
+            else:
+                found = tuple([memory[at + step * lane] for lane in range(count)])
             if scratch and (found is None or (count > 1 and None in found)):
                 raise UninitializedRead(
                     f"kernel {self.name}, line {line.number}: {self._name(buffer)}[{at}] is read, "
@@ -372,29 +377,32 @@ class PythonRunner(Runner):
     def _store(self, line: Line) -> Step:
         values, value = self.values, line.src[1]
         count = self.lines[value].dtype.count
-        buffer, valid, flat, unit, size = self._place(line)
+        buffer, valid, flat, unit, size, step = self._place(line)
+        reach = step * (count - 1)
         def store() -> None:
             if not values[valid]:
                 return
             at = values[flat] * unit
-            if not 0 <= at <= size - count:
+            if not (0 <= at < size and 0 <= at + reach < size):
                 raise self._out_of_bounds(line, "writes", at, size)
             memory = values[buffer]
             if count == 1:
                 memory[at] = values[value]
             else:
                 for lane, x in enumerate(values[value]):
-                    memory[at + lane] = x
+                    memory[at + step * lane] = x
         return store
 
-    def _place(self, line: Line) -> tuple[int, int, int, int, int]:
-        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size."""
+    def _place(self, line: Line) -> tuple[int, int, int, int, int, int]:
+        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size, and
+        how far apart the lanes of a vector are."""
         buffer, valid, flat = self.lines[line.src[0]].src
         dtype = self.lines[buffer].dtype
         assert isinstance(dtype, PtrDType)
         # A pointer to vectors counts in vectors; here all memory counts in single numbers.
         unit = dtype.base.count
-        return buffer, valid, flat, unit, dtype.size * unit
+        apart = self.lines[line.src[0]].arg
+        return buffer, valid, flat, unit, dtype.size * unit, 1 if apart is None else apart
 
     def _out_of_bounds(self, line: Line, does: str, at: int, size: int) -> OutOfBounds:
         buffer = self.lines[line.src[0]].src[0]

@@ -61,8 +61,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
     RANGE … ENDRANGE(RANGE)     a loop, run 0..size-1; a THREAD range runs from the launch's
                                 start to its stop
     IF(c) … ENDIF(IF)           runs what is between where c
-    INDEX(memory, valid, i)     one flat index
-    LOAD, STORE                 of a dtype with n lanes: n neighbouring elements from that index on
+    INDEX(memory, valid, i)     one flat index; arg, if not None: how far apart a vector's lanes lie
+    LOAD, STORE                 of a dtype with n lanes: n elements from that index on, side by side
+                                unless the INDEX says otherwise
     DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator
     VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of one
     SPECIAL                     a number of the GPU thread, arg = (name, size)
@@ -269,10 +270,10 @@ spec_tensor = PatternMatcher([
 
 
 def index_fits(u: UOp) -> bool:
-    """INDEX(memory, valid, one expression per dimension), or one flat one where arg is None."""
+    """INDEX(memory, valid, one expression per dimension), or one flat one where arg is no shape."""
     memory, valid, *ix = u.src
     is_memory = isinstance(memory.dtype, PtrDType) or memory.op is Ops.STAGE
-    dimensions = 1 if u.arg is None else len(u.arg)
+    dimensions = len(u.arg) if isinstance(u.arg, tuple) else 1
     return (is_memory and valid.dtype is dtypes.bool
             and all(map(is_index, ix)) and len(ix) == dimensions)  # fmt: skip
 
@@ -319,7 +320,7 @@ spec_kernel = PatternMatcher([
 
 spec_program = PatternMatcher([
     row(Ops.STORE, lambda u: len(u.src) == FIRST_RANGE[Ops.STORE] and stores(u)),
-    row(Ops.INDEX, lambda u: u.arg is None and index_fits(u)),
+    row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple) and index_fits(u)),
     row(Ops.ENDRANGE, lambda u: sources(u, Ops.RANGE)),
     row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),
     row(Ops.ENDIF, lambda u: sources(u, Ops.IF)),
