@@ -90,14 +90,15 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
-    loops = [u for u in nodes if u.op is Ops.RANGE and u not in copied]
-    function = function_name(ast, sorted(loops, key=_name_order))
+    loops = sorted((u for u in nodes if u.op is Ops.RANGE and u not in copied), key=_name_order)
+    function = function_name(ast, loops)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
     written = {s.src[0].src[0].arg for s in ast.src}
     return ProgramSpec(
-        name=kernel_name(ast, function), function=function, src=source, device=renderer.device, ast=ast, uops=uops, globals=sorted(used),
+        name=kernel_name(ast, function), function=function, src=source, device=renderer.device, ast=ast, uops=uops,
+        loops=loops, globals=sorted(used),
         outs=sorted(written), ins=[a for a in arguments if a not in written], vars=variables(uops),
         threads=thread_count(uops), opts=job.opts or [], ops_estimate=estimate_ops(ast), mem_estimate=estimate_mem(ast))
 

@@ -14,7 +14,8 @@ class ProgramSpec:
     """One kernel as source text.
 
     name: as it is shown, different for each kernel. function: its name in the source, which says the
-    sizes only, so that equal kernels of different sessions are equal text for the disk cache.
+    sizes only, so that equal kernels of different sessions are equal text for the disk cache. loops:
+    the RANGEs whose sizes those are, after the Opts.
     globals: the slots of the kernel's arguments. vars: its Variables, in argument order. threads:
     iterations of its THREAD loop, 1 where it has none. ops_estimate: arithmetic operations;
     mem_estimate: bytes of the arguments that it touches, each counted once.
@@ -26,6 +27,7 @@ class ProgramSpec:
     device: str
     ast: UOp
     uops: list[UOp] = field(repr=False)
+    loops: list[UOp] = field(repr=False)
     globals: list[int]
     outs: list[int]
     ins: list[int]
@@ -65,10 +67,8 @@ _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cya
 
 def colored_name(spec: ProgramSpec) -> str:
     """The name with each size in the colour of its axis: reduce red, vector and upcast yellow, thread cyan."""
-    parts = [spec.name.split("_")[0]]
-    for r in (u for u in spec.uops if u.op is Ops.RANGE):
-        parts.append(f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m")
-    return "_".join(parts)
+    sizes = [f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m" for r in spec.loops]
+    return "_".join([spec.function.split("_")[0], *sizes]) + spec.name.removeprefix(spec.function)
 
 
 def estimate_ops(sink: UOp) -> int:
