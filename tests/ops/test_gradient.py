@@ -376,7 +376,8 @@ def test_history_is_kept_for_gradients_only():
     y = (x * 2).realize()
     z = (Tensor([1.0], requires_grad=True).detach() * 3).realize()
     assert len(history) == before
-    loss = (Tensor([1.0], requires_grad=True) * 3).sum().realize()
+    w = Tensor([1.0], requires_grad=True)
+    loss = (w * 3).sum().realize()
     assert len(history) == before + 1
     del loss, y, z
     gc.collect()

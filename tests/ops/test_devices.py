@@ -1,0 +1,133 @@
+"""The same programs give the same numbers on the CPU, on the CPU without optimization, and on PYTHON.
+
+What is right is said by `tests/reference.py`, which evaluates the graph itself with NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.reference import evaluate
+from tests.values import assert_close
+from tinyframe import Context, Tensor, dtypes
+
+
+def data(*shape: int, seed: int = 0, low: float = -2, high: float = 2) -> Tensor:
+    random = np.random.default_rng(seed)
+    return Tensor(random.uniform(low, high, shape).astype(np.float32))
+
+
+def ints(*shape: int, dtype=dtypes.int32) -> Tensor:
+    return Tensor(np.random.default_rng(1).integers(-50, 50, shape)).cast(dtype)
+
+
+def gradients(function: Callable, *inputs: Tensor) -> Tensor:
+    """The gradients by all inputs, one after another."""
+    grads = function(*inputs).gradient(*inputs)
+    return Tensor.cat(*[grad.flatten() for grad in grads])
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.transpose(-1, -2) / 4).softmax(-1) @ v
+
+
+def layernorm(x: Tensor) -> Tensor:
+    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt()
+
+
+def adam(w: Tensor, g: Tensor) -> Tensor:
+    m, v = g * 0.1, g * g * 0.001
+    return w - 0.01 * (m / 0.1) / ((v / 0.001).sqrt() + 1e-8)
+
+
+PROGRAMS: dict[str, Callable[[], Tensor]] = {
+    "elementwise": lambda: (data(5, 7) + data(7, seed=1) * 2).relu() - data(5, 1, seed=2),
+    "functions": lambda: Tensor.stack(*[getattr(data(9, low=0.1), f)() for f in
+                                        ("exp", "log", "sin", "cos", "sqrt", "tanh", "sigmoid", "erf", "gelu")]),
+    "ints": lambda: Tensor.stack(ints(9) // 7, ints(9) % 7, ints(9) // -7, ints(9) % -7, ints(9) << 2, ints(9) >> 1),
+    "int8": lambda: ints(9, dtype=dtypes.int8) * 7 + 3,
+    "uint8": lambda: ints(9, dtype=dtypes.uint8) * 7 // 3,
+    "int64": lambda: ints(9, dtype=dtypes.int64) * 2**40 % 1001,
+    "half": lambda: (data(4, 5).half() * 3).exp().sum(1),
+    "bfloat16": lambda: (data(4, 5).bfloat16() * 3).sum(0),
+    "double": lambda: data(4, 5).double().exp().sum(),
+    "bool": lambda: (data(4, 5) > 0) & (data(4, 5, seed=1) > 0) | (data(4, 5, seed=2) == 0),
+    "compare": lambda: (data(33) <= data(33, seed=1)).where(data(33), -1),
+    "sum all": lambda: data(13, 17).sum(),
+    "sum rows": lambda: data(13, 17).sum(1),
+    "sum columns": lambda: data(13, 17).sum(0),
+    "sum middle": lambda: data(3, 17, 5).sum(1),
+    "max": lambda: data(13, 17).max(1),
+    "min": lambda: data(13, 17).min(0),
+    "prod": lambda: data(5, 4).prod(1),
+    "mean and var": lambda: data(6, 20).var(1) + data(6, 20).mean(1),
+    "argmax": lambda: data(6, 20).argmax(1) + data(6, 20).argmin(1),
+    "any": lambda: (data(6, 3) > 1.5).any(1),
+    "softmax": lambda: data(6, 20).softmax(),
+    "log_softmax": lambda: data(6, 20).log_softmax(0),
+    "layernorm": lambda: layernorm(data(4, 24)),
+    "normalize": lambda: data(50) / data(50).sum(),
+    "matmul": lambda: data(9, 17) @ data(17, 11, seed=1),
+    "matmul 32": lambda: data(32, 32) @ data(32, 32, seed=1),
+    "matmul batched": lambda: data(2, 5, 7) @ data(3, 1, 7, 4, seed=1),
+    "matmul transposed": lambda: data(9, 8).T @ data(9, 7, seed=1),
+    "matmul ints": lambda: ints(4, 5) @ ints(5, 3),
+    "matmul half": lambda: data(4, 5).half() @ data(5, 6, seed=1).half(),
+    "vector": lambda: data(40).dot(data(40, seed=1)),
+    "mlp": lambda: (data(4, 8) @ data(8, 6, seed=1) + data(6, seed=2)).relu() @ data(6, 3, seed=3),
+    "attention": lambda: attention(data(2, 6, 4), data(2, 6, 4, seed=1), data(2, 6, 4, seed=2)),
+    "conv": lambda: data(2, 3, 7, 6).conv2d(data(4, 3, 3, 3, seed=1), padding=1, stride=2),
+    "conv grouped": lambda: data(1, 4, 6, 6).conv2d(data(4, 2, 2, 3, seed=1), data(4, seed=2), groups=2, dilation=2),
+    "reshape": lambda: data(6, 4).reshape(3, 8).permute(1, 0).reshape(4, 6).sum(1),
+    "pads": lambda: data(4, 5).pad(((1, 2), (0, 3)), value=1.5).exp().sum(0),
+    "shrinks": lambda: data(8, 9)[1:7:2, ::-3].pad((1, 0)).flip(0),
+    "windows": lambda: data(3, 11).window(1, 3, 2, 2).max(-1),
+    "cat": lambda: Tensor.cat(data(2, 3), data(4, 3, seed=1) * 2, dim=0).exp(),
+    "repeat": lambda: data(2, 3).repeat(2, 2) + data(2, 1).repeat_interleave(2, 0).repeat(1, 6),
+    "triangle": lambda: (Tensor.arange(6).reshape(6, 1) >= Tensor.arange(6)).where(data(6, 6), 0),
+    "eye": lambda: Tensor.eye(5) * 3 + data(5, 5),
+    "gradient of mlp": lambda: gradients(
+        lambda x, w1, w2: -((x @ w1).relu() @ w2).log_softmax()[:, 0].mean(),
+        data(5, 4), data(4, 6, seed=1), data(6, 3, seed=2)),
+    "gradient of conv": lambda: gradients(
+        lambda x, w: x.conv2d(w, padding=1, stride=2).square().sum(), data(2, 2, 6, 5), data(3, 2, 3, 2, seed=1)),
+    "gradient of attention": lambda: gradients(
+        lambda *a: attention(*a).square().sum(), data(4, 3), data(4, 3, seed=1), data(4, 3, seed=2)),
+    "gradient of layernorm": lambda: gradients(lambda x, w: (layernorm(x) * w).exp().sum(), data(3, 8), data(8, seed=1)),
+    "gradient of max": lambda: gradients(lambda x: x.unfold(1, 3, 1).max(-1).square().sum(), data(3, 8)),
+    "adam": lambda: adam(data(30), data(30, seed=1)),
+    "random": lambda: seeded(lambda: Tensor.rand(40)),
+    "normal": lambda: seeded(lambda: Tensor.randn(5, 6)),
+    "assign": lambda: assigned(data(4, 4).realize()),
+}  # fmt: skip
+
+
+def seeded(make: Callable[[], Tensor]) -> Tensor:
+    Tensor.manual_seed(42)
+    return make()
+
+
+def assigned(x: Tensor) -> Tensor:
+    x.assign(x.T + 1)
+    return x.assign(x * 2)
+
+
+SETTINGS = {
+    "CPU": dict(DEVICE="CPU"),
+    "CPU without optimization": dict(DEVICE="CPU", NOOPT=1),
+    "PYTHON": dict(DEVICE="PYTHON"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name, setting):
+    with Context(**SETTINGS[setting]):
+        out = PROGRAMS[name]()
+        expected = evaluate(out.uop)
+        assert out.device == SETTINGS[setting]["DEVICE"]
+        found = out.numpy()
+    assert_close(found, expected, out.dtype, scale=20, what=f"{name} on {setting}")
