@@ -23,6 +23,7 @@ import numpy as np
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.errors import AssignError, AxisError, DTypeError, GradientError, SingleElementError
+from tinyframe.engine.jit import needs_value
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
@@ -172,6 +173,7 @@ class Tensor(
 
     def _buffer(self) -> Buffer:
         """The Buffer with exactly the elements of this Tensor, in order, computed where need be."""
+        needs_value("reading a Tensor's values")
         if not all(isinstance(size, int) for size in self.shape):
             raise ValueError(
                 f"shape {self.shape} has a Variable in it; take a part of known size first, such as "

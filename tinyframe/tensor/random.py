@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tinyframe.device import Device
+from tinyframe.device import Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
+from tinyframe.engine.jit import refill_at_replay
 from tinyframe.errors import DTypeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape
@@ -37,9 +38,16 @@ class Random(TensorBase):
     def _random_bits(cls, count: int, device: str) -> Self:
         """`count` uint32s, every bit random."""
         pairs = -(-count // 2)
-        first, Random._counter = Random._counter, Random._counter + pairs
-        # Data and not constants, or each call would be another kernel to compile.
-        state = cls._data(np.array([Random._key, first], np.uint64), dtypes.uint64, device)
+
+        def next_state() -> np.ndarray:
+            first, Random._counter = Random._counter, Random._counter + pairs
+            return np.array([Random._key, first], np.uint64)
+
+        # Data and not constants, or each call would be another kernel to compile. A TinyJit fills it
+        # anew at each replay, as each call would have.
+        state = cls._data(next_state(), dtypes.uint64, device)
+        memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
+        refill_at_replay(buffer_of(memory), lambda buffer: buffer.copyin(memoryview(next_state()).cast("B")))
         key, start = state.shrink(((0, 1),)), state.shrink(((1, 2),))
         counters = cls._index(pairs, device).cast(dtypes.uint64) + start
         bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key.expand(pairs))
