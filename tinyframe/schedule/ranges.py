@@ -213,13 +213,20 @@ simplify_kernel = kernel_rules + sym
 
 
 def order_ranges(sink: UOp) -> UOp:
-    """Store loops that reduces depend on go outermost, so that a reduce runs once for each of its results."""
-    reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE]
-    counts = {r: sum(r in u.ranges for u in reduces) for s in sink.src for r in s.own_ranges}
-    if len(set(counts.values())) < 2:
-        return sink
-    return UOp.sink(*[s.replace(src=(*s.src[:2], *sorted(s.own_ranges, key=lambda r: -counts[r])))
-                      for s in sink.src], arg=sink.arg)
+    """Loops that reduces depend on go outermost, so that a reduce runs once for each of its results."""
+    nodes = sink.toposort()
+    counts: Counter[UOp] = Counter()  # for each range, the reduces that depend on it
+    for u in nodes:
+        if u.op is Ops.REDUCE:
+            counts.update(u.ranges)
+    done: dict[UOp, UOp] = {}
+    for u in nodes:
+        src = tuple([done[s] for s in u.src])
+        if u.op in (Ops.STORE, Ops.REDUCE):
+            first = FIRST_RANGE[u.op]
+            src = src[:first] + tuple(sorted(src[first:], key=lambda r: -counts[r]))
+        done[u] = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+    return done[sink]
 
 
 def renumber(sink: UOp) -> UOp:
