@@ -29,11 +29,9 @@ class Statement:
 
 def linearize(sink: UOp) -> list[UOp]:
     """The program of a kernel whose ranges are all real loops."""
+    sink = loops_of_their_own(sink)
     parent = loop_tree(sink)
-    for u in sink.toposort():
-        if u.op is Ops.REDUCE and not u.ranges.issuperset(around := runs_of(u, parent)):
-            extra = [r for r in around if r not in u.ranges]
-            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}")
+    check_loops(sink, parent)
     statements = _statements(sink, parent)
     return _in_order(statements, parent)
 
@@ -73,11 +71,51 @@ def deepest(ranges: frozenset[UOp], parent: dict[UOp, UOp | None]) -> UOp | None
 
 def runs_of(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
     """The loops around a node, outermost first."""
-    loop, loops = deepest(u.ranges, parent), []
+    return _loops_down_to(deepest(u.ranges, parent), parent)
+
+
+def _loops_down_to(loop: UOp | None, parent: dict[UOp, UOp | None]) -> list[UOp]:
+    loops: list[UOp] = []
     while loop is not None:
         loops.append(loop)
         loop = parent[loop]
     return loops[::-1]
+
+
+def loops_of_their_own(sink: UOp) -> UOp:
+    """Reduces that share RANGEs without depending on the same loops get RANGEs of their own.
+
+    The copies that UPCAST makes of a reduce share its loop; one that turns out not to depend on the
+    loops around it (nothing of a padding is read) has to stand outside of them.
+    """
+    while True:
+        reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE]
+        # the one that depends on most loops keeps the range
+        keeper: dict[UOp, tuple] = {}
+        for u in sorted(reduces, key=lambda u: -len(u.ranges)):
+            for r in u.own_ranges:
+                keeper.setdefault(r, (u.own_ranges, u.ranges))
+        moved = [u for u in reduces if any(keeper[r] != (u.own_ranges, u.ranges) for r in u.own_ranges)]
+        if not moved:
+            return sink
+        number = itertools.count(1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE))
+        u = moved[-1]  # the outermost: what is inside may follow
+        own = {r: r.replace(arg=(next(number), *r.arg[1:])) for r in u.own_ranges}
+        alike = [x for x in moved if (x.own_ranges, x.ranges) == (u.own_ranges, u.ranges)]
+        sink = sink.substitute({x: x.substitute(own) for x in alike})
+
+
+def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
+    """Raises RuntimeError if a reduce would run more often than it has results, or with a loop of
+    its own outside of where its accumulator starts anew."""
+    for u in sink.toposort():
+        if u.op is not Ops.REDUCE:
+            continue
+        around = runs_of(u, parent)
+        if extra := [r for r in around if r not in u.ranges]:
+            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}")
+        if (loops := _loops_down_to(u.own_ranges[-1], parent)) != [*around, *u.own_ranges]:
+            raise RuntimeError(f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its result of {around}")
 
 
 # ---- statements -----------------------------------------------------------------------------------
