@@ -163,8 +163,11 @@ class OneCycleLR(Schedule):
 
 
 def _half_cosine(part: Tensor, begin: float, end: float) -> Tensor:
-    """From begin (part 0) to end (part 1), slowly at both ends."""
-    return end + (begin - end) * ((part * math.pi).cos() + 1) / 2
+    """From begin (part 0) to end (part 1), slowly at both ends.
+
+    (1 + cos(x)) / 2 is cos(x / 2) squared, which keeps its digits near the end, where it is 0.
+    """
+    return end + (begin - end) * (part * (math.pi / 2)).cos().square()
 
 
 def _line(part: Tensor, begin: float, end: float) -> Tensor:

@@ -1,0 +1,262 @@
+"""Optimizers and schedules take the steps that PyTorch's take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tests.values import assert_close
+from tinyframe import Tensor, dtypes, nn
+from tinyframe.nn import lr, optim
+
+OURS = {"SGD": optim.SGD, "Adam": optim.Adam, "AdamW": optim.AdamW, "Muon": optim.Muon}
+
+
+def random(*shape: int, seed: int = 0, dtype=np.float32) -> np.ndarray:
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
+
+
+def torch_options(options: dict) -> dict:
+    options = dict(options)
+    if "b1" in options or "b2" in options:
+        options["betas"] = (options.pop("b1", 0.9), options.pop("b2", 0.999))
+    return options
+
+
+def network(x, w, v, m):
+    """Two matrices in a row, a softmax, and a mean: gradients of all sizes."""
+    out = (x @ w).relu() @ v
+    return ((out.log_softmax(1) * m) + m).sum()
+
+
+def train(steps, ours, theirs, dtype=np.float32):
+    """The parameters after each step, ours and PyTorch's. The batch changes with the step."""
+    begin = [random(4, 6, seed=1, dtype=dtype), random(6, 3, seed=2, dtype=dtype)]
+    mine = [Tensor(w) for w in begin]
+    other = [torch.tensor(w, requires_grad=True) for w in begin]
+    optimizer, reference = ours(mine), theirs(other)
+    for step in range(steps):
+        x, m = random(5, 4, seed=10 + step, dtype=dtype), random(5, 3, seed=50 + step, dtype=dtype)
+        optimizer.zero_grad()
+        reference.zero_grad()
+        network(Tensor(x), *mine, Tensor(m)).backward()
+        network(torch.tensor(x), *other, torch.tensor(m)).backward()
+        optimizer.step()
+        reference.step()
+        yield step, [t.numpy() for t in mine], [t.detach().numpy() for t in other]
+
+
+def agree(name, options, steps=20, scale=50.0, dtype=np.float32):
+    kind = getattr(torch.optim, name)
+    ours, theirs = {**options}, torch_options(options)
+    states = train(steps, lambda p: OURS[name](p, **ours), lambda p: kind(p, **theirs), dtype)
+    for step, found, expected in states:
+        for a, b in zip(found, expected, strict=True):
+            size = max(1.0, float(abs(b).max()))
+            what = f"{name}({options}) after step {step + 1}"
+            kept = dtypes.float32 if dtype is np.float32 else dtypes.float64
+            assert_close(a / size, b / size, kept, scale, what)
+
+
+OPTIONS = [
+    ("SGD", {"lr": 0.01}),
+    ("SGD", {"lr": 0.01, "momentum": 0.9}),
+    ("SGD", {"lr": 0.01, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    ("SGD", {"lr": 10.0}),
+    ("Adam", {"lr": 0.001}),
+    ("Adam", {"lr": 0.01, "b1": 0.5, "b2": 0.9, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.1, "b1": 0.0}),
+    ("AdamW", {"lr": 0.001}),
+    ("AdamW", {"lr": 0.1, "weight_decay": 0.3}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_twenty_steps_are_those_of_pytorch(name, options):
+    agree(name, options)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
+    agree(name, {"lr": 10.0}, steps=10, scale=500)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_float64_parameters_take_the_steps_of_float64(name):
+    agree(name, {"lr": 0.01}, steps=5, scale=1e-4, dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lr": 0.001},
+        {"lr": 10.0},
+        {"lr": 0.02, "momentum": 0.8, "nesterov": False, "weight_decay": 0.0, "ns_steps": 3},
+    ],
+)
+def test_muon_takes_the_steps_of_pytorch_with_its_rounding_to_bfloat16(options):
+    # A digit of a gradient that is one off moves a bfloat16 by its last digit now and then.
+    agree("Muon", options, scale=500 * max(1, options["lr"]))
+
+
+def test_a_matrix_made_orthogonal_is_bit_for_bit_that_of_pytorch():
+    from torch.optim._muon import _zeropower_via_newtonschulz
+
+    coefficients = (3.4445, -4.775, 2.0315)
+    for shape in ((4, 4), (3, 7), (7, 3)):
+        g = random(*shape)
+        found = optim.orthogonalized(Tensor(g), 5, coefficients, 1e-7).numpy()
+        expected = _zeropower_via_newtonschulz(torch.tensor(g), coefficients, 5, 1e-7)
+        np.testing.assert_array_equal(found, expected.float().numpy())
+
+
+def test_lamb_takes_the_steps_of_its_paper():
+    def lamb(parameters, lr=0.01, b1=0.9, b2=0.999, eps=1e-6, decay=0.1):
+        state = [(torch.zeros_like(p), torch.zeros_like(p)) for p in parameters]
+        t = 0
+
+        def step():
+            nonlocal t
+            t += 1
+            for p, (m, v) in zip(parameters, state, strict=True):
+                m.mul_(b1).add_(p.grad, alpha=1 - b1)
+                v.mul_(b2).addcmul_(p.grad, p.grad, value=1 - b2)
+                update = m / (1 - b1**t) / ((v / (1 - b2**t)).sqrt() + eps) + decay * p.detach()
+                trust = p.detach().norm() / update.norm()
+                with torch.no_grad():
+                    p -= lr * trust * update
+
+        return Reference(parameters, step)
+
+    states = train(20, lambda p: optim.LAMB(p, lr=0.01, weight_decay=0.1), lamb)
+    for _, found, expected in states:
+        for a, b in zip(found, expected, strict=True):
+            assert_close(a, b, dtypes.float32, 50)
+
+
+@pytest.mark.parametrize("classic", [False, True])
+def test_lars_takes_the_steps_of_its_paper(classic):
+    def lars(parameters, lr=0.5, momentum=0.9, decay=0.1, tcoef=0.02):
+        buffers = [torch.zeros_like(p) for p in parameters]
+
+        def step():
+            for p, b in zip(parameters, buffers, strict=True):
+                size, slope = p.detach().norm(), p.grad.norm()
+                local = lr * tcoef * size / (slope + decay * size)
+                inside = local if classic else 1.0
+                b.mul_(momentum).add_(inside * (p.grad + decay * p.detach()))
+                with torch.no_grad():
+                    p -= b if classic else local * b
+
+        return Reference(parameters, step)
+
+    options = {"lr": 0.5, "momentum": 0.9, "weight_decay": 0.1, "tcoef": 0.02, "classic": classic}
+    for _, found, expected in train(20, lambda p: optim.LARS(p, **options), lars):
+        for a, b in zip(found, expected, strict=True):
+            assert_close(a, b, dtypes.float32, 50)
+
+
+class Reference:
+    """A rule written down in this file, with the methods of a PyTorch optimizer."""
+
+    def __init__(self, parameters, step):
+        self.parameters, self.step = parameters, step
+
+    def zero_grad(self):
+        for p in self.parameters:
+            p.grad = None
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.0, float("inf")])
+@pytest.mark.parametrize("max_norm", [0.5, 100.0])
+def test_clipping_by_norm_agrees_with_pytorch(max_norm, norm_type):
+    grads = [random(3, 4, seed=1), random(5, seed=2)]
+    mine, other = [], []
+    for g in grads:
+        mine.append(Tensor.zeros(*g.shape, requires_grad=True))
+        mine[-1].grad = Tensor(g)
+        other.append(torch.zeros(*g.shape, requires_grad=True))
+        other[-1].grad = torch.tensor(g)
+    norm = nn.clip_grad_norm_(mine, max_norm, norm_type)
+    expected = torch.nn.utils.clip_grad_norm_(other, max_norm, norm_type)
+    assert_close(norm.numpy(), expected.numpy(), dtypes.float32, 4)
+    for a, b in zip(mine, other, strict=True):
+        assert_close(a.grad.numpy(), b.grad.numpy(), dtypes.float32, 4)
+
+
+# ---- schedules -----------------------------------------------------------------------------------
+
+SCHEDULERS = torch.optim.lr_scheduler
+SCHEDULES = {
+    "StepLR": (lr.StepLR, SCHEDULERS.StepLR, {"step_size": 4, "gamma": 0.3}),
+    "MultiStepLR": (lr.MultiStepLR, SCHEDULERS.MultiStepLR, {"milestones": [3, 9], "gamma": 0.2}),
+    "LinearLR": (lr.LinearLR, SCHEDULERS.LinearLR, {"start_factor": 0.1, "total_iters": 7}),
+    "CosineAnnealingLR": (
+        lr.CosineAnnealingLR,
+        SCHEDULERS.CosineAnnealingLR,
+        {"T_max": 15, "eta_min": 0.01},
+    ),
+    "OneCycleLR": (
+        lr.OneCycleLR,
+        SCHEDULERS.OneCycleLR,
+        {"max_lr": 2.0, "total_steps": 21},
+    ),
+    "OneCycleLR linear": (
+        lr.OneCycleLR,
+        SCHEDULERS.OneCycleLR,
+        {
+            "max_lr": 2.0,
+            "total_steps": 21,
+            "pct_start": 0.45,
+            "anneal_strategy": "linear",
+            "div_factor": 10.0,
+            "final_div_factor": 100.0,
+        },
+    ),
+}
+
+
+def rates_agree(ours, theirs, steps=20):
+    w, v = Tensor.zeros(2), torch.zeros(2, requires_grad=True)
+    optimizer, reference = optim.SGD([w], lr=0.7), torch.optim.SGD([v], lr=0.7)
+    schedule, expected = ours(optimizer), theirs(reference)
+    for step in range(steps + 1):
+        found, wanted = optimizer.lr.item(), reference.param_groups[0]["lr"]
+        assert found == pytest.approx(wanted, rel=2e-6, abs=1e-7), f"step {step}"
+        if step < steps:
+            reference.step()
+            schedule.step()
+            expected.step()
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name):
+    ours, theirs, options = SCHEDULES[name]
+    rates_agree(lambda o: ours(o, **options), lambda o: theirs(o, **options))
+
+
+def test_one_schedule_after_another_agrees_with_pytorch():
+    rates_agree(
+        lambda o: lr.SequentialLR(
+            o,
+            [
+                lr.LinearLR(o, 0.1, 1.0, 5),
+                lr.CosineAnnealingLR(o, 10),
+                lr.StepLR(o, 2, 0.5),
+            ],
+            [5, 13],
+        ),
+        lambda o: SCHEDULERS.SequentialLR(
+            o,
+            [
+                SCHEDULERS.LinearLR(o, 0.1, 1.0, 5),
+                SCHEDULERS.CosineAnnealingLR(o, 10),
+                SCHEDULERS.StepLR(o, 2, 0.5),
+            ],
+            [5, 13],
+        ),
+    )
