@@ -187,6 +187,8 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
             return all(map(zero, u.src))
         if u.op is Ops.REDUCE:
             return u.arg in (Ops.ADD, Ops.MAX) and zero(u.src[0])
+        if u.op is Ops.NEG and u.dtype is dtypes.bool:
+            return False  # there it is "not"
         return u.op in (Ops.CAST, Ops.NEG, Ops.SQRT) and zero(u.src[0])
     depth = sum(1 for _ in itertools.islice(value.toposort(), 400))
     return depth < 400 and zero(value)
