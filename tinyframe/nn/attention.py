@@ -76,17 +76,17 @@ class MultiheadAttention:
         """
         key = query if key is None else key
         value = key if value is None else value
-        single = query.ndim == 2
         sequences = [query, key, value]
-        if single:
-            sequences = [x.unsqueeze(0) for x in sequences]
-        elif not self.batch_first:
-            sequences = [x.transpose(0, 1) for x in sequences]
-        if any(x.ndim != 3 for x in sequences):
+        if {x.ndim for x in sequences} not in ({2}, {3}):
             raise ShapeError(
                 f"attention takes (length, batch, features) or (length, features), not "
                 f"{query.shape}, {key.shape} and {value.shape}"
             )
+        single = query.ndim == 2
+        if single:
+            sequences = [x.unsqueeze(0) for x in sequences]
+        elif not self.batch_first:
+            sequences = [x.transpose(0, 1) for x in sequences]
         q, k, v = [
             self._heads(x.linear(weight.T, bias))
             for x, weight, bias in zip(sequences, self._weights(), self._biases(), strict=True)

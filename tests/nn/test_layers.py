@@ -1,0 +1,153 @@
+"""Layers: shapes, names, errors, and what they keep; values are compared in tests/torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tinyframe import Tensor, dtypes, nn
+from tinyframe.nn.state import get_state_dict
+
+
+def shapes(layer) -> dict:
+    return {name: tensor.shape for name, tensor in get_state_dict(layer).items()}
+
+
+def test_linear_is_a_product_with_the_transposed_weight_and_a_bias():
+    layer = nn.Linear(3, 2)
+    layer.weight, layer.bias = Tensor([[1.0, 2, 3], [0, 1, 0]]), Tensor([10.0, 20])
+    np.testing.assert_array_equal(layer(Tensor([[1.0, 1, 1]])).numpy(), [[16, 21]])
+
+
+def test_convolution_of_ones_counts_the_pixels_under_the_kernel():
+    layer = nn.Conv2d(1, 1, 3, padding="same", bias=False)
+    layer.weight = Tensor.ones(1, 1, 3, 3)
+    found = layer(Tensor.ones(1, 1, 3, 3)).numpy()[0, 0]
+    np.testing.assert_array_equal(found, [[4, 6, 4], [6, 9, 6], [4, 6, 4]])
+
+
+def test_transposed_convolution_lays_a_kernel_at_every_element():
+    layer = nn.ConvTranspose1d(1, 1, 2, stride=3, output_padding=1, bias=False)
+    layer.weight = Tensor([[[1.0, 2.0]]])
+    found = layer(Tensor([[[1.0, 10.0]]])).numpy()[0, 0]
+    np.testing.assert_array_equal(found, [1, 2, 0, 10, 20, 0])
+
+
+def test_parameters_have_pytorchs_names_and_shapes():
+    assert shapes(nn.Linear(3, 2)) == {"weight": (2, 3), "bias": (2,)}
+    assert shapes(nn.Linear(3, 2, bias=False)) == {"weight": (2, 3)}
+    assert shapes(nn.Conv2d(4, 6, (3, 5), groups=2)) == {"weight": (6, 2, 3, 5), "bias": (6,)}
+    assert shapes(nn.ConvTranspose2d(4, 6, 3, groups=2))["weight"] == (4, 3, 3, 3)
+    assert list(shapes(nn.BatchNorm2d(3))) == [
+        "weight", "bias", "running_mean", "running_var", "num_batches_tracked",
+    ]  # fmt: skip
+    assert shapes(nn.LSTMCell(4, 3)) == {
+        "weight_ih": (12, 4), "weight_hh": (12, 3), "bias_ih": (12,), "bias_hh": (12,),
+    }  # fmt: skip
+    assert shapes(nn.Embedding(7, 5)) == {"weight": (7, 5)}
+    assert shapes(nn.MultiheadAttention(8, 2)) == {
+        "in_proj_weight": (24, 8), "in_proj_bias": (24,),
+        "out_proj.weight": (8, 8), "out_proj.bias": (8,),
+    }  # fmt: skip
+
+
+def test_parameters_wait_for_an_optimizer_to_require_gradients():
+    layer = nn.BatchNorm(3)
+    assert layer.weight.requires_grad is None and nn.Linear(2, 2).weight.requires_grad is None
+    assert layer.running_mean.requires_grad is False
+
+
+def test_two_layers_begin_with_different_weights_and_the_same_seed_repeats_them():
+    Tensor.manual_seed(5)
+    first, second = nn.Linear(3, 4), nn.Linear(3, 4)
+    Tensor.manual_seed(5)
+    again = nn.Linear(3, 4)
+    assert not np.array_equal(first.weight.numpy(), second.weight.numpy())
+    np.testing.assert_array_equal(first.weight.numpy(), again.weight.numpy())
+
+
+def test_weights_stay_the_same_from_call_to_call():
+    layer, x = nn.Linear(3, 2), Tensor([[1.0, 2.0, 3.0]])
+    np.testing.assert_array_equal(layer(x).numpy(), layer(x).numpy())
+
+
+def test_running_statistics_move_in_training_only_and_are_not_lost():
+    layer = nn.BatchNorm(1, momentum=0.5)
+    x = Tensor([[1.0], [3.0]])
+    layer(x)
+    assert layer.running_mean.item() == 0 and layer.num_batches_tracked.item() == 0
+    with Tensor.train():
+        layer(x)
+        layer(x)
+    assert layer.running_mean.item() == 1.5  # 0, 1, 1.5 on the way to 2
+    assert layer.running_var.item() == 1.75  # 1, 1.5, 1.75 on the way to the unbiased 2
+    assert layer.num_batches_tracked.item() == 2
+
+
+def test_statistics_of_two_layers_are_not_one_memory():
+    first, second = nn.BatchNorm(2), nn.BatchNorm(2)
+    with Tensor.train():
+        first(Tensor([[1.0, 2.0], [3.0, 6.0]]))
+    Tensor.realize(first.running_mean, second.running_mean)
+    np.testing.assert_array_equal(second.running_mean.numpy(), [0, 0])
+
+
+def test_embedding_gives_rows_and_zeros_outside_the_table():
+    layer = nn.Embedding(3, 2)
+    layer.weight = Tensor([[1.0, 2], [3, 4], [5, 6]])
+    found = layer(Tensor([[2, 0], [3, 1]])).numpy()
+    np.testing.assert_array_equal(found, [[[5, 6], [1, 2]], [[0, 0], [3, 4]]])
+
+
+def test_attention_without_masks_averages_equal_keys():
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = Tensor.ones(1, 3, 4)
+    _, weights = layer(x)
+    np.testing.assert_allclose(weights.numpy(), np.full((1, 3, 3), 1 / 3), rtol=1e-6)
+
+
+def test_attention_drops_weights_in_training_only():
+    layer = nn.MultiheadAttention(4, 1, dropout=0.5, batch_first=True)
+    x = Tensor.ones(1, 16, 4)
+    assert (layer(x)[1].numpy() > 0).all()
+    with Tensor.train():
+        weights = layer(x)[1].numpy()
+    dropped = weights == 0
+    assert 0.3 < dropped.mean() < 0.7
+    np.testing.assert_allclose(weights[~dropped], 2 / 16, rtol=1e-5)
+
+
+def test_half_weights_give_half_results():
+    layer = nn.Linear(3, 2)
+    layer.weight, layer.bias = layer.weight.half(), layer.bias.half()
+    assert layer(Tensor.ones(1, 3).half()).dtype is dtypes.half
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: nn.Conv2d(3, 4, 3, padding="sane"), '"same" or "valid", not \'sane\''),
+        (lambda: nn.Conv2d(3, 4, 3, stride=2, padding="same"), "stride (2, 2)"),
+        (lambda: nn.Conv2d(3, 4, (3, 3, 3)), "kernel_size is one int or 2"),
+        (lambda: nn.Conv1d(3, 4, 3, groups=2), "groups=2"),
+        (lambda: nn.ConvTranspose1d(1, 1, 3, output_padding=1), "output_padding"),
+        (lambda: nn.GroupNorm(2, 5), "5 channels do not divide into 2 groups"),
+        (lambda: nn.MultiheadAttention(8, 3), "8 features do not divide among 3 heads"),
+        (lambda: nn.Linear(3, 2)(Tensor.ones(4, 2)), "(2, 3) takes (…, 3), not (4, 2)"),
+        (lambda: nn.BatchNorm(3)(Tensor.ones(4, 2)), "(batch, 3, …), not (4, 2)"),
+        (lambda: nn.GroupNorm(1, 3)(Tensor.ones(4, 2)), "(batch, 3, …), not (4, 2)"),
+        (lambda: nn.LayerNorm(3)(Tensor.ones(4, 2)), "(3,) takes a shape that ends so"),
+        (lambda: nn.ConvTranspose1d(2, 1, 3)(Tensor.ones(1, 3, 5)), "takes (batch, 2, …)"),
+        (lambda: nn.Embedding(3, 2)(Tensor([1.0])), "indexed with ints"),
+        (lambda: nn.MultiheadAttention(4, 1)(Tensor.ones(4)), "attention takes"),
+    ],
+)
+def test_a_mistake_is_named_with_both_sides(make, words):
+    with pytest.raises(ValueError) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+def test_batchnorm_refuses_to_train_on_one_value():
+    with Tensor.train(), pytest.raises(ValueError, match="larger"):
+        nn.BatchNorm(3)(Tensor.ones(1, 3))

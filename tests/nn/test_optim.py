@@ -1,0 +1,282 @@
+"""Optimizers: what they take, what they leave alone, what can be read after a step.
+
+That their steps are right is compared with PyTorch in tests/torch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tinyframe import Tensor, dtypes, nn
+from tinyframe.device import buffer_of
+from tinyframe.nn import lr, optim
+
+ALL = [
+    lambda p: optim.SGD(p, lr=0.1),
+    lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
+    lambda p: optim.SGD(p, lr=0.1, momentum=0.9, classic=True),
+    lambda p: optim.Adam(p, lr=0.1),
+    lambda p: optim.AdamW(p, lr=0.1),
+    lambda p: optim.LAMB(p, lr=0.1),
+    lambda p: optim.LARS(p, lr=10.0),
+    lambda p: optim.Muon(p, lr=0.1),
+]
+
+
+@pytest.mark.parametrize("number", range(len(ALL)))
+def test_every_optimizer_goes_downhill(number):
+    w = Tensor(np.array([[3.0, -2.0], [1.0, 4.0]], np.float32))
+    optimizer = ALL[number]([w])
+    losses = []
+    for _ in range(12):
+        optimizer.zero_grad()
+        loss = w.square().sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_sgd_by_hand():
+    w = Tensor([1.0, 2.0])
+    optimizer = optim.SGD([w], lr=0.1, momentum=0.5)
+    for expected in ([0.8, 1.6], [0.54, 1.08]):  # steps of 0.1 * (2w), then 0.1 * (2w + 0.5 * m)
+        optimizer.zero_grad()
+        w.square().sum().backward()
+        optimizer.step()
+        np.testing.assert_allclose(w.numpy(), expected, rtol=1e-6)
+
+
+def test_gradients_are_turned_on_where_nobody_has_said():
+    w, frozen = Tensor([1.0]), Tensor([1.0], requires_grad=False)
+    counter = Tensor([1])
+    optimizer = optim.SGD([w, frozen, counter])
+    assert w.requires_grad and frozen.requires_grad is False
+    assert [id(t) for t in optimizer.params] == [id(w)]
+    assert [id(t) for t in optimizer.buffers] == [id(frozen), id(counter)]
+
+
+def test_a_parameter_given_twice_counts_once():
+    w = Tensor([1.0])
+    optimizer = optim.SGD([w, w], lr=0.5)
+    assert len(optimizer.params) == 1
+    (w * 1.0).sum().backward()
+    optimizer.step()
+    assert w.item() == 0.5
+
+
+def test_parameters_are_updated_in_place():
+    w = Tensor([1.0, 2.0]).realize()
+    buffer = buffer_of(w.uop.base)
+    optimizer = optim.Adam([w])
+    for _ in range(2):
+        w.sum().backward()
+        optimizer.step()
+    assert buffer_of(w.uop.base) is buffer
+
+
+def test_two_parameters_that_begin_equal_go_their_own_ways():
+    a, b = Tensor.zeros(2), Tensor.zeros(2)
+    optimizer = optim.SGD([a, b], lr=1.0, momentum=0.9)
+    (a * 2 + b * 3).sum().backward()
+    optimizer.step()
+    np.testing.assert_array_equal(a.numpy(), [-2, -2])
+    np.testing.assert_array_equal(b.numpy(), [-3, -3])
+
+
+def test_a_parameter_without_gradient_stays_as_it_is():
+    used, unused = Tensor([1.0]), Tensor([1.0])
+    optimizer = optim.AdamW([used, unused], lr=0.1)
+    used.sum().backward()
+    optimizer.step()
+    assert used.item() != 1 and unused.item() == 1
+
+
+def test_what_was_computed_from_the_old_values_can_be_read_after_the_step():
+    w = Tensor([1.0, 2.0])
+    optimizer = optim.SGD([w], lr=10.0)
+    out = w * 3
+    loss = out.square().sum()
+    loss.backward()
+    optimizer.step()
+    assert loss.item() == 45
+    np.testing.assert_array_equal(out.numpy(), [3, 6])
+    np.testing.assert_array_equal(w.grad.numpy(), [18, 36])
+    np.testing.assert_array_equal(w.numpy(), [-179, -358])
+
+
+def test_running_statistics_are_of_the_weights_before_the_step():
+    layer, norm = nn.Linear(1, 1, bias=False), nn.BatchNorm(1, momentum=1.0)
+    layer.weight = Tensor([[2.0]])
+    optimizer = optim.SGD([layer.weight], lr=100.0)  # which is not told of the statistics
+    with Tensor.train():
+        (norm(layer(Tensor([[1.0], [3.0]]))) * Tensor([[1.0], [2.0]])).sum().backward()
+        optimizer.step()
+    assert norm.running_mean.item() == 4
+
+
+def test_zero_grad_forgets_and_gradients_add_up_until_then():
+    w = Tensor([1.0])
+    optimizer = optim.SGD([w], lr=1.0)
+    w.sum().backward()
+    (w * 2).sum().backward()
+    assert w.grad.item() == 3
+    optimizer.zero_grad()
+    assert w.grad is None
+
+
+def test_a_step_is_allowed_outside_training_and_without_realizing_before():
+    w = Tensor([1.0])
+    optimizer = optim.SGD([w], lr=0.5)
+    w.sum().backward()
+    loss = Tensor([3.0]) + w
+    loss.realize(*optimizer.schedule_step())
+    assert loss.item() == 4 and w.item() == 0.5
+
+
+def test_the_learning_rate_can_be_set_to_a_number():
+    w = Tensor([1.0])
+    optimizer = optim.SGD([w], lr=0.5)
+    optimizer.lr = 2.0
+    w.sum().backward()
+    optimizer.step()
+    assert w.item() == -1 and optimizer.lr.item() == 2
+
+
+def test_half_parameters_keep_their_dtype_and_their_states_float32():
+    w = Tensor([1.0, -1.0]).half()
+    optimizer = optim.Adam([w], lr=0.25)
+    (w.float() * 1e-4).sum().backward()
+    optimizer.step()
+    assert w.dtype is dtypes.half and optimizer.v[0].dtype is dtypes.float32
+    np.testing.assert_allclose(w.numpy(), [0.75, -1.25], rtol=1e-3)
+
+
+def test_a_group_steps_all_its_optimizers():
+    matrix, vector = Tensor(np.eye(2, dtype=np.float32)), Tensor([1.0])
+    group = optim.OptimizerGroup(optim.Muon([matrix], lr=0.5), optim.SGD([vector], lr=1.0))
+    (matrix.sum() + vector.sum()).backward()
+    group.step()
+    assert vector.item() == 0 and not np.array_equal(matrix.numpy(), np.eye(2))
+    group.zero_grad()
+    assert matrix.grad is None and vector.grad is None and group[1].lr.item() == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "words"),
+    [
+        (lambda: optim.SGD(Tensor([1.0])), TypeError, "[parameter]"),
+        (lambda: optim.SGD([]), ValueError, "nothing to optimize"),
+        (lambda: optim.SGD([Tensor([1])]), ValueError, "none of the 1"),
+        (lambda: optim.SGD([Tensor([1.0])], lr=-1), ValueError, "lr is 0 or more, not -1"),
+        (lambda: optim.SGD([Tensor([1.0])], nesterov=True), ValueError, "momentum"),
+        (lambda: optim.Adam([Tensor([1.0])], b1=1.0), ValueError, "b1 is from 0 to below 1"),
+        (lambda: optim.Muon([Tensor([1.0])]), ValueError, "matrices, not for a parameter"),
+        (lambda: optim.SGD([Tensor([1.0])]).step(), RuntimeError, "loss.backward() first"),
+    ],
+)
+def test_a_mistake_is_explained(make, kind, words):
+    with pytest.raises(kind) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def test_clipping_by_value_and_by_norm():
+    w = Tensor([0.0, 0.0], requires_grad=True)
+    (w * Tensor([3.0, -4.0])).sum().backward()
+    kept = w.grad
+    assert nn.clip_grad_norm_([w], 1.0).item() == 5
+    np.testing.assert_allclose(w.grad.numpy(), [0.6, -0.8], rtol=1e-5)
+    nn.clip_grad_value_([w], 0.7)
+    np.testing.assert_allclose(w.grad.numpy(), [0.6, -0.7], rtol=1e-5)
+    assert w.grad is kept
+
+
+def test_scaling_keeps_gradients_that_half_would_lose():
+    def after_a_step(scaler):
+        w = Tensor([1.0])
+        optimizer = optim.SGD([w], lr=1e6)
+        scaler.scale(((w.half() * 1e-4).float() * 1e-4).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        return w.item()
+
+    assert after_a_step(nn.GradScaler(init_scale=1.0)) == 1  # 1e-8 is 0 in half
+    assert after_a_step(nn.GradScaler()) == pytest.approx(0.99, rel=1e-4)
+
+
+def test_a_step_with_an_infinite_gradient_is_skipped_and_the_scale_shrinks():
+    w = Tensor([1.0])
+    optimizer = optim.Adam([w], lr=0.1)
+    scaler = nn.GradScaler(init_scale=4.0, growth_interval=2)
+    scales = []
+    for factor in (float("inf"), 1.0, 1.0, 1.0):
+        optimizer.zero_grad()
+        scaler.scale((w * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale().item())
+        if factor != 1:
+            assert w.item() == 1 and optimizer.t.item() == 0 and optimizer.m[0].item() == 0
+    assert scales == [2, 2, 4, 4]
+    assert optimizer.t.item() == 3 and w.item() == pytest.approx(0.7, rel=1e-5)
+
+
+def test_unscaled_gradients_can_be_clipped_before_the_step():
+    w = Tensor([1.0])
+    optimizer, scaler = optim.SGD([w], lr=1.0), nn.GradScaler(init_scale=8.0)
+    scaler.scale((w * 6).sum()).backward()
+    scaler.unscale_(optimizer)
+    assert w.grad.item() == 6
+    nn.clip_grad_norm_(optimizer.params, 0.5)
+    scaler.step(optimizer)
+    assert w.item() == pytest.approx(0.5)
+    with pytest.raises(RuntimeError, match="update"):
+        scaler.unscale_(optimizer)
+
+
+# ---- schedules -----------------------------------------------------------------------------------
+
+
+def test_a_schedule_changes_the_rate_of_the_steps():
+    w = Tensor([0.0])
+    optimizer = optim.SGD([w], lr=1.0)
+    schedule = lr.StepLR(optimizer, step_size=2, gamma=0.5)
+    rates = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        before = w.item()
+        w.sum().backward()
+        optimizer.step()
+        schedule.step()
+        rates.append(before - w.item())
+    assert rates == [1, 1, 0.5, 0.5, 0.25]
+    assert schedule.get_lr().item() == 0.25
+
+
+def test_a_function_of_the_step_is_a_schedule():
+    optimizer = optim.SGD([Tensor([0.0])], lr=8.0)
+    schedule = lr.LambdaLR(optimizer, lambda step: 1 / (step + 1))
+    rates = [optimizer.lr.item()]
+    for _ in range(3):
+        schedule.step()
+        rates.append(optimizer.lr.item())
+    assert rates == pytest.approx([8, 4, 8 / 3, 2])
+
+
+def test_a_second_schedule_begins_from_the_rate_before_the_first():
+    optimizer = optim.SGD([Tensor([0.0])], lr=1.0)
+    lr.LinearLR(optimizer, start_factor=0.1)
+    assert lr.CosineAnnealingLR(optimizer, 10).get_lr().item() == 1
+
+
+def test_schedules_refuse_what_does_not_fit():
+    optimizer = optim.SGD([Tensor([0.0])])
+    with pytest.raises(ValueError, match="2 schedules need 1 milestones"):
+        lr.SequentialLR(optimizer, [lr.StepLR(optimizer, 1), lr.StepLR(optimizer, 2)], [1, 2])
+    with pytest.raises(ValueError, match="cos"):
+        lr.OneCycleLR(optimizer, 1.0, 10, anneal_strategy="sin")
