@@ -11,11 +11,10 @@ import math
 from typing import Self
 
 from tinyframe.tensor import special
-from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import float_function
+from tinyframe.tensor.elementwise import Elementwise, float_function
 
 
-class Activation(TensorBase):
+class Activation(Elementwise):
     """One result for each element."""
 
     def relu(self) -> Self:

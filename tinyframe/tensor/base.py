@@ -18,7 +18,14 @@ from tinyframe.uop.node import UOp, sint
 live_tensors: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDictionary()
 
 
-class TensorBase:
+if TYPE_CHECKING:
+    # To a type checker, methods of the other kinds are there: what one file defines, all may use.
+    Methods = Any
+else:
+    Methods = object
+
+
+class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device; and how a result is made of sources."""
 
     uop: UOp
@@ -26,10 +33,6 @@ class TensorBase:
     _requires_grad: bool | None
 
     training: ClassVar[bool] = False
-
-    if TYPE_CHECKING:
-        # Methods of the other kinds: what one file defines, all the others may use.
-        def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
@@ -39,13 +42,13 @@ class TensorBase:
         live_tensors[id(tensor)] = tensor
         return tensor
 
-    def _apply(self, function: Callable[..., UOp], *others: TensorBase) -> Self:
+    def _apply(self, function: Callable[..., UOp], *others: Any) -> Self:
         """The Tensor of `function` of the graphs of this one and others.
 
         It requires a gradient where one of its sources does; where none does, whether it will is
         open (None) if it is for one of the sources, since an optimizer may still ask for it.
         """
-        asks = [tensor._requires_grad for tensor in (self, *others)]
+        asks = [self._requires_grad, *[tensor._requires_grad for tensor in others]]
         result = function(self.uop, *[tensor.uop for tensor in others])
         if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
             return self._of(result, False)
@@ -66,7 +69,7 @@ class TensorBase:
         from tinyframe.device import Device
 
         device = self.uop.device
-        return Device.DEFAULT if device is None else device  # type: ignore[return-value]
+        return Device.DEFAULT if device is None else device
 
     @property
     def ndim(self) -> int:

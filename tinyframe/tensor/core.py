@@ -28,7 +28,6 @@ from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.creation import Creation, uop_of
-from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import (
     has_memory,
@@ -49,9 +48,7 @@ if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
-class Tensor(
-    Creation, Random, Elementwise, Activation, Casting, Reduce, Movement, Indexing, Neural
-):
+class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, Neural):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), a NumPy array (which keeps its dtype),

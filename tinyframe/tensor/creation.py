@@ -293,7 +293,8 @@ class Creation(TensorBase):
             raise ValueError(f"linspace needs 0 or more steps, not {steps}")
         # From both ends, so that both are met exactly.
         exact = found if dtypes.is_float(found) else dtypes.default_float
-        number, step = cls._index(steps, device), (stop - start) / max(steps - 1, 1)
+        number: Any = cls._index(steps, device)
+        step = (stop - start) / max(steps - 1, 1)
         rising = number.cast(exact) * step + start
         falling = stop - (steps - 1 - number).cast(exact) * step
         values = (number < (steps + 1) // 2).where(rising, falling)

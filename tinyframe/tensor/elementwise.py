@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -23,13 +23,12 @@ from tinyframe.tensor.creation import representable
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import Ops, UOp
 
-P = ParamSpec("P")
-T = TypeVar("T", bound="Elementwise")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
 
 
-def float_function(method: Callable[Concatenate[T, P], T]) -> Callable[Concatenate[T, P], T]:
+def float_function(method: Method) -> Method:
     """For methods made of several steps whose result is a float.
 
     An int becomes the default float. half and bfloat16 are computed in float32 and rounded once at
@@ -37,13 +36,13 @@ def float_function(method: Callable[Concatenate[T, P], T]) -> Callable[Concatena
     """
 
     @functools.wraps(method)
-    def wide(self: T, *args: P.args, **kwargs: P.kwargs) -> T:
+    def wide(self: Elementwise, *args: Any, **kwargs: Any) -> Any:
         dtype = least_upper_float(self.dtype)
         if dtype in NARROW_FLOATS:
             return method(self.cast(dtypes.float32), *args, **kwargs).cast(dtype)
         return method(self.cast(dtype), *args, **kwargs)
 
-    return wide
+    return cast(Method, wide)
 
 
 def weak_dtype(value: ConstType, dtype: DType) -> DType:

@@ -11,7 +11,8 @@ it returns is made of nodes like any other graph, so it can be differentiated ag
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
@@ -139,7 +140,7 @@ def _diagonal(u: UOp) -> UOp:
 
 x, y = UPat.var("x"), UPat.var("y")
 
-gradient_rules = PatternMatcher([
+rules: list[tuple[UPat, Callable[..., Any]]] = [
     # one source
     (UPat(Ops.CAST, src=(x,)), lambda grad, x: (grad.cast(x.dtype),)),
     (UPat(Ops.NEG), lambda grad: (-grad,)),
@@ -185,7 +186,8 @@ gradient_rules = PatternMatcher([
     (UPat(Ops.CONTIGUOUS), lambda grad: (grad,)),
     (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
     (UPat(Ops.ASSIGN), lambda grad: (None, grad)),
-])  # fmt: skip
+]  # fmt: skip
+gradient_rules = PatternMatcher(rules)
 
 # Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
 STOPS = GroupOp.Comparison | {

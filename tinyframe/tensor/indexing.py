@@ -55,6 +55,7 @@ class Indexing(TensorBase):
     def _pick(self, axis: int, item: Any) -> Self:
         """One element along an axis, which stays, with size 1."""
         size = self.shape[axis]
+        number: sint
         if isinstance(item, UOp):
             number = item
         else:

@@ -22,7 +22,7 @@ from tinyframe.dtype import (
 )
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
+from tinyframe.tensor.elementwise import NARROW_FLOATS, Elementwise, float_function
 from tinyframe.uop.node import Ops
 
 Axis = int | Sequence[int] | None
@@ -42,7 +42,7 @@ def axis_names(method: Callable) -> Callable:
     return renamed
 
 
-class Reduce(TensorBase):
+class Reduce(Elementwise):
     """Methods along axes. `axis=None` is all of them; an int or several, negative from the end."""
 
     def _reduce(self, op: Ops, axis: Axis, keepdim: bool) -> Self:
@@ -76,7 +76,7 @@ class Reduce(TensorBase):
     def sum(
         self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
     ) -> Self:
-        """The sum along axes. Ints narrower than 32 bits are summed as int32 or uint32, bools too."""
+        """The sum along axes; of bools and of ints below 32 bits it is int32 or uint32."""
         return self._accumulate(Ops.ADD, axis, keepdim, dtype)
 
     @axis_names
@@ -116,7 +116,7 @@ class Reduce(TensorBase):
     @axis_names
     @float_function
     def var(self, axis: Axis = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The mean of squared distances from the mean, over n - correction (1: the unbiased one)."""
+        """The sum of squared distances from the mean, over n - correction (1: unbiased)."""
         distances = self - self.mean(axis, keepdim=True)
         total = distances.square().sum(axis, keepdim)
         return total / max(0, self._count(axis) - correction)
@@ -229,7 +229,8 @@ class Reduce(TensorBase):
             )
         common = least_upper_dtype(x.dtype, w.dtype)
         result = common if dtype is None else to_dtype(dtype)
-        exact = sum_acc_dtype(result) if result in NARROW_FLOATS else least_upper_dtype(common, result)
+        exact = least_upper_dtype(common, result)
+        exact = sum_acc_dtype(exact) if exact in NARROW_FLOATS else exact
         both_matrices = (1,) * min(x.ndim - 1, w.ndim - 1, 1)
         rows = x.cast(exact).reshape((*x.shape[:-1], *both_matrices, x.shape[-1]))
         columns = w.cast(exact).reshape((*w.shape[:-2], *both_matrices, *w.shape[inner:]))
