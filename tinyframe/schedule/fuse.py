@@ -194,10 +194,10 @@ class _Graph:
         if u in self.reduce_ends:
             if len({use.kernel for use in uses}) > 1:
                 return "a reduce used by several kernels"
-            if any(iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct):
-                return "a reduce inside a loop that it does not depend on"
             if sum(evaluations) > u.size:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
+            if any(iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct):
+                return "a reduce inside a loop that it does not depend on"
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
         elif ((max(evaluations) >= RECOMPUTE_LIMIT * u.size or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size)
