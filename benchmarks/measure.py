@@ -1,9 +1,11 @@
 """How things are timed: in turn, after a warm-up, as medians with their spread.
 
-Two programs are compared by running them A B A B … in one process (or as processes in turn), so that
+Two programs are compared by running them A B A B … in one process (or as processes in turn), so
+that
 a machine that slows down slows down both. What is printed is the median and, in brackets, the first
 and third quartile; a ratio is the median of the ratios pair by pair.
 """
+
 from __future__ import annotations
 
 import json
@@ -37,7 +39,9 @@ class Times:
         return f"{self.median / unit:8.2f} [{low / unit:.2f} … {high / unit:.2f}] {label}"
 
 
-def interleaved(repeats: int = 15, warm_up: int = 2, **programs: Callable[[], object]) -> dict[str, Times]:
+def interleaved(
+    repeats: int = 15, warm_up: int = 2, **programs: Callable[[], object]
+) -> dict[str, Times]:
     """Times of each program, run in turn in this process."""
     for _ in range(warm_up):
         for run in programs.values():
@@ -51,8 +55,12 @@ def interleaved(repeats: int = 15, warm_up: int = 2, **programs: Callable[[], ob
     return {name: Times(name, tuple(s)) for name, s in seconds.items()}
 
 
-def processes(commands: dict[str, Sequence[str]], repeats: int = 11, env: dict[str, str] | None = None,
-              before: Callable[[str], None] = lambda name: None) -> dict[str, Times]:
+def processes(
+    commands: dict[str, Sequence[str]],
+    repeats: int = 11,
+    env: dict[str, str] | None = None,
+    before: Callable[[str], None] = lambda name: None,
+) -> dict[str, Times]:
     """Wall-clock times of whole processes, run in turn; `before(name)` prepares each run."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     for n in range(repeats + 1):  # the first round is the warm-up

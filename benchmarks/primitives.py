@@ -1,9 +1,12 @@
-"""The loop primitives carry the speed: Opt lists given by hand, through the whole pipeline from Tensor.
+"""The loop primitives carry the speed: Opt lists given by hand, through the whole pipeline from
+Tensor.
 
 The 1024 x 1024 matmul beside NumPy, and the 3 x 3 convolution (PAD, WINDOW, multiply, sum) beside a
-hand-written loop nest in C of the same form. Buffers are reused, outputs are compared first, and the
+hand-written loop nest in C of the same form. Buffers are reused, outputs are compared first, and
+the
 programs run in turn.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,15 +26,27 @@ LOOP_NEST = Path(__file__).with_name("conv_loop_nest.c")
 
 
 def matmul_opts(lanes: int) -> list[Opt]:
-    """VECTOR j, 2 vectors wide; 8 rows; j outermost and divided among cores; B copied per column panel."""
-    return [Opt(OptOps.VECTOR, 1, lanes), Opt(OptOps.UPCAST, 1, 2), Opt(OptOps.UPCAST, 0, 8),
-            Opt(OptOps.REORDER, (1, 0, 2)), Opt(OptOps.STAGE, 0, 2), Opt(OptOps.THREAD, 0)]
+    """VECTOR j, 2 vectors wide; 8 rows; j outermost and divided among cores; B copied per column
+    panel."""
+    return [
+        Opt(OptOps.VECTOR, 1, lanes),
+        Opt(OptOps.UPCAST, 1, 2),
+        Opt(OptOps.UPCAST, 0, 8),
+        Opt(OptOps.REORDER, (1, 0, 2)),
+        Opt(OptOps.STAGE, 0, 2),
+        Opt(OptOps.THREAD, 0),
+    ]
 
 
 def conv_opts(lanes: int) -> list[Opt]:
     """Lanes on the output channels, 14 pixels; weights copied once, the padded input per image."""
-    return [Opt(OptOps.VECTOR, 1, lanes), Opt(OptOps.UPCAST, 3, 14), Opt(OptOps.STAGE, -1, 2),
-            Opt(OptOps.STAGE, 0, 1), Opt(OptOps.THREAD, 0)]
+    return [
+        Opt(OptOps.VECTOR, 1, lanes),
+        Opt(OptOps.UPCAST, 3, 14),
+        Opt(OptOps.STAGE, -1, 2),
+        Opt(OptOps.STAGE, 0, 1),
+        Opt(OptOps.THREAD, 0),
+    ]
 
 
 def compiled(out: Tensor, opts: list[Opt]) -> Callable[[], object]:
@@ -68,11 +83,15 @@ def convolution(repeats: int) -> dict[str, Times]:
 
 
 def loop_nest(x: np.ndarray, w: np.ndarray) -> tuple[Callable[[], object], Buffer]:
-    """The C of conv_loop_nest.c, compiled and threaded as our kernels are, and the buffer it fills."""
+    """The C of conv_loop_nest.c, compiled and threaded as our kernels are, and the buffer it
+    fills."""
     device = Device["CPU"]
     source = LOOP_NEST.read_text().replace("LANES", str(lanes()))
     runner = device.runner("conv", device.compiler.compile_cached(source))
-    buffers = [Buffer("CPU", size, dtypes.float).ensure_allocated() for size in (64 * 64 * 28 * 28, x.size, w.size)]
+    buffers = [
+        Buffer("CPU", size, dtypes.float).ensure_allocated()
+        for size in (64 * 64 * 28 * 28, x.size, w.size)
+    ]
     for buffer, array in zip(buffers[1:], (x, w), strict=True):
         buffer.copyin(memoryview(array).cast("B"))
     return lambda: runner(*[b._buf for b in buffers], global_size=(len(x), 1, 1)), buffers[0]
@@ -84,16 +103,26 @@ def lanes() -> int:
 
 def main(quick: bool = False, keep: Path | None = None) -> None:
     repeats = 7 if quick else 25
-    print(f"loop primitives with Opts given by hand, {settings.THREADS} threads (median, quartiles):")
+    print(
+        f"loop primitives with Opts given by hand, {settings.THREADS} threads (median, quartiles):"
+    )
     for n in (512, 1024, 2048):
         times = matmul(n, repeats)
         flops = 2 * n**3
-        gflops = ", ".join(f"{name} {flops / t.median * 1e-9:.0f} GFLOP/s" for name, t in times.items())
-        print(f"  matmul {n}: {gflops}; {ratio(times['numpy'], times['tinyframe']):.2f} times NumPy's speed")
+        gflops = ", ".join(
+            f"{name} {flops / t.median * 1e-9:.0f} GFLOP/s" for name, t in times.items()
+        )
+        print(
+            f"  matmul {n}: {gflops}; {ratio(times['numpy'], times['tinyframe']):.2f} times "
+            "NumPy's speed"
+        )
         save(f"matmul_{n}", times, keep)
     times = convolution(repeats)
-    print("  conv 64x32x28x28, 64 filters 3x3: " + ", ".join(f"{name} {t.text().strip()}" for name, t in times.items())
-          + f"; {ratio(times['loop nest'], times['tinyframe']):.2f} times the loop nest's speed")
+    print(
+        "  conv 64x32x28x28, 64 filters 3x3: "
+        + ", ".join(f"{name} {t.text().strip()}" for name, t in times.items())
+        + f"; {ratio(times['loop nest'], times['tinyframe']):.2f} times the loop nest's speed"
+    )
     save("convolution", times, keep)
 
 

@@ -1,4 +1,5 @@
 """Runs every measurement: `python -m benchmarks.run [--quick] [--keep DIR]`."""
+
 from __future__ import annotations
 
 import argparse

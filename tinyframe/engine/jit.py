@@ -7,12 +7,15 @@
         return loss
 
 The first call runs as always. The second runs too, and what it launches is recorded. From the third
-call on the recorded kernels are launched on the new inputs, and the Python body is not run any more:
+call on the recorded kernels are launched on the new inputs, and the Python body is not run any
+more:
 whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
 
-What may change from call to call is what is passed in: Tensors (of the same shape, dtype, device and
+What may change from call to call is what is passed in: Tensors (of the same shape, dtype, device
+and
 view) and bound Variables. Everything else is part of what was captured.
 """
+
 from __future__ import annotations
 
 import functools
@@ -34,7 +37,8 @@ Result = TypeVar("Result")
 
 
 class JitError(RuntimeError):
-    """A call that a captured function cannot answer; the message says what differs and what to do."""
+    """A call that a captured function cannot answer; the message says what differs and what to
+    do."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ class Captured:
     # memory that numbers for random() are read from, and how many counters each call takes
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     result: Any = None  # the returned structure, with graphs in place of Tensors
-    made: list[UOp] = field(default_factory=list)  # buffers that each replay makes anew for its results
+    made: list[UOp] = field(
+        default_factory=list
+    )  # buffers that each replay makes anew for its results
 
     @property
     def items(self) -> list[ScheduleItem]:
@@ -84,18 +90,23 @@ def is_capturing() -> bool:
 def needs_value(what: str) -> None:
     """Raises JitError while a function is captured: a Python value would be frozen into it."""
     if _capturing:
-        raise JitError(f"{what} inside a TinyJit: the value would be frozen at what it is in this call. Return the "
-                       "Tensor and read it outside")
+        raise JitError(
+            f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
+            "Return the "
+            "Tensor and read it outside"
+        )
 
 
 def refill_at_replay(buffer: Buffer, refill: Callable[[Buffer], None]) -> None:
-    """Memory that a captured call reads and every replay has to fill anew (the state of random numbers)."""
+    """Memory that a captured call reads and every replay has to fill anew (the state of random
+    numbers)."""
     for captured in _capturing:
         captured.random.append((buffer, refill))
 
 
 class TinyJit(Generic[P, Result]):
-    """A decorator for functions and methods of Tensors; a method's capture is shared by all instances.
+    """A decorator for functions and methods of Tensors; a method's capture is shared by all
+    instances.
 
     cnt: calls so far. captured: what was recorded, from the second call on. reset(): forget it.
     Raises JitError where a call does not fit what was captured, and where nothing can be.
@@ -119,8 +130,11 @@ class TinyJit(Generic[P, Result]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         if _capturing:
-            raise JitError(f"{self._name()} is called while another TinyJit is captured: only the outer one can be "
-                           "replayed, so leave the inner one out")
+            raise JitError(
+                f"{self._name()} is called while another TinyJit is captured: only the outer one "
+                "can be "
+                "replayed, so leave the inner one out"
+            )
         if not settings.JIT or self.cnt == 0:
             result = self.fxn(*args, **kwargs)
             _realize(result, [])
@@ -145,8 +159,11 @@ class TinyJit(Generic[P, Result]):
         for place, tensor in tensors:
             buffer = buffer_of(_buffer_under(tensor.uop))
             if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
-                raise JitError(f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not tell "
-                               "which of them a kernel means. Pass it once, or a clone()")
+                raise JitError(
+                    f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
+                    "tell "
+                    "which of them a kernel means. Pass it once, or a clone()"
+                )
             captured.inputs.append((_signature(place, tensor), buffer))
         started = UOp.unique().arg
         earlier = set(_pending_assigns())
@@ -159,8 +176,10 @@ class TinyJit(Generic[P, Result]):
         finally:
             _capturing.pop()
         if not captured.items:
-            raise JitError(f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
-                           "something from the Tensors that it is given")
+            raise JitError(
+                f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
+                "something from the Tensors that it is given"
+            )
         captured.result = _map(result, lambda tensor: tensor.uop)
         written = {buffer for item in captured.items for buffer in item.bufs}
         for uop in _leaves(captured.result):
@@ -177,8 +196,11 @@ class TinyJit(Generic[P, Result]):
         for place, tensor in tensors:
             tensor.realize()
             if _buffer_under(tensor.uop).op is not Ops.BUFFER:
-                raise JitError(f"{self._name()}: {place} is a constant, which has no memory that a replay could read "
-                               "anew; make it contiguous() first, or create it inside")
+                raise JitError(
+                    f"{self._name()}: {place} is a constant, which has no memory that a replay "
+                    "could read "
+                    "anew; make it contiguous() first, or create it inside"
+                )
         return tensors
 
     # ---- replaying ------------------------------------------------------------------------------
@@ -188,11 +210,20 @@ class TinyJit(Generic[P, Result]):
         places = [place for place, _ in tensors]
         wanted = [signature.place for signature, _ in captured.inputs]
         if places != wanted:
-            self._refuse(f"it was captured with Tensors at {_list(wanted)}, and is called with Tensors at {_list(places)}")
+            self._refuse(
+                f"it was captured with Tensors at {_list(wanted)}, and is called with Tensors at "
+                f"{_list(places)}"
+            )
         replaced: dict[Buffer, Buffer] = {}
-        for (place, tensor), (signature, captured_buffer) in zip(tensors, captured.inputs, strict=True):
+        for (place, tensor), (signature, captured_buffer) in zip(
+            tensors, captured.inputs, strict=True
+        ):
             if (now := _signature(place, tensor)) != signature:
-                difference = f"{signature}, not {now}" if str(now) != str(signature) else "another view of its memory"
+                difference = (
+                    f"{signature}, not {now}"
+                    if str(now) != str(signature)
+                    else "another view of its memory"
+                )
                 self._refuse(f"{place} was captured as {difference}")
             buffer = buffer_of(_buffer_under(tensor.uop))
             if buffer in replaced.values():
@@ -200,22 +231,35 @@ class TinyJit(Generic[P, Result]):
             replaced[captured_buffer] = buffer
         values = {value.expr: value.val for _, value in _walk(args, kwargs) if _is_variable(value)}
         if values.keys() != captured.variables.keys():
-            self._refuse(f"it was captured with the Variables {_list(captured.variables)}, and is called with {_list(values)}")
+            self._refuse(
+                f"it was captured with the Variables {_list(captured.variables)}, and is called "
+                f"with {_list(values)}"
+            )
         fresh = {base: UOp.new_buffer(base.device, base.arg, base.dtype) for base in captured.made}
         replaced |= {buffer_of(base): buffer_of(new) for base, new in fresh.items()}
         for buffer, refill in captured.random:
             refill(buffer)
         for items, var_vals in captured.runs:
-            now_items = [ScheduleItem(item.ast, tuple(replaced.get(b, b) for b in item.bufs)) for item in items]
-            run_schedule(now_items, {var: values.get(var.expr, value) for var, value in var_vals.items()})
+            now_items = [
+                ScheduleItem(item.ast, tuple(replaced.get(b, b) for b in item.bufs))
+                for item in items
+            ]
+            run_schedule(
+                now_items, {var: values.get(var.expr, value) for var, value in var_vals.items()}
+            )
         from tinyframe.tensor.core import Tensor
+
         return _map(captured.result, lambda uop: Tensor._of(uop.substitute(fresh)), UOp)
 
     def _refuse(self, why: str) -> NoReturn:
-        raise JitError(f"{self._name()}: {why}. Call .reset() to capture it anew, or use a TinyJit for each case")
+        raise JitError(
+            f"{self._name()}: {why}. Call .reset() to capture it anew, or use a TinyJit for each "
+            "case"
+        )
 
 
-# ---- arguments and results ------------------------------------------------------------------------
+# ---- arguments and results
+# ------------------------------------------------------------------------
 
 
 def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -242,8 +286,10 @@ def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None)
         return {key: _map(x, change, leaf) for key, x in structure.items()}
     if isinstance(structure, leaf) if leaf is not None else _is_tensor(structure):
         return change(structure)
-    raise JitError(f"a captured function can return Tensors, and lists, tuples and dicts of them, but not "
-                   f"{type(structure).__name__}: that would stay the same in every replay")
+    raise JitError(
+        f"a captured function can return Tensors, and lists, tuples and dicts of them, but not "
+        f"{type(structure).__name__}: that would stay the same in every replay"
+    )
 
 
 def _leaves(structure: Any) -> list[UOp]:
@@ -272,6 +318,7 @@ def _realize(result: Any, more: list[TensorBase]) -> None:
 
 def _is_tensor(value: Any) -> bool:
     from tinyframe.tensor.base import TensorBase
+
     return isinstance(value, TensorBase)
 
 
@@ -292,6 +339,7 @@ def _signature(place: str, tensor: TensorBase) -> Signature:
 def _pending_assigns() -> dict[UOp, TensorBase]:
     """Every ASSIGN that a live Tensor waits for, with such a Tensor."""
     from tinyframe.tensor.base import live_tensors
+
     pending: dict[UOp, TensorBase] = {}
     for tensor in list(live_tensors.values()):
         for u in tensor.uop.toposort(gate=lambda u: u.op is not Ops.KERNEL):

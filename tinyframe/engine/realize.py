@@ -129,7 +129,8 @@ def _load(key: tuple[UOp, _Setup], spec: ProgramSpec, lib: bytes) -> None:
     _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
 
 
-# ---- recording ------------------------------------------------------------------------------------
+# ---- recording
+# ------------------------------------------------------------------------------------
 
 Run = tuple[list["ScheduleItem"], dict[UOp, int]]
 _recordings: list[list[Run]] = []

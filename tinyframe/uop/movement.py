@@ -5,6 +5,7 @@ Nothing moves. A movement op says at which indices of its *source* the element a
 side, are the whole meaning of an op: `x.permute((1, 0))` has the shape `(s1, s0)`, and its element
 at `(i, j)` is the source's element at `(j, i)`.
 """
+
 from __future__ import annotations
 
 import math
@@ -21,31 +22,38 @@ Indices = tuple[UOp, ...]
 
 
 @UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.DETACH, Ops.ASSIGN, Ops.COPY, Ops.STORE)
-def _(u: UOp): return next((s.shape for s in u.src if s.shape), ())
+def _(u: UOp):
+    return next((s.shape for s in u.src if s.shape), ())
 
 
 @UOp.shape.rule(Ops.BUFFER, Ops.IOTA)
-def _(u: UOp): return (u.arg,)
+def _(u: UOp):
+    return (u.arg,)
 
 
 @UOp.shape.rule(Ops.RESHAPE, Ops.EXPAND)
-def _(u: UOp): return u.arg
+def _(u: UOp):
+    return u.arg
 
 
 @UOp.shape.rule(Ops.PERMUTE)
-def _(u: UOp): return tuple(u.src[0].shape[axis] for axis in u.arg)
+def _(u: UOp):
+    return tuple(u.src[0].shape[axis] for axis in u.arg)
 
 
 @UOp.shape.rule(Ops.PAD)
-def _(u: UOp): return tuple(s + a + b for s, (a, b) in zip(u.src[0].shape, u.arg, strict=True))
+def _(u: UOp):
+    return tuple(s + a + b for s, (a, b) in zip(u.src[0].shape, u.arg, strict=True))
 
 
 @UOp.shape.rule(Ops.SHRINK)
-def _(u: UOp): return tuple(_plain(end - begin) for begin, end in u.arg)
+def _(u: UOp):
+    return tuple(_plain(end - begin) for begin, end in u.arg)
 
 
 @UOp.shape.rule(Ops.FLIP)
-def _(u: UOp): return u.src[0].shape
+def _(u: UOp):
+    return u.src[0].shape
 
 
 @UOp.shape.rule(Ops.WINDOW)
@@ -63,7 +71,8 @@ def _(u: UOp):
 
 
 @UOp.shape.rule(Ops.REDUCE_AXIS)
-def _(u: UOp): return tuple(1 if d in u.arg[1] else s for d, s in enumerate(u.src[0].shape))
+def _(u: UOp):
+    return tuple(1 if d in u.arg[1] else s for d, s in enumerate(u.src[0].shape))
 
 
 def _plain(size):
@@ -80,6 +89,7 @@ def index_rule(op: Ops):
     def add(fn):
         index_rules[op] = fn
         return fn
+
     return add
 
 
@@ -96,21 +106,26 @@ def constant(value: int) -> UOp:
 
 
 @index_rule(Ops.PERMUTE)
-def _(u, ix): return tuple(ix[u.arg.index(d)] for d in range(len(ix)))
+def _(u, ix):
+    return tuple(ix[u.arg.index(d)] for d in range(len(ix)))
 
 
 @index_rule(Ops.EXPAND)
 def _(u, ix):
-    return tuple(constant(0) if s == 1 and n != 1 else i
-                 for i, s, n in zip(ix, u.src[0].shape, u.arg, strict=True))
+    return tuple(
+        constant(0) if s == 1 and n != 1 else i
+        for i, s, n in zip(ix, u.src[0].shape, u.arg, strict=True)
+    )
 
 
 @index_rule(Ops.PAD)
-def _(u, ix): return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
+def _(u, ix):
+    return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
 
 
 @index_rule(Ops.SHRINK)
-def _(u, ix): return tuple(i + begin for i, (begin, _) in zip(ix, u.arg, strict=True))
+def _(u, ix):
+    return tuple(i + begin for i, (begin, _) in zip(ix, u.arg, strict=True))
 
 
 @index_rule(Ops.FLIP)
@@ -157,7 +172,7 @@ def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
     """One index into memory, row-major."""
     flat = constant(0)
     for d, i in enumerate(ix):
-        flat = flat + i * math.prod(shape[d + 1:])
+        flat = flat + i * math.prod(shape[d + 1 :])
     return flat.simplify()
 
 
@@ -165,7 +180,7 @@ def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
     """The inverse of flatten: by div and mod."""
     out = []
     for d, size in enumerate(shape):
-        i = flat // math.prod(shape[d + 1:])
+        i = flat // math.prod(shape[d + 1 :])
         out.append(constant(0) if size == 1 else i % size if d else i)
     return [i.simplify() for i in out]
 
@@ -188,8 +203,10 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
 
     new_cuts, old_cuts = cuts(new), cuts(old)
     common_products = sorted(new_cuts.keys() & old_cuts.keys())
-    groups = [(list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
-              for a, b in pairwise(common_products)]
+    groups = [
+        (list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
+        for a, b in pairwise(common_products)
+    ]
     last_new, last_old = new_cuts[common_products[-1]], old_cuts[common_products[-1]]
     groups.append((list(range(last_new, len(new))), list(range(last_old, len(old)))))
     return groups

@@ -1,4 +1,5 @@
-"""The one node type. A tensor expression, a kernel and a machine-level program are all graphs of UOps.
+"""The one node type. A tensor expression, a kernel and a machine-level program are all graphs of
+UOps.
 
 A UOp is immutable and *hash-consed*: building the same node twice gives the same object, so
 equality is identity, common sub-expressions are shared for free, and any result computed from a
@@ -12,6 +13,7 @@ node can be kept on it. `a + b` is nothing but `UOp(Ops.ADD, a.dtype, (a, b))`.
 
 What each op means, and at which of the three levels it may stand, is written in `spec.py`.
 """
+
 from __future__ import annotations
 
 import enum
@@ -24,13 +26,15 @@ from typing import Any
 from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
 
 
+# fmt: off
 class Ops(enum.IntEnum):
-    """Every operation. Elementwise ones are what a backend must be able to do; the rest is structure."""
+    """Every operation. Elementwise ones are what a backend must be able to do; the rest is
+    structure."""
 
     # -- tensor level: what the user asked for
     UNIQUE = enum.auto(); DEVICE = enum.auto(); BUFFER = enum.auto(); CONST = enum.auto()
-    IOTA = enum.auto(); COPY = enum.auto(); CONTIGUOUS = enum.auto(); ASSIGN = enum.auto(); DETACH = enum.auto()
-    DEFINE_VAR = enum.auto(); BIND = enum.auto(); KERNEL = enum.auto()
+    IOTA = enum.auto(); COPY = enum.auto(); CONTIGUOUS = enum.auto(); ASSIGN = enum.auto()
+    DETACH = enum.auto(); DEFINE_VAR = enum.auto(); BIND = enum.auto(); KERNEL = enum.auto()
     RESHAPE = enum.auto(); PERMUTE = enum.auto(); EXPAND = enum.auto(); PAD = enum.auto()
     SHRINK = enum.auto(); FLIP = enum.auto(); WINDOW = enum.auto(); UNWINDOW = enum.auto()
     REDUCE_AXIS = enum.auto()
@@ -88,8 +92,10 @@ class GroupOp:
     All = set(Ops)
 
 
+# fmt: on
 class AxisType(enum.Enum):
-    """What becomes of a RANGE; the letter is used in kernel names, the colour when they are shown."""
+    """What becomes of a RANGE; the letter is used in kernel names, the colour when they are
+    shown."""
 
     LOOP = "L", "white"
     REDUCE = "R", "red"
@@ -139,6 +145,7 @@ class recursive_property:
         def add(fn: Callable[[UOp], Any]):
             self.rules.update(dict.fromkeys(ops, fn))
             return fn
+
         return add
 
     def __get__(self, node: UOp | None, owner: type) -> Any:
@@ -157,7 +164,8 @@ class recursive_property:
 
 
 class UOp:
-    """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to know.
+    """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to
+    know.
 
     `tag` sets apart nodes that are otherwise the same. Raises AttributeError on any change.
     """
@@ -170,8 +178,14 @@ class UOp:
     _table: dict[tuple, weakref.ref[UOp]] = {}
     _unique = itertools.count()
 
-    def __new__(cls, op: Ops, dtype: DType = dtypes.void, src: tuple[UOp, ...] = (), arg: Any = None,
-                tag: Any = None) -> UOp:
+    def __new__(
+        cls,
+        op: Ops,
+        dtype: DType = dtypes.void,
+        src: tuple[UOp, ...] = (),
+        arg: Any = None,
+        tag: Any = None,
+    ) -> UOp:
         key = (op, dtype, src, arg if arg is None else _arg_key(arg), tag)
         if (ref := cls._table.get(key)) is not None and (node := ref()) is not None:
             return node
@@ -181,7 +195,8 @@ class UOp:
         return node
 
     def __del__(self):
-        # the weak reference still works while this runs, unless the garbage collector got here first
+        # the weak reference still works while this runs, unless the garbage collector got here
+        # first
         table = type(self)._table
         if (ref := table.get(key := self._key)) is not None and (ref() is self or ref() is None):
             del table[key]
@@ -194,6 +209,7 @@ class UOp:
 
     def __repr__(self) -> str:
         from tinyframe.uop.show import pretty
+
         return pretty(self)
 
     __hash__ = object.__hash__
@@ -204,16 +220,21 @@ class UOp:
         """A copy with some of op, dtype, src, arg and tag changed."""
         if unknown := changes.keys() - {"op", "dtype", "src", "arg", "tag"}:
             raise TypeError(f"a UOp has no field {', '.join(sorted(unknown))}")
-        fields = {name: changes.get(name, getattr(self, name))
-                  for name in ("op", "dtype", "src", "arg", "tag")}
+        fields = {
+            name: changes.get(name, getattr(self, name))
+            for name in ("op", "dtype", "src", "arg", "tag")
+        }
         return UOp(**fields)
 
     def rtag(self, tag: Any = True) -> UOp:
         return self.replace(tag=tag)
 
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
-        """This node and all below it, sources first, each once; a node refused by `gate` is the last of its branch."""
-        keep = gate is None and self.op is Ops.SINK  # a kernel is walked again and again while it is compiled
+        """This node and all below it, sources first, each once; a node refused by `gate` is the
+        last of its branch."""
+        keep = (
+            gate is None and self.op is Ops.SINK
+        )  # a kernel is walked again and again while it is compiled
         if keep and (below := self.__dict__.get("_below")) is not None:
             return dict.fromkeys((*below, self))
         order: dict[UOp, None] = {}
@@ -231,17 +252,21 @@ class UOp:
                 stack.append((node, True))
                 stack.extend([(s, False) for s in node.src[::-1] if s not in seen])
         if keep:
-            self.__dict__["_below"] = tuple(order)[:-1]  # without the node itself, or it would keep itself alive
+            self.__dict__["_below"] = tuple(order)[
+                :-1
+            ]  # without the node itself, or it would keep itself alive
         return order
 
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
         """Every node of `mapping` replaced; what is inside a replacement is left as it is."""
         from tinyframe.rewrite.matcher import substitute
+
         return substitute(self, mapping, extra_pm=extra_pm)
 
     def simplify(self) -> UOp:
         """The same value with the exact rules of `symbolic.py` applied to a fixed point."""
         from tinyframe.uop.symbolic import simplify
+
         return simplify(self)
 
     def ssimplify(self) -> UOp | ConstType:
@@ -252,16 +277,18 @@ class UOp:
     def render(self, simplify: bool = True) -> str:
         """An index expression as text, such as `(i*4+j)`."""
         from tinyframe.uop.show import render
+
         return render(self.simplify() if simplify else self)
 
-    def sink(*sources: UOp, arg: Any = None) -> UOp:  # noqa: N805 (`UOp.sink()` of nothing is fine)
+    def sink(*sources: UOp, arg: Any = None) -> UOp:
         return UOp(Ops.SINK, dtypes.void, sources, arg)
 
     # ---- what is known of a value: each a table of rules per op ---------------------------------
 
     @recursive_property
     def shape(self) -> tuple:
-        """Sizes, slowest axis first; () for everything below the tensor level. Rules in movement.py."""
+        """Sizes, slowest axis first; () for everything below the tensor level. Rules in
+        movement.py."""
         return ()
 
     @recursive_property
@@ -302,6 +329,7 @@ class UOp:
     def st(self):
         """Shape, strides, offset and mask of a chain of movement ops on one buffer; see view.py."""
         from tinyframe.uop.view import ShapeTracker
+
         return ShapeTracker.from_uop(self)
 
     @property
@@ -315,7 +343,7 @@ class UOp:
     @property
     def own_ranges(self) -> tuple[UOp, ...]:
         """The RANGEs that a REDUCE, STAGE or STORE closes."""
-        return self.src[FIRST_RANGE[self.op]:]
+        return self.src[FIRST_RANGE[self.op] :]
 
     def variables(self) -> list[UOp]:
         """The DEFINE_VARs that this depends on, by name; those in shapes included."""
@@ -352,7 +380,9 @@ class UOp:
     def variable(name: str, min_val: int, max_val: int, dtype: DType = dtypes.int) -> UOp:
         """A named integer in [min_val, max_val], given its value by bind()."""
         if min_val > max_val:
-            raise ValueError(f"Variable {name!r}: the minimum {min_val} is above the maximum {max_val}")
+            raise ValueError(
+                f"Variable {name!r}: the minimum {min_val} is above the maximum {max_val}"
+            )
         return UOp(Ops.DEFINE_VAR, dtype, (), (name, min_val, max_val))
 
     def bind(self, value: int) -> UOp:
@@ -383,7 +413,8 @@ class UOp:
 
     @staticmethod
     def new_buffer(device: str, size: int, dtype: DType) -> UOp:
-        """A name for memory that holds `size` elements on `device`; device.py keeps the memory itself."""
+        """A name for memory that holds `size` elements on `device`; device.py keeps the memory
+        itself."""
         return UOp(Ops.BUFFER, dtype, (UOp.unique(), UOp(Ops.DEVICE, arg=device)), size)
 
     @staticmethod
@@ -399,12 +430,14 @@ class UOp:
     @staticmethod
     def invalid() -> UOp:
         from tinyframe.dtype import Invalid
+
         return UOp(Ops.CONST, dtypes.int, (), Invalid)
 
     # ---- elementwise ----------------------------------------------------------------------------
 
     def alu(self, op: Ops, *others: UOp) -> UOp:
-        """`op` on this and the others; comparisons give bool, the rest the dtype of the last source."""
+        """`op` on this and the others; comparisons give bool, the rest the dtype of the last
+        source."""
         src = (self, *others)
         dtype = src[-1].dtype
         if op in GroupOp.Comparison:
@@ -419,17 +452,21 @@ class UOp:
             return UOp.const(dtypes.default_float, value).broadcast_to(self.shape)
         return self.const_like(value)
 
+    def _is_bool(self) -> bool:
+        return self.dtype.scalar() is dtypes.bool
+
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         other = self.ufix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
+    # fmt: off
     def __add__(self, other): return self._binary(Ops.ADD, other)
     def __radd__(self, other): return self._binary(Ops.ADD, other, True)
     def __mul__(self, other): return self._binary(Ops.MUL, other)
     def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
     def __sub__(self, other): return self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
-    def __neg__(self): return self.logical_not() if self.dtype.scalar() is dtypes.bool else self * -1
+    def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
     def __truediv__(self, other): return self._binary(Ops.FDIV, other)
     def __rtruediv__(self, other): return self._binary(Ops.FDIV, other, True)
     def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
@@ -448,7 +485,7 @@ class UOp:
     def __rlshift__(self, other): return self._binary(Ops.SHL, other, True)
     def __rshift__(self, other): return self._binary(Ops.SHR, other)
     def __rrshift__(self, other): return self._binary(Ops.SHR, other, True)
-    def __invert__(self): return self.logical_not() if self.dtype.scalar() is dtypes.bool else self ^ -1
+    def __invert__(self): return self.logical_not() if self._is_bool() else self ^ -1
     def __lt__(self, other): return self._binary(Ops.CMPLT, other)
     def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
     def __le__(self, other): return (self > other).logical_not()
@@ -460,7 +497,7 @@ class UOp:
     def maximum(self, other): return self._binary(Ops.MAX, other)
     def minimum(self, other): return -((-self).maximum(-self.ufix(other)))
     def where(self, yes, no):
-        yes = no.ufix(yes) if isinstance(no, UOp) else yes if isinstance(yes, UOp) else self.ufix(yes)
+        yes = (no if isinstance(no, UOp) else self).ufix(yes)
         return self.alu(Ops.WHERE, yes, yes.ufix(no))
     def mulacc(self, factor, term): return self.alu(Ops.MULACC, self.ufix(factor), self.ufix(term))
     def sqrt(self): return self.alu(Ops.SQRT)
@@ -470,6 +507,7 @@ class UOp:
     def trunc(self): return self.alu(Ops.TRUNC)
     def reciprocal(self): return self.alu(Ops.RECIP)
     def neg(self): return -self
+    # fmt: on
     add, sub, mul, div, mod, idiv = __add__, __sub__, __mul__, __truediv__, __mod__, __floordiv__
 
     def cast(self, dtype: DType) -> UOp:
@@ -520,11 +558,13 @@ class UOp:
         return UOp(Ops.FLIP, self.dtype, (self,), axes) if any(axes) else self
 
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> UOp:
-        """Every window of `size` elements along `axis`, as a new last axis: element o*stride + k*dilation."""
+        """Every window of `size` elements along `axis`, as a new last axis: element o*stride +
+        k*dilation."""
         return UOp(Ops.WINDOW, self.dtype, (self,), (axis, size, stride, dilation))
 
     def unwindow(self, axis: int, stride: int, dilation: int, length: int) -> UOp:
-        """The transpose of window, before its sum over k: element i reads window (i - k*dilation)/stride
+        """The transpose of window, before its sum over k: element i reads window (i -
+        k*dilation)/stride
         where that is whole and in range, and is 0 elsewhere; the last axis stays k."""
         return UOp(Ops.UNWINDOW, self.dtype, (self,), (axis, stride, dilation, length))
 
@@ -538,9 +578,15 @@ class UOp:
         """0, 1, … size-1: each element is its own index. Like a constant it needs no memory."""
         return UOp(Ops.IOTA, dtype, (), size)
 
-    def contiguous(self) -> UOp: return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
-    def detach(self) -> UOp: return UOp(Ops.DETACH, self.dtype, (self,))
-    def assign(self, value: UOp) -> UOp: return UOp(Ops.ASSIGN, self.dtype, (self, value))
+    def contiguous(self) -> UOp:
+        return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
+
+    def detach(self) -> UOp:
+        return UOp(Ops.DETACH, self.dtype, (self,))
+
+    def assign(self, value: UOp) -> UOp:
+        return UOp(Ops.ASSIGN, self.dtype, (self, value))
+
     def copy_to_device(self, device: str) -> UOp:
         return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
 
@@ -553,7 +599,8 @@ class UOp:
         return UOp(Ops.INDEX, self.dtype, (self, valid, *indices), shape)
 
     def load(self) -> UOp:
-        """The element at this INDEX; 0 where its condition does not hold, and then nothing is read."""
+        """The element at this INDEX; 0 where its condition does not hold, and then nothing is
+        read."""
         return UOp(Ops.LOAD, self.dtype.base, (self,))
 
     def store(self, value: UOp, *ranges: UOp) -> UOp:
@@ -594,15 +641,18 @@ def _(u: UOp) -> frozenset[UOp]:
 
 
 @UOp.device.rule(Ops.DEVICE)
-def _(u: UOp): return u.arg
+def _(u: UOp):
+    return u.arg
 
 
 @UOp.device.rule(Ops.COPY, Ops.BUFFER)
-def _(u: UOp): return u.src[1].device
+def _(u: UOp):
+    return u.src[1].device
 
 
 def _own_variables(u: UOp) -> list[UOp]:
-    """Variables held by the node itself: a DEFINE_VAR, or sizes in the argument of a movement op."""
+    """Variables held by the node itself: a DEFINE_VAR, or sizes in the argument of a movement
+    op."""
     if u.op is Ops.DEFINE_VAR:
         return [u]
     found: list[UOp] = []

@@ -140,7 +140,8 @@ def render_pattern(p: UPat) -> str:
 
 
 def listing(uops: Iterable[UOp]) -> str:
-    """A flat program as a table: number, op, dtype, sources (%7 is line 7, 7 is the constant), arg."""
+    """A flat program as a table: number, op, dtype, sources (%7 is line 7, 7 is the constant),
+    arg."""
     numbers: dict[UOp, int] = {}
     lines = []
     for u in uops:

@@ -5,6 +5,7 @@
 SPEC=1 verifies what comes out, DEBUG=4 prints it with the rules that fired. Neither costs anything
 when off.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -22,14 +23,18 @@ Graph = TypeVar("Graph", UOp, list[UOp])
 MOST_RULES = 12  # listed for each stage
 
 
-def staged(name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None) -> Graph:
+def staged(
+    name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None
+) -> Graph:
     """The result of `run`; `before` is the graph it started from, where that is worth comparing."""
     if settings.DEBUG < 4:
         out = run()
     else:
         with record() as passes:
             out = run()
-        print(title(name) + "\n  (nothing to do)" if out is before else stage_text(name, out, passes))
+        print(
+            title(name) + "\n  (nothing to do)" if out is before else stage_text(name, out, passes)
+        )
     if settings.SPEC:
         verify(out, spec)
     return out

@@ -9,6 +9,7 @@ Three kinds of kernel, one function each:
 
 All numbers come from the `Target`: vector width, registers, cache sizes, cores.
 """
+
 from __future__ import annotations
 
 import math
@@ -43,7 +44,9 @@ class Schedule:
     sink: UOp
     target: Target
     opts: list[Opt] = field(default_factory=list)
-    origin: list[UOp] = field(init=False)  # per axis now, the range of the unscheduled kernel it is (what is left of)
+    origin: list[UOp] = field(
+        init=False
+    )  # per axis now, the range of the unscheduled kernel it is (what is left of)
 
     def __post_init__(self):
         self.origin = axes(self.sink)
@@ -51,7 +54,10 @@ class Schedule:
     def lanes(self) -> int:
         """Elements of a vector register, for the widest type in memory."""
         arguments = [u for u in self.sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
-        return max(1, self.target.vector_bytes // max((u.dtype.base.itemsize for u in arguments), default=4))
+        return max(
+            1,
+            self.target.vector_bytes // max((u.dtype.base.itemsize for u in arguments), default=4),
+        )
 
     def split(self, op: OptOps, r: UOp, n: int) -> bool:
         """UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not allowed."""
@@ -63,13 +69,19 @@ class Schedule:
         return True
 
     def columns(self, r: UOp, lanes: int, wide: int) -> bool:
-        """`wide` vectors along `r`. Where they do not divide it, one tile of them is cut off first, so
+        """`wide` vectors along `r`. Where they do not divide it, one tile of them is cut off first,
+        so
         that only one loop has a tail."""
         if length(r) % (lanes * wide) == 0 or wide == 1:
-            return self.split(OptOps.VECTOR, r, lanes) and (wide == 1 or self.split(OptOps.UPCAST, r, wide))
+            return self.split(OptOps.VECTOR, r, lanes) and (
+                wide == 1 or self.split(OptOps.UPCAST, r, wide)
+            )
         axis = self.origin.index(r)
-        return (self._apply(Opt(OptOps.SPLIT, axis, lanes * wide)) and self._apply(Opt(OptOps.VECTOR, axis + 1, lanes))
-                and self._apply(Opt(OptOps.UPCAST, axis + 1, wide)))
+        return (
+            self._apply(Opt(OptOps.SPLIT, axis, lanes * wide))
+            and self._apply(Opt(OptOps.VECTOR, axis + 1, lanes))
+            and self._apply(Opt(OptOps.UPCAST, axis + 1, wide))
+        )
 
     def left(self, r: UOp) -> int:
         """Iterations that are left of range `r` as a loop."""
@@ -101,11 +113,13 @@ class Schedule:
         return True
 
 
-# ---- what a kernel is -----------------------------------------------------------------------------
+# ---- what a kernel is
+# -----------------------------------------------------------------------------
 
 
 def contraction(sink: UOp) -> tuple[UOp, UOp, UOp] | None:
-    """The sum of products (REDUCE) that a kernel spends its time on, and the two INDEXes it reads: each
+    """The sum of products (REDUCE) that a kernel spends its time on, and the two INDEXes it reads:
+    each
     operand is needed again along some loop that the other has."""
     best = None
     for u in sink.toposort():
@@ -119,7 +133,9 @@ def contraction(sink: UOp) -> tuple[UOp, UOp, UOp] | None:
         a, b = (_only_read(s) for s in product.src)
         if a is None or b is None or not a.ranges - b.ranges or not b.ranges - a.ranges:
             continue
-        if best is None or iterations((*u.ranges, *u.own_ranges)) > iterations((*best[0].ranges, *best[0].own_ranges)):
+        if best is None or iterations((*u.ranges, *u.own_ranges)) > iterations(
+            (*best[0].ranges, *best[0].own_ranges)
+        ):
             best = u, a, b
     return best
 
@@ -137,15 +153,17 @@ def step(index: UOp, r: UOp) -> int | None:
         ts = terms(i)
         if any(t is not None and t is not r and r in t.ranges for t in ts):
             return None
-        total += ts.get(r, 0) * math.prod(index.arg[d + 1:])
+        total += ts.get(r, 0) * math.prod(index.arg[d + 1 :])
     return total
 
 
-# ---- contractions -----------------------------------------------------------------------------------
+# ---- contractions
+# -----------------------------------------------------------------------------------
 
 
 def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
-    """A register tile: lanes and two vectors along an axis of one operand, rows along one of the other."""
+    """A register tile: lanes and two vectors along an axis of one operand, rows along one of the
+    other."""
     stores = [x.src[0] for x in s.sink.src]
     loops = [r for r in s.origin if kind(r) is AxisType.LOOP]
     lanes, long = s.lanes(), iterations(reduce.own_ranges) >= LONG_REDUCE
@@ -153,7 +171,11 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     def lane_value(r: UOp) -> tuple:
         contiguous = all(step(i, r) in (0, 1) for i in stores)
         whole = length(r) % lanes == 0
-        return (whole + contiguous * (0.5 if long else 2), step(b if r in b.ranges else a, r) == 1, length(r))
+        return (
+            whole + contiguous * (0.5 if long else 2),
+            step(b if r in b.ranges else a, r) == 1,
+            length(r),
+        )
 
     candidates = [r for r in loops if (r in a.ranges) != (r in b.ranges) and length(r) >= lanes]
     if lanes < 2 or not candidates:
@@ -174,7 +196,8 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     both = [r for r in s.origin if r in loops and r in a.ranges and r in b.ranges]
     outer = [*both, column] if column in s.origin else both
     if _is_guarded(a) and len(row_loops) > 1:
-        # a padded input: one image at a time is copied with its border, so the inner loop has no condition
+        # a padded input: one image at a time is copied with its border, so the inner loop has no
+        # condition
         image = row_loops[0]
         s.outermost(*both, image)
         if _box_bytes(b, set(both)) <= s.target.l2 // 2:
@@ -189,17 +212,24 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     work = iterations((*reduce.ranges, *reduce.own_ranges))
     if s.target.threads > 1 and work >= THREADS_FROM:
         if not outer or s.left(outer[0]) < s.target.threads:
-            s.outermost(*sorted(s.origin[:len(s.origin) - len(reduce.own_ranges)], key=lambda r: -s.left(r))[:1])
+            s.outermost(
+                *sorted(
+                    s.origin[: len(s.origin) - len(reduce.own_ranges)], key=lambda r: -s.left(r)
+                )[:1]
+            )
         s.thread(s.origin[0])
     return True
 
 
 def tile_rows(size: int, most: int) -> int:
-    """Rows of a register tile: 8 or more where registers allow, a divisor of the size where there is one."""
+    """Rows of a register tile: 8 or more where registers allow, a divisor of the size where there
+    is one."""
     if size <= most:
         return size
     few = min(8, most)
-    return next((n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few)
+    return next(
+        (n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few
+    )
 
 
 def _slot(index: UOp) -> int:
@@ -215,12 +245,15 @@ def _box_bytes(index: UOp, outside: set[UOp]) -> int:
     return iterations(tuple(inside)) * index.dtype.base.itemsize
 
 
-# ---- everything else ----------------------------------------------------------------------------------
+# ---- everything else
+# ----------------------------------------------------------------------------------
 
 
 def vectors(s: Schedule) -> None:
     """Vectors along the axis in which most memory is contiguous; all reduces of a row alike."""
-    indices = [u for u in s.sink.toposort() if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
+    indices = [
+        u for u in s.sink.toposort() if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL
+    ]
     reads = [i for i in indices if not any(i is x.src[0] for x in s.sink.src)]
     writes = [x.src[0] for x in s.sink.src]
     lanes = s.lanes()
@@ -236,7 +269,12 @@ def vectors(s: Schedule) -> None:
     done: list[UOp] = []
     for r in sorted(s.origin, key=gain, reverse=True):
         width = min(lanes, 1 << (length(r).bit_length() - 1))
-        if gain(r) > 0 and width >= min(4, lanes) and width > 1 and s.split(OptOps.VECTOR, r, width):
+        if (
+            gain(r) > 0
+            and width >= min(4, lanes)
+            and width > 1
+            and s.split(OptOps.VECTOR, r, width)
+        ):
             done.append(r)
     # a value that is summed down columns: several vectors at once keep the adders busy
     reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
@@ -249,7 +287,13 @@ def vectors(s: Schedule) -> None:
 def threads(s: Schedule) -> None:
     """The outermost loop among cores, where there is enough to do."""
     nodes = s.sink.toposort()
-    work = max((iterations((*u.ranges, *(u.own_ranges if u.op is Ops.REDUCE else ())))
-                for u in nodes if u.op in GroupOp.ALU or u.op in (Ops.REDUCE, Ops.LOAD, Ops.STORE)), default=0)
+    work = max(
+        (
+            iterations((*u.ranges, *(u.own_ranges if u.op is Ops.REDUCE else ())))
+            for u in nodes
+            if u.op in GroupOp.ALU or u.op in (Ops.REDUCE, Ops.LOAD, Ops.STORE)
+        ),
+        default=0,
+    )
     if s.target.threads > 1 and work >= THREADS_FROM and s.origin and s.left(s.origin[0]) > 1:
         s.thread(s.origin[0])
