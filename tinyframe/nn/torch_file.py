@@ -58,9 +58,9 @@ def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
             else "PyTorch before 1.6 wrote others; load and save it again with a newer one"
         )  # fmt: skip
         raise FileError(f"{file.name} is no complete zip archive ({error}): {reason}") from error
-    except (EOFError, KeyError, IndexError, AttributeError, TypeError, pickle.PickleError) as error:
-        if isinstance(error, FileError):
-            raise
+    except (FileError, OSError):
+        raise
+    except Exception as error:  # a broken pickle raises nearly anything
         raise FileError(f"{file.name}: its pickle cannot be read ({error!r})") from error
 
 
