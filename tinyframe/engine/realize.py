@@ -212,7 +212,7 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
         target.copyin(source.as_memoryview())
     if debug >= 2:
         took = perf_counter() - start
-        print(f"{target.device:<7} copy {human_bytes(target.nbytes)} from {source.device}  "
+        print(f"{target.device:<6} copy {human_bytes(target.nbytes)} from {source.device}  "
               f"{_time_text(took)}")  # fmt: skip
 
 
@@ -235,8 +235,8 @@ def _kernel_line(
     name = colored_name(kernel.spec)
     rate = 1e-9 / seconds if seconds > 0 else 0.0
     return plain_unless_shown(
-        f"{item.bufs[0].device:<7} {_pad(name, 24)} {_shapes(item):<40} {_time_text(seconds)} "
-        f"{operations * rate:8.1f} GFLOP/s {nbytes * rate:7.1f} GB/s  "
+        f"{item.bufs[0].device:<6} {_pad(name, 14)} {_shapes(item):<18} {_time_text(seconds)} "
+        f"{operations * rate:7.1f} GFLOP/s {nbytes * rate:5.1f} GB/s  "
         f"{human_bytes(GlobalCounters.mem_used)} in use"
     )
 
@@ -262,7 +262,7 @@ def _shapes(item: ScheduleItem) -> str:
 
 
 def _time_text(seconds: float) -> str:
-    return f"{seconds * 1e6:9.1f} us" if seconds < 1e-2 else f"{seconds * 1e3:9.1f} ms"
+    return f"{seconds * 1e6:7.1f} us" if seconds < 1e-2 else f"{seconds * 1e3:7.1f} ms"
 
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
