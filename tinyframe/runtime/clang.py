@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # contract=fast: a*b+c is one instruction, across statements too. math-errno: sqrt is one
 # instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: no one reads the warnings.
 FLAGS = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-w")
+# Where gcc 12 makes vectors of a loop with a condition and its opposite in it, it takes the wrong
+# side on AVX-512 (seen). It need not: kernels say where they want vectors.
+GCC_FLAGS = ("-fno-tree-loop-if-convert",)
 
 
 class NoCompiler(RuntimeError):
@@ -64,7 +67,8 @@ class ClangCompiler(Compiler):
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
-            arguments = [*self.flags, "-x", "c", "-", "-o", str(library)]
+            more = () if self.is_zig or "__clang__" in self.macros else GCC_FLAGS
+            arguments = [*self.flags, *more, "-x", "c", "-", "-o", str(library)]
             if not (self.is_zig and self._links_alone(arguments, src, library)):
                 self.run([*arguments, "-lm"], src)
             return library.read_bytes()
@@ -105,7 +109,7 @@ class ClangCompiler(Compiler):
         path = Path(shutil.which(self.command[0]) or self.command[0]).resolve()
         status = path.stat()
         version = f"{path} {status.st_size} {status.st_mtime_ns}"
-        return "\n".join([version, *self.command[1:], *self.flags, machine_identity()])
+        return "\n".join([version, *self.command[1:], *self.flags, *GCC_FLAGS, machine_identity()])
 
     def identity(self) -> str:
         return self._identity
