@@ -74,7 +74,9 @@ def _threefry(counter: np.ndarray, key: np.ndarray) -> np.ndarray:
 def _power(a, b):
     if a.dtype.kind == "f":
         return np.power(a, b)
-    flat = [pow(int(x), int(y), 1 << 64) if y >= 0 else 0 for x, y in zip(a.flat, b.flat, strict=True)]
+    flat = [
+        pow(int(x), int(y), 1 << 64) if y >= 0 else 0 for x, y in zip(a.flat, b.flat, strict=True)
+    ]
     return np.array(flat, np.uint64).reshape(a.shape)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reference import evaluate
 from tinyframe import Tensor, dtypes
-from tinyframe.dtype import DType, f32_to_bf16, bf16_to_f32, to_np_dtype
+from tinyframe.dtype import DType, bf16_to_f32, f32_to_bf16, to_np_dtype
 
 FLOATS = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 INTS = dtypes.ints
@@ -57,8 +57,14 @@ def elements(dtype: DType, edges: bool = True):
 
 
 @st.composite
-def arrays(draw: Any, dtype: DType = dtypes.float32, shape: Any = None, edges: bool = True,
-           values: Any = None, **shape_options: int) -> np.ndarray:
+def arrays(
+    draw: Any,
+    dtype: DType = dtypes.float32,
+    shape: Any = None,
+    edges: bool = True,
+    values: Any = None,
+    **shape_options: int,
+) -> np.ndarray:
     """An array of `dtype` (bfloat16 as float32, rounded), of a generated or given shape."""
     if shape is None:
         shape = draw(shapes(**shape_options))
@@ -83,7 +89,9 @@ def tensor(array: np.ndarray, dtype: DType | None = None, **options: Any) -> Ten
     return t if dtype is None else t.cast(dtype)
 
 
-def assert_close(found: np.ndarray, expected: Any, dtype: DType, scale: float = 1, what: str = "") -> None:
+def assert_close(
+    found: np.ndarray, expected: Any, dtype: DType, scale: float = 1, what: str = ""
+) -> None:
     """Equal for ints and bools; for floats up to `scale` times the rounding of the dtype. NaN is
     equal to NaN, and infinities have to agree."""
     expected = np.asarray(expected)
@@ -98,7 +106,9 @@ def assert_close(found: np.ndarray, expected: Any, dtype: DType, scale: float = 
                                    rtol=tolerance, atol=tolerance, err_msg=what)  # fmt: skip
 
 
-def check(t: Tensor, expected: Any, compiled: bool = False, scale: float = 1, what: str = "") -> None:
+def check(
+    t: Tensor, expected: Any, compiled: bool = False, scale: float = 1, what: str = ""
+) -> None:
     """The graph of `t` means `expected`; with `compiled`, so does what the device computes."""
     assert_close(evaluate(t.uop), expected, t.dtype, scale, f"{what} (graph)")
     if compiled:

@@ -76,7 +76,10 @@ def test_data_in_every_dtype(dtype):
     assert by_number.item() == 1
     assert type(by_number.item()) is kind
     assert Tensor(np.array([1.0, 0.0]), dtype=dtype).dtype is dtype
-    assert Tensor([1], dtype=dtype.name if dtype.name in dtypes.fields() else str(dtype)).dtype is dtype
+    assert (
+        Tensor([1], dtype=dtype.name if dtype.name in dtypes.fields() else str(dtype)).dtype
+        is dtype
+    )
 
 
 def test_ints_wrap_where_the_dtype_was_asked_for():
@@ -127,7 +130,14 @@ def test_filled_tensors(shape, compiled):
     assert Tensor.full(list(shape), True).dtype is dtypes.bool
     assert Tensor.empty(shape, dtype="int8").shape == shape
     like = Tensor.zeros(shape, dtype=dtypes.half)
-    for made in (like.ones_like(), like.full_like(3), like.zeros_like(), like.empty_like(), like.rand_like(), like.randn_like()):
+    for made in (
+        like.ones_like(),
+        like.full_like(3),
+        like.zeros_like(),
+        like.empty_like(),
+        like.rand_like(),
+        like.randn_like(),
+    ):
         assert (made.shape, made.dtype) == (shape, dtypes.half)
     assert like.ones_like(dtype=dtypes.int32).dtype is dtypes.int32
 

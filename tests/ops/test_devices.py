@@ -1,4 +1,4 @@
-"""The same programs give the same numbers on the CPU, on the CPU without optimization, and on PYTHON.
+"""The same programs give the same numbers on CPU, on CPU without optimization, and on PYTHON.
 
 What is right is said by `tests/reference.py`, which evaluates the graph itself with NumPy.
 """
@@ -43,11 +43,13 @@ def adam(w: Tensor, g: Tensor) -> Tensor:
     return w - 0.01 * (m / 0.1) / ((v / 0.001).sqrt() + 1e-8)
 
 
+FUNCTIONS = ("exp", "log", "sin", "cos", "sqrt", "tanh", "sigmoid", "erf", "gelu")
+
 PROGRAMS: dict[str, Callable[[], Tensor]] = {
     "elementwise": lambda: (data(5, 7) + data(7, seed=1) * 2).relu() - data(5, 1, seed=2),
-    "functions": lambda: Tensor.stack(*[getattr(data(9, low=0.1), f)() for f in
-                                        ("exp", "log", "sin", "cos", "sqrt", "tanh", "sigmoid", "erf", "gelu")]),
-    "ints": lambda: Tensor.stack(ints(9) // 7, ints(9) % 7, ints(9) // -7, ints(9) % -7, ints(9) << 2, ints(9) >> 1),
+    "functions": lambda: Tensor.stack(*[getattr(data(9, low=0.1), f)() for f in FUNCTIONS]),
+    "quotients": lambda: Tensor.stack(ints(9) // 7, ints(9) % 7, ints(9) // -7, ints(9) % -7),
+    "shifts": lambda: Tensor.stack(ints(9) << 2, ints(9) >> 1),
     "int8": lambda: ints(9, dtype=dtypes.int8) * 7 + 3,
     "uint8": lambda: ints(9, dtype=dtypes.uint8) * 7 // 3,
     "int64": lambda: ints(9, dtype=dtypes.int64) * 2**40 % 1001,
@@ -80,7 +82,8 @@ PROGRAMS: dict[str, Callable[[], Tensor]] = {
     "mlp": lambda: (data(4, 8) @ data(8, 6, seed=1) + data(6, seed=2)).relu() @ data(6, 3, seed=3),
     "attention": lambda: attention(data(2, 6, 4), data(2, 6, 4, seed=1), data(2, 6, 4, seed=2)),
     "conv": lambda: data(2, 3, 7, 6).conv2d(data(4, 3, 3, 3, seed=1), padding=1, stride=2),
-    "conv grouped": lambda: data(1, 4, 6, 6).conv2d(data(4, 2, 2, 3, seed=1), data(4, seed=2), groups=2, dilation=2),
+    "conv grouped": lambda: data(1, 4, 6, 6).conv2d(
+        data(4, 2, 2, 3, seed=1), data(4, seed=2), groups=2, dilation=2),
     "reshape": lambda: data(6, 4).reshape(3, 8).permute(1, 0).reshape(4, 6).sum(1),
     "pads": lambda: data(4, 5).pad(((1, 2), (0, 3)), value=1.5).exp().sum(0),
     "shrinks": lambda: data(8, 9)[1:7:2, ::-3].pad((1, 0)).flip(0),
@@ -93,11 +96,15 @@ PROGRAMS: dict[str, Callable[[], Tensor]] = {
         lambda x, w1, w2: -((x @ w1).relu() @ w2).log_softmax()[:, 0].mean(),
         data(5, 4), data(4, 6, seed=1), data(6, 3, seed=2)),
     "gradient of conv": lambda: gradients(
-        lambda x, w: x.conv2d(w, padding=1, stride=2).square().sum(), data(2, 2, 6, 5), data(3, 2, 3, 2, seed=1)),
+        lambda x, w: x.conv2d(w, padding=1, stride=2).square().sum(),
+        data(2, 2, 6, 5), data(3, 2, 3, 2, seed=1)),
     "gradient of attention": lambda: gradients(
-        lambda *a: attention(*a).square().sum(), data(4, 3), data(4, 3, seed=1), data(4, 3, seed=2)),
-    "gradient of layernorm": lambda: gradients(lambda x, w: (layernorm(x) * w).exp().sum(), data(3, 8), data(8, seed=1)),
-    "gradient of max": lambda: gradients(lambda x: x.unfold(1, 3, 1).max(-1).square().sum(), data(3, 8)),
+        lambda *a: attention(*a).square().sum(),
+        data(4, 3), data(4, 3, seed=1), data(4, 3, seed=2)),
+    "gradient of layernorm": lambda: gradients(
+        lambda x, w: (layernorm(x) * w).exp().sum(), data(3, 8), data(8, seed=1)),
+    "gradient of max": lambda: gradients(
+        lambda x: x.unfold(1, 3, 1).max(-1).square().sum(), data(3, 8)),
     "adam": lambda: adam(data(30), data(30, seed=1)),
     "random": lambda: seeded(lambda: Tensor.rand(40)),
     "normal": lambda: seeded(lambda: Tensor.randn(5, 6)),
@@ -116,9 +123,9 @@ def assigned(x: Tensor) -> Tensor:
 
 
 SETTINGS = {
-    "CPU": dict(DEVICE="CPU"),
-    "CPU without optimization": dict(DEVICE="CPU", NOOPT=1),
-    "PYTHON": dict(DEVICE="PYTHON"),
+    "CPU": {"DEVICE": "CPU"},
+    "CPU without optimization": {"DEVICE": "CPU", "NOOPT": 1},
+    "PYTHON": {"DEVICE": "PYTHON"},
 }
 
 

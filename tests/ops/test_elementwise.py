@@ -1,4 +1,4 @@
-"""Elementwise operations agree with NumPy: every dtype, broadcasting, and the values that break things."""
+"""Elementwise operations agree with NumPy: every dtype, broadcasting, values that break things."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ def softplus(x):
     return np.logaddexp(x, 0)
 
 
+def elu(x):
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def gelu(x):
+    return x / 2 * (1 + erf(x / 2**0.5))
+
+
+def gelu_tanh(x):
+    return x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3)))
+
+
 # float functions: (ours, NumPy's in float64, times the dtype's rounding they may differ)
 FUNCTIONS = {
     "sqrt": (Tensor.sqrt, np.sqrt, 1),
@@ -51,13 +63,13 @@ FUNCTIONS = {
     "silu": (Tensor.silu, lambda x: x * sigmoid(x), 2),
     "swish": (Tensor.swish, lambda x: x * sigmoid(x), 2),
     "quick_gelu": (Tensor.quick_gelu, lambda x: x * sigmoid(1.702 * x), 4),
-    "gelu tanh": (Tensor.gelu, lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))), 4),
-    "gelu exact": (lambda x: x.gelu(approximate="none"), lambda x: x / 2 * (1 + erf(x / 2**0.5)), 4),
+    "gelu tanh": (Tensor.gelu, gelu_tanh, 4),
+    "gelu exact": (lambda x: x.gelu(approximate="none"), gelu, 4),
     "softplus": (Tensor.softplus, softplus, 2),
     "mish": (Tensor.mish, lambda x: x * np.tanh(softplus(x)), 2),
     "softsign": (Tensor.softsign, lambda x: x / (1 + abs(x)), 2),
-    "elu": (Tensor.elu, lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), 4),
-    "celu": (lambda x: x.celu(2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(np.minimum(x, 0) / 2)), 4),
+    "elu": (Tensor.elu, elu, 4),
+    "celu": (lambda x: x.celu(2.0), lambda x: 2 * elu(x / 2), 4),
     "relu": (Tensor.relu, lambda x: np.maximum(x, 0), 1),
     "relu6": (Tensor.relu6, lambda x: np.minimum(np.maximum(x, 0), 6), 1),
     "leaky_relu": (lambda x: x.leaky_relu(0.1), lambda x: np.where(x > 0, x, 0.1 * x), 1),
@@ -79,8 +91,16 @@ FUNCTIONS = {
 def test_float_function(name, data, dtype, compiled):
     ours, theirs, scale = FUNCTIONS[name]
     # beyond these the formulas of NumPy above overflow on the way, and not ours
-    x = data.draw(arrays(dtype, max_ndim=2, values=st.one_of(
-        st.floats(-9, 9, width=16), st.sampled_from((0.0, -0.0, 0.5, -1.5, 2.5, -3.0, 6.0, math.nan)))))
+    x = data.draw(
+        arrays(
+            dtype,
+            max_ndim=2,
+            values=st.one_of(
+                st.floats(-9, 9, width=16),
+                st.sampled_from((0.0, -0.0, 0.5, -1.5, 2.5, -3.0, 6.0, math.nan)),
+            ),
+        )
+    )
     out = ours(tensor(x, dtype))
     assert out.dtype is dtype
     with np.errstate(all="ignore"):
@@ -96,7 +116,16 @@ def test_float_function_at_infinity(name):
         expected = theirs(x)
     expected[np.isnan(expected) & ~np.isin(name, ["sin", "cos"]) & (x < 0)] = {
         "silu": -0.0, "swish": -0.0, "quick_gelu": -0.0}.get(name, np.nan)  # fmt: skip
-    if name in ("gelu tanh", "gelu exact", "mish", "hardswish", "softsign", "silu", "swish", "quick_gelu"):
+    if name in (
+        "gelu tanh",
+        "gelu exact",
+        "mish",
+        "hardswish",
+        "softsign",
+        "silu",
+        "swish",
+        "quick_gelu",
+    ):
         return  # inf * 0 or inf / inf on the way: NaN, as in PyTorch
     found = evaluate(ours(Tensor(x)).uop)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
@@ -190,12 +219,16 @@ def test_shifts(x, count, compiled):
     check(2 << Tensor([0, 3]), [2, 16])
 
 
-@given(x=st.one_of([arrays(d, max_ndim=1) for d in (*dtypes.ints, dtypes.bool)]), compiled=sometimes)
+@given(
+    x=st.one_of([arrays(d, max_ndim=1) for d in (*dtypes.ints, dtypes.bool)]), compiled=sometimes
+)
 def test_inverting_every_bit(x, compiled):
     check(~Tensor(x), ~x, compiled)
 
 
-@pytest.mark.parametrize("function", [Tensor.lshift, Tensor.rshift, Tensor.bitwise_and, Tensor.bitwise_xor])
+@pytest.mark.parametrize(
+    "function", [Tensor.lshift, Tensor.rshift, Tensor.bitwise_and, Tensor.bitwise_xor]
+)
 def test_bits_of_floats_are_refused(function):
     for other in (1, 1.5, Tensor([1.0])):
         with pytest.raises(RuntimeError):
@@ -206,7 +239,11 @@ def test_bits_of_floats_are_refused(function):
         ~Tensor([1.0])
 
 
-@given(base=arrays(dtypes.int32, max_ndim=1, values=st.integers(-5, 5)), exponent=st.integers(0, 9), compiled=sometimes)
+@given(
+    base=arrays(dtypes.int32, max_ndim=1, values=st.integers(-5, 5)),
+    exponent=st.integers(0, 9),
+    compiled=sometimes,
+)
 def test_powers_of_ints_are_exact(base, exponent, compiled):
     check(Tensor(base) ** exponent, base**exponent, compiled)
     check(Tensor(base) ** Tensor(np.full(base.shape, exponent, np.int32)), base**exponent, compiled)
@@ -278,7 +315,9 @@ def test_cast(data, a, b, compiled):
     check(tensor(x, a).cast(b), expected, compiled, what=f"{x.tolist()} from {a} to {b}")
 
 
-@pytest.mark.parametrize("name", ["half", "float", "double", "bfloat16", "int", "long", "short", "bool"])
+@pytest.mark.parametrize(
+    "name", ["half", "float", "double", "bfloat16", "int", "long", "short", "bool"]
+)
 def test_casts_by_name(name):
     assert getattr(Tensor([1.5]), name)().dtype is getattr(dtypes, name)
     assert Tensor([1.5]).cast(name).dtype is getattr(dtypes, name)
@@ -289,7 +328,11 @@ def test_an_unknown_dtype_is_named():
         Tensor([1.0]).cast("float33")
 
 
-@given(x=arrays(dtypes.float32, (2, 4)), to=st.sampled_from((dtypes.int32, dtypes.uint8, dtypes.int16, dtypes.float64, dtypes.uint64)), compiled=sometimes)
+@given(
+    x=arrays(dtypes.float32, (2, 4)),
+    to=st.sampled_from((dtypes.int32, dtypes.uint8, dtypes.int16, dtypes.float64, dtypes.uint64)),
+    compiled=sometimes,
+)
 def test_bitcast(x, to, compiled):
     from tinyframe.dtype import to_np_dtype
 
@@ -419,6 +462,6 @@ def test_truth_of_a_tensor_is_refused():
     with pytest.raises(TypeError):
         float(t)
     with pytest.raises(TypeError):
-        1.0 in t
+        assert 1.0 in t
     with pytest.raises(TypeError):
-        t in [Tensor([2.0])]
+        assert t in [Tensor([2.0])]

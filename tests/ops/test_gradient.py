@@ -79,7 +79,9 @@ SMOOTH = {
     "cat": lambda x, y: x.cat(y * x, dim=1).exp(),
     "stack": lambda x, y: Tensor.stack(x, y, dim=1).exp().prod(0),
     "repeat": lambda x, y: x.repeat(2, 2).exp() * y.repeat(2, 2),
-    "conv2d": lambda x, y: x.reshape(1, 1, 2, 3).conv2d(y[:, :2].reshape(1, 1, 2, 2), padding=1, stride=2).exp(),
+    "conv2d": lambda x, y: x.reshape(1, 1, 2, 3)
+    .conv2d(y[:, :2].reshape(1, 1, 2, 2), padding=1, stride=2)
+    .exp(),
     "contiguous": lambda x, y: x.contiguous().exp() * y,
     "cast": lambda x, y: x.cast("double") * y.exp(),
     "copy": lambda x, y: (x.to("PYTHON") * 2).to("CPU").exp() * y,
@@ -119,19 +121,25 @@ def test_gradient_is_the_slope(name):
         grads = function(x, y).gradient(x, y)
         for which, grad in enumerate(grads):
             assert (grad.shape, grad.dtype) == ((2, 3), dtypes.float64)
-            np.testing.assert_allclose(evaluate(grad.uop), slope(function, inputs, which), rtol=2e-5, atol=2e-6)
+            np.testing.assert_allclose(
+                evaluate(grad.uop), slope(function, inputs, which), rtol=2e-5, atol=2e-6
+            )
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradient_of_the_gradient_is_its_slope(name):
     def first(x, y):
         grads = weighted(SMOOTH[name](x, y)).gradient(x, y)
-        return (grads[0] * Tensor(np.linspace(1, 2, 6).reshape(2, 3))).sum() + (grads[1] * grads[1]).sum()
+        return (grads[0] * Tensor(np.linspace(1, 2, 6).reshape(2, 3))).sum() + (
+            grads[1] * grads[1]
+        ).sum()
 
     inputs = examples(1)[0]
     x, y = map(Tensor, inputs)
     for which, grad in enumerate(first(x, y).gradient(x, y)):
-        np.testing.assert_allclose(evaluate(grad.uop), slope(first, inputs, which), rtol=2e-5, atol=2e-6)
+        np.testing.assert_allclose(
+            evaluate(grad.uop), slope(first, inputs, which), rtol=2e-5, atol=2e-6
+        )
 
 
 @pytest.mark.parametrize("name", SMOOTH)
@@ -145,13 +153,17 @@ def test_gradient_on_the_device_is_that_of_the_graph(name):
 def test_every_op_that_floats_can_take_has_a_rule_or_stops():
     from tinyframe.tensor.gradient import STOPS
 
-    for op in (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD}) | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.COPY, Ops.CONTIGUOUS}:
+    for op in (
+        (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD})
+        | GroupOp.Movement
+        | {Ops.REDUCE_AXIS, Ops.COPY, Ops.CONTIGUOUS}
+    ):
         ints_only = {Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR}
         covered = any(rule.pattern.allows(op, dtypes.float32) for rule in gradient_rules)
         assert covered or op in STOPS | ints_only, op
 
 
-# ---- where differences cannot say ------------------------------------------------------------------
+# ---- where differences cannot say ----------------------------------------------------------------
 
 
 def grad_of(function, *values):
@@ -207,7 +219,12 @@ def test_gradient_where_a_function_has_a_kink_or_an_end(function, at, slope):
 
 
 def test_powers_of_zero_and_zeroth_powers():
-    assert grad_of(lambda x, y: x**y, [0.0, 2.0, 0.0, -3.0], [0.0, 0.0, 2.0, 0.0])[0] == [0.0, 0.0, 0.0, 0.0]
+    assert grad_of(lambda x, y: x**y, [0.0, 2.0, 0.0, -3.0], [0.0, 0.0, 2.0, 0.0])[0] == [
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
     by_exponent = grad_of(lambda x, y: x**y, [0.0, 2.0, 0.0], [0.0, 0.0, 2.0])[1]
     np.testing.assert_allclose(by_exponent, [0.0, math.log(2), 0.0], rtol=1e-6)
 
@@ -217,7 +234,9 @@ def test_ties_of_a_maximum_share():
     assert grad_of(lambda x: x.min(0), [[1.0, 2.0], [1.0, 3.0]])[0] == [[0.5, 1.0], [0.5, 0.0]]
 
 
-@given(x=arrays(dtypes.float64, shape=(4,), values=st.sampled_from((0.0, 0.0, -0.0, 1.0, 2.0, -3.0))))
+@given(
+    x=arrays(dtypes.float64, shape=(4,), values=st.sampled_from((0.0, 0.0, -0.0, 1.0, 2.0, -3.0)))
+)
 def test_gradient_of_a_product_is_exact_at_zeros_and_twice(x):
     t = Tensor(x)
     others = [np.prod(np.delete(x, i)) for i in range(4)]

@@ -1,4 +1,4 @@
-"""Nothing is computed until it is asked for, nothing twice, and in-place changes do what they say."""
+"""Nothing is computed until it is asked for, nothing twice; in-place changes do what they say."""
 
 from __future__ import annotations
 
@@ -92,6 +92,7 @@ def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
 
     x = Tensor([1.0, 2.0]) + 1
     with monkeypatch.context() as patch:
+
         def interrupted(items, var_vals=None):
             raise KeyboardInterrupt
 

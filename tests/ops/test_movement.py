@@ -117,7 +117,9 @@ def test_shrink(data, x, compiled):
     bounds = []
     for size in x.shape:
         begin = data.draw(st.integers(0, size))
-        bounds.append(None if data.draw(st.booleans()) else (begin, data.draw(st.integers(begin, size))))
+        bounds.append(
+            None if data.draw(st.booleans()) else (begin, data.draw(st.integers(begin, size)))
+        )
     expected = x[tuple(slice(None) if b is None else slice(*b) for b in bounds)]
     check(Tensor(x).shrink(tuple(bounds)), expected, compiled)
 
@@ -166,17 +168,23 @@ def test_pad_in_all_forms():
         t.pad(1)
 
 
-@given(data=st.data(), x=shapes(min_ndim=1, min_size=1, max_size=6).map(numbered), compiled=sometimes)
+@given(
+    data=st.data(), x=shapes(min_ndim=1, min_size=1, max_size=6).map(numbered), compiled=sometimes
+)
 def test_windows(data, x, compiled):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     size = data.draw(st.integers(1, x.shape[axis]))
     step = data.draw(st.integers(1, 3))
     expected = np.lib.stride_tricks.sliding_window_view(x, size, axis % x.ndim)
-    every = tuple(slice(None, None, step) if d == axis % x.ndim else slice(None) for d in range(x.ndim))
+    every = tuple(
+        slice(None, None, step) if d == axis % x.ndim else slice(None) for d in range(x.ndim)
+    )
     check(Tensor(x).unfold(axis, size, step), expected[every], compiled)
     dilation = data.draw(st.integers(1, 2))
     if dilation * (size - 1) < x.shape[axis]:
-        reach = np.lib.stride_tricks.sliding_window_view(x, dilation * (size - 1) + 1, axis % x.ndim)
+        reach = np.lib.stride_tricks.sliding_window_view(
+            x, dilation * (size - 1) + 1, axis % x.ndim
+        )
         check(Tensor(x).window(axis, size, step, dilation), reach[every][..., ::dilation], compiled)
 
 
@@ -204,9 +212,12 @@ def test_squeeze_unsqueeze_flatten(data, x):
 
 def test_axes_out_of_range_are_refused():
     t = Tensor.ones(2, 3)
-    for call in (lambda: t.unsqueeze(3), lambda: t.squeeze(2), lambda: t.flatten(0, 2), lambda: t.flip(2),
-                 lambda: t.transpose(0, 2), lambda: t.split(1, 2), lambda: t.unfold(2, 1, 1),
-                 lambda: t.cat(t, dim=2), lambda: t.stack(t, dim=3), lambda: t.chunk(1, dim=-3)):  # fmt: skip
+    calls = (
+        lambda: t.unsqueeze(3), lambda: t.squeeze(2), lambda: t.flatten(0, 2), lambda: t.flip(2),
+        lambda: t.transpose(0, 2), lambda: t.split(1, 2), lambda: t.unfold(2, 1, 1),
+        lambda: t.cat(t, dim=2), lambda: t.stack(t, dim=3), lambda: t.chunk(1, dim=-3),
+    )  # fmt: skip
+    for call in calls:
         with pytest.raises(IndexError, match="out of range"):
             call()
     assert Tensor(1.0).squeeze(0).shape == Tensor(1.0).squeeze(-1).shape == ()
@@ -223,7 +234,9 @@ def test_cat_and_stack(data, x, compiled):
         shape = list(x.shape)
         shape[axis] = data.draw(st.integers(0, 3))
         others.append(numbered(shape) * -1)
-    check(Tensor(x).cat(*map(Tensor, others), dim=axis), np.concatenate([x, *others], axis), compiled)
+    check(
+        Tensor(x).cat(*map(Tensor, others), dim=axis), np.concatenate([x, *others], axis), compiled
+    )
     twins = [x * (n + 1) for n in range(3)]
     axis = data.draw(st.integers(-x.ndim - 1, x.ndim))
     check(Tensor.stack(*map(Tensor, twins), dim=axis), np.stack(twins, axis), compiled)
@@ -249,7 +262,9 @@ def test_split_and_chunk(data, x):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     cuts = sorted(data.draw(st.lists(st.integers(0, x.shape[axis]), max_size=3)))
     expected = np.split(x, cuts, axis)
-    for piece, part in zip(Tensor(x).split([p.shape[axis] for p in expected], axis), expected, strict=True):
+    for piece, part in zip(
+        Tensor(x).split([p.shape[axis] for p in expected], axis), expected, strict=True
+    ):
         check(piece, part)
     size = data.draw(st.integers(1, 3))
     pieces = Tensor(x).split(size, axis)
@@ -273,7 +288,9 @@ def test_split_refuses_what_does_not_add_up():
 
 @given(data=st.data(), x=some, compiled=sometimes)
 def test_repeat(data, x, compiled):
-    counts = [data.draw(st.integers(0, 3)) for _ in range(data.draw(st.integers(x.ndim, x.ndim + 1)))]
+    counts = [
+        data.draw(st.integers(0, 3)) for _ in range(data.draw(st.integers(x.ndim, x.ndim + 1)))
+    ]
     check(Tensor(x).repeat(counts), np.tile(x, counts), compiled)
     times = data.draw(st.integers(0, 3))
     check(Tensor(x).repeat_interleave(times), np.repeat(x, times), compiled)
@@ -294,7 +311,9 @@ def indices(draw, shape):
             index.append(draw(st.integers(-size, size - 1)))
         else:
             ends = st.none() | st.integers(-size - 2, size + 2)
-            index.append(slice(draw(ends), draw(ends), draw(st.sampled_from((None, 1, 2, 3, -1, -2, -3)))))
+            index.append(
+                slice(draw(ends), draw(ends), draw(st.sampled_from((None, 1, 2, 3, -1, -2, -3))))
+            )
     for extra in draw(st.lists(st.none(), max_size=2)):
         index.insert(draw(st.integers(0, len(index))), extra)
     if draw(st.booleans()):
@@ -395,7 +414,9 @@ def test_chains_of_movement(data, x, compiled):
 def test_conv2d(x, w, stride, padding, compiled):
     x, w = np.clip(x, -9, 9), np.clip(w, -9, 9)
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 2), (2, 3))[:, :, ::stride, ::stride]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 2), (2, 3))[
+        :, :, ::stride, ::stride
+    ]
     expected = np.einsum("bcyxkl,ockl->boyx", windows.astype(np.float64), w.astype(np.float64))
     check(Tensor(x).conv2d(Tensor(w), padding=padding, stride=stride), expected, compiled, 200)
 

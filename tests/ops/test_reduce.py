@@ -51,7 +51,11 @@ def largest(x, dtype, axis, keepdim, sign=1):
     """NumPy's max (or min), with the smallest value of the dtype where there is nothing."""
     if dtype is dtypes.bool:
         return (np.any if sign > 0 else np.all)(x, axis, keepdims=keepdim)
-    end = float(dtype.min if sign > 0 else dtype.max) if dtypes.is_float(dtype) else (dtype.min if sign > 0 else dtype.max)
+    end = (
+        float(dtype.min if sign > 0 else dtype.max)
+        if dtypes.is_float(dtype)
+        else (dtype.min if sign > 0 else dtype.max)
+    )
     return (np.max if sign > 0 else np.min)(x, axis, keepdims=keepdim, initial=end)
 
 
@@ -63,7 +67,9 @@ def test_max_and_min(sign, data, dtype, compiled):
     t = tensor(x, dtype)
     out = t.max(axis, keepdim=keepdim) if sign > 0 else t.min(axis, keepdim=keepdim)
     assert out.dtype is dtype
-    check(out, largest(x, dtype, axis, keepdim, sign), compiled, what=f"over {axis} of {x.tolist()}")
+    check(
+        out, largest(x, dtype, axis, keepdim, sign), compiled, what=f"over {axis} of {x.tolist()}"
+    )
 
 
 @given(data=st.data(), dtype=st.sampled_from(dtypes.all), compiled=sometimes)
@@ -74,7 +80,11 @@ def test_any_and_all(data, dtype, compiled):
     check(tensor(x, dtype).all(axis, keepdim), x.astype(bool).all(axis, keepdims=keepdim), compiled)
 
 
-@given(data=st.data(), dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.uint8, dtypes.bool)), compiled=sometimes)
+@given(
+    data=st.data(),
+    dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.uint8, dtypes.bool)),
+    compiled=sometimes,
+)
 def test_mean(data, dtype, compiled):
     x = data.draw(arrays(dtype, edges=False))
     axis, keepdim = data.draw(axes_of(x.shape)), data.draw(st.booleans())
@@ -87,8 +97,15 @@ def test_mean(data, dtype, compiled):
     check(out, rounded(expected, result), compiled, 8)
 
 
-@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:Mean of empty", "ignore:invalid value", "ignore:divide by zero")
-@given(data=st.data(), dtype=st.sampled_from(FLOATS), correction=st.integers(0, 2), compiled=sometimes)
+@pytest.mark.filterwarnings(
+    "ignore:Degrees of freedom",
+    "ignore:Mean of empty",
+    "ignore:invalid value",
+    "ignore:divide by zero",
+)
+@given(
+    data=st.data(), dtype=st.sampled_from(FLOATS), correction=st.integers(0, 2), compiled=sometimes
+)
 def test_var_and_std(data, dtype, correction, compiled):
     x = data.draw(arrays(dtype, edges=False, values=floats(False).filter(lambda v: abs(v) < 50)))
     axis, keepdim = data.draw(axes_of(x.shape)), data.draw(st.booleans())
@@ -103,11 +120,20 @@ def test_var_and_std(data, dtype, correction, compiled):
     check(t.var(axis, keepdim, correction), rounded(expected, dtype), compiled, 400)
     if dtype is not dtypes.float32:
         assume(np.all(np.isnan(expected) | (expected == 0) | (expected > 1e-3)))
-        check(t.std(axis, keepdim, correction=correction), rounded(np.sqrt(expected), dtype), compiled, 400)
+        check(
+            t.std(axis, keepdim, correction=correction),
+            rounded(np.sqrt(expected), dtype),
+            compiled,
+            400,
+        )
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-@given(data=st.data(), dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.uint8, dtypes.int64, dtypes.bool)), compiled=sometimes)
+@given(
+    data=st.data(),
+    dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.uint8, dtypes.int64, dtypes.bool)),
+    compiled=sometimes,
+)
 def test_argmax_and_argmin(name, data, dtype, compiled):
     x = data.draw(arrays(dtype, min_size=1))
     axis, keepdim = data.draw(axes_of(x.shape, several=False)), data.draw(st.booleans())
@@ -217,7 +243,11 @@ def factors(draw):
     return x, y
 
 
-@given(data=st.data(), dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.int8, dtypes.uint64, dtypes.bool)), compiled=sometimes)
+@given(
+    data=st.data(),
+    dtype=st.sampled_from((*FLOATS, dtypes.int32, dtypes.int8, dtypes.uint64, dtypes.bool)),
+    compiled=sometimes,
+)
 def test_matmul(data, dtype, compiled):
     left, right = data.draw(factors())
     x, y = data.draw(arrays(dtype, left, edges=False)), data.draw(arrays(dtype, right, edges=False))
@@ -235,7 +265,10 @@ def test_matmul_has_other_names():
     assert (Tensor([[1]]) @ x).dtype is dtypes.float32
 
 
-@pytest.mark.parametrize("left, right", [((2, 3), (2, 3)), ((3,), (4,)), ((2, 3), (4, 2)), ((), (2,)), ((2, 2, 3), (3, 3, 2))])
+@pytest.mark.parametrize(
+    "left, right",
+    [((2, 3), (2, 3)), ((3,), (4,)), ((2, 3), (4, 2)), ((), (2,)), ((2, 2, 3), (3, 3, 2))],
+)
 def test_factors_that_do_not_fit_are_both_named(left, right):
     with pytest.raises(RuntimeError) as error:
         Tensor.ones(*left) @ Tensor.ones(*right)

@@ -154,7 +154,9 @@ def test_gradient_of_binary_function_with_broadcasting(name, inputs, compiled):
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16, dtypes.float64])
-@pytest.mark.parametrize("name", ["exp", "log", "sigmoid", "tanh", "gelu tanh", "silu", "sqrt", "erf"])
+@pytest.mark.parametrize(
+    "name", ["exp", "log", "sigmoid", "tanh", "gelu tanh", "silu", "sqrt", "erf"]
+)
 @given(x=arrays(max_ndim=1, values=st.floats(-8, 8, width=16)))
 def test_unary_function_in_other_floats(name, dtype, x):
     ours, theirs, scale = UNARY[name]

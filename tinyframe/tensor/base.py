@@ -19,14 +19,14 @@ live_tensors: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDi
 
 
 if TYPE_CHECKING:
-    # To a type checker, methods of the other kinds are there: what one file defines, all may use.
+    # To a type checker the methods of the other kinds are there: what one file defines, all use.
     Methods = Any
 else:
     Methods = object
 
 
 class TensorBase(Methods):
-    """The graph behind a Tensor, its shape, dtype and device; and how a result is made of sources."""
+    """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
     uop: UOp
     grad: Self | None

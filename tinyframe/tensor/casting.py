@@ -1,4 +1,4 @@
-"""Casts by name, and bitcast: `t.half()`, `t.int()`. They shadow Python's names, so they live alone."""
+"""Casts by name, `t.half()`, `t.int()`, and bitcast. They shadow Python's names, so live alone."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.errors import AssignError, AxisError, DTypeError, GradientError, SingleElementError
 from tinyframe.engine.jit import needs_value
+from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
@@ -42,7 +42,7 @@ from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import Ops, UOp
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -132,7 +132,7 @@ class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, 
     # ---- computing -------------------------------------------------------------------------------
 
     def realize(self, *others: Tensor) -> Self:
-        """Computes this Tensor and others, and returns this one. `Tensor.realize(a, b)` works too."""
+        """Computes this Tensor and others; returns this one. `Tensor.realize(a, b)` works too."""
         if roots := unrealized(self, *others):
             from tinyframe.engine.realize import run_schedule
             from tinyframe.schedule import create_schedule
@@ -169,12 +169,11 @@ class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, 
     # ---- data out --------------------------------------------------------------------------------
 
     def _buffer(self) -> Buffer:
-        """The Buffer with exactly the elements of this Tensor, in order, computed where need be."""
+        """The Buffer with just the elements of this Tensor, in order; computed where need be."""
         needs_value("reading a Tensor's values")
         if not all(isinstance(size, int) for size in self.shape):
             raise ValueError(
-                f"shape {self.shape} has a Variable in it; take a part of known size first, such as "
-                "t[:3]"
+                f"shape {self.shape} has a Variable in it; take a part of known size first, as t[:3]"
             )
         graph = self.uop
         if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):
@@ -200,14 +199,14 @@ class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, 
 
     def data(self) -> memoryview:
         """A copy as a memoryview of the same shape and format."""
-        return memoryview(self.numpy())
+        return self.numpy().data
 
     def tolist(self) -> Any:
-        """A copy as nested lists of Python numbers, or as one number for shape ()."""
+        """A copy as nested lists of Python numbers; of shape () one number."""
         return self.numpy().tolist()
 
     def item(self) -> Any:
-        """The one element as a Python bool, int or float; SingleElementError where it is not one."""
+        """The only element as a Python number; SingleElementError where there are others."""
         if self.numel() != 1:
             raise SingleElementError(
                 f"item() needs a Tensor of one element, not of shape {self.shape}"
@@ -217,7 +216,7 @@ class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, 
     # ---- places ----------------------------------------------------------------------------------
 
     def contiguous(self) -> Self:
-        """The elements in memory, in order: where realize() stores them; or where they are already."""
+        """The elements in memory, in order: where they are, or where realize() stores them."""
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
     def to(self, device: str | None) -> Self:
@@ -304,7 +303,8 @@ class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, 
         """
         from tinyframe.tensor.gradient import compute_gradient
 
-        for tensor in (self, *targets):
+        tensors: tuple[Tensor, ...] = (self, *targets)
+        for tensor in tensors:
             if not dtypes.is_float(tensor.dtype):
                 raise GradientError(
                     f"only floats have gradients, not a Tensor of {tensor.dtype} "

@@ -227,7 +227,7 @@ class Creation(TensorBase):
         device: str | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
-        """start, start+step, … below stop; `arange(n)` is 0 … n-1. int32, or float32 if any is float.
+        """start, start+step, … below stop; `arange(n)` is 0 … n-1. Ints, or floats if one is.
 
         ValueError for step 0, OverflowError where a value does not fit the dtype.
         """
@@ -313,9 +313,7 @@ class Creation(TensorBase):
         """The identity matrix: shape (n, n), or (n, m) with ones where row and column agree."""
         rows, columns = checked_shape((n, n if m is None else m))
         if rows == 0 or columns == 0:
-            return cls.zeros(
-                rows, columns, dtype=dtype, device=device, requires_grad=requires_grad
-            )
+            return cls.zeros(rows, columns, dtype=dtype, device=device, requires_grad=requires_grad)
         side = max(rows, columns)
         # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
         # one to the right in each.
@@ -354,4 +352,3 @@ class Creation(TensorBase):
     def empty_like(self, **options: Any) -> Self:
         """Memory in the shape, dtype and device of this Tensor, with whatever it holds."""
         return self.empty(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
-

@@ -64,7 +64,7 @@ class Elementwise(TensorBase):
         if isinstance(other, UOp):
             return self._of(other.cast(self.dtype))
         if isinstance(other, (np.ndarray, np.generic)):
-            return type(self)(other, device=self.device)  # type: ignore[call-arg]
+            return type(self)(other, device=self.device)
         raise TypeError(
             f"a Tensor of shape {self.shape} and {other!r} of type {type(other).__name__}: the "
             "other operand has to be a Tensor or a number; wrap a list in Tensor(…)"
@@ -306,16 +306,18 @@ class Elementwise(TensorBase):
         condition = self.cast(dtypes.bool)
         x, y = self._tensor(x), self._tensor(y)
         if isinstance(x, TensorBase):
-            yes, no = x._operands(y)  # type: ignore[attr-defined]
+            yes, no = x._operands(y)
         elif isinstance(y, TensorBase):
-            no, yes = y._operands(x)  # type: ignore[attr-defined]
+            no, yes = y._operands(x)
         else:
             dtype = dtypes.from_py([x, y])
             yes, no = self._number(x, dtype), self._number(y, dtype)
         shape = broadcast_shapes(self.shape, yes.shape)
         condition = condition._broadcast_to(shape)
         return condition._apply(
-            lambda c, a, b: c.alu(Ops.WHERE, a, b), yes._broadcast_to(shape), no._broadcast_to(shape)
+            lambda c, a, b: c.alu(Ops.WHERE, a, b),
+            yes._broadcast_to(shape),
+            no._broadcast_to(shape),
         )
 
     def masked_fill(self, mask: Any, value: Any) -> Self:
@@ -473,6 +475,7 @@ class Elementwise(TensorBase):
 
     # ---- operators -------------------------------------------------------------------------------
 
+    # fmt: off
     def __neg__(self): return self.neg()
     def __pos__(self): return self
     def __abs__(self): return self.abs()
@@ -520,12 +523,13 @@ class Elementwise(TensorBase):
     def __ilshift__(self, other): return self.assign(self.lshift(other))
     def __irshift__(self, other): return self.assign(self.rshift(other))
 
-    def __eq__(self, other): return self.eq(other)  # type: ignore[override]
-    def __ne__(self, other): return self.ne(other)  # type: ignore[override]
+    def __eq__(self, other): return self.eq(other)
+    def __ne__(self, other): return self.ne(other)
     def __lt__(self, other): return self.lt(other)
     def __gt__(self, other): return self.gt(other)
     def __le__(self, other): return self.le(other)
     def __ge__(self, other): return self.ge(other)
+    # fmt: on
 
     # equality is elementwise, so a Tensor as a key is itself
     __hash__ = object.__hash__

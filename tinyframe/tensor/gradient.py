@@ -4,8 +4,8 @@ A row gets `grad`, the gradient of the loss by this node's output, and the nodes
 names (`z` is the node itself); it returns one gradient, or None, per source. `z = x * y` is the
 shortest full example: dz/dx = y and dz/dy = x.
 
-`compute_gradient` walks from the loss towards the inputs and adds up what arrives at each node. What
-it returns is made of nodes like any other graph, so it can be differentiated again.
+`compute_gradient` walks from the loss towards the inputs and adds up what arrives at each node.
+What it returns is made of nodes like any other graph, so it can be differentiated again.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
     count, size = x.shape[axis], x.shape[-1]
     needed = (count - 1) * stride + dilation * (size - 1) + 1
     fitted = grad.pad(_only_axis(grad, axis, (0, max(0, needed - length))))
-    fitted = fitted.shrink(tuple((0, needed if d == axis else s) for d, s in enumerate(fitted.shape)))
+    fitted = fitted.shrink(
+        tuple((0, needed if d == axis else s) for d, s in enumerate(fitted.shape))
+    )
     windows = fitted.window(axis, size, stride, dilation)
     return (_diagonal(windows),)
 
@@ -161,7 +163,9 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.POW, src=(x, y), name="z"), power),
     # three
     (UPat(Ops.WHERE, src=(UPat.var("condition"), UPat(), UPat())), lambda grad, condition: (
-        None, condition.where(grad, grad.const_like(0)), condition.where(grad.const_like(0), grad))),
+        None,
+        condition.where(grad, grad.const_like(0)),
+        condition.where(grad.const_like(0), grad))),
     (UPat(Ops.MULACC, src=(x, y, UPat())), lambda grad, x, y: (grad * y, grad * x, grad)),
     # reductions
     (UPat(Ops.REDUCE_AXIS, src=(x,), name="z"), lambda grad, z, x: {

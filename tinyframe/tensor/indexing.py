@@ -1,9 +1,9 @@
 """Indexing with ints, slices, None and `...`: each is a few movement ops.
 
-    t[2]        SHRINK to one, and RESHAPE that takes the axis away
-    t[1:7:2]    SHRINK, then a WINDOW of one element and stride 2
-    t[::-1]     FLIP
-    t[None]     RESHAPE
+t[2]        SHRINK to one, and RESHAPE that takes the axis away
+t[1:7:2]    SHRINK, then a WINDOW of one element and stride 2
+t[::-1]     FLIP
+t[None]     RESHAPE
 """
 
 from __future__ import annotations
@@ -81,8 +81,10 @@ class Indexing(TensorBase):
     def _slice(self, axis: int, item: slice) -> Self:
         """begin:end:step along an axis."""
         for bound in (item.start, item.stop, item.step):
-            if bound is not None and not isinstance(bound, UOp) and (
-                isinstance(bound, TensorBase) or not hasattr(bound, "__index__")
+            if (
+                bound is not None
+                and not isinstance(bound, UOp)
+                and (isinstance(bound, TensorBase) or not hasattr(bound, "__index__"))
             ):
                 raise TypeError(f"a slice's bounds are ints, not {bound!r}")
         if item.step is not None and operator.index(item.step) == 0:

@@ -83,7 +83,7 @@ def whole_buffer(uop: UOp) -> UOp | None:
 
 
 def is_stored(uop: UOp) -> bool:
-    """Whether realize() gives `uop` memory that has its elements in order, or it has that already."""
+    """Whether `uop` has, or gets from realize(), memory with its elements in order."""
     return uop.op is Ops.CONTIGUOUS or whole_buffer(uop) is not None
 
 

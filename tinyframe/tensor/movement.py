@@ -44,7 +44,7 @@ class Movement(TensorBase):
     """Methods that change where elements are, not what they are."""
 
     def _axis(self, axis: Any, ndim: int | None = None) -> int:
-        """`axis` counted from the front; AxisError where there is no such axis. 0-d has 0 and -1."""
+        """`axis` counted from the front; AxisError where there is none. 0-d has 0 and -1."""
         ndim = self.ndim if ndim is None else ndim
         number = operator.index(axis)
         if not -max(ndim, 1) <= number < max(ndim, 1):
@@ -88,7 +88,7 @@ class Movement(TensorBase):
                     f"cannot reshape {self.shape} to {wanted}: {elements} elements do not divide "
                     f"by {rest}"
                 )
-            found = elements // rest
+            found: Any = elements // rest
             found = found.ssimplify() if isinstance(found, UOp) else found
             wanted = tuple(found if axis in unknown else size for axis, size in enumerate(wanted))
         difference = elements - math.prod(wanted)
@@ -142,7 +142,7 @@ class Movement(TensorBase):
     def shrink(self, bounds: Sequence[tuple[sint, sint] | None]) -> Self:
         """The part from begin to before end of each axis; None keeps the whole axis.
 
-            Tensor.arange(5).shrink(((1, 3),))    # [1, 2]
+        Tensor.arange(5).shrink(((1, 3),))    # [1, 2]
         """
         if len(bounds) != self.ndim:
             raise ShapeError(
@@ -199,10 +199,13 @@ class Movement(TensorBase):
         """
         if mode != "constant":
             raise ValueError(f'pad mode {mode!r} is unknown; there is "constant"')
-        widths = self._widths(padding)
+        widths: Any = self._widths(padding)
         cropped: Self = self
         if any(isinstance(w, int) and w < 0 for pair in widths for w in pair):
-            crop = [(-min(b, 0), size + min(a, 0)) for size, (b, a) in zip(self.shape, widths, strict=True)]
+            crop = [
+                (-min(b, 0), size + min(a, 0))
+                for size, (b, a) in zip(self.shape, widths, strict=True)
+            ]
             if any(end < begin for begin, end in crop):
                 raise ShapeError(f"cannot pad {self.shape} by {widths}: less than nothing is left")
             cropped = self.shrink(crop)
@@ -264,7 +267,9 @@ class Movement(TensorBase):
     def _to_sizes(self, shape: tuple[Any, ...], sign: int) -> tuple[tuple[int, Any], ...]:
         wanted = flat_arguments(shape)
         if len(wanted) != self.ndim:
-            raise ShapeError(f"{tuple(wanted)} needs as many sizes as {self.shape}, or None for them")
+            raise ShapeError(
+                f"{tuple(wanted)} needs as many sizes as {self.shape}, or None for them"
+            )
         more = tuple((0, 0 if new is None else new - old)
                      for new, old in zip(wanted, self.shape, strict=True))  # fmt: skip
         if any(not resolve(step * sign >= 0) for _, step in more):
@@ -324,7 +329,7 @@ class Movement(TensorBase):
         return self.window(dim, size, step)
 
     def repeat(self, *repeats: Any) -> Self:
-        """Laid side by side so many times along each axis; more counts than axes add axes in front."""
+        """Laid side by side so many times along each axis; more counts make axes in front."""
         counts = tuple(map(operator.index, flat_arguments(repeats)))
         if len(counts) < self.ndim or any(count < 0 for count in counts):
             raise ShapeError(
@@ -377,7 +382,7 @@ class Movement(TensorBase):
         return list(self.split(-(-total // chunks), dim))
 
     def cat(self, *others: Any, dim: int = 0) -> Self:
-        """The Tensors laid end to end along `dim`: `a.cat(b)`, `Tensor.cat(a, b)`, `Tensor.cat([a, b])`.
+        """The Tensors laid end to end along `dim`: `a.cat(b, c)` or `Tensor.cat([a, b, c])`.
 
         The other axes have to agree; dtypes promote.
         """
@@ -386,11 +391,13 @@ class Movement(TensorBase):
         axis = first._axis(dim)
         for other in tensors:
             same = other.ndim == first.ndim and all(
-                a == b for d, (a, b) in enumerate(zip(first.shape, other.shape, strict=True)) if d != axis
+                a == b
+                for d, (a, b) in enumerate(zip(first.shape, other.shape, strict=True))
+                if d != axis
             )
             if not same or first.ndim == 0:
                 raise ShapeError(
-                    f"cannot cat shapes {first.shape} and {other.shape} along axis {dim}: the other "
+                    f"cannot cat {first.shape} and {other.shape} along axis {dim}: the other "
                     "axes have to agree"
                 )
         dtype = least_upper_dtype(*[tensor.dtype for tensor in tensors])
@@ -401,7 +408,7 @@ class Movement(TensorBase):
         def joined(*sources: UOp) -> UOp:
             result = None
             for x, begin in zip(sources, begins, strict=True):
-                around = tuple((begin, total - begin - s) if d == axis else (0, 0)
+                around: Any = tuple((begin, total - begin - s) if d == axis else (0, 0)
                                for d, s in enumerate(x.shape))  # fmt: skip
                 padded = x.cast(dtype).pad(around)
                 # a choice and not a sum, which would make 0.0 of -0.0

@@ -98,4 +98,3 @@ class Neural(TensorBase):
         for layer in layers:
             result = layer(result)
         return result
-

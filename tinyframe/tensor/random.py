@@ -43,11 +43,13 @@ class Random(TensorBase):
             first, Random._counter = Random._counter, Random._counter + pairs
             return np.array([Random._key, first], np.uint64)
 
-        # Data and not constants, or each call would be another kernel to compile. A TinyJit fills it
-        # anew at each replay, as each call would have.
+        # Data and not constants, or each call would be another kernel to compile. A TinyJit fills
+        # it anew at each replay, as each call would have.
         state = cls._data(next_state(), dtypes.uint64, device)
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
-        refill_at_replay(buffer_of(memory), lambda buffer: buffer.copyin(memoryview(next_state()).cast("B")))
+        refill_at_replay(
+            buffer_of(memory), lambda buffer: buffer.copyin(memoryview(next_state()).cast("B"))
+        )
         key, start = state.shrink(((0, 1),)), state.shrink(((1, 2),))
         counters = cls._index(pairs, device).cast(dtypes.uint64) + start
         bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key.expand(pairs))

@@ -73,9 +73,7 @@ class Reduce(Elementwise):
         return self.cast(wide)._reduce(op, axis, keepdim).cast(wanted)
 
     @axis_names
-    def sum(
-        self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None
-    ) -> Self:
+    def sum(self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
         """The sum along axes; of bools and of ints below 32 bits it is int32 or uint32."""
         return self._accumulate(Ops.ADD, axis, keepdim, dtype)
 
