@@ -163,6 +163,27 @@ def test_a_group_steps_all_its_optimizers():
     assert matrix.grad is None and vector.grad is None and group[1].lr.item() == 1
 
 
+def test_an_optimizer_that_is_saved_goes_on_as_if_nothing_had_happened(tmp_path):
+    def steps(w, optimizer, count):
+        for _ in range(count):
+            optimizer.zero_grad()
+            (w - 1).square().sum().backward()
+            optimizer.step()
+
+    w, path = Tensor([3.0, -2.0]), tmp_path / "optimizer.safetensors"
+    optimizer = optim.Adam([w], lr=0.5)
+    steps(w, optimizer, 2)
+    optimizer.lr = 0.25
+    nn.state.safe_save(nn.state.get_state_dict(optimizer), path)
+    steps(w, optimizer, 3)
+    other = Tensor.zeros(2)
+    again = optim.Adam([other])
+    nn.state.load_state_dict(again, nn.state.safe_load(path))
+    assert again.t.item() == 2 and again.lr.item() == 0.25
+    steps(other, again, 3)
+    np.testing.assert_array_equal(w.numpy(), other.numpy())
+
+
 @pytest.mark.parametrize(
     ("make", "kind", "words"),
     [

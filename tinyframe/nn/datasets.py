@@ -48,8 +48,8 @@ class _File(NamedTuple):
 def digits(device: str | None = None) -> Split:
     """1,797 handwritten digits of 8 x 8 pixels, from 0 to 16: 1,442 to train on, 355 to test with.
 
-    Every fifth of each digit is for the test. Those of one writer stand together, so a plain cut would ask about
-    the hand of people that the model has never seen.
+    Every fifth of each digit is for the test. Those of one writer stand together, so a plain cut
+    would ask about the hands of people that the model has never seen.
     Alpaydin and Kaynak, "Optical recognition of handwritten digits" (UCI, 1998).
     """
     try:

@@ -48,7 +48,7 @@ class Schedule:
 
     def _set(self) -> None:
         self.optimizer.lr = self.at(self.steps.detach())
-        Tensor.realize(self.steps, self.optimizer.lr)
+        self.steps.realize()
 
     def get_lr(self) -> Tensor:
         """The learning rate now."""

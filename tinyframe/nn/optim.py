@@ -65,7 +65,9 @@ class Optimizer:
 
     @lr.setter
     def lr(self, lr: Tensor | float) -> None:
-        self._lr.assign(lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr"))
+        # At once: a step that a TinyJit replays reads the memory, and knows of no graph.
+        new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr")
+        self._lr.assign(new).realize()
 
     def zero_grad(self) -> None:
         """Forgets the gradients: `.grad` is None afterwards."""
@@ -175,7 +177,9 @@ class OptimizerGroup(Optimizer):
         self.optimizers = optimizers
         self.params = [tensor for optimizer in optimizers for tensor in optimizer.params]
         self.buffers = [tensor for optimizer in optimizers for tensor in optimizer.buffers]
-        self._lr, self.initial_lr = optimizers[0]._lr, optimizers[0].initial_lr
+        first = optimizers[0]
+        self._lr, self.initial_lr, self._dtype = first._lr, first.initial_lr, first._dtype
+        self.device = first.device
 
     def __getitem__(self, number: int) -> Optimizer:
         return self.optimizers[number]
