@@ -13,7 +13,7 @@ from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indice
 from tinyframe.codegen.linearize import linearize
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts
-from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops
+from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, function_name, kernel_name, thread_count
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
@@ -39,7 +39,7 @@ def simplify(sink: UOp, job: Compilation) -> UOp:
 
 
 def tidy(sink: UOp, job: Compilation) -> UOp:
-    return sink if settings.NOOPT else share_reduce_loops(merge_neighbours(sink))
+    return sink if settings.NOOPT else share_reduce_loops(split_at_divisions(merge_neighbours(sink)))
 
 
 def optimize(sink: UOp, job: Compilation) -> UOp:

@@ -1,7 +1,8 @@
-"""Before a kernel is scheduled: neighbouring loops become one, and equal reduce loops are shared."""
+"""Before a kernel is scheduled: neighbouring loops become one, loops that are taken apart by divisions
+become two, and equal reduce loops are shared."""
 from __future__ import annotations
 
-from tinyframe.codegen.optimize.loops import kind, replace_ranges
+from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
 from tinyframe.schedule.fuse import length
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
 from tinyframe.uop.symbolic import terms
@@ -82,6 +83,29 @@ def _merge_dimensions(u: UOp) -> UOp | None:
         else:
             d += 1
     return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))
+
+
+def split_at_divisions(sink: UOp) -> UOp:
+    """A loop whose index is taken apart becomes two: x.T.reshape(4, 24) of 12 columns reads at
+    (p % 12, p // 12), and with p = outer*12 + inner there is no division left in its inner loop.
+
+    Only where the size is a multiple of the divisor, and no other division comes in its place.
+    """
+    tried: set[tuple[UOp, int]] = set()
+    while (found := next((place for place in _taken_apart(sink) if place not in tried), None)) is not None:
+        tried.add(found)
+        split = divide(sink, *found, kind(found[0]))
+        if _divisions(split) < _divisions(sink):
+            sink = split
+    return sink
+
+
+def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
+    """Loops, and the numbers that they are divided by and are multiples of."""
+    return [(r, n) for u in sink.toposort() if u.op in (Ops.IDIV, Ops.MOD)
+            for r, n in [(u.src[0], u.src[1].arg)]
+            if r.op is Ops.RANGE and u.src[1].op is r.src[0].op is Ops.CONST and 1 < n < length(r)
+            and length(r) % n == 0]
 
 
 def share_reduce_loops(sink: UOp) -> UOp:
