@@ -78,7 +78,8 @@ class StepLR(Schedule):
         super().__init__(optimizer)
 
     def at(self, step: Tensor) -> Tensor:
-        return self.gamma ** _float(step // self.step_size) * self.base_lr
+        times = _float(step // self.step_size)
+        return times.full_like(self.gamma) ** times * self.base_lr
 
 
 class MultiStepLR(Schedule):
@@ -171,7 +172,7 @@ def _half_cosine(part: Tensor, begin: float, end: float) -> Tensor:
 
 
 def _line(part: Tensor, begin: float, end: float) -> Tensor:
-    return begin + (end - begin) * part
+    return part * (end - begin) + begin
 
 
 class SequentialLR(Schedule):

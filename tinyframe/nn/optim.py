@@ -154,7 +154,7 @@ def waiting_for(tensors: Sequence[Tensor]) -> list[Tensor]:
     for u in UOp.sink(*[tensor.uop for tensor in alive]).toposort():
         if u in sources or any(source in waiting for source in u.src):
             waiting.add(u)
-    return [t for t in alive if t.uop in waiting and id(t) not in given]  # type: ignore[misc]
+    return [t for t in alive if t.uop in waiting and id(t) not in given]
 
 
 def _checked(value: float, name: str) -> float:
@@ -236,7 +236,7 @@ class SGD(Optimizer):
         if self.classic:
             gradient, rate = gradient * rate, rate.ones_like()
         if self.momentum:
-            b = self._set(self.b[number], self.momentum * self.b[number] + gradient)
+            b = self._set(self.b[number], self.b[number] * self.momentum + gradient)
             gradient = gradient + self.momentum * b if self.nesterov else b
         return value - rate * gradient
 
@@ -321,8 +321,8 @@ class Adam(Optimizer):
     def _direction(self, number: int, gradient: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
         m, v = self.m[number], self.v[number]
-        m = self._set(m, self.b1 * m + (1 - self.b1) * gradient)
-        v = self._set(v, self.b2 * v + (1 - self.b2) * gradient.square())
+        m = self._set(m, m * self.b1 + gradient * (1 - self.b1))
+        v = self._set(v, v * self.b2 + gradient.square() * (1 - self.b2))
         t = self.t.detach().to(gradient.device).cast(gradient.dtype)
         return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
