@@ -18,7 +18,7 @@ from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, f
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.settings import settings
-from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.spec import spec_kernel, spec_program
 from tinyframe.uop.stages import staged
 from tinyframe.uop.symbolic import index_rules, relaxed, sym
@@ -57,6 +57,12 @@ def decompose(sink: UOp, job: Compilation) -> UOp:
     return graph_rewrite(sink, rules, name="decompose")
 
 
+def decompose_anew(sink: UOp, job: Compilation) -> UOp:
+    """Simplifying a copy's index may find that CDIV is a floor division there, and say so."""
+    missing = GroupOp.ALU - job.renderer.code_for_op.keys()
+    return decompose(sink, job) if any(u.op in missing for u in sink.toposort()) else sink
+
+
 passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("simplify", simplify),
     ("tidy loops", tidy),
@@ -65,6 +71,7 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
     ("expand copies", lambda sink, job: expand_copies(sink)),
+    ("decompose anew", decompose_anew),
 ]
 
 
