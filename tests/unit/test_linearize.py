@@ -1,0 +1,210 @@
+"""Linearization: every statement in the outermost loop it can be in, and after what it needs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.kernels import (
+    body_of,
+    filled,
+    kernel_of,
+    kernels_of,
+    numbers,
+    on_buffer,
+    program_of,
+    run_with,
+    source_of,
+)
+from tinyframe import Tensor
+from tinyframe.codegen.linearize import linearize, loop_tree, runs_of
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.spec import spec_program, verify
+
+
+def depth_of(body: str, pattern: str) -> int:
+    """How many loops are around the one line that matches."""
+    depth, found = 0, []
+    for line in body.splitlines():
+        if re.search(pattern, line):
+            found.append(depth)
+        depth += line.count("{") - line.count("}") if "for (" in line or line.strip() == "}" else 0
+    (depth,) = found
+    return depth
+
+
+# ---- where statements stand ----------------------------------------------------------------------
+
+
+def test_a_statement_is_in_the_deepest_loop_that_it_depends_on():
+    x, rows, columns = on_buffer(8, 9), on_buffer(8, 1), on_buffer(1, 9)
+    body = body_of(source_of(x * rows.exp2() + columns, []))
+    assert depth_of(body, r"= data2\[ridx0\]") == 1
+    assert depth_of(body, r"= data1\[") == 2
+    assert depth_of(body, r"= data3\[ridx1\]") == 2
+    assert "data2" not in body.split("ridx1++")[1]  # the costly row value is not computed anew
+
+
+def test_what_depends_on_no_loop_is_before_all_of_them():
+    body = body_of(source_of(on_buffer(8) * on_buffer(1).exp2(), []))
+    assert depth_of(body, r"= data2\[0\]") == 0
+    assert body.index("data2[0]") < body.index("for (")
+
+
+def test_softmax_finds_its_maximum_and_its_sum_once_for_each_row():
+    body = body_of(source_of(on_buffer(40, 9).softmax(), []))
+    loops = re.findall(r"( *)for \(int (ridx\d) = 0; ridx\d < (\d+);", body)
+    assert [(len(space) // 2, size) for space, _, size in loops] == [
+        (1, "40"),
+        (2, "9"),
+        (2, "9"),
+        (2, "9"),
+    ]
+    assert depth_of(body, r"float acc0 = ") == 1
+    assert depth_of(body, r"float acc1 = ") == 1
+    assert depth_of(body, r"data0\[.*\] = ") == 2
+
+
+def test_reductions_over_the_same_range_share_a_loop():
+    x = on_buffer(8, 9)
+    body = body_of(source_of(x.sum(axis=1) * x.max(axis=1), []))
+    assert body.count("for (") == 2
+    assert depth_of(body, r"acc0 = acc0 \+") == depth_of(body, r"acc1 = max_float\(acc1") == 2
+    assert body.count("= data1[") == 1
+
+
+def test_several_stores_share_the_loops_they_have_in_common():
+    x = on_buffer(40, 9)
+    mean = x.mean(axis=1, keepdim=True)
+    (kernel,) = kernels_of(mean, x - mean)
+    body = body_of(source_of(kernel, []))
+    assert [depth_of(body, rf"data{n}\[.*\] = ") for n in (0, 1)] in ([1, 2], [2, 1])
+    assert body.count("for (int ridx0") == 1
+
+
+def test_a_product_accumulates_in_a_register():
+    body = body_of(source_of(on_buffer(4, 6) @ on_buffer(6, 5), []))
+    assert depth_of(body, r"float acc0 = 0.0f") == 2
+    assert depth_of(body, r"acc0 = acc0 \+") == 3
+    assert depth_of(body, r"data0\[.*\] = acc0") == 2
+
+
+def test_a_panel_is_filled_where_its_loops_begin():
+    opts = [Opt(OptOps.REORDER, (1, 0, 2)), Opt(OptOps.STAGE, 0, 2)]
+    body = body_of(source_of(on_buffer(4, 6) @ on_buffer(6, 5), opts))
+    assert depth_of(body, r"panel0\[ridx\d\] = ") == 2
+    assert body.index("] = val0;") < body.index("= panel0[")
+
+
+# ---- the flat program ----------------------------------------------------------------------------
+
+
+def program(t: Tensor, opts: list[Opt] | None = None) -> list[UOp]:
+    return program_of(t, opts or []).uops
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        lambda x: x + 1,
+        lambda x: x.softmax(),
+        lambda x: (x - x.mean(axis=0)).max(axis=1),
+        lambda x: x @ x.T,
+        lambda x: x.pad(((1, 1), (0, 0))).sum(axis=0),
+    ],
+)
+def test_every_program_is_legal_with_and_without_opts(graph):
+    for opts in ([], None):
+        for kernel in kernels_of(graph(on_buffer(20, 33))):
+            verify(program_of(kernel, opts).uops, spec_program)
+
+
+def test_every_instruction_stands_once_and_after_what_it_needs():
+    uops = program(
+        on_buffer(40, 33).softmax(), [Opt(OptOps.UNROLL, 1, 4), Opt(OptOps.VECTOR, 2, 8)]
+    )
+    assert len(set(uops)) == len(uops)
+    place = {u: n for n, u in enumerate(uops)}
+    assert all(place[s] < place[u] for u in uops for s in u.src)
+
+
+def test_loops_are_closed_in_the_order_in_which_they_were_opened():
+    open_loops = []
+    for u in program(on_buffer(40, 9).softmax()):
+        if u.op is Ops.RANGE:
+            open_loops.append(u)
+        elif u.op is Ops.ENDRANGE:
+            assert open_loops.pop() is u.src[0]
+        else:
+            assert u.ranges <= set(open_loops)
+    assert not open_loops
+
+
+def test_arguments_and_constants_stand_at_the_top():
+    ops = [u.op for u in program(on_buffer(8, 9) * 3 + 1)]
+    last = max(n for n, op in enumerate(ops) if op in (Ops.DEFINE_GLOBAL, Ops.CONST))
+    assert set(ops[: last + 1]) == {Ops.DEFINE_GLOBAL, Ops.CONST}
+
+
+def test_a_value_is_accumulated_in_the_order_of_its_copies():
+    uops = program(on_buffer(16).sum(), [Opt(OptOps.UNROLL, 0, 4)])
+    inside = uops[[u.op for u in uops].index(Ops.RANGE) :]
+    steps = [
+        u.op
+        for u in inside
+        if u.op in (Ops.LOAD, Ops.ADD, Ops.STORE) and u.dtype.scalar().name != "int"
+    ]
+    assert steps.count(Ops.STORE) == 5  # four steps, and the result
+
+
+# ---- the tree of loops ---------------------------------------------------------------------------
+
+
+def test_the_loop_of_a_reduce_hangs_under_the_deepest_loop_of_its_result():
+    kernel = kernel_of(on_buffer(40, 9).softmax())
+    parent = loop_tree(kernel)
+    row, column = kernel.src[0].own_ranges
+    reduces = {r for r in parent if r.arg[1] is AxisType.REDUCE}
+    assert parent[row] is None
+    assert parent[column] is row
+    assert {parent[r] for r in reduces} == {row}
+    assert all(runs_of(u, parent) == [row] for u in kernel.toposort() if u.op is Ops.REDUCE)
+
+
+def index(slot: int, size: int, *ranges: UOp) -> UOp:
+    shape = tuple(r.vmax + 1 for r in ranges)
+    return UOp(Ops.DEFINE_GLOBAL, on_buffer(1).dtype.ptr(size), (), slot).index(
+        *ranges, shape=shape
+    )
+
+
+def test_a_reduce_that_would_run_more_often_than_it_has_results_is_an_error():
+    row, column, k = UOp.range(4, 0), UOp.range(5, 1), UOp.range(6, 2, AxisType.REDUCE)
+    total = index(1, 30, column, k).load().reduce(Ops.ADD, k)
+    kernel = UOp.sink(index(0, 20, row, column).store(total, row, column))
+    with pytest.raises(RuntimeError, match="a reduce would run anew in 1 loop"):
+        linearize(kernel)
+
+
+def test_loops_that_need_each_others_results_are_an_error():
+    row, k = UOp.range(4, 0), UOp.range(6, 1, AxisType.REDUCE)
+    x = index(1, 24, row, k).load()
+    total = (x - x.reduce(Ops.MAX, k)).reduce(Ops.ADD, k)
+    with pytest.raises(RuntimeError, match="two loops need each other's results"):
+        linearize(UOp.sink(index(0, 4, row).store(total, row)))
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_reduces_in_reduces(device):
+    x = numbers(5, 6, 7)
+    t = filled(x, device)
+    nested = (t.sum(axis=2, keepdim=True).max(axis=1, keepdim=True) - t).max(axis=0)
+    expected = (x.sum(2, keepdims=True).max(1, keepdims=True) - x).max(0)
+    np.testing.assert_array_equal(nested.numpy(), expected)
+    weighted = ((t - t.sum(axis=2, keepdim=True)) * 2).sum(axis=(1, 2))
+    np.testing.assert_array_equal(
+        run_with(weighted, [], device), ((x - x.sum(2, keepdims=True)) * 2).sum((1, 2))
+    )

@@ -1,0 +1,149 @@
+"""Loops before they are scheduled: neighbours merge, divisions are taken out, reduces share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, kernel_of, numbers, on_buffer, ops_in, program_of
+from tinyframe import Context, Tensor
+from tinyframe.codegen.optimize.loops import axes
+from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
+from tinyframe.uop.node import AxisType, Ops, UOp
+
+
+def sizes(kernel: UOp) -> list[int]:
+    return [r.vmax + 1 for r in axes(kernel)]
+
+
+# ---- neighbours ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("graph", "loops"),
+    [
+        (lambda x: x + 1, [480]),
+        (lambda x: x.permute(0, 2, 1) + 0, [4, 12, 10]),
+        (lambda x: x.permute(2, 0, 1) + 0, [12, 40]),
+        (lambda x: x.sum(), [480]),
+        (lambda x: x.sum(axis=(1, 2)), [4, 120]),
+        (lambda x: x.sum(axis=0), [120, 4]),
+        (lambda x: x.sum(axis=1), [4, 12, 10]),
+        (lambda x: x + on_buffer(12), [40, 12]),
+        (lambda x: x + on_buffer(4, 1, 1), [4, 120]),
+        (lambda x: x[:, 1:, :] + 0, [4, 108]),
+        (lambda x: x[:, :, 1:] + 0, [40, 11]),
+        (lambda x: x.flip(0) + 0, [4, 120]),
+        (lambda x: x.softmax(), [40, 12, 12, 12]),
+    ],
+)
+def test_loops_that_are_contiguous_everywhere_become_one(graph, loops):
+    assert sizes(merge_neighbours(kernel_of(graph(on_buffer(4, 10, 12))))) == loops
+
+
+def test_indices_of_merged_loops_are_one_dimension():
+    kernel = merge_neighbours(kernel_of(on_buffer(4, 10, 12) + on_buffer(4, 1, 1)))
+    assert sorted(u.arg for u in ops_in(kernel, Ops.INDEX)) == [(4, 1, 1), (4, 120), (4, 120)]
+
+
+def test_nothing_is_tidied_without_optimization():
+    with Context(NOOPT=1):
+        assert program_of(on_buffer(28, 28) + 1).function == "E_28_28"
+    assert program_of(on_buffer(28, 28) + 1, []).function == "E_784"
+
+
+# ---- divisions -----------------------------------------------------------------------------------
+
+
+def test_a_loop_that_is_taken_apart_becomes_two():
+    kernel = merge_neighbours(kernel_of(on_buffer(12, 8).T.reshape(4, 24).contiguous()))
+    assert sizes(kernel) == [96]
+    kernel = split_at_divisions(kernel)
+    assert sizes(kernel) == [8, 12]
+    assert not ops_in(kernel, Ops.IDIV, Ops.MOD)
+
+
+def test_a_loop_may_be_taken_apart_twice():
+    shuffled = on_buffer(2, 2, 2, 3, 4).permute(0, 3, 1, 4, 2).reshape(96).contiguous()
+    kernel = split_at_divisions(merge_neighbours(kernel_of(shuffled)))
+    assert np.prod(sizes(kernel)) == 96
+    assert not ops_in(kernel, Ops.IDIV, Ops.MOD)
+
+
+def test_a_divisor_that_does_not_divide_the_size_stays():
+    x = on_buffer(7)
+    kernel = kernel_of(x.reshape(7, 1).expand(7, 5).reshape(35)[:33] + 0)
+    assert split_at_divisions(kernel) is kernel
+    assert ops_in(kernel, Ops.IDIV)
+
+
+# ---- shared loops --------------------------------------------------------------------------------
+
+
+def reduce_loops(kernel: UOp) -> int:
+    return len({r for u in ops_in(kernel, Ops.REDUCE) for r in u.own_ranges})
+
+
+def test_independent_reduces_share_a_loop():
+    x, y = on_buffer(40, 30), on_buffer(40, 30)
+    kernel = kernel_of(x.sum(axis=1) + (x * y).sum(axis=1) * y.max(axis=1))
+    assert (reduce_loops(kernel), reduce_loops(share_reduce_loops(kernel))) == (3, 1)
+
+
+def test_a_reduce_of_a_reduces_result_has_a_loop_of_its_own():
+    kernel = share_reduce_loops(kernel_of(on_buffer(40, 30).softmax()))
+    assert reduce_loops(kernel) == 2
+    x = on_buffer(40, 30)
+    centred = x - x.mean(axis=1, keepdim=True)
+    kernel = share_reduce_loops(kernel_of((centred * centred).mean(axis=1) + x.sum(axis=1)))
+    assert reduce_loops(kernel) == 2
+
+
+def test_reduces_of_other_sizes_or_in_other_loops_do_not_share():
+    x = on_buffer(40, 30)
+    assert (
+        reduce_loops(share_reduce_loops(kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))))
+        == 2
+    )
+
+
+def load(slot: int, row: UOp, column: UOp) -> UOp:
+    place = UOp(Ops.DEFINE_GLOBAL, on_buffer(1).dtype.ptr(64), (), slot)
+    return place.index(row, column, shape=(8, 8)).load()
+
+
+def test_loops_that_would_need_each_other_are_not_shared():
+    """a and d could share a loop, and so could b and c; but a needs c and d needs b."""
+    row = UOp.range(8, 0)
+    a, b, c, d = (UOp.range(n, 1 + i, AxisType.REDUCE) for i, n in enumerate((8, 8, 4, 4)))
+    sum_b = load(1, row, b).reduce(Ops.ADD, b)
+    sum_c = load(2, row, c).reduce(Ops.ADD, c)
+    sum_a = (load(3, row, a) * sum_c).reduce(Ops.ADD, a)
+    sum_d = (load(4, row, d) * sum_b).reduce(Ops.ADD, d)
+    out = UOp(Ops.DEFINE_GLOBAL, on_buffer(1).dtype.ptr(8), (), 0)
+    kernel = UOp.sink(out.index(row, shape=(8,)).store(sum_a + sum_d, row))
+    shared = share_reduce_loops(kernel)
+    assert reduce_loops(shared) == 3
+    assert program_of(shared, []).src
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_results_do_not_depend_on_which_loops_are_shared(seed):
+    rng = np.random.default_rng(seed)
+    x = numbers(6, 5, seed=seed)
+    t = filled(x)
+    values, tensors = [x], [t]
+    for _ in range(5):
+        n, m = rng.integers(len(values), size=2)
+        if rng.random() < 0.6:
+            value, tensor = values[n].sum(1, keepdims=True), tensors[n].sum(axis=1, keepdim=True)
+        else:
+            value, tensor = values[n].max(1, keepdims=True), tensors[n].max(axis=1, keepdim=True)
+        values.append(values[m] - value)
+        tensors.append(tensors[m] - tensor)
+    total, expected = sum(tensors[1:], tensors[0]), sum(values[1:], values[0])
+    np.testing.assert_array_equal(total.numpy(), expected)
+    results = [u.sum(axis=1) for u in tensors]
+    Tensor.realize(*results)
+    for result, value in zip(results, values, strict=True):
+        np.testing.assert_array_equal(result.numpy(), value.sum(1))
