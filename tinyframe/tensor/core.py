@@ -25,10 +25,13 @@ from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.jit import needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor.activation import Activation
+from tinyframe.tensor.attention import Attention
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
+from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.indexing import Indexing
+from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     has_memory,
     history,
@@ -38,17 +41,37 @@ from tinyframe.tensor.laziness import (
     update_live_tensors,
     whole_buffer,
 )
+from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
+from tinyframe.tensor.normalization import Normalization
+from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
+from tinyframe.tensor.windows import Windows
 from tinyframe.uop.node import Ops, UOp
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
-class Tensor(Creation, Random, Activation, Reduce, Casting, Movement, Indexing, Neural):
+class Tensor(
+    Creation,
+    Random,
+    Activation,
+    Reduce,
+    Casting,
+    Movement,
+    Indexing,
+    Windows,
+    Convolution,
+    Pooling,
+    Interpolate,
+    Normalization,
+    Attention,
+    Losses,
+    Neural,
+):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), a NumPy array (which keeps its dtype),

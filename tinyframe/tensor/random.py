@@ -1,7 +1,8 @@
 """Random numbers from a counter: Threefry scrambles (key, counter) into 64 bits.
 
 There is no hidden stream of numbers. `manual_seed` sets the key; each call takes the next counters,
-so what a Tensor holds does not depend on when, or in which order, Tensors are realized.
+so what a Tensor holds does not depend on when, or in which order, Tensors are realized. The bits
+are those of JAX's `threefry_2x32` for the key `PRNGKey(seed)` and the counters 0, 1, 2, …
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 """
@@ -17,7 +18,7 @@ import numpy as np
 from tinyframe.device import Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
 from tinyframe.engine.jit import refill_at_replay
-from tinyframe.errors import DTypeError
+from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape
 from tinyframe.uop.node import Ops
@@ -35,24 +36,37 @@ class Random(TensorBase):
         Random._key, Random._counter = seed & 0xFFFFFFFFFFFFFFFF, 0
 
     @classmethod
+    def _next_state(cls, count: int) -> np.ndarray:
+        """The key and the first of `count` counters: three 32-bit words."""
+        # A counter is one word. Past 2**32 of them the key goes on to the next.
+        if Random._counter % 2**32 + count > 2**32:
+            Random._counter += -Random._counter % 2**32
+        first, Random._counter = Random._counter, Random._counter + count
+        high, low = Random._key >> 32, Random._key & 0xFFFFFFFF
+        return np.array([(high + (first >> 32)) % 2**32, low, first % 2**32], np.uint32)
+
+    @classmethod
     def _random_bits(cls, count: int, device: str) -> Self:
         """`count` uint32s, every bit random."""
-        pairs = -(-count // 2)
-
-        def next_state() -> np.ndarray:
-            first, Random._counter = Random._counter, Random._counter + pairs
-            return np.array([Random._key, first], np.uint64)
-
         # Data and not constants, or each call would be another kernel to compile. A TinyJit fills
         # it anew at each replay, as each call would have.
-        state = cls._data(next_state(), dtypes.uint64, device)
+        state = cls._data(cls._next_state(count), dtypes.uint32, device)
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
         refill_at_replay(
-            buffer_of(memory), lambda buffer: buffer.copyin(memoryview(next_state()).cast("B"))
+            buffer_of(memory),
+            lambda buffer: buffer.copyin(memoryview(cls._next_state(count)).cast("B")),
         )
-        key, start = state.shrink(((0, 1),)), state.shrink(((1, 2),))
-        counters = cls._index(pairs, device).cast(dtypes.uint64) + start
-        bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key.expand(pairs))
+        # One scramble takes two counters and gives two results: those of the first half of the
+        # counters are with those of the second half. Past an odd count comes the counter 0.
+        pairs = -(-count // 2)
+        word0, word1, first = [state.shrink(((i, i + 1),)).cast(dtypes.uint64) for i in range(3)]
+        number = cls._index(pairs, device).cast(dtypes.uint64)
+        second = number + pairs + first
+        if count % 2:
+            second = (number == pairs - 1).where(0, second)
+        counters = (number + first).bitwise_or(second.lshift(32))
+        key = word0.bitwise_or(word1.lshift(32)).expand(pairs)
+        bits = counters._apply(lambda x, k: x.alu(Ops.THREEFRY, k), key)
         low, high = bits.cast(dtypes.uint32), bits.rshift(32).cast(dtypes.uint32)
         return low.cat(high).shrink(((0, count),))
 
@@ -101,6 +115,181 @@ class Random(TensorBase):
         angle, size = pair[0] * (2 * math.pi), (1 - pair[1]).log() * -2  # 1 - u is never 0
         return (angle.cos() * size.sqrt()).cast(wanted).requires_grad_(requires_grad)
 
+    @classmethod
+    def randint(
+        cls,
+        *shape: Any,
+        low: int = 0,
+        high: int = 10,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Ints from low up to but not including high, all equally likely; int32.
+
+        TypeError where the bounds are no ints or the dtype is no int, ValueError where low >= high.
+        """
+        for bound in (low, high):
+            if isinstance(bound, bool) or not isinstance(bound, int):
+                raise TypeError(f"randint needs ints as bounds, not {low!r} and {high!r}")
+        wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
+        if not dtypes.is_int(wanted):
+            raise DTypeError(f"randint gives ints, not {wanted}; there is uniform")
+        if low >= high:
+            raise ValueError(f"randint needs low < high, not {low} and {high}")
+        sizes, name = checked_shape(shape), Device.canonicalize(device)
+        count = math.prod(sizes)
+        if count == 0:
+            return cls.zeros(sizes, dtype=wanted, device=name)
+        # The upper half of a random word times the number of values: unlike the rest of a division
+        # by it, no value is favoured by more than 1 in 2**32. For more values, 64-bit words.
+        if high - low <= 2**32:
+            numbers = cls._random_bits(count, name).cast(dtypes.uint64).mul(high - low).rshift(32)
+        else:
+            numbers = cls._random_bits(2 * count, name).bitcast(dtypes.uint64)
+            numbers = numbers if high - low >= 2**64 else numbers.mod(high - low)
+        shifted = numbers.cast(dtypes.int64) + low
+        return shifted.cast(wanted).reshape(sizes).requires_grad_(requires_grad)
+
+    @classmethod
+    def uniform(
+        cls,
+        *shape: Any,
+        low: float = 0.0,
+        high: float = 1.0,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Numbers from low up to but not including high, all equally likely.
+
+        ValueError where low >= high.
+        """
+        if not low < high:
+            raise ValueError(f"uniform needs low < high, not {low} and {high}")
+        wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
+        exact = wanted if dtypes.is_float(wanted) else dtypes.default_float
+        numbers = cls.rand(*shape, dtype=exact, device=device) * (high - low) + low
+        return numbers.cast(wanted).requires_grad_(requires_grad)
+
+    @classmethod
+    def normal(
+        cls,
+        *shape: Any,
+        mean: float = 0.0,
+        std: float = 1.0,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Numbers from the normal distribution. ValueError where std is negative."""
+        if std < 0:
+            raise ValueError(f"normal needs a standard deviation of 0 or more, not {std}")
+        numbers = cls.randn(*shape, dtype=dtype, device=device) * std + mean
+        return numbers.requires_grad_(requires_grad)
+
+    @classmethod
+    def randperm(cls, n: int, *, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
+        """The numbers 0 to n - 1 in a random order, all orders equally likely; int32."""
+        wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
+        if n < 0:
+            raise ValueError(f"randperm needs a count of 0 or more, not {n}")
+        if n == 0:
+            return cls.zeros(0, dtype=wanted, device=device)
+        keys = cls._random_bits(n, Device.canonicalize(device))
+        return keys._rank().cast(wanted)
+
+    # ---- initial values of layers ----------------------------------------------------------------
+
+    @classmethod
+    def scaled_uniform(cls, *shape: Any, **options: Any) -> Self:
+        """Uniform from -b to b, with b = 1/sqrt(the number of elements)."""
+        elements = max(1, math.prod(checked_shape(shape)))
+        return cls._symmetric(shape, elements**-0.5, options)
+
+    @classmethod
+    def glorot_uniform(cls, *shape: Any, **options: Any) -> Self:
+        """Uniform from -b to b, with b = sqrt(6 / (inputs + outputs)), of a shape (out, in, …).
+
+        Glorot and Bengio, "Understanding the difficulty of training deep feedforward networks"
+        (2010).
+        """
+        outputs, inputs = _fan(shape)
+        return cls._symmetric(shape, math.sqrt(6 / max(1, inputs + outputs)), options)
+
+    @classmethod
+    def xavier_uniform(cls, *shape: Any, **options: Any) -> Self:
+        """Another name of glorot_uniform."""
+        return cls.glorot_uniform(*shape, **options)
+
+    @classmethod
+    def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
+        """Uniform from -b to b, with b = sqrt(6 / ((1 + a²) * inputs)), of a shape (out, in, …).
+
+        a: the slope of a leaky relu below 0. He et al., "Delving deep into rectifiers" (2015).
+        """
+        inputs = max(1, _fan(shape)[1])
+        return cls._symmetric(shape, math.sqrt(6 / ((1 + a**2) * inputs)), options)
+
+    @classmethod
+    def kaiming_normal(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
+        """Normal with standard deviation sqrt(2 / ((1 + a²) * inputs)), of a shape (out, in, …)."""
+        inputs = max(1, _fan(shape)[1])
+        return cls.normal(*shape, std=math.sqrt(2 / ((1 + a**2) * inputs)), **options)
+
+    @classmethod
+    def _symmetric(cls, shape: tuple[Any, ...], bound: float, options: dict[str, Any]) -> Self:
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
+
+    # ---- of another Tensor -----------------------------------------------------------------------
+
+    def bernoulli(self) -> Self:
+        """1 with the probability that each element says, else 0."""
+        drawn = self.rand(self.shape, dtype=dtypes.float32, device=self.device)
+        return (drawn < self).cast(self.dtype)
+
+    def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
+        """Numbers drawn with a probability in proportion to each element, of one or more rows.
+
+        self: (n,) or (rows, n), not negative, not all 0. Returns int32 (num_samples,) or (rows,
+        num_samples). replacement: whether a number may come again. ShapeError for other shapes, and
+        where more are to be drawn than there are.
+
+        It is a race: a clock for each number, which rings after a time from the exponential
+        distribution with that rate. The first to ring is the one drawn; the order of all is an
+        order of drawing without replacement.
+        """
+        if self.ndim not in (1, 2):
+            raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self.shape}")
+        if num_samples < 1 or not (replacement or num_samples <= self.shape[-1]):
+            raise ShapeError(
+                f"cannot draw {num_samples} of {self.shape[-1]} without replacement"
+                if num_samples > 0
+                else f"multinomial draws 1 or more, not {num_samples}"
+            )
+        weights = self.cast(dtypes.float32)
+        if replacement or num_samples == 1:
+            races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
+            return races._speed().argmax(-1)
+        rank = weights._speed()._rank(descending=True)
+        wanted = self._index(num_samples, self.device).reshape((-1, 1))
+        numbers = self._index(self.shape[-1], self.device)
+        return (rank.unsqueeze(-2) == wanted).where(numbers, 0).sum(-1)
+
+    def _speed(self) -> Self:
+        """For rates, random numbers of which each is the largest with a probability in proportion
+        to its rate: 1 / the time until a clock rings. -1 for a rate of 0."""
+        time = -(1 - self.rand(self.shape, dtype=self.dtype, device=self.device)).log()
+        return (self > 0).where(self / time.maximum(1e-30), -1.0).contiguous()
+
+    def _rank(self, descending: bool = False) -> Self:
+        """How many elements of the last axis come before each; of equal ones, the earlier first."""
+        other, own = self.unsqueeze(-2), self.unsqueeze(-1)
+        number = self._index(self.shape[-1], self.device)
+        is_before = other > own if descending else other < own
+        is_before = is_before + (other == own) * (number < number.reshape((-1, 1)))
+        return is_before.sum(-1)
+
     def rand_like(self, **options: Any) -> Self:
         """rand in the shape, dtype and device of this Tensor."""
         return self.rand(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
@@ -108,3 +297,9 @@ class Random(TensorBase):
     def randn_like(self, **options: Any) -> Self:
         """randn in the shape, dtype and device of this Tensor."""
         return self.randn(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
+
+
+def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
+    """How many outputs, and how many inputs each has, of a weight (out, in, …)."""
+    sizes: Any = checked_shape(shape)
+    return (sizes[0] if sizes else 1), math.prod(sizes[1:])

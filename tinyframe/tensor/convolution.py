@@ -1,0 +1,181 @@
+"""Convolution, as a movement op, a multiply and a sum; and its transpose, the other way around.
+
+A convolution reads windows: output o is the sum over k of input[o*stride + k*dilation] * weight[k].
+Transposed, input i is added to output[i*stride + k*dilation], times weight[k]. WINDOW says the
+first, UNWINDOW the second, and as each is the other's gradient, so are the two convolutions:
+
+    [a b c] windows of 2                 [a b] [b c]
+    [a b] unwindowed, 2 places each      [a b 0] [0 a b], to be multiplied with weight[0], weight[1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, to_dtype
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import NARROW_FLOATS
+from tinyframe.tensor.windows import around, one_per_axis
+
+Sizes = int | Sequence[int]
+
+
+class Convolution(TensorBase):
+    """Convolutions over one, two, three or more trailing axes, and their transposes.
+
+    self: (batch, channels, *size). All take `groups`, into which channels are divided that do not
+    see each other, and `stride`, `dilation` and `padding`: an int, or one for each axis.
+    """
+
+    def conv2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        groups: int = 1,
+        stride: Sizes = 1,
+        dilation: Sizes = 1,
+        padding: Sizes | str = 0,
+        dtype: DTypeLike | None = None,
+    ) -> Self:
+        """The convolution over as many trailing axes as the weight has, which is not flipped.
+
+        weight: (out, channels / groups, *kernel). padding: zeros around each axis, one int, one for
+        each axis or two for each, last axis first; or "same" (the size stays; stride 1 only) or
+        "valid" (none). dtype: to sum up in, and of the result. Returns (batch, out, *size_out).
+        ShapeError where channels, groups and kernel do not fit.
+        """
+        kernel = weight.shape[2:]
+        axes = len(kernel)
+        if self.ndim != weight.ndim or self.ndim < 3:
+            raise ShapeError(
+                f"a convolution takes an input (batch, channels, …) and a weight (out, channels, …)"
+                f" with as many axes, not {self.shape} and {weight.shape}"
+            )
+        batch, channels = self.shape[:2]
+        out = weight.shape[0]
+        if groups < 1 or channels != weight.shape[1] * groups or out % groups:
+            raise ShapeError(
+                f"a convolution of {channels} channels of {self.shape} in {groups} groups does not "
+                f"fit a weight of {weight.shape}"
+            )
+        steps = one_per_axis(stride, axes, "stride")
+        spread = one_per_axis(dilation, axes, "dilation")
+        exact, result = self._dtypes_with(weight, dtype)
+        x = self.cast(exact).pad(_zeros_around(padding, kernel, steps, spread))
+        x = x._windows(kernel, steps, spread)
+        size = x.shape[2 : 2 + axes]
+        x = x.reshape((batch, groups, 1, channels // groups, *size, *kernel))
+        w = weight.cast(exact).reshape(
+            (1, groups, out // groups, channels // groups, *(1,) * axes, *kernel)
+        )
+        summed = (x * w).sum((3, *range(4 + axes, 4 + 2 * axes))).reshape((batch, out, *size))
+        return summed._with_bias(bias).cast(result)
+
+    def conv_transpose2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        groups: int = 1,
+        stride: Sizes = 1,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        dtype: DTypeLike | None = None,
+    ) -> Self:
+        """The transposed convolution over as many trailing axes as the weight has.
+
+        weight: (channels, out / groups, *kernel). padding: so much of the result is cut off on both
+        sides. output_padding: so much more is computed at the end. Of each axis comes out
+        (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
+        ShapeError where channels, groups and kernel do not fit.
+        """
+        kernel = weight.shape[2:]
+        axes = len(kernel)
+        if self.ndim != weight.ndim or self.ndim < 3:
+            raise ShapeError(
+                f"a transposed convolution takes an input (batch, channels, …) and a weight "
+                f"(channels, out, …) with as many axes, not {self.shape} and {weight.shape}"
+            )
+        batch, channels = self.shape[:2]
+        if groups < 1 or channels != weight.shape[0] or channels % groups:
+            raise ShapeError(
+                f"a transposed convolution of {channels} channels of {self.shape} in {groups} "
+                f"groups does not fit a weight of {weight.shape}"
+            )
+        steps = one_per_axis(stride, axes, "stride")
+        spread = one_per_axis(dilation, axes, "dilation")
+        cuts = one_per_axis(padding, axes, "padding")
+        more = one_per_axis(output_padding, axes, "output_padding")
+        exact, result = self._dtypes_with(weight, dtype)
+        x = self.cast(exact)
+        for axis in range(axes):
+            x = x._places(2 + axis, kernel[axis], steps[axis], spread[axis], more[axis])
+        x = x.shrink(
+            [None, None]
+            + [(cut, x.shape[2 + axis] - cut) for axis, cut in enumerate(cuts)]
+            + [None] * axes
+        )
+        size = x.shape[2 : 2 + axes]
+        x = x.reshape((batch, groups, channels // groups, 1, *size, *kernel))
+        w = weight.cast(exact).reshape((1, groups, channels // groups, -1, *(1,) * axes, *kernel))
+        summed = (x * w).sum((2, *range(4 + axes, 4 + 2 * axes))).reshape((batch, -1, *size))
+        return summed._with_bias(bias).cast(result)
+
+    def conv1d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
+        """conv2d over one axis."""
+        _check_axes(weight, 1)
+        return self.conv2d(weight, *args, **kwargs)
+
+    def conv3d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
+        """conv2d over three axes."""
+        _check_axes(weight, 3)
+        return self.conv2d(weight, *args, **kwargs)
+
+    def conv_transpose1d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
+        """conv_transpose2d over one axis."""
+        _check_axes(weight, 1)
+        return self.conv_transpose2d(weight, *args, **kwargs)
+
+    def conv_transpose3d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
+        """conv_transpose2d over three axes."""
+        _check_axes(weight, 3)
+        return self.conv_transpose2d(weight, *args, **kwargs)
+
+    def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
+        """The dtype to sum products up in, and that of the result."""
+        common = least_upper_dtype(self.dtype, weight.dtype)
+        result = common if dtype is None else to_dtype(dtype)
+        return sum_acc_dtype(result) if result in NARROW_FLOATS else result, result
+
+    def _with_bias(self, bias: Self | None) -> Self:
+        """One number for each channel added."""
+        return self if bias is None else self + bias.reshape((1, -1, *(1,) * (self.ndim - 2)))
+
+    def _places(self, axis: int, size: int, stride: int, dilation: int, more: int) -> Self:
+        """Laid out along an axis `size` times, as the last axis: the k-th time with element i at
+        place i*stride + k*dilation, and zeros between."""
+        length = (self.shape[axis] - 1) * stride + dilation * (size - 1) + 1 + more
+        copies = self.unsqueeze(-1).expand((*self.shape, size))
+        return copies._apply(lambda x: x.unwindow(axis, stride, dilation, length))
+
+
+def _zeros_around(
+    padding: Sizes | str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> list[int]:
+    """Widths as `pad` takes them: before and after of each axis, last axis first."""
+    if not isinstance(padding, str):
+        return [width for pair in around(padding, len(kernel))[::-1] for width in pair]
+    if padding not in ("same", "valid"):
+        raise ValueError(f'padding is a number, numbers, "same" or "valid", not {padding!r}')
+    if padding == "same" and set(stride) != {1}:
+        raise ValueError(f'padding="same" keeps the size, which stride {tuple(stride)} does not')
+    total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+    total = total if padding == "same" else [0] * len(total)
+    return [side for t in reversed(total) for side in (t // 2, t - t // 2)]
+
+
+def _check_axes(weight: TensorBase, axes: int) -> None:
+    if weight.ndim != axes + 2:
+        raise ShapeError(f"the weight needs {axes} axes after its first two, not {weight.shape}")

@@ -1,0 +1,172 @@
+"""Losses: how far a prediction is from what it should be, as one number to minimize.
+
+`reduction` says what becomes of the loss of each sample: "mean" (of those that count), "sum", or
+"none". ValueError for anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from tinyframe.dtype import dtypes
+from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.tensor.base import TensorBase
+
+
+class Losses(TensorBase):
+    """Methods of a prediction, with what it should be, `Y`, as their first argument."""
+
+    def _reduced_to(self, reduction: str, total: Any = None) -> Self:
+        """Losses as `reduction` says; total: by what a mean divides, where not by their number."""
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
+        if reduction == "none":
+            return self
+        if reduction == "sum":
+            return self.sum()
+        return self.mean() if total is None else self.sum() / total
+
+    # ---- of numbers ------------------------------------------------------------------------------
+
+    def mse_loss(self, Y: Self, reduction: str = "mean") -> Self:
+        """The squared distance."""
+        return (self - Y).square()._reduced_to(reduction)
+
+    def l1_loss(self, Y: Self, reduction: str = "mean") -> Self:
+        """The distance."""
+        return (self - Y).abs()._reduced_to(reduction)
+
+    def huber_loss(self, Y: Self, reduction: str = "mean", delta: float = 1.0) -> Self:
+        """Half the squared distance up to `delta`, and from there on a line with that slope.
+
+        Huber, "Robust estimation of a location parameter" (1964).
+        """
+        if delta <= 0:
+            raise ValueError(f"huber_loss needs delta > 0, not {delta}")
+        far = (self - Y).abs()
+        loss = (far <= delta).where(far.square() * 0.5, (far - 0.5 * delta) * delta)
+        return loss._reduced_to(reduction)
+
+    # ---- of probabilities ------------------------------------------------------------------------
+
+    def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:
+        """-log of the probability of the truth, where self is that of 1 and Y is 1, 0 or between.
+
+        A logarithm counts for no less than -100, as in PyTorch.
+        """
+        yes, no = self.log().clip(min=-100), (1 - self).log().clip(min=-100)
+        return (-(Y * yes + (1 - Y) * no))._reduced_to(reduction)
+
+    def binary_crossentropy_logits(
+        self, Y: Self, reduction: str = "mean", pos_weight: Self | None = None
+    ) -> Self:
+        """binary_crossentropy of self.sigmoid(), without computing it.
+
+        pos_weight: how much more a 1 counts, of a shape that broadcasts.
+        """
+        truth = Y if pos_weight is None else Y * pos_weight
+        loss = -(truth * self.logsigmoid() + (1 - Y) * (-self).logsigmoid())
+        return loss._reduced_to(reduction)
+
+    # ---- of classes ------------------------------------------------------------------------------
+
+    def nll_loss(
+        self,
+        Y: Self,
+        weight: Self | None = None,
+        ignore_index: int | None = None,
+        reduction: str = "mean",
+    ) -> Self:
+        """Minus the number of the right class, where self are log-probabilities.
+
+        self: (batch, classes, …), or (classes,). Y: ints (batch, …), the right class of each.
+        weight: (classes,), how much each class counts; a mean is over these. ignore_index: a class
+        that does not count. A class that there is not costs nothing.
+        """
+        axis = 1 if self.ndim > 1 else 0
+        right = self._at_class(Y, axis)
+        counts = self._weight_of(Y, weight, ignore_index)
+        if counts is None:
+            return (-right)._reduced_to(reduction)
+        return (counts != 0).where(-right * counts, 0)._reduced_to(reduction, counts.sum())
+
+    def cross_entropy(
+        self,
+        Y: Self,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+        weight: Self | None = None,
+        ignore_index: int | None = -100,
+    ) -> Self:
+        """-log of the probability that softmax gives the right class.
+
+        self: (batch, classes, …), or (classes,). Y: ints (batch, …), the right class of each, or
+        probabilities in the shape of self. label_smoothing: so much of the truth is spread evenly
+        over all classes. weight and ignore_index: as for `nll_loss`. ShapeError where Y does not
+        fit.
+        """
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
+        axis = 1 if self.ndim > 1 else 0
+        classes = self.shape[axis]
+        log_probs = self.log_softmax(axis)
+        if self.shape == Y.shape and (dtypes.is_float(Y.dtype) or self.ndim == 1):
+            truth = Y * (1 - label_smoothing) + label_smoothing / classes
+            if weight is not None:
+                truth = truth * weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
+            losses = -(log_probs * truth).sum(axis)
+            return losses._reduced_to(reduction, max(1, losses.numel()))
+        loss = log_probs.nll_loss(Y, weight, ignore_index, reduction)
+        if label_smoothing == 0:
+            return loss
+        weighted = log_probs
+        if weight is not None:
+            weighted = log_probs * weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
+        even = -weighted.mean(axis)
+        counts = self._weight_of(Y, weight, ignore_index)
+        if counts is not None:
+            even = (Y != ignore_index).where(even, 0) if ignore_index is not None else even
+        total = None if counts is None else counts.sum()
+        return loss * (1 - label_smoothing) + even._reduced_to(reduction, total) * label_smoothing
+
+    def sparse_categorical_crossentropy(
+        self,
+        Y: Self,
+        ignore_index: int = -1,
+        label_smoothing: float = 0.0,
+        reduction: str = "mean",
+    ) -> Self:
+        """cross_entropy with the classes on the last axis: self (…, classes), Y ints (…)."""
+        if dtypes.is_float(Y.dtype):
+            raise DTypeError(f"Y are the numbers of classes, ints, and not {Y.dtype}")
+        rows = self.reshape((-1, self.shape[-1]))
+        if Y.shape != self.shape[:-1]:
+            raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
+        loss = rows.cross_entropy(
+            Y.flatten(), reduction, label_smoothing, ignore_index=ignore_index
+        )
+        return loss.reshape(Y.shape) if reduction == "none" else loss
+
+    def _at_class(self, Y: Self, axis: int) -> Self:
+        """The number of the class that Y names, along `axis`; 0 where there is none."""
+        wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
+        if Y.shape != wanted:
+            raise ShapeError(
+                f"{self.shape} has its classes on axis {axis}: it takes the class of each, of "
+                f"shape {wanted}, or probabilities {self.shape}, not {Y.shape}"
+            )
+        if not dtypes.is_int(Y.dtype):
+            raise DTypeError(f"classes are ints, and not {Y.dtype}")
+        classes = self._index(self.shape[axis], self.device)
+        classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
+        return (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)
+
+    def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:
+        """How much each sample counts; None where all count 1."""
+        if weight is None and ignore_index is None:
+            return None
+        if weight is None:
+            return (Y != ignore_index).cast(self.dtype)
+        table = weight.reshape((-1, *(1,) * Y.ndim)).expand((weight.shape[0], *Y.shape))
+        counts = table._at_class(Y, 0)
+        return counts if ignore_index is None else (Y != ignore_index).where(counts, 0)

@@ -1,0 +1,289 @@
+"""Pooling: one number for each window, its largest, its mean or its norm; and back, unpooling.
+
+Where padding, or `ceil_mode`, lets a window reach beyond the input, what is there counts for
+nothing: it is the least of all values for a maximum, and 0 for a sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from tinyframe.dtype import dtypes
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import float_function
+from tinyframe.tensor.windows import around, one_per_axis
+
+Sizes = int | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the windows are: one number, or one (before, after), for each trailing axis."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: list[tuple[int, int]]  # what the user asked for
+    beyond: list[int]  # how much further the last window of ceil_mode reaches
+
+    @property
+    def axes(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def around(self) -> list[tuple[int, int]]:
+        """All that has to be put around the input."""
+        return [(b, a + more) for (b, a), more in zip(self.padding, self.beyond, strict=True)]
+
+
+def grid_of(
+    shape: Sequence[int],
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    dilation: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+) -> Grid:
+    """The windows over the last axes of `shape`. ShapeError where it has fewer axes.
+
+    ceil_mode: elements at the end that do not fill a window get one too, if it begins in the input
+    or the padding before it.
+    """
+    kernel = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
+    axes = len(kernel)
+    if len(shape) < axes:
+        raise ShapeError(f"windows of {kernel} need as many axes, and {tuple(shape)} has fewer")
+    steps = one_per_axis(kernel if stride is None else stride, axes, "stride")
+    spread = one_per_axis(dilation, axes, "dilation")
+    sides = around(padding, axes)
+    beyond = []
+    for size, k, s, d, (before, after) in zip(
+        shape[len(shape) - axes :], kernel, steps, spread, sides, strict=True
+    ):
+        reach, inside = d * (k - 1) + 1, before + size + after
+        last = -(-(inside - reach) // s) * s  # where the last window begins, rounded up
+        if last >= size + before:
+            last -= s
+        beyond.append(max(0, last + reach - inside) if ceil_mode else 0)
+    return Grid(kernel, steps, spread, sides, beyond)
+
+
+class Pooling(TensorBase):
+    """Pooling over the last axes, as many as `kernel_size` has (an int: two).
+
+    stride is the kernel's size where it is None. padding is written as for `conv2d`.
+    """
+
+    def _seen_through(
+        self, grid: Grid, value: Any = 0, sides: list[tuple[int, int]] | None = None
+    ) -> Self:
+        """The windows of a grid, with `value` where there is no input: (…, *positions, *kernel)."""
+        widths = [None] * (self.ndim - grid.axes) + (grid.around if sides is None else sides)
+        return self.pad(widths, value=value)._windows(grid.kernel, grid.stride, grid.dilation)
+
+    # ---- the largest -----------------------------------------------------------------------------
+
+    def max_pool2d(
+        self,
+        kernel_size: Sizes = (2, 2),
+        stride: Sizes | None = None,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        """The largest of each window; NaN where one is NaN.
+
+        return_indices: also where it is (the first, of equal ones), as int32 numbers of the
+        elements of the pooled axes, counted row by row: what `max_unpool2d` takes.
+        """
+        grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
+        window = tuple(range(-grid.axes, 0))
+        windows = self._seen_through(grid, self._least())
+        largest = windows.max(window)
+        if not return_indices:
+            return largest
+        numbers = self._numbers(grid.axes)._seen_through(grid, math.prod(self._sizes(grid.axes)))
+        return largest, _first(windows, largest.reshape((*largest.shape, *(1,) * grid.axes)),
+                               numbers, window)  # fmt: skip
+
+    def max_unpool2d(
+        self,
+        indices: Self,
+        kernel_size: Sizes = (2, 2),
+        stride: Sizes | None = None,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Self:
+        """The largest values where max_pool2d found them, and zeros elsewhere.
+
+        indices: as max_pool2d returns them. output_size: the sizes of the unpooled axes, or a whole
+        shape, where several sizes pool to one. Where an index occurs twice the last value counts.
+        """
+        grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode=False)
+        sizes: tuple[int, ...] = tuple(
+            (n - 1) * s - before - after + d * (k - 1) + 1
+            for n, s, (before, after), d, k in zip(
+                self._sizes(grid.axes), grid.stride, grid.padding, grid.dilation, grid.kernel,
+                strict=True,
+            )
+        )  # fmt: skip
+        if output_size is not None:
+            sizes = tuple(output_size)[-grid.axes :]
+        front = self.shape[: self.ndim - grid.axes]
+        values = self.reshape((*front, 1, -1))
+        places = indices.reshape((*front, 1, -1))
+        count, length = values.shape[-1], math.prod(sizes)
+        here = places == self._index(length, self.device).reshape((-1, 1))
+        order = self._index(count, self.device)
+        last = here.where(order, -1).max(-1, keepdim=True)
+        return (last == order).where(values, 0).sum(-1).reshape((*front, *sizes))
+
+    # ---- sums ------------------------------------------------------------------------------------
+
+    @float_function
+    def avg_pool2d(
+        self,
+        kernel_size: Sizes = (2, 2),
+        stride: Sizes | None = None,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> Self:
+        """The mean of each window. count_include_pad: whether the zeros of `padding` count."""
+        grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
+        total = self._seen_through(grid).sum(tuple(range(-grid.axes, 0)))
+        padded = any(before or after for before, after in grid.padding)
+        if not any(grid.beyond) and (count_include_pad or not padded):
+            return total / math.prod(grid.kernel)
+        counted = self.ones(self._sizes(grid.axes), dtype=self.dtype, device=self.device)
+        sides = grid.around
+        if count_include_pad:
+            counted = counted.pad(grid.padding, value=1)
+            sides = [(0, more) for more in grid.beyond]
+        return total / counted._seen_through(grid, sides=sides).sum(tuple(range(-grid.axes, 0)))
+
+    @float_function
+    def lp_pool2d(
+        self,
+        norm_type: float,
+        kernel_size: Sizes = (2, 2),
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> Self:
+        """The p-norm of each window: the sum of its elements to the power p, and of that the root.
+
+        A window that reaches beyond the input counts as if its mean held there too, as in PyTorch.
+        Where the sum is 0 so is the gradient.
+        """
+        power = self**norm_type
+        mean = power.avg_pool2d(kernel_size, stride, ceil_mode=ceil_mode)
+        kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
+        total = mean.relu() * math.prod(kernel)
+        is_zero = total == 0
+        return is_zero.where(0.0, is_zero.where(1.0, total) ** (1 / norm_type))
+
+    # ---- to a given size -------------------------------------------------------------------------
+
+    @float_function
+    def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
+        """The means of as many parts of the last axes as `output_size` says (None: all of them).
+
+        Part i of n elements in m parts goes from i*n/m, rounded down, to (i+1)*n/m, rounded up.
+        """
+        x, sizes = self, self._output_sizes(output_size)
+        for axis, parts in enumerate(sizes, self.ndim - len(sizes)):
+            inside, count = x._parts(axis, parts)
+            x = inside.where(x.unsqueeze(axis), 0).sum(axis + 1) / count
+        return x
+
+    def adaptive_max_pool2d(
+        self, output_size: int | Sequence[int | None], return_indices: bool = False
+    ) -> Any:
+        """The largest of each of the parts of `adaptive_avg_pool2d`, and its index, as of
+        `max_pool2d`."""
+        sizes = self._output_sizes(output_size)
+        largest, count = self, math.prod(self._sizes(len(sizes)))
+        numbers: Any = self._numbers(len(sizes)).expand(self.shape)
+        for axis, parts in enumerate(sizes, self.ndim - len(sizes)):
+            inside, _ = largest._parts(axis, parts)
+            candidates = inside.where(largest.unsqueeze(axis), self._least())
+            best = candidates.max(axis + 1, keepdim=True)
+            numbers = inside.where(numbers.unsqueeze(axis), count)
+            numbers = _first(candidates, best, numbers, (axis + 1,))
+            largest = best.squeeze(axis + 1)
+        return (largest, numbers) if return_indices else largest
+
+    # ---- in one and three axes -------------------------------------------------------------------
+
+    def max_pool1d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Any:
+        """max_pool2d over one axis."""
+        return self.max_pool2d(one_per_axis(kernel_size, 1, "kernel_size"), *args, **kwargs)
+
+    def max_pool3d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Any:
+        """max_pool2d over three axes."""
+        return self.max_pool2d(one_per_axis(kernel_size, 3, "kernel_size"), *args, **kwargs)
+
+    def avg_pool1d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Self:
+        """avg_pool2d over one axis."""
+        return self.avg_pool2d(one_per_axis(kernel_size, 1, "kernel_size"), *args, **kwargs)
+
+    def avg_pool3d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Self:
+        """avg_pool2d over three axes."""
+        return self.avg_pool2d(one_per_axis(kernel_size, 3, "kernel_size"), *args, **kwargs)
+
+    def adaptive_avg_pool1d(self, output_size: int) -> Self:
+        """adaptive_avg_pool2d over one axis."""
+        return self.adaptive_avg_pool2d((output_size,))
+
+    def adaptive_max_pool1d(self, output_size: int, return_indices: bool = False) -> Any:
+        """adaptive_max_pool2d over one axis."""
+        return self.adaptive_max_pool2d((output_size,), return_indices)
+
+    # ---- what they share -------------------------------------------------------------------------
+
+    def _sizes(self, axes: int) -> tuple[int, ...]:
+        """Those of the last axes."""
+        return self.shape[self.ndim - axes :]  # type: ignore[return-value]
+
+    def _least(self) -> Any:
+        """No value of this dtype is below."""
+        return -math.inf if dtypes.is_float(self.dtype) else self.dtype.min
+
+    def _numbers(self, axes: int) -> Self:
+        """The elements of the last axes, numbered row by row: (1, …, *sizes)."""
+        sizes = self._sizes(axes)
+        numbers = self._index(math.prod(sizes), self.device)
+        return numbers.reshape((*(1,) * (self.ndim - axes), *sizes))
+
+    def _output_sizes(self, output_size: int | Sequence[int | None]) -> tuple[int, ...]:
+        wanted = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
+        if len(wanted) > self.ndim:
+            raise ShapeError(f"output_size {wanted} has more axes than {self.shape}")
+        own = self._sizes(len(wanted))
+        return tuple(size if new is None else new for size, new in zip(own, wanted, strict=True))
+
+    def _parts(self, axis: int, parts: int) -> tuple[Self, Self]:
+        """Which elements along an axis are in which part, (parts, size), and how many are, (parts),
+        in shapes that broadcast."""
+        size = self.shape[axis]
+        part = self._index(parts, self.device).reshape((-1, 1))
+        element = self._index(size, self.device)
+        begin, end = part * size // parts, ((part + 1) * size + parts - 1) // parts
+        inside = (begin <= element) * (element < end)
+        after = (1,) * (self.ndim - axis - 1)
+        return inside.reshape((parts, size, *after)), (end - begin).reshape((parts, *after))
+
+
+def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
+    """The smallest of the numbers of those values that are the largest, or NaN."""
+    found = values == largest
+    if dtypes.is_float(values.dtype):
+        found = found + values.isnan()
+    return found.where(numbers, dtypes.int32.max).min(axes)
