@@ -18,6 +18,13 @@ from tinyframe.uop.symbolic import terms, total
 UNROLLED = "unrolled"
 
 
+def step_of(reduce: UOp) -> Ops:
+    """The op that adds one more value to a reduce: OR and AND for booleans, as decompose writes them."""
+    if reduce.dtype.scalar() is dtypes.bool:
+        return Ops.AND if reduce.arg is Ops.MUL else Ops.OR
+    return reduce.arg
+
+
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
     return [r for r in u.own_ranges if r.arg[1] in kinds]
 
@@ -80,7 +87,8 @@ def expand_copies(sink: UOp) -> UOp:
             parts = [put_constants(new.src[0], values) for values in assignments(unrolled)]
             loops = [r for r in new.src[1:] if r not in unrolled]
             tag = UNROLLED if loops else None
-            value = functools.reduce(lambda a, b, op=u.arg, tag=tag: UOp(op, a.dtype, (a, b), tag=tag), parts)
+            op = step_of(u)
+            value = functools.reduce(lambda a, b, op=op, tag=tag: UOp(op, a.dtype, (a, b), tag=tag), parts)
             new = value.reduce(u.arg, *loops)
         elif u.op is Ops.SINK:
             new = UOp.sink(*_copies(new.src), arg=u.arg)
@@ -233,5 +241,5 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2
-        parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
+        parts = [a.alu(step_of(u), b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]
