@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -392,6 +393,31 @@ def test_a_pickle_that_calls_something_is_refused_by_name(tmp_path, protocol, ca
     with pytest.raises(FileError, match="wants to call posix.system"):
         torch_load(path)
     assert "this must not run" not in capfd.readouterr().out
+
+
+def test_a_pickle_cannot_change_what_others_use(tmp_path):
+    # BUILD (b) puts a dict into the attributes of whatever is on the stack: here a dtype, which is
+    # only its name, and the method that makes Tensors.
+    for name in (b"ctorch\nfloat32\n", b"ctorch._utils\n_rebuild_tensor_v2\n"):
+        attack = b"\x80\x02" + name + b"}(X\x08\x00\x00\x00itemsizeK\x63ub."
+        with contextlib.suppress(FileError):
+            torch_load(archive(tmp_path / "evil.pt", attack))
+    assert dtypes.float32.itemsize == 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride"), [((1 << 40,), (1,)), ((1 << 20, 1 << 20), (1, 1)), (("x",), (1 << 40,))]
+)
+def test_a_shape_that_asks_for_endless_memory_is_refused(tmp_path, shape, stride):
+    def piece(value):
+        return pickle.dumps(value, 2)[2:-1]
+
+    storage = b"(" + piece("storage") + b"ctorch\nFloatStorage\n"
+    storage += piece("0") + piece("cpu") + piece(4) + b"tQ"
+    call = b"ctorch._utils\n_rebuild_tensor_v2\n("
+    call += storage + piece(0) + piece(shape) + piece(stride) + b"tR"
+    with pytest.raises(FileError, match="shape"):
+        torch_load(archive(tmp_path / "a.pt", b"\x80\x02" + call + b".", data_0=bytes(16)))
 
 
 def test_plain_values_in_a_checkpoint_are_kept(tmp_path):

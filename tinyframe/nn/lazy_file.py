@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import stat
 
 from tinyframe.device import Buffer, Device, buffers
 from tinyframe.dtype import DType
@@ -30,7 +31,10 @@ class OpenFile:
         self.name = os.fspath(path)
         self._data: bytes | None = None
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        self.size = os.fstat(self._descriptor).st_size
+        status = os.fstat(self._descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(f"{self.name} is a folder, not a file")
+        self.size = status.st_size
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> OpenFile:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
 from tinyframe.tensor.base import live_tensors
@@ -126,7 +126,7 @@ class Optimizer:
         """Zeros in the shape of each parameter."""
         return [kept(0.0, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
 
-    def _wide(self, tensor: Tensor):
+    def _wide(self, tensor: Tensor) -> DType:
         return least_upper_dtype(tensor.dtype, dtypes.float32)
 
     def _set(self, tensor: Tensor, value: Tensor) -> Tensor:

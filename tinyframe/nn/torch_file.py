@@ -2,18 +2,19 @@
 
 `torch.save` writes a zip archive: `data.pkl`, a pickle of the object in which every Tensor is a
 call (`_rebuild_tensor_v2` of a storage's number, a shape and strides), and `data/0`, `data/1`, …,
-the bytes of each storage. A pickle may call any function of any module. Here it may call those in
-`_ALLOWED`, which are ours, and nothing else.
+the bytes of each storage. A pickle may call any function of any module, and change any object that
+it gets hold of. Here it may call the few that `find_class` knows, and gets hold of nothing that
+others use: a dtype, say, is its name.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import struct
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,18 +80,19 @@ class _Unpickler(pickle.Unpickler):
     ):
         super().__init__(stream, encoding="utf-8")
         self.archive, self.folder, self.file, self.device = archive, folder, file, device
-        self.own: dict[tuple[str, str], Any] = {
+        # Methods of this object and not functions: attributes of those could be set for good.
+        self.known: dict[tuple[str, str], Any] = {
             ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
             ("torch._utils", "_rebuild_tensor_v3"): self._typed_tensor,
-            ("torch._utils", "_rebuild_parameter"): _parameter,
-            ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+            ("torch._utils", "_rebuild_parameter"): self._parameter,
+            ("torch._utils", "_rebuild_parameter_with_state"): self._parameter,
+            ("torch", "device"): self._device_name,
+            **_NAMES,
         }
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in self.own:
-            return self.own[module, name]
-        if (module, name) in _ALLOWED:
-            return _ALLOWED[module, name]
+        if (module, name) in self.known:
+            return self.known[module, name]
         raise FileError(
             f"{self.file.name} wants to call {module}.{name}, which could do anything and is "
             "refused: only Tensors are loaded. Where it holds a whole model, load it with PyTorch "
@@ -98,13 +100,10 @@ class _Unpickler(pickle.Unpickler):
         )
 
     def persistent_load(self, reference: Any) -> _Storage:
-        kind, dtype, key, _location, size = reference
+        kind, name, key, _location, size = reference
         if kind != "storage":
             raise FileError(f"{self.file.name} refers to {kind!r}, which is no storage")
-        if dtype is _UNTYPED:
-            dtype = dtypes.uint8
-        if not isinstance(dtype, DType):
-            raise FileError(f"{self.file.name} has a storage of {dtype}, which tinyframe lacks")
+        dtype = self._dtype(name)
         entry = self._entry(f"{self.folder}data/{key}")
         if entry.file_size < size * dtype.itemsize:
             raise FileError(
@@ -112,6 +111,11 @@ class _Unpickler(pickle.Unpickler):
                 f"of {dtype} need {size * dtype.itemsize}"
             )
         return _Storage(self._start(entry), size, dtype)
+
+    def _dtype(self, name: Any) -> DType:
+        if name not in _DTYPES:
+            raise FileError(f"{self.file.name} has elements of {name}, which tinyframe lacks")
+        return _DTYPES[name]
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         try:
@@ -132,11 +136,10 @@ class _Unpickler(pickle.Unpickler):
 
     def _typed_tensor(
         self, storage: _Storage, offset: int, shape: Any, stride: Any, _grad: Any, _hooks: Any,
-        dtype: Any, *_more: Any,
+        name: Any, *_more: Any,
     ) -> Tensor:  # fmt: skip
         """`_rebuild_tensor_v3`, for dtypes that have no storage of their own: of bytes."""
-        if not isinstance(dtype, DType):
-            raise FileError(f"{self.file.name} has a Tensor of {dtype}, which tinyframe lacks")
+        dtype = self._dtype(name)
         size = storage.size * storage.dtype.itemsize // dtype.itemsize
         return self._tensor(_Storage(storage.start, size, dtype), offset, shape, stride)
 
@@ -145,25 +148,26 @@ class _Unpickler(pickle.Unpickler):
     ) -> Tensor:
         """`_rebuild_tensor_v2`: elements of a storage, from `offset` on, at these strides."""
         sizes, steps = tuple(shape), tuple(stride)
-        ends = (offset, *sizes, *steps)
-        last = offset + sum(max(n - 1, 0) * step for n, step in zip(sizes, steps, strict=True))
-        if any(type(n) is not int or n < 0 for n in ends):
+        if any(type(n) is not int or n < 0 for n in (offset, *sizes, *steps)):
             raise FileError(f"{self.file.name}: a Tensor of shape {sizes} with strides {steps}")
         if 0 in sizes:
             return Tensor.empty(sizes, dtype=storage.dtype, device=self.device)
-        if last >= storage.size:
+        # Along an axis with stride 0 the same elements repeat.
+        stored = tuple(n if step else 1 for n, step in zip(sizes, steps, strict=True))
+        last = offset + sum((n - 1) * step for n, step in zip(stored, steps, strict=True))
+        if last >= storage.size or math.prod(stored) > storage.size:
             raise FileError(
                 f"{self.file.name}: a Tensor of shape {sizes} with strides {steps} at {offset} "
-                f"reaches beyond its storage of {storage.size} elements"
+                f"does not lie within its storage of {storage.size} elements"
             )
-        if (order := _dense_order(sizes, steps)) is None:
-            return self._strided(storage, offset, sizes, steps)
+        if (order := _dense_order(stored, steps)) is None:
+            return self._strided(storage, offset, stored, steps).expand(sizes)
         start = storage.start + offset * storage.dtype.itemsize
-        stored = tuple(sizes[axis] for axis in order)
-        tensor = lazy_tensor(self.file, start, stored, storage.dtype, self.device)
-        if order == list(range(len(sizes))):
-            return tensor
-        return tensor.permute([order.index(axis) for axis in range(len(sizes))])
+        in_memory = tuple(stored[axis] for axis in order)
+        tensor = lazy_tensor(self.file, start, in_memory, storage.dtype, self.device)
+        if order != list(range(len(sizes))):
+            tensor = tensor.permute([order.index(axis) for axis in range(len(sizes))])
+        return tensor if stored == sizes else tensor.expand(sizes)
 
     def _strided(
         self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
@@ -176,6 +180,14 @@ class _Unpickler(pickle.Unpickler):
         view = np.lib.stride_tricks.as_strided(raw[offset:], sizes, strides, writeable=False)
         memory = OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
         return lazy_tensor(memory, 0, sizes, storage.dtype, self.device)
+
+    def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
+        """A Parameter is a Tensor; whether it is trained is for an optimizer to say."""
+        return data
+
+    def _device_name(self, kind: str, index: int | None = None) -> str:
+        """`torch.device`: its name is all there is to it here."""
+        return kind if index is None else f"{kind}:{index}"
 
 
 def _dense_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int] | None:
@@ -194,22 +206,10 @@ def _dense_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int] | 
     return order
 
 
-def _parameter(data: Tensor, requires_grad: bool = True, *_more: Any) -> Tensor:
-    """A Parameter is a Tensor; whether it is trained is for an optimizer to say."""
-    return data
-
-
-def _device(kind: str, index: int | None = None) -> str:
-    """`torch.device`: its name is all there is to it here."""
-    return kind if index is None else f"{kind}:{index}"
-
-
-_UNTYPED = object()
-
 _STORAGES = {
-    "Double": dtypes.float64, "Float": dtypes.float32, "Half": dtypes.float16,
-    "BFloat16": dtypes.bfloat16, "Long": dtypes.int64, "Int": dtypes.int32,
-    "Short": dtypes.int16, "Char": dtypes.int8, "Byte": dtypes.uint8, "Bool": dtypes.bool,
+    "Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16",
+    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
+    "Bool": "bool",
 }  # fmt: skip
 
 _DTYPES = {
@@ -220,11 +220,10 @@ _DTYPES = {
 }  # fmt: skip
 
 # (module, name) in a pickle: what it stands for here
-_ALLOWED: dict[tuple[str, str], Callable | DType | object] = {
+_NAMES: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
     ("torch", "Size"): tuple,
-    ("torch", "device"): _device,
-    ("torch.storage", "UntypedStorage"): _UNTYPED,
-    **{("torch", f"{name}Storage"): dtype for name, dtype in _STORAGES.items()},
-    **{("torch", name): dtype for name, dtype in _DTYPES.items()},
+    ("torch.storage", "UntypedStorage"): "uint8",
+    **{("torch", f"{kind}Storage"): name for kind, name in _STORAGES.items()},
+    **{("torch", name): name for name in _DTYPES},
 }
