@@ -25,12 +25,14 @@ from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.jit import needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor.activation import Activation
+from tinyframe.tensor.advanced import AdvancedIndexing
+from tinyframe.tensor.arithmetic import Arithmetic
+from tinyframe.tensor.arrangement import Arrangement
 from tinyframe.tensor.attention import Attention
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
-from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     has_memory,
@@ -42,12 +44,16 @@ from tinyframe.tensor.laziness import (
     whole_buffer,
 )
 from tinyframe.tensor.losses import Losses
+from tinyframe.tensor.linalg import LinearAlgebra
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.normalization import Normalization
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
+from tinyframe.tensor.scan import Scan
+from tinyframe.tensor.sorting import Sorting
+from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
 from tinyframe.uop.node import Ops, UOp
 
@@ -56,22 +62,15 @@ if TYPE_CHECKING:
 
 
 class Tensor(
-    Creation,
-    Random,
-    Activation,
-    Reduce,
-    Casting,
-    Movement,
-    Indexing,
-    Windows,
-    Convolution,
-    Pooling,
-    Interpolate,
-    Normalization,
-    Attention,
-    Losses,
-    Neural,
-):
+    AdvancedIndexing,
+    Arithmetic,
+    Arrangement,
+    LinearAlgebra,
+    Scan,
+    Sorting,
+    Trigonometry,
+    Creation, Random, Activation, Reduce, Casting, Movement,
+    Windows, Convolution, Pooling, Interpolate, Normalization, Attention, Losses, Neural):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), a NumPy array (which keeps its dtype),
@@ -196,7 +195,7 @@ class Tensor(
         needs_value("reading a Tensor's values")
         if not all(isinstance(size, int) for size in self.shape):
             raise ValueError(
-                f"shape {self.shape} has a Variable in it; take a part of known size first, as t[:3]"
+                f"shape {self.shape} has a Variable in it; take a part of known size, as t[:3]"
             )
         graph = self.uop
         if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):

@@ -91,7 +91,7 @@ class Indexing(TensorBase):
             raise ValueError("a slice's step cannot be 0")
         size = self.shape[axis]
         step = 1 if item.step is None else operator.index(item.step)
-        if not all(isinstance(n, int) for n in (item.start or 0, item.stop or 0, size)):
+        if any(isinstance(bound, UOp) for bound in (item.start, item.stop, size)):
             return self._symbolic_slice(axis, item.start, item.stop, step)
         begin, end, step = slice(item.start, item.stop, item.step).indices(size)
         if step < 0:
