@@ -124,7 +124,7 @@ def test_every_program_is_legal_with_and_without_opts(graph):
 
 def test_every_instruction_stands_once_and_after_what_it_needs():
     uops = program(
-        on_buffer(40, 33).softmax(), [Opt(OptOps.UNROLL, 1, 4), Opt(OptOps.VECTOR, 2, 8)]
+        on_buffer(40, 33).softmax(), [Opt(OptOps.UNROLL, 2, 4), Opt(OptOps.VECTOR, 3, 8)]
     )
     assert len(set(uops)) == len(uops)
     place = {u: n for n, u in enumerate(uops)}
