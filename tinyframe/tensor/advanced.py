@@ -1,0 +1,283 @@
+"""Indexing with Tensors and lists, and assignment to a part: `t[[0, 2], :, mask]`, `t[1:] = 0`.
+
+Reading. What is int, slice, None or `...` is taken first, as movement. The axes that are indexed
+with Tensors are brought together and become one, of size n; the Tensors become one number in it,
+and `_take` reads there.
+
+Writing. A part of a Tensor that has memory is assigned to and computed at once, so that every view
+of that memory sees it. A Tensor without memory (a lazy result, a constant) simply means something
+else from then on: the value where the part is, and what it was elsewhere. Where the part is, the
+table of gradients knows: what flows back through SHRINK, FLIP, … arrives at just these places.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+
+from tinyframe.dtype import dtypes
+from tinyframe.engine.jit import needs_value
+from tinyframe.errors import AssignError, TensorIndexError
+from tinyframe.tensor.base import TensorBase, live_tensors
+from tinyframe.tensor.gathering import Gathering
+from tinyframe.tensor.gradient import flow_back
+from tinyframe.tensor.indexing import Indexing
+from tinyframe.tensor.laziness import has_memory, is_moved
+from tinyframe.tensor.movement import broadcast_shapes
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+T = TypeVar("T", bound=TensorBase)
+
+
+@dataclass(frozen=True)
+class Chosen(Generic[T]):
+    """An index with Tensors in it, taken apart.
+
+    view: what ints, slices and None leave, with the axes that Tensors index merged into `axis`.
+    numbers: the places along it, of any shape; -1 for out of range.
+    """
+
+    view: T
+    axis: int
+    numbers: T
+
+
+class AdvancedIndexing(Indexing, Gathering):
+    """Parts of a Tensor, to read and to assign to."""
+
+    def __getitem__(self, index: Any) -> Self:
+        """The part that NumPy's indexing names, basic and advanced.
+
+        t[1], t[-1, 2:], t[..., ::-2], t[:, None], a bound Variable as an index or a slice's end;
+        t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last; out of range reads 0), and a
+        Tensor of bools, for which its values are needed. TensorIndexError where it is known to be
+        out of bounds.
+        """
+        items = self._items(index)
+        if not any(isinstance(item, TensorBase) for item in items):
+            return super().__getitem__(tuple(items))
+        chosen = self._choose(items)
+        return chosen.view._take(chosen.axis, chosen.numbers)
+
+    def _items(self, index: Any) -> list[Any]:
+        """The items of an index, with lists and arrays as Tensors, and masks as their places."""
+        items: list[Any] = []
+        for item in index if isinstance(index, tuple) else [index]:
+            if isinstance(item, (list, tuple, np.ndarray)):
+                item = type(self)(
+                    np.asarray(item, np.int32) if np.size(item) == 0 else
+                    item if isinstance(item, np.ndarray) else list(item), device=self.device
+                )  # fmt: skip
+                is_known = True
+            else:
+                is_known = False
+            if not isinstance(item, TensorBase):
+                items.append(item)
+            elif item.dtype is dtypes.bool:
+                items += self._places_of(item, self._axes_before(items))
+            elif not dtypes.is_int(item.dtype):
+                raise TensorIndexError(
+                    f"a Tensor as an index is of ints or bools, not of {item.dtype}"
+                )
+            else:
+                if is_known and (axis := self._axes_before(items)) < self.ndim:
+                    self._check_known(item, axis)
+                items.append(item)
+        return items
+
+    def _axes_before(self, items: list[Any]) -> int:
+        """The axis that the next item indexes; beyond all where `...` comes before it."""
+        if any(item is Ellipsis for item in items):
+            return self.ndim
+        return sum(item is not None for item in items)
+
+    def _check_known(self, item: Any, axis: int) -> None:
+        size, values = self.shape[axis], item.numpy()
+        outside = values[(values < -size) | (values >= size)]
+        if outside.size:
+            raise TensorIndexError(
+                f"index {outside.flat[0]} is out of bounds for axis {axis} of size {size} "
+                f"(shape {self.shape})"
+            )
+
+    def _places_of(self, mask: Any, axis: int) -> list[Any]:
+        """The indices of what is true, a Tensor for each axis of the mask."""
+        needs_value("indexing with a mask")
+        shape = self.shape[axis : axis + mask.ndim]
+        if axis < self.ndim and shape != mask.shape:
+            raise TensorIndexError(
+                f"a mask of shape {mask.shape} does not fit axes {axis} and on of {self.shape}: "
+                "the sizes have to be equal"
+            )
+        if mask.ndim == 0:
+            raise TensorIndexError("a mask needs at least one axis")
+        return [type(self)(places.astype(np.int32), device=self.device)
+                for places in mask.numpy().nonzero()]  # fmt: skip
+
+    def _choose(self, items: list[Any]) -> Chosen[Self]:
+        """The index in two steps: movement, then numbers along one axis."""
+        basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
+        view = super().__getitem__(tuple(basic))
+        # where the axes of the Tensors are in the view
+        axis, given = 0, []
+        for item in items:
+            if item is Ellipsis:
+                named = sum(i is not None and i is not Ellipsis for i in items)
+                axis += self.ndim - named
+            elif item is None or isinstance(item, slice):
+                axis += 1
+            elif isinstance(item, TensorBase):
+                given.append((axis, item))
+                axis += 1
+        places = [place for place, _ in given]
+        shape = broadcast_shapes(*[item.shape for _, item in given])
+        sizes = [view.shape[place] for place in places]
+        numbers: Any = None
+        inside: Any = None
+        for size, (_, item) in zip(sizes, given, strict=True):
+            item = item.cast(dtypes.int32) if item.dtype.itemsize < 4 else item
+            item = item.lt(0).where(item + size, item)._broadcast_to(shape)
+            is_in = item.ge(0) & item.lt(size)
+            numbers = item if numbers is None else numbers * size + item
+            inside = is_in if inside is None else inside & is_in
+        numbers = inside.where(numbers, -1)
+        # Side by side they stay where they are, else their axes come first.
+        together = places == list(range(places[0], places[0] + len(places)))
+        first = places[0] if together else 0
+        rest = [d for d in range(view.ndim) if d not in places]
+        moved = view.permute((*rest[:first], *places, *rest[first:]))
+        merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
+        return Chosen(moved.reshape(merged), first, numbers)
+
+    # ---- assignment ------------------------------------------------------------------------------
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Writes `value`, which broadcasts, to a part; of several writes to one place the last.
+
+        A number is cast to this dtype, a Tensor has to have it: AssignError. AssignError too where
+        a result that is not realized still needs the old values. Gradients flow to the value.
+        """
+        value = self._assignable(value)
+        self._make_writable()
+        if (masked := self._masked(index, value)) is not None:
+            self._write(self, masked)
+            return
+        items = self._items(index)
+        if not any(isinstance(item, TensorBase) for item in items):
+            view = super().__getitem__(tuple(items))
+            self._write(view, self._fitting(value, view.shape))
+            return
+        chosen = self._choose(items)
+        view, axis, numbers = chosen.view, chosen.axis, chosen.numbers
+        rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
+        source = self._fitting(value, rest)
+        count = math.prod(numbers.shape)
+        if count == 0 or 0 in view.shape:
+            return
+        # a last axis with all that is written to one place
+        source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :], 1))
+        source = source.transpose(axis, -1)
+        hits = view._index(view.shape[axis], view.device).unsqueeze(-1).eq(numbers.reshape(1, -1))
+        hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
+        hits = hits._broadcast_to((*view.shape, count))
+        self._write(view, view._last_of(hits, source))
+
+    def _assignable(self, value: Any) -> Self:
+        if not isinstance(value, TensorBase):
+            if isinstance(value, (bool, int, float)):
+                return self._of(self._number(value, self.dtype).uop)
+            return type(self)(value, device=self.device).cast(self.dtype)
+        if value.dtype is not self.dtype:
+            raise AssignError(
+                f"setitem dtype mismatch: a value of {value.dtype} in a Tensor of {self.dtype}"
+            )
+        if value.device != self.device and value.uop.device is not None:
+            raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
+        return value  # type: ignore[return-value]
+
+    def _fitting(self, value: Self, shape: tuple) -> Self:
+        """The value in the shape of the part; axes of size 1 in front are dropped."""
+        while value.ndim > len(shape) and value.shape[0] == 1:
+            value = value.squeeze(0)
+        if value.ndim > len(shape) or broadcast_shapes(value.shape, shape) != shape:
+            raise AssignError(f"setitem shape mismatch: {value.shape} does not fit {shape}")
+        return value._broadcast_to(shape)
+
+    def _masked(self, index: Any, value: Self) -> Self | None:
+        """With one mask as an index and a value that broadcasts there is nothing to look up."""
+        mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+        if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
+            mask = type(self)(mask, device=self.device)
+        if not isinstance(mask, TensorBase) or mask.dtype is not dtypes.bool or mask.ndim == 0:
+            return None
+        rest = self.shape[mask.ndim :]
+        if mask.shape != self.shape[: mask.ndim] or value.ndim > len(rest):
+            return None
+        wide = mask.reshape((*mask.shape, *[1] * len(rest)))
+        return wide._broadcast_to(self.shape).where(self._fitting(value, rest), self)
+
+    def _make_writable(self) -> None:
+        """A view of a value that others have too gets memory, for all of them to see the change."""
+        base = _viewed(self.uop)
+        if base is self.uop or has_memory(self.uop) or base.op in (Ops.CONST, Ops.IOTA):
+            return
+        if any(t.uop is not self.uop and _viewed(t.uop) is base for t in live_tensors.values()):
+            self._of(base).realize()
+
+    def _write(self, view: Self, value: Self) -> None:
+        """Makes `view`, a part of this, mean `value`."""
+        asks = True in (self._requires_grad, value._requires_grad)
+        requires = self._requires_grad or value._requires_grad
+        if has_memory(self.uop):
+            self._check_nobody_waits(value)
+            if not (asks and not is_moved(self.uop)):
+                if _memory(self.uop) in value.uop.toposort():
+                    value = value.contiguous().realize()  # the old values, before any is changed
+                view.uop = view.uop.assign(value.uop)
+                whole = self.uop
+                view.realize()
+                if whole.op is not Ops.BUFFER and Ops.ASSIGN in {u.op for u in self.uop.toposort()}:
+                    self.realize()
+                return
+        mask = UOp.const(dtypes.bool, True).broadcast_to(view.shape)
+        inside, put = _put_back(view.uop, self.uop, mask), _put_back(view.uop, self.uop, value.uop)
+        new = inside.where(put, self.uop)
+        self.uop = self.uop.assign(new) if has_memory(self.uop) else new
+        self._requires_grad = requires
+
+    def _check_nobody_waits(self, value: Self) -> None:
+        """AssignError where a lazy result would see values that it was not made of."""
+        memory = _memory(self.uop)
+        for tensor in list(live_tensors.values()):
+            if tensor is value or has_memory(tensor.uop) or tensor.uop.base.op is Ops.BUFFER:
+                continue
+            if memory in tensor.uop.toposort() and tensor.uop not in value.uop.toposort():
+                raise AssignError(
+                    f"a result of shape {tensor.shape} that is not realized yet still needs the "
+                    f"old values of this Tensor of shape {self.shape}: realize it first"
+                )
+
+
+def _viewed(uop: UOp) -> UOp:
+    """What a chain of movement is a view of."""
+    while uop.op in GroupOp.Movement or uop.op is Ops.DETACH:
+        uop = uop.src[0]
+    return uop
+
+
+def _memory(uop: UOp) -> UOp:
+    """The BUFFER that has the elements of a Tensor with memory."""
+    while uop.op is not Ops.BUFFER:
+        uop = uop.src[0]
+    return uop
+
+
+def _put_back(view: UOp, whole: UOp, value: UOp) -> UOp:
+    """A value of the shape of `view` at the places of `whole` that it shows, 0 elsewhere."""
+    while view is not whole:
+        (value,) = flow_back(view, value)  # type: ignore[assignment]
+        view = view.src[0]
+    return value

@@ -1,0 +1,309 @@
+"""Rearranging: roll, rearrange, triangles, diagonals, and padding with what is there.
+
+All of it is movement, or a WHERE on indices: nothing here computes with the elements.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import ConstType
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import flat_arguments
+from tinyframe.tensor.movement import Movement
+
+
+class Arrangement(Movement):
+    """Methods that change where elements are."""
+
+    # ---- padding ---------------------------------------------------------------------------------
+
+    def pad(self, padding: Any, mode: str = "constant", value: ConstType = 0) -> Self:
+        """More around the axes; a negative width crops.
+
+        padding: PyTorch's flat `(left, right, top, bottom)`, last axis first, or a `(before,
+        after)` or None for every axis, first axis first. mode: "constant" puts `value` there,
+        "reflect" mirrors at the outermost element, "replicate" repeats it, "circular" goes on at
+        the other end.
+
+            Tensor.ones(2).pad((1, 2), value=5)             # [5, 1, 1, 5, 5, 5]
+            Tensor([1, 2, 3]).pad((2, 1), mode="reflect")   # [3, 2, 1, 2, 3, 2]
+        """
+        if mode == "constant":
+            return super().pad(padding, value=value)
+        if mode not in ("reflect", "replicate", "circular"):
+            raise NotImplementedError(
+                f'pad mode {mode!r} is unknown; there are "constant", "reflect", "replicate" and '
+                '"circular"'
+            )
+        result: Self = self
+        for axis, (before, after) in enumerate(self._widths(padding)):
+            if before or after:
+                result = result._pad_axis(axis, before, after, mode)
+        return result
+
+    def _pad_axis(self, axis: int, before: Any, after: Any, mode: str) -> Self:
+        size = self.shape[axis]
+        most = {"reflect": size - 1, "circular": size, "replicate": math.inf}[mode]
+        if max(before, after) > most or size == 0:
+            raise ShapeError(
+                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} has "
+                f"{most} elements to continue with"
+            )
+        parts = []
+        if before > 0:
+            if mode == "reflect":
+                parts.append(self._part(axis, 1, before + 1).flip(axis))
+            elif mode == "circular":
+                parts.append(self._part(axis, size - before, size))
+            else:
+                parts.append(self._part(axis, 0, 1)._stretched(axis, before))
+        parts.append(self._part(axis, max(0, -before), size - max(0, -after)))
+        if after > 0:
+            if mode == "reflect":
+                parts.append(self._part(axis, size - 1 - after, size - 1).flip(axis))
+            elif mode == "circular":
+                parts.append(self._part(axis, 0, after))
+            else:
+                parts.append(self._part(axis, size - 1, size)._stretched(axis, after))
+        return parts[0].cat(*parts[1:], dim=axis)
+
+    def _part(self, axis: int, begin: Any, end: Any) -> Self:
+        return self.shrink([(begin, end) if d == axis else None for d in range(self.ndim)])
+
+    def _stretched(self, axis: int, size: Any) -> Self:
+        return self.expand([size if d == axis else -1 for d in range(self.ndim)])
+
+    # ---- moved along axes ------------------------------------------------------------------------
+
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
+        """Shifted along axes, what falls out at one end coming in at the other; without `dims`
+        the flattened Tensor is."""
+        if dims is None:
+            if not isinstance(shifts, int) and len(shifts) != 1:
+                raise ShapeError(f"roll by {tuple(shifts)} needs as many dims")
+            return self.flatten().roll(shifts, 0).reshape(self.shape)
+        steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        axes = (dims,) if isinstance(dims, int) else tuple(dims)
+        if len(steps) != len(axes):
+            raise ShapeError(f"roll by {steps} along {axes}: as many shifts as dims are needed")
+        result: Self = self
+        for step, dim in zip(steps, axes, strict=True):
+            axis = result._axis(dim)
+            size = result.shape[axis] if result.ndim else 0
+            cut = -step % size if size else 0
+            if cut:
+                end = result._part(axis, cut, size)
+                result = end.cat(result._part(axis, 0, cut), dim=axis)
+        return result
+
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
+        """Axes taken out and put in at other numbers; the rest keep their order."""
+        taken = self._axes((source,) if isinstance(source, int) else tuple(source))
+        wanted = self._axes((destination,) if isinstance(destination, int) else tuple(destination))
+        if len(taken) != len(wanted):
+            raise ShapeError(f"movedim from {source} to {destination}: not equally many axes")
+        rest = iter(axis for axis in range(self.ndim) if axis not in taken)
+        place = dict(zip(wanted, taken, strict=True))
+        return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
+
+    moveaxis = movedim
+
+    def swapaxes(self, axis0: int, axis1: int) -> Self:
+        """Two axes exchanged."""
+        return self.transpose(axis0, axis1)
+
+    def narrow(self, dim: int, start: int, length: int) -> Self:
+        """`length` elements along an axis, from `start` on."""
+        axis = self._axis(dim)
+        start = start + self.shape[axis] if start < 0 else start
+        return self._part(axis, start, start + length)
+
+    def unbind(self, dim: int = 0) -> tuple[Self, ...]:
+        """The slices along an axis, each without it."""
+        axis = self._axis(dim)
+        pieces = self.split(1, axis) if self.shape[axis] else ()
+        return tuple(piece.squeeze(axis) for piece in pieces)
+
+    def tile(self, *repeats: Any) -> Self:
+        """`repeat`, in which counts for axes in front may be missing."""
+        counts = flat_arguments(repeats)
+        return self.repeat((1,) * (self.ndim - len(counts)) + tuple(counts))
+
+    def hstack(self, *others: Any) -> Self:
+        """Tensors side by side: along the second axis, or the only one."""
+        tensors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
+        return tensors[0].cat(*tensors[1:], dim=min(1, tensors[0].ndim - 1))
+
+    def vstack(self, *others: Any) -> Self:
+        """Tensors on top of each other: along the first axis, vectors as rows."""
+        tensors = [t.reshape(1, -1) if t.ndim < 2 else t for t in flat_arguments((self, *others))]
+        return tensors[0].cat(*tensors[1:], dim=0)
+
+    def meshgrid(self, *others: Any, indexing: str = "ij") -> tuple[Self, ...]:
+        """A Tensor for each vector, all in the shape of all their sizes, that varies along its own
+        axis. indexing: "xy" exchanges the first two axes."""
+        vectors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
+        if indexing not in ("ij", "xy"):
+            raise RuntimeError(f'meshgrid is indexed "ij" or "xy", not {indexing!r}')
+        if any(vector.ndim != 1 for vector in vectors):
+            raise ShapeError(f"meshgrid takes vectors, not {[v.shape for v in vectors]}")
+        sizes = tuple(vector.shape[0] for vector in vectors)
+        grids = tuple(
+            vector.reshape([-1 if d == axis and sizes[d] else sizes[d] if d == axis else 1
+                            for d in range(len(sizes))]).expand(sizes)
+            for axis, vector in enumerate(vectors)
+        )  # fmt: skip
+        swap = indexing == "xy" and len(vectors) > 1
+        return tuple(grid.transpose(0, 1) for grid in grids) if swap else grids
+
+    # ---- triangles and diagonals -----------------------------------------------------------------
+
+    def _below(self, diagonal: int) -> Any:
+        """Where, in the last two axes, an element is on or below a diagonal."""
+        if self.ndim < 2:
+            raise ShapeError(f"a triangle needs two axes, not shape {self.shape}")
+        rows, columns = (self._index(size, self.device) for size in self.shape[-2:])
+        return (rows + diagonal).unsqueeze(1).ge(columns)
+
+    def tril(self, diagonal: int = 0) -> Self:
+        """The lower triangle of matrices, with the diagonal (1: the one above it); 0 elsewhere."""
+        return self._below(diagonal).where(self, self._number(0, self.dtype))
+
+    def triu(self, diagonal: int = 0) -> Self:
+        """The upper triangle of matrices, with the diagonal; 0 elsewhere."""
+        return self._below(diagonal - 1).where(self._number(0, self.dtype), self)
+
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
+        """The elements (…, i, i + offset, …) of two axes, as a last axis."""
+        first, second = self._axes((dim1, dim2))
+        rest = [axis for axis in range(self.ndim) if axis not in (first, second)]
+        x = self.permute((*rest, first, second))
+        rows, columns = x.shape[-2:]
+        down, right = max(0, -offset), max(0, offset)
+        count = max(0, min(rows - down, columns - right))
+        x = x.shrink([*[None] * len(rest), (min(down, rows), min(down, rows) + count),
+                      (min(right, columns), min(right, columns) + count)])  # fmt: skip
+        if count == 0:
+            return x.reshape(x.shape[:-1])
+        # every (count + 1)-th element, as rows of one more that begin with it
+        flat = x.flatten(-2).pad([*[(0, 0)] * len(rest), (0, count)])
+        return flat.unflatten(-1, (count, count + 1))._part(len(rest) + 1, 0, 1).squeeze(-1)
+
+    def diag(self, diagonal: int = 0) -> Self:
+        """A vector as the diagonal of a matrix of zeros; of a matrix its diagonal."""
+        if self.ndim == 2:
+            return self.diagonal(diagonal)
+        if self.ndim != 1:
+            raise ShapeError(f"diag takes a vector or a matrix, not shape {self.shape}")
+        return self.diag_embed(diagonal)
+
+    def diag_embed(self, offset: int = 0) -> Self:
+        """The last axis as diagonals of matrices."""
+        size = self.shape[-1]
+        # a 1 and `size` zeros in each row, laid end to end and cut into rows of `size`
+        wide = self.unsqueeze(-1).pad([*[(0, 0)] * self.ndim, (0, size)]).flatten(-2)
+        matrix = wide._part(self.ndim - 1, 0, size * size).unflatten(-1, (size, size))
+        down, right = max(0, -offset), max(0, offset)
+        return matrix.pad([*[(0, 0)] * (self.ndim - 1), (down, right), (right, down)])
+
+    def trace(self) -> Self:
+        """The sum of a matrix' diagonal."""
+        return self.diagonal().sum()
+
+    # ---- einops ----------------------------------------------------------------------------------
+
+    def rearrange(self, formula: str, **sizes: int) -> Self:
+        """Axes by name, after einops: split, exchanged, merged.
+
+            Tensor.ones(2, 3, 4).rearrange("b c w -> b (w c)").shape        # (2, 12)
+            Tensor.ones(6, 4).rearrange("(h p) w -> p h w 1", p=2).shape    # (2, 3, 4, 1)
+
+        Parentheses hold axes that are one, `...` stands for any number, 1 for an axis of size 1,
+        () too. ShapeError (a RuntimeError) where the formula is wrong or does not fit.
+        """
+        sides = formula.split("->")
+        if len(sides) != 2:
+            raise ShapeError(f'rearrange needs one "->" in its formula, not {formula!r}')
+        left, right = (_groups(side, formula) for side in sides)
+        names = [[name for group in side for name in group] for side in (left, right)]
+        for side in names:
+            if twice := {name for name in side if side.count(name) > 1}:
+                raise ShapeError(f"{', '.join(sorted(twice))} is twice on one side of {formula!r}")
+        if set(names[0]) != set(names[1]):
+            odd = sorted(set(names[0]) ^ set(names[1]))
+            raise ShapeError(f"{', '.join(odd)} is on one side only of {formula!r}")
+        if unknown := sizes.keys() - set(names[0]):
+            raise ShapeError(f"sizes of {', '.join(sorted(unknown))}, not in {formula!r}")
+        if ["..."] not in left and "..." in names[0]:
+            raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
+        spread = self.ndim - len(left) + 1 if ["..."] in left else 0
+        if spread < 0 or (["..."] not in left and self.ndim != len(left)):
+            raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self.shape}")
+        shape: list[Any] = []
+        place: dict[str, list[int]] = {}
+        axes = iter(self.shape)
+        for group in left:
+            if group == ["..."]:
+                place["..."] = list(range(len(shape), len(shape) + spread))
+                shape += [next(axes) for _ in range(spread)]
+                continue
+            split = _split_sizes(next(axes), group, sizes, formula, self.shape)
+            for name, size in zip(group, split, strict=True):
+                place[name] = [len(shape)]
+                shape.append(size)
+        order = [axis for name in names[1] for axis in place[name]]
+        moved = self.reshape(tuple(shape)).permute(order)
+        final: list[Any] = []
+        for group in right:
+            merged = [shape[axis] for name in group for axis in place[name]]
+            final += merged if group == ["..."] else [math.prod(merged)]
+        return moved.reshape(tuple(final))
+
+
+def _groups(side: str, formula: str) -> list[list[str]]:
+    """One side of a rearrange formula: for every axis the names that it is made of."""
+    groups: list[list[str]] = []
+    is_open = False
+    for token in re.findall(r"\.\.\.|…|\w+|\(|\)|\S", side):
+        token = "..." if token == "…" else token
+        if token == "(":
+            if is_open:
+                raise ShapeError(f"parentheses within parentheses in {formula!r}")
+            is_open = True
+            groups.append([])
+        elif token == ")":
+            if not is_open:
+                raise ShapeError(f"a parenthesis is closed but not open in {formula!r}")
+            is_open = False
+        elif token == "1":
+            groups += [] if is_open else [[]]
+        elif token == "..." or token.isidentifier():
+            if is_open:
+                groups[-1].append(token)
+            else:
+                groups.append([token])
+        else:
+            raise ShapeError(f"{token!r} is no name of an axis, in {formula!r}")
+    if is_open:
+        raise ShapeError(f"a parenthesis is open but not closed in {formula!r}")
+    return groups
+
+
+def _split_sizes(
+    size: Any, group: list[str], sizes: dict[str, int], formula: str, shape: tuple
+) -> list[Any]:
+    """The sizes of the axes that one axis is made of; one may be left open."""
+    open_names = [name for name in group if name not in sizes]
+    known = math.prod(sizes[name] for name in group if name in sizes)
+    if len(open_names) > 1:
+        raise ShapeError(f"the sizes of {', '.join(open_names)} in {formula!r} are not known")
+    if (open_names and (known == 0 or size % known)) or (not open_names and size != known):
+        raise ShapeError(
+            f"an axis of size {size} of {shape} does not split into ({' '.join(group)}) of "
+            f"{formula!r} with {sizes}"
+        )
+    return [sizes[name] if name in sizes else size // known for name in group]

@@ -1,0 +1,265 @@
+"""Gather and scatter: elements read from, and written to, places that other Tensors name.
+
+There is no primitive for it. "Element number i of x" is the sum, over all places p, of x[p] where
+p == i and 0 elsewhere; the places are an IOTA, which needs no memory. An index out of range equals
+no place, so it reads 0. Scattering turns the comparison around: place p takes from all the k whose
+index is p.
+
+    x.gather(0, i)      sum over p of  where(i[k] == p, x[p], 0)
+    x.scatter(0, i, v)  last k with    i[k] == p
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.engine.jit import needs_value
+from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import Elementwise
+from tinyframe.uop.node import Ops
+
+
+class Gathering(Elementwise):
+    """Methods that take Tensors of indices."""
+
+    def _index_tensor(self, index: Any) -> Self:
+        """A Tensor, list or int as indices; DTypeError where they are not ints."""
+        found = index if isinstance(index, TensorBase) else type(self)(index, device=self.device)
+        if 0 in found.shape and not isinstance(index, TensorBase):
+            found = found.cast(dtypes.int32)
+        if not dtypes.is_int(found.dtype):
+            raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found.shape})")
+        return found
+
+    def _one_where(self, chosen: Self, axis: int) -> Self:
+        """The element along an axis for which `chosen` holds, 0 where there is none. At most one
+        may, so that no sum is rounded."""
+        if self.dtype is dtypes.bool:
+            return chosen.mul(self).max(axis)
+        zero = self._number(0, self.dtype)
+        return chosen.where(self, zero)._reduce(Ops.ADD, axis, keepdim=False)
+
+    def _take(self, axis: int, index: Self) -> Self:
+        """Elements `index`, of any shape, along an axis, whose place the axes of `index` take."""
+        before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
+        places = self._index(size, self.device)
+        chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
+        count = math.prod(index.shape)
+        chosen = chosen.reshape((*[1] * len(before), count, size, *[1] * len(after)))
+        found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
+        return found.reshape((*before, *index.shape, *after))
+
+    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
+        """The axis and the checked indices of gather and scatter."""
+        axis, index = self._axis(dim), self._index_tensor(index)
+        if index.ndim != self.ndim:
+            raise ShapeError(
+                f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
+                "equally many axes"
+            )
+        for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
+            if number != axis and n > size:
+                raise ShapeError(
+                    f"indices of shape {index.shape} do not fit {self.shape}: axis {number} is "
+                    "longer"
+                )
+        if source is not None and (
+            source.ndim != index.ndim
+            or any(n > size for n, size in zip(index.shape, source.shape, strict=True))
+        ):
+            raise ShapeError(f"a source of {source.shape} has too little for indices {index.shape}")
+        return axis, index
+
+    def gather(self, dim: int, index: Any) -> Self:
+        """Element (…, index[…, k, …], …) along `dim`, in the shape of `index`; 0 out of range.
+
+        ShapeError where the other axes of `index` are longer than those of self.
+        """
+        axis, index = self._facing(dim, index)
+        if self.ndim == 0:
+            return index.eq(0).where(self, self._number(0, self.dtype))
+        bounds = [None if d == axis else (0, n) for d, n in enumerate(index.shape)]
+        source = self.shrink(bounds).unsqueeze(-1).transpose(-1, axis)
+        chosen = index.unsqueeze(-1).eq(self._index(self.shape[axis], self.device))
+        return source._one_where(chosen, self.ndim)
+
+    def index_select(self, dim: int, index: Any) -> Self:
+        """The slices number `index`, of one axis, along `dim`."""
+        index = self._index_tensor(index)
+        if index.ndim > 1:
+            raise TensorIndexError(f"index_select needs indices of one axis, not {index.shape}")
+        return self._take(self._axis(dim), index.reshape(-1) if index.ndim == 0 else index)
+
+    def take(self, index: Any) -> Self:
+        """Elements of the flattened Tensor, in the shape of `index`; -1 is the last."""
+        index = self._index_tensor(index)
+        return self.flatten()._take(0, index.lt(0).where(index + self.numel(), index))
+
+    # ---- scatter ---------------------------------------------------------------------------------
+
+    def _facing_places(self, axis: int, index: Self, source: Any) -> tuple[Self, Self]:
+        """For every place of self, and every k of the indices along `axis` as a last axis: whether
+        index k is this place, and the source's element k. Beyond the indices it is nowhere."""
+        shape = index.shape
+        places = self._index(self.shape[axis], self.device)
+        places = places.reshape((-1,) + (1,) * (self.ndim - axis)) if places.shape[0] else places
+        hits = index.unsqueeze(-1).transpose(-1, axis).eq(places)
+        values = source.shrink([(0, n) for n in shape]).unsqueeze(-1).transpose(-1, axis)
+        around = [
+            (0, 0) if d == axis else (0, size - n)
+            for d, (n, size) in enumerate(zip(shape, self.shape, strict=True))
+        ]
+        return hits.pad([*around, (0, 0)]), values.pad([*around, (0, 0)])
+
+    def _last_of(self, hits: Self, values: Self) -> Self:
+        """The last of `values` along the last axis that hits, self where none does."""
+        count = hits.shape[-1]
+        if count == 0:
+            return self
+        number = hits.where(self._index(count, self.device) + 1, 0).max(-1)
+        last = number.unsqueeze(-1).eq(self._index(count, self.device) + 1)
+        values = values.expand((*values.shape[:-1], count))
+        return number.gt(0).where(values._one_where(last, last.ndim - 1), self)
+
+    def _source(self, source: Any, index: Any) -> Self:
+        """A scatter's source as a Tensor: a number stands for a Tensor full of it."""
+        if isinstance(source, TensorBase):
+            if source.dtype is not self.dtype:
+                raise DTypeError(f"scatter of {source.dtype} into {self.dtype}: cast one of them")
+            return source  # type: ignore[return-value]
+        shape = self._index_tensor(index).shape
+        return self._of(self._number(source, self.dtype).uop)._broadcast_to(shape)
+
+    def scatter(
+        self, dim: int, index: Any, src: Any = None, reduce: str | None = None, value: Any = None
+    ) -> Self:
+        """A copy in which element (…, index[…, k, …], …) is src[…, k, …]; of several the last.
+
+        src: a Tensor or a number. reduce: "add" or "multiply" to combine with what is there.
+        """
+        source = self._source(value if src is None else src, index)
+        if reduce is not None:
+            names = {"add": "sum", "multiply": "prod", "sum": "sum", "prod": "prod"}
+            if reduce not in names:
+                raise RuntimeError(f'scatter reduces by "add" or "multiply", not {reduce!r}')
+            return self.scatter_reduce(dim, index, source, names[reduce])
+        if self.ndim == 0:
+            return self.reshape(1).scatter(0, [0], source.reshape(1)).reshape(())
+        axis, index = self._facing(dim, index, source)
+        return self._last_of(*self._facing_places(axis, index, source))
+
+    def scatter_add(self, dim: int, index: Any, src: Any) -> Self:
+        """A copy with src[…, k, …] added to element (…, index[…, k, …], …)."""
+        return self.scatter_reduce(dim, index, src, "sum")
+
+    def scatter_reduce(
+        self, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+    ) -> Self:
+        """A copy in which what is scattered to one place is reduced to one value.
+
+        reduce: "sum", "prod", "mean", "amax" or "amin". include_self: together with what is there.
+        """
+        if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+            raise RuntimeError(
+                f'scatter_reduce knows "sum", "prod", "mean", "amax", "amin", not {reduce!r}'
+            )
+        source = self._source(src, index)
+        axis, index = self._facing(dim, index, source)
+        if reduce == "amin":
+            return self._mirror().scatter_reduce(
+                dim, index, source._mirror(), "amax", include_self
+            )._mirror()  # fmt: skip
+        hits, values = self._facing_places(axis, index, source)
+        hit = hits.any(-1)
+        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": self.dtype.min}[reduce]
+        none = self._number(neutral, self.dtype)
+        own = self if include_self else hit.where(none, self)
+        values = hits.where(values, none)
+        if reduce == "sum":
+            return own + values.sum(-1).cast(self.dtype)
+        if reduce == "prod":
+            return own * values.prod(-1).cast(self.dtype)
+        if reduce == "amax":
+            return values.cat(own.unsqueeze(-1), dim=-1).max(-1)
+        total = own + values.sum(-1).cast(self.dtype)
+        count = hits.cast(dtypes.int32).sum(-1) + (1 if include_self else 0)
+        count = count.maximum(1).cast(self.dtype)
+        return total / count if dtypes.is_float(self.dtype) else total // count
+
+    # ---- masks -----------------------------------------------------------------------------------
+
+    def one_hot(self, num_classes: int = -1) -> Self:
+        """A last axis of `num_classes` with 1 at the number that is here; int32, all 0 for a number
+        out of range. Without num_classes it is found, and realized: the largest, plus 1."""
+        if not dtypes.is_int(self.dtype):
+            raise DTypeError(f"one_hot needs ints, not {self.dtype}")
+        if num_classes == -1:
+            needs_value("one_hot without num_classes")
+            if self.numel() == 0 or self.min().item() < 0:
+                raise ValueError("one_hot finds num_classes only for numbers of 0 and more")
+            num_classes = int(self.max().item()) + 1
+        if num_classes < 0:
+            raise ValueError(f"one_hot needs 0 or more classes, not {num_classes}")
+        hot = self.unsqueeze(-1).eq(self._index(num_classes, self.device))
+        return hot.cast(dtypes.default_int)
+
+    def masked_select(self, mask: Any, size: int | None = None, fill_value: Any = 0) -> Self:
+        """The elements where the mask is true, one after another.
+
+        Realizes, for the result's size depends on values; with `size` it stays lazy: cut there, and
+        filled up with fill_value.
+        """
+        x, mask = self._with_mask(mask)
+        picked = mask.flatten()._numbers_of_true(size)
+        return x.flatten()._filled_take(picked, mask, size, fill_value)
+
+    def _with_mask(self, mask: Any) -> tuple[Self, Self]:
+        mask = mask if isinstance(mask, TensorBase) else type(self)(mask, device=self.device)
+        if mask.dtype is not dtypes.bool:
+            raise DTypeError(f"a mask is a Tensor of bools, not of {mask.dtype}")
+        both, _ = self.cast(least_upper_dtype(self.dtype, dtypes.bool))._operands(mask)
+        return both.cast(self.dtype), mask._broadcast_to(both.shape)
+
+    def _filled_take(self, picked: Self, mask: Self, size: int | None, fill: Any) -> Self:
+        """Elements `picked`, and beyond as many as the mask holds `fill`."""
+        found = self._take(0, picked)
+        if size is None:
+            return found
+        there = self._index(size, self.device).lt(mask.cast(dtypes.int32).sum())
+        return there.where(found, self._number(fill, self.dtype))
+
+    def _numbers_of_true(self, size: int | None = None) -> Self:
+        """The places where a Tensor of one axis is true, in order: the place of number k is how
+        many places have at most k true ones up to and with them."""
+        if size is None:
+            needs_value("a selection by a mask")
+            return type(self)(self.numpy().nonzero()[0].astype("int32"), device=self.device)
+        if self.shape[0] == 0:
+            return self.zeros(size, dtype=dtypes.int32, device=self.device)
+        upto = self.cast(dtypes.int32).cumsum(0)
+        return upto.unsqueeze(0).le(self._index(size, self.device).unsqueeze(1)).sum(1)
+
+    def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
+        """The indices of what is not 0: a row for each, in order, and a column for each axis.
+
+        Realizes; with `size` it has that many rows and stays lazy.
+        """
+        mask = self.cast(dtypes.bool)
+        picked = mask.flatten()._numbers_of_true(size)
+        rows: Sequence[int] = self.shape
+        columns = [picked // math.prod(rows[d + 1 :]) % max(rows[d], 1) for d in range(self.ndim)]
+        if not columns:
+            return picked.reshape((-1, 1)).shrink((None, (0, 0)))
+        found = columns[0].stack(*columns[1:], dim=-1)
+        if size is None:
+            return found
+        there = self._index(size, self.device).lt(mask.cast(dtypes.int32).sum()).unsqueeze(-1)
+        return there.where(found, fill_value)
+
+    def count_nonzero(self, axis: Any = None) -> Self:
+        """How many are not 0, along axes; int32."""
+        return self.cast(dtypes.bool).sum(axis)

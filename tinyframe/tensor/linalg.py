@@ -1,0 +1,311 @@
+"""Linear algebra: sums of products by letters, norms, and factorizations of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+from tinyframe.dtype import DTypeLike, dtypes, least_upper_dtype, sum_acc_dtype, to_dtype
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import flat_arguments
+from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
+from tinyframe.tensor.reduce import Axis, Reduce, axis_names
+
+
+class LinearAlgebra(Reduce):
+    """Methods on vectors and matrices."""
+
+    # ---- products --------------------------------------------------------------------------------
+
+    @staticmethod
+    def einsum(formula: str, *operands: Any, dtype: DTypeLike | None = None) -> Any:
+        """The sum of products that letters name, by Einstein's convention.
+
+            Tensor.einsum("ij,jk->ik", a, b)     # a @ b
+            Tensor.einsum("ii->i", a)            # the diagonal
+            Tensor.einsum("b...,b...->...", a, b)
+
+        Letters that are not on the right are summed over. Without "->" the result has the letters
+        that occur once, in alphabetical order. Operands come one by one or as a list.
+        """
+        tensors = list(flat_arguments(operands))
+        left, arrow, right = formula.replace(" ", "").partition("->")
+        terms = left.split(",")
+        if len(terms) != len(tensors):
+            raise ShapeError(f"{formula!r} has {len(terms)} operands, but {len(tensors)} are given")
+        # the axes that ... stands for get letters of their own, aligned at the last
+        spare = [chr(0x3B1 + number) for number in range(24)]
+        widths = [t.ndim - len(term) + 3 for term, t in zip(terms, tensors, strict=True)]
+        most = max((n for n, term in zip(widths, terms, strict=True) if "..." in term), default=0)
+        if most < 0:
+            raise ShapeError(f"{formula!r} has more letters than its operands have axes")
+        named = []
+        for term, tensor, wide in zip(terms, tensors, widths, strict=True):
+            spread = "".join(spare[most - wide : most]) if wide > 0 else ""
+            named.append(term.replace("...", spread))
+            if len(named[-1]) != tensor.ndim:
+                raise ShapeError(
+                    f"{term!r} in {formula!r} does not fit a Tensor of shape {tensor.shape}"
+                )
+        everything = "".join(named)
+        ellipsis = "".join(spare[:most])
+        if arrow:
+            result = right.replace("...", ellipsis)
+        else:
+            once = [c for c in sorted(set(everything)) if everything.count(c) == 1]
+            result = ellipsis + "".join(c for c in once if c not in ellipsis)
+        if len(set(result)) != len(result) or not set(result) <= set(everything):
+            raise ShapeError(f"the right side of {formula!r} has a letter twice, or a new one")
+        order = result + "".join(sorted(set(everything) - set(result)))
+        common = least_upper_dtype(*[tensor.dtype for tensor in tensors])
+        wanted = common if dtype is None else to_dtype(dtype)
+        exact = sum_acc_dtype(wanted) if wanted in NARROW_FLOATS else wanted
+        product = None
+        sizes: dict[str, Any] = {}
+        for term, tensor in zip(named, tensors, strict=True):
+            aligned, letters = _distinct(tensor.cast(exact), term)
+            for letter, size in zip(letters, aligned.shape, strict=True):
+                if sizes.setdefault(letter, size) == 1:
+                    sizes[letter] = size
+                if size not in (1, sizes[letter]):
+                    raise ShapeError(
+                        f"{letter!r} in {formula!r} is {sizes[letter]} and {size}, in shapes "
+                        f"{', '.join(str(t.shape) for t in tensors)}"
+                    )
+            present = [letter for letter in order if letter in letters]
+            aligned = aligned.permute([letters.index(letter) for letter in present])
+            aligned = aligned.reshape(tuple(
+                aligned.shape[present.index(c)] if c in present else 1 for c in order
+            ))  # fmt: skip
+            product = aligned if product is None else product * aligned
+        assert product is not None
+        summed = tuple(range(len(result), len(order)))
+        return (product._accumulate_exactly(summed) if summed else product).cast(wanted)
+
+    def _accumulate_exactly(self, axes: tuple[int, ...]) -> Self:
+        return self.sum(axes, dtype=self.dtype)
+
+    def tensordot(self, other: Any, dims: Any = 2) -> Self:
+        """Products summed over the last `dims` axes of self and the first of other, or over the
+        axes of a pair of lists."""
+        if isinstance(dims, int):
+            mine, others = list(range(self.ndim - dims, self.ndim)), list(range(dims))
+        else:
+            mine, others = ([axes] if isinstance(axes, int) else list(axes) for axes in dims)
+        mine, others = list(self._axes(mine)), list(other._axes(others))
+        if [self.shape[a] for a in mine] != [other.shape[a] for a in others]:
+            raise ShapeError(
+                f"tensordot of {self.shape} along {mine} and {other.shape} along {others}: the "
+                "sizes have to be equal"
+            )
+        free = [a for a in range(self.ndim) if a not in mine]
+        others_free = [a for a in range(other.ndim) if a not in others]
+        inner = math.prod(self.shape[a] for a in mine)
+        rows = math.prod(self.shape[a] for a in free)
+        columns = math.prod(other.shape[a] for a in others_free)
+        x = self.permute((*free, *mine)).reshape(rows, inner)
+        y = other.permute((*others, *others_free)).reshape(inner, columns)
+        final = [self.shape[a] for a in free] + [other.shape[a] for a in others_free]
+        return x.dot(y).reshape(tuple(final))
+
+    def outer(self, other: Any) -> Self:
+        """Every product of an element of one vector and one of another: a matrix."""
+        if self.ndim != 1 or other.ndim != 1:
+            raise ShapeError(f"outer takes two vectors, not {self.shape} and {other.shape}")
+        return self.unsqueeze(1) * other.unsqueeze(0)
+
+    # ---- norms -----------------------------------------------------------------------------------
+
+    @axis_names
+    @float_function
+    def norm(self, p: Any = 2, axis: Axis = None, keepdim: bool = False) -> Self:
+        """The p-norm of all elements, or along axes: (sum of |x|**p)**(1/p).
+
+        p: a number; inf and -inf for the largest and the smallest size; 0 for how many are not 0;
+        "fro" for 2. The gradient of the 2-norm at 0 is 0.
+        """
+        p = 2 if p in ("fro", None) else p
+        sizes = self.abs()
+        if p == math.inf:
+            return sizes.max(axis, keepdim)
+        if p == -math.inf:
+            return sizes.min(axis, keepdim)
+        if p == 0:
+            return self.ne(0).cast(self.dtype).sum(axis, keepdim)
+        if p == 1:
+            return sizes.sum(axis, keepdim)
+        # 0 has no slope, and its powers may have an infinite one
+        powers = (
+            self.square()
+            if p == 2
+            else sizes.eq(0).where(
+                0.0**p if p > 0 else math.inf, sizes.eq(0).where(1.0, sizes) ** p
+            )
+        )
+        total = powers.sum(axis, keepdim)
+        safe = total.eq(0)
+        root = safe.where(1.0, total)
+        return safe.where(total.detach() if p > 0 else math.inf,
+                          root.sqrt() if p == 2 else root ** (1 / p))  # fmt: skip
+
+    @axis_names
+    def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
+        """Divided by its p-norm along an axis, which counts as `eps` at least."""
+        return self / self.norm(p, axis, keepdim=True).clip(min=eps)
+
+    @axis_names
+    def var_mean(
+        self, axis: Axis = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """(var, mean)."""
+        return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    # ---- factorizations --------------------------------------------------------------------------
+
+    @float_function
+    def _wide(self) -> Self:
+        return self
+
+    def qr(self) -> tuple[Self, Self]:
+        """(Q, R) of matrices (…, m, n): Q @ R is self, Q's columns are orthogonal and of length 1,
+        R is upper triangular. Q has shape (…, m, m) and R (…, m, n).
+
+        Householder's reflections: each makes a column 0 below the diagonal.
+        """
+        if self.ndim < 2:
+            raise ShapeError(f"qr takes matrices, not shape {self.shape}")
+        *batch, m, n = self.shape
+        R = self.cast(_exact(self)).contiguous()
+        Q = R.eye(m, dtype=R.dtype, device=self.device)._broadcast_to((*batch, m, m)).contiguous()
+        row = R._index(m, self.device).unsqueeze(-1)
+        for column in range(min(m - 1, n)):
+            x = row.ge(column).where(R[..., column : column + 1], 0.0)
+            head = R[..., column : column + 1, column : column + 1]
+            length = x.square().sum(-2, keepdim=True).sqrt()
+            # away from the head, so that nothing cancels
+            v = row.eq(column).where(head + head.lt(0).where(-length, length), x)
+            square = v.square().sum(-2, keepdim=True)
+            w = v * (2 / square.eq(0).where(1.0, square))
+            R = (R - w * (v * R).sum(-2, keepdim=True)).contiguous()
+            Q = Q - (Q * v.transpose(-1, -2)).sum(-1, keepdim=True) * w.transpose(-1, -2)
+            Q = Q.contiguous()
+        return Q.cast(_float(self)), R.triu().cast(_float(self))
+
+    def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
+        """(U, S, V) of matrices (…, m, n): U @ diag(S) @ V is self; U and V are orthogonal, S
+        holds the singular values, largest first.
+
+        One-sided Jacobi (Hestenes 1958): rotations make the columns of the matrix orthogonal, pair
+        by pair; their lengths then are the singular values. All pairs of a round are disjoint, and
+        rotate at once.
+        """
+        if self.ndim < 2:
+            raise ShapeError(f"svd takes matrices, not shape {self.shape}")
+        *batch, m, n = self.shape
+        if m < n:
+            U, S, V = self.transpose(-1, -2).svd(full_matrices)
+            return V.transpose(-1, -2), S, U.transpose(-1, -2)
+        A = self.cast(_exact(self))
+        even = n + n % 2
+        identity = A.eye(n, dtype=A.dtype, device=self.device)._broadcast_to((*batch, n, n))
+        A = A.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
+        V = identity.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
+        sweeps = 0 if n == 1 else 6 + 2 * n.bit_length()
+        for _ in range(sweeps):
+            for _ in range(even - 1):
+                A, V = _rotate_pairs(A, V)
+            A, V = A.realize(V), V
+        S = A.square().sum(-2).sqrt()
+        # the columns that were filled up have length 0 and come last
+        order = S.argsort(-1, descending=True)
+        pick = order.unsqueeze(-2)
+        S = S.gather(-1, order)[..., :n]
+        A = A.gather(-1, pick._broadcast_to(A.shape))[..., :n]
+        V = V.gather(-1, pick._broadcast_to(V.shape))[..., :n]
+        lengths = S.unsqueeze(-2)
+        U = lengths.eq(0).where(0.0, A / lengths.eq(0).where(1.0, lengths))
+        if full_matrices and m > n:
+            # Q spans the columns of U first; what it has beyond is orthogonal to them
+            Q, _ = U.qr()
+            U = U.cat(Q[..., n:], dim=-1)
+        kind = _float(self)
+        return U.cast(kind), S.cast(kind), V.transpose(-1, -2).cast(kind)
+
+    def newton_schulz(
+        self,
+        steps: int = 5,
+        params: Sequence[float] = (3.4445, -4.7750, 2.0315),
+        eps: float = 1e-7,
+    ) -> Self:
+        """Matrices with their singular values brought towards 1: what Muon steps along.
+
+        steps: of X <- aX + b(XX')X + c(XX')²X + …, with `params` (a, b, c, …). K. Jordan, "Muon".
+        """
+        if self.ndim < 2:
+            raise ShapeError(f"newton_schulz takes matrices, not shape {self.shape}")
+        tall = self.shape[-2] > self.shape[-1]
+        x = self.transpose(-1, -2) if tall else self
+        x = x / (x.square().sum((-2, -1), keepdim=True).sqrt() + eps)
+        for _ in range(steps):
+            square = (x @ x.transpose(-1, -2)).contiguous()
+            power, total = x, x * params[0]
+            for factor in params[1:]:
+                power = (square @ power).contiguous()
+                total = total + power * factor
+            x = total.contiguous()
+        return x.transpose(-1, -2) if tall else x
+
+
+def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
+    """A Tensor in which every letter is one axis: the diagonal of those that have one letter."""
+    for letter in dict.fromkeys(letters):
+        while letters.count(letter) > 1:
+            first = letters.index(letter)
+            second = letters.index(letter, first + 1)
+            if tensor.shape[first] != tensor.shape[second]:
+                raise ShapeError(
+                    f"{letter!r} is {tensor.shape[first]} and {tensor.shape[second]} in one operand"
+                )
+            tensor = tensor.diagonal(0, first, second)
+            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
+    return tensor, letters
+
+
+def _float(x: Any) -> Any:
+    return x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float
+
+
+def _exact(x: Any) -> Any:
+    """The dtype that steps are computed in."""
+    return dtypes.float32 if _float(x) in NARROW_FLOATS else _float(x)
+
+
+def _rotate_pairs(A: Any, V: Any) -> tuple[Any, Any]:
+    """Columns of A that face each other (the first half, and the second half) rotated so that they
+    are orthogonal; V by the same angles; then all columns but the first moved on by one place, as
+    in a round robin tournament, so that other columns meet."""
+    half = A.shape[-1] // 2
+    p, q = A[..., :half], A[..., half:]
+    alpha = p.square().sum(-2, keepdim=True)
+    beta = q.square().sum(-2, keepdim=True)
+    gamma = (p * q).sum(-2, keepdim=True)
+    are_orthogonal = gamma.eq(0)
+    zeta = (beta - alpha) / (2 * are_orthogonal.where(1.0, gamma))
+    root = (1 + zeta.square()).sqrt() + zeta.abs()
+    t = are_orthogonal.where(0.0, zeta.lt(0).where(-1.0, 1.0) / root)
+    c = ((1 + t * t).sqrt().reciprocal()).contiguous()
+    s = (c * t).contiguous()
+    return _turn(A, c, s), _turn(V, c, s)
+
+
+def _turn(M: Any, c: Any, s: Any) -> Any:
+    half = M.shape[-1] // 2
+    p, q = M[..., :half], M[..., half:]
+    first, second = p * c - q * s, p * s + q * c
+    if half == 1:
+        return first.cat(second, dim=-1).contiguous()
+    # first[0] stays; second[0] -> first[1], first[i] -> first[i+1], first[-1] -> second[-1]
+    return first[..., :1].cat(
+        second[..., :1], first[..., 1:-1], second[..., 1:], first[..., -1:], dim=-1
+    ).contiguous()  # fmt: skip

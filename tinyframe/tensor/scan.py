@@ -1,0 +1,131 @@
+"""Scans: element i of the result is made of elements 0 to i.
+
+The plain way reads, for each element, the window of all that are before it, n*n/2 in all. So a long
+axis is cut into blocks of BLOCK. Each is scanned by windows, which costs n*BLOCK; the last elements
+of all blocks, a BLOCK-th of them, are scanned in the same manner; and what a block is preceded by
+is combined with its elements:
+
+    cumsum   1 2 3 | 4 5 6    in blocks  1 3 6 | 4 9 15    before them  0 | 6    1 3 6 10 15 21
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Self
+
+from tinyframe.dtype import DTypeLike, dtypes
+from tinyframe.errors import ShapeError
+from tinyframe.tensor.elementwise import float_function
+from tinyframe.tensor.reduce import Reduce, axis_names
+
+BLOCK = 32
+# up to here an axis is scanned in one go
+SHORT = 128
+
+
+class Scan(Reduce):
+    """Methods along one axis, that keep the shape."""
+
+    def _scan(
+        self, axis: int, reduce: Callable[[Any], Any], combine: Callable[[Any, Any], Any],
+        neutral: Any,
+    ) -> Self:  # fmt: skip
+        """`reduce` over the windows (the last axis) of all elements up to each one.
+
+        combine: of two partial results. neutral: what stands for no elements.
+        """
+        if self.ndim == 0:
+            return reduce(self.unsqueeze(0))
+        axis = self._axis(axis)
+        last = self.transpose(axis, -1)
+        return last._scan_last(reduce, combine, neutral).transpose(axis, -1)
+
+    def _scan_last(self, reduce: Any, combine: Any, neutral: Any) -> Self:
+        size = self.shape[-1]
+        if size == 0:
+            return self
+        if size <= SHORT:
+            before = self.pad((size - 1, 0), value=neutral)
+            return reduce(before.window(-1, size))
+        filled = self.pad((0, -size % BLOCK), value=neutral)
+        blocks = filled.unflatten(-1, (-1, BLOCK))
+        inside = blocks._scan_last(reduce, combine, neutral).contiguous()
+        ends = inside[..., -1]._scan_last(reduce, combine, neutral)
+        before = ends[..., :-1].pad((1, 0), value=neutral).unsqueeze(-1)
+        return combine(before, inside).flatten(-2)[..., :size]
+
+    @axis_names
+    def cumsum(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
+        """The sum of the elements up to and with each one; the dtypes are those of `sum`."""
+        wide = self.sum(axis, dtype=dtype).dtype
+        return self.cast(wide)._scan(axis, lambda w: w.sum(-1, dtype=wide), _add, 0)
+
+    @axis_names
+    def cumprod(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
+        """The product of the elements up to and with each one."""
+        wide = self.prod(axis, dtype=dtype).dtype
+        return self.cast(wide)._scan(axis, lambda w: w.prod(-1, dtype=wide), _multiply, 1)
+
+    def _highest(self, axis: int) -> Self:
+        return self._scan(axis, lambda w: w.max(-1), lambda x, y: x.maximum(y), self.dtype.min)
+
+    @axis_names
+    def cummax(self, axis: int = 0) -> tuple[Self, Self]:
+        """(values, indices): the largest up to each element, and where the last such is; int32.
+
+        The gradient goes to that one. NaN counts as the largest.
+        """
+        if self.ndim == 0:
+            self._axis(axis)
+            return self, self.zeros((), dtype=dtypes.int32, device=self.device)
+        axis = self._axis(axis)
+        if 0 in self.shape:
+            return self, self.zeros_like(dtype=dtypes.int32)
+        # in memory, or each element of the second scan would do the first again
+        highest = self.detach()._highest(axis).contiguous()
+        is_record = self.eq(highest)
+        if dtypes.is_float(self.dtype):
+            is_record = is_record + self.isnan()
+        numbers = self._index(self.shape[axis], self.device)
+        numbers = numbers.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
+        indices = is_record.where(numbers, 0)._highest(axis).contiguous()
+        if not dtypes.is_float(self.dtype) or self.requires_grad is False:
+            return highest, indices
+        return self.gather(axis, indices), indices
+
+    @axis_names
+    def cummin(self, axis: int = 0) -> tuple[Self, Self]:
+        """(values, indices): the smallest up to each element, and where the last such is; int32."""
+        values, indices = self._mirror().cummax(axis)
+        return values._mirror(), indices
+
+    @axis_names
+    @float_function
+    def logcumsumexp(self, axis: int = 0) -> Self:
+        """log(cumsum(exp(self))), without overflow."""
+        return self._scan(axis, lambda w: w.logsumexp(-1), lambda x, y: x.logaddexp(y), -math.inf)
+
+    @axis_names
+    def diff(self, n: int = 1, axis: int = -1) -> Self:
+        """Each element less the one before it, n times."""
+        axis = self._axis(axis)
+        if self.ndim == 0:
+            raise ShapeError("diff needs an axis")
+        result = self
+        for _ in range(n):
+            size = result.shape[axis]
+            keep = [None] * axis
+            rest = [None] * (self.ndim - axis - 1)
+            high = result.shrink([*keep, (min(1, size), size), *rest])
+            low = result.shrink([*keep, (0, max(size - 1, 0)), *rest])
+            result = high.ne(low) if self.dtype is dtypes.bool else high - low
+        return result
+
+
+def _add(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def _multiply(x: Any, y: Any) -> Any:
+    return x * y
