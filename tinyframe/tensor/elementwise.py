@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
-from tinyframe.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
+from tinyframe.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float, to_dtype
 from tinyframe.errors import DTypeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import representable
@@ -116,8 +116,6 @@ class Elementwise(TensorBase):
 
     def cast(self, dtype: Any) -> Self:
         """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True."""
-        from tinyframe.dtype import to_dtype
-
         wanted = to_dtype(dtype)
         return self if wanted is self.dtype else self._apply(lambda x: x.cast(wanted))
 
