@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
-from tinyframe import Context, Tensor
+from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.schedule.fuse import fuse, is_leaf
@@ -179,6 +179,13 @@ def test_a_costly_value_used_many_times_for_each_element_is_stored():
     x, w = on_buffer(64, 64), on_buffer(64, 64)
     assert len(kernels_of(x.exp() @ w)) == 2
     assert len(kernels_of((x * 2) @ w)) == 1
+
+
+def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
+    x, where = on_buffer(9), on_buffer(40, dtype=dtypes.int)
+    chosen = (where.reshape(40, 1) == Tensor.arange(3, 21, 2)).where(x, 0).sum(axis=1)
+    assert len(kernels_of(chosen)) == 1
+    assert len(kernels_of(Tensor.rand(9) @ on_buffer(9, 64))) == 2  # random numbers are costly
 
 
 # ---- why a value is stored -----------------------------------------------------------------------

@@ -29,6 +29,8 @@ PARALLEL_WORK = 32
 RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
 # ... unless it is as cheap as this, in units of one addition (a scaling is recomputed, a relu is not).
 CHEAP = 2
+# What is made of indices and constants alone (an arange) reads nothing when it is computed anew.
+CHEAP_WITHOUT_MEMORY = 8
 COST = {Ops.EXP2: 10, Ops.LOG2: 10, Ops.SIN: 10, Ops.POW: 20, Ops.THREEFRY: 40, Ops.FDIV: 4,
         Ops.RECIP: 4, Ops.SQRT: 4, Ops.IDIV: 4, Ops.MOD: 4, Ops.CAST: 0, Ops.BITCAST: 0}
 
@@ -155,12 +157,14 @@ class _Graph:
         # does a reduce's result flow into it element by element; additions to compute it from what is stored
         self.after_reduce: dict[UOp, bool] = {}
         self.cost: dict[UOp, int] = {}
+        self.reads_memory: dict[UOp, bool] = {}
         for u in order:
             for s in dict.fromkeys(u.src):
                 self.users.setdefault(s, []).append(u)
             self.after_reduce[u] = u.op is Ops.REDUCE_AXIS or (
                 not is_leaf(u) and u.op not in _NOT_ELEMENT_BY_ELEMENT
                 and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src))
+            self.reads_memory[u] = is_memory(u) or any(self.reads_memory.get(s, False) for s in u.src)
             if is_leaf(u) or u.op is Ops.REDUCE_AXIS:
                 self.cost[u] = 0
             else:
@@ -201,9 +205,12 @@ class _Graph:
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
         elif ((max(evaluations) >= RECOMPUTE_LIMIT * u.size or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size)
-              and (self.after_reduce[u] or self.cost[u] >= CHEAP)):
+              and (self.after_reduce[u] or self._is_costly(u))):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
+
+    def _is_costly(self, u: UOp) -> bool:
+        return self.cost[u] >= (CHEAP if self.reads_memory[u] else CHEAP_WITHOUT_MEMORY)
 
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
