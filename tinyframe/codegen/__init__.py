@@ -12,7 +12,7 @@ from tinyframe.codegen.decompose import decompositions
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
-from tinyframe.codegen.optimize.loops import Opt, apply_opts
+from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, function_name, kernel_name, thread_count
 from tinyframe.renderer import Renderer, variables
@@ -95,9 +95,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     sink = _run_passes(ast, job)
     uops = staged("linearize", spec_program, lambda: linearize(sink))
     optimized = next(graph for name, graph in job.stages if name == "optimize")
-    nodes = optimized.toposort()
-    copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
-    loops = sorted((u for u in nodes if u.op is Ops.RANGE and u not in copied), key=_name_order)
+    loops = _named_loops(optimized)
     function = function_name(ast, loops)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
@@ -110,6 +108,10 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         threads=thread_count(uops), opts=job.opts or [], ops_estimate=estimate_ops(ast), mem_estimate=estimate_mem(ast))
 
 
-def _name_order(r: UOp) -> tuple:
-    order = [AxisType.THREAD, AxisType.LOOP, AxisType.REDUCE, AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL]
-    return order.index(r.arg[1]), r.arg[0]
+def _named_loops(optimized: UOp) -> list[UOp]:
+    """The RANGEs whose sizes make a kernel's name: loops in their order, then copies, then lanes."""
+    nodes = optimized.toposort()
+    copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
+    gone = [r for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)
+            for r in nodes if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied]
+    return [*axes(optimized), *gone]
