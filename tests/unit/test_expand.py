@@ -1,0 +1,138 @@
+"""Expansion: copies share what does not change, lanes become vectors, indices become one number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, kernel_of, numbers, on_buffer, ops_in, program_of, run_with
+from tinyframe import Tensor, dtypes
+from tinyframe.codegen.expand import UNROLLED, expand_copies, expand_lanes, flatten_indices
+from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
+from tinyframe.dtype import AddrSpace
+from tinyframe.uop.node import AxisType, Ops, UOp
+
+UPCAST, UNROLL, VECTOR, STAGE = OptOps.UPCAST, OptOps.UNROLL, OptOps.VECTOR, OptOps.STAGE
+
+
+def expanded(t: Tensor, *opts: Opt) -> UOp:
+    return expand_copies(expand_lanes(flatten_indices(apply_opts(kernel_of(t), opts))))
+
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+def test_a_register_tile_shares_its_loads_by_hash_consing():
+    tile = expanded(on_buffer(8, 6) @ on_buffer(6, 8), Opt(UPCAST, 0, 4), Opt(UPCAST, 1, 2))
+    assert len(tile.src) == 8  # stores
+    assert len(ops_in(tile, Ops.REDUCE)) == 8
+    assert len(ops_in(tile, Ops.LOAD)) == 4 + 2
+    assert len(ops_in(tile, Ops.MUL)) >= 8
+
+
+def test_only_real_loops_are_left():
+    kernel = expanded(
+        on_buffer(8, 6) @ on_buffer(6, 8), Opt(UPCAST, 0, 4), Opt(VECTOR, 1, 4), Opt(UNROLL, 2, 2)
+    )
+    assert {r.arg[1] for r in ops_in(kernel, Ops.RANGE)} == {AxisType.LOOP, AxisType.REDUCE}
+
+
+def test_unrolled_parts_are_marked_to_be_accumulated_one_by_one():
+    kernel = expanded(on_buffer(24).sum(), Opt(UNROLL, 0, 4))
+    assert len([u for u in ops_in(kernel, Ops.ADD) if u.tag == UNROLLED]) == 3
+
+
+def test_a_wholly_unrolled_reduce_is_no_reduce_any_more():
+    kernel = expanded(on_buffer(4).sum(), Opt(UNROLL, 0, 0))
+    assert not ops_in(kernel, Ops.REDUCE)
+    assert not [u for u in kernel.toposort() if u.tag == UNROLLED]
+
+
+def test_copies_of_several_stores():
+    x = numbers(40, 9)
+    t = filled(x)
+    mean = t.mean(axis=1, keepdim=True)
+    Tensor.realize(mean, centred := t - mean)
+    np.testing.assert_allclose(mean.numpy(), x.mean(1, keepdims=True), rtol=1e-6)
+    np.testing.assert_allclose(centred.numpy(), x - x.mean(1, keepdims=True), rtol=1e-5, atol=1e-6)
+
+
+# ---- lanes ---------------------------------------------------------------------------------------
+
+
+def test_what_does_not_vary_along_a_lane_stays_a_number():
+    kernel = expanded(on_buffer(6, 16) * on_buffer(6, 1).exp2(), Opt(VECTOR, 1, 8))
+    (power,) = ops_in(kernel, Ops.EXP2)
+    (product,) = [u for u in ops_in(kernel, Ops.MUL) if u.dtype.scalar() is dtypes.float]
+    assert power.dtype is dtypes.float
+    assert product.dtype is dtypes.float.vec(8)
+
+
+def test_an_index_used_as_a_value_becomes_a_vector_of_numbers():
+    kernel = expanded(Tensor.arange(16) * 3 + on_buffer(16, dtype=dtypes.int), Opt(VECTOR, 0, 4))
+    vectors = [u for u in ops_in(kernel, Ops.VECTORIZE) if [s.arg for s in u.src] == [0, 1, 2, 3]]
+    assert len(vectors) == 1
+    x = np.arange(16, dtype=np.int32)
+    result = run_with(Tensor.arange(16) * 3 + filled(x), [Opt(VECTOR, 0, 4)])
+    np.testing.assert_array_equal(result, x * 4)
+
+
+def test_lanes_of_a_reduce_are_summed_in_halves():
+    kernel = expanded(on_buffer(16).sum(), Opt(VECTOR, 0, 4))
+    (reduce,) = ops_in(kernel, Ops.REDUCE)
+    assert reduce.dtype is dtypes.float.vec(4)
+    assert len(ops_in(kernel, Ops.GEP)) == 4
+    value = kernel.src[0].src[1]
+    assert [[g.arg for g in pair.src] for pair in value.src] == [[0, 2], [1, 3]]
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16, 32, 64])
+def test_every_number_of_lanes(lanes):
+    x = numbers(3, 130)
+    t = filled(x)
+    np.testing.assert_array_equal(run_with(t * 2 + 1, [Opt(VECTOR, 0, lanes)]), x * 2 + 1)
+    np.testing.assert_array_equal(run_with(t.sum(axis=1), [Opt(VECTOR, 1, lanes)]), x.sum(1))
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_gathered_by_an_index_that_is_itself_loaded(device):
+    table, where = numbers(9), np.arange(40, dtype=np.int32) * 5 % 9
+    t, i = filled(table, device), filled(where, device)
+    chosen = (i.reshape(40, 1) == Tensor.arange(9, device=device)).where(t, 0).sum(axis=1)
+    for opts in ([], [Opt(VECTOR, 0, 4)], [Opt(VECTOR, 1, 4)], [Opt(UPCAST, 0, 3)]):
+        np.testing.assert_array_equal(run_with(chosen, opts, device), table[where])
+
+
+# ---- indices -------------------------------------------------------------------------------------
+
+
+def test_every_index_is_one_flat_number():
+    kernel = flatten_indices(kernel_of(on_buffer(4, 5, 6).permute(2, 0, 1) + on_buffer(6, 1, 1)))
+    indices = ops_in(kernel, Ops.INDEX)
+    assert all(len(u.src) == 3 and u.arg is None for u in indices)
+    assert {u.src[2].render() for u in indices} == {
+        "(((ridx0*20)+(ridx1*5))+ridx2)",
+        "((ridx0+(ridx1*30))+(ridx2*6))",
+        "ridx0",
+    }
+
+
+def test_a_stage_becomes_stores_into_scratch_memory_of_its_own():
+    kernel = apply_opts(
+        kernel_of(on_buffer(4, 6) @ on_buffer(6, 5)), [Opt(STAGE, 0, 2), Opt(STAGE, 0, 1)]
+    )
+    flat = flatten_indices(kernel)
+    scratch = ops_in(flat, Ops.DEFINE_LOCAL)
+    assert sorted(u.dtype.size for u in scratch) == [6, 30]
+    assert len({u.arg for u in scratch}) == 2
+    for stage in ops_in(flat, Ops.STAGE):
+        assert stage.src[0].op is Ops.STORE
+        assert stage.arg is AddrSpace.LOCAL
+
+
+def test_small_indices_are_32_bit_and_large_ones_64():
+    small = program_of(on_buffer(100, 100).T.contiguous(), []).uops
+    large = program_of(on_buffer(1 << 16, 1 << 16)[5:7, 5:7].contiguous(), []).uops
+    assert dtypes.long not in {u.dtype for u in small}
+    loaded = next(u for u in large if u.op is Ops.LOAD)
+    assert loaded.src[0].src[2].dtype is dtypes.long

@@ -1,0 +1,189 @@
+"""The default schedule: what it does to each kind of kernel, for each kind of machine."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_buffer
+from tinyframe import Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.heuristic import THREADS_FROM, contraction, tile_rows
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.renderer import Target
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.uop.node import Ops, UOp
+
+AVX512 = Target(vector_bytes=64, vector_registers=32, threads=2, l1=32 << 10, l2=1 << 20)
+AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=256 << 10)
+NEON = Target(vector_bytes=16, vector_registers=32, threads=8, l1=64 << 10, l2=1 << 20)
+ONE_CORE = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)
+NO_VECTORS = Target(vector_bytes=4, vector_registers=8, threads=1, l1=16 << 10, l2=64 << 10)
+EVERY_TARGET = [AVX512, AVX2, NEON, ONE_CORE, NO_VECTORS]
+
+
+def compiled(t: Tensor, target: Target = AVX512) -> ProgramSpec:
+    return get_program(kernel_of(t), CStyleLanguage(target))
+
+
+def opts_of(t: Tensor, target: Target = AVX512) -> list[Opt]:
+    return compiled(t, target).opts
+
+
+def sizes(opts: list[Opt], op: OptOps) -> list[int]:
+    return [opt.arg for opt in opts if opt.op is op]
+
+
+# ---- contractions --------------------------------------------------------------------------------
+
+
+def accumulators(program: ProgramSpec) -> int:
+    return len(set(re.findall(r"\bacc\d+\b", body_of(program.src))))
+
+
+@pytest.mark.parametrize(
+    ("target", "lanes", "most"), [(AVX512, 16, 24), (AVX2, 8, 12), (NEON, 4, 24)]
+)
+def test_a_matmul_is_a_tile_of_vector_accumulators_that_fit_the_registers(target, lanes, most):
+    program = compiled(on_buffer(512, 512) @ on_buffer(512, 512), target)
+    assert sizes(program.opts, OptOps.VECTOR) == [lanes]
+    assert most // 2 <= accumulators(program) <= most <= target.vector_registers - 4
+
+
+def test_the_inner_loop_of_a_matmul_reads_each_operand_once_and_has_no_condition():
+    program = compiled(on_buffer(512, 512) @ on_buffer(512, 512))
+    inner = body_of(program.src).split("ridx2++) {")[1].split("}")[0]
+    products, loads = inner.count(" * val"), len(re.findall(r"float\w* val\d+ = ", inner))
+    assert products == accumulators(program)
+    assert loads == 2 + products // 2
+    assert "?" not in inner
+
+
+def test_a_panel_is_made_only_if_many_rows_read_it():
+    few = opts_of(on_buffer(16, 512) @ on_buffer(512, 512))
+    many = opts_of(on_buffer(512, 512) @ on_buffer(512, 512))
+    assert not sizes(few, OptOps.STAGE)
+    assert sizes(many, OptOps.STAGE) == [2]
+
+
+@pytest.mark.parametrize("size", [1000, 1023, 1025])
+def test_sizes_that_do_not_divide_have_the_same_inner_loop(size):
+    program = compiled(on_buffer(size, size) @ on_buffer(size, size))
+    inner = body_of(program.src).split("ridx2++) {")[1].split("}")[0]
+    assert "?" not in inner
+    assert "if" not in inner
+
+
+def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_condition():
+    x, w = on_buffer(4, 32, 28, 28), on_buffer(64, 32, 3, 3)
+    windows = x.pad(((0, 0), (0, 0), (1, 1), (1, 1))).uop.window(2, 3).window(3, 3)
+    terms = Tensor(windows).reshape(4, 1, 32, 28, 28, 3, 3) * w.reshape(1, 64, 32, 1, 1, 3, 3)
+    program = compiled(terms.sum(axis=(2, 5, 6)))
+    lines = [
+        line
+        for line in body_of(program.src).splitlines()
+        if re.match(r"\s+acc\d+ = acc\d+ \+", line)
+    ]
+    assert lines
+    assert not any("?" in line for line in lines)
+    assert "? data" in program.src  # in the copy
+
+
+def test_products_without_a_sum_of_reused_operands_are_no_contraction():
+    x, y = on_buffer(64, 64), on_buffer(64, 64)
+    assert contraction(kernel_of(x @ y)) is not None
+    assert contraction(kernel_of((x * y).sum(axis=1))) is None
+    assert contraction(kernel_of(x.sum(axis=1))) is None
+    assert contraction(kernel_of(x * y)) is None
+
+
+TILES = [(3, 12, 3), (12, 12, 12), (512, 12, 8), (27, 12, 9), (1023, 12, 11), (15, 6, 5)]
+
+
+@pytest.mark.parametrize(("size", "most", "rows"), TILES)
+def test_rows_of_a_tile_divide_the_size_where_they_can(size, most, rows):
+    assert tile_rows(size, most) == rows
+
+
+# ---- everything else -----------------------------------------------------------------------------
+
+
+def test_vectors_run_along_contiguous_memory():
+    assert opts_of(on_buffer(4096) + 1)[0] == Opt(OptOps.VECTOR, 0, 16)
+    assert opts_of(on_buffer(64, 48) + on_buffer(64, 1))[0] == Opt(OptOps.VECTOR, 1, 16)
+    assert opts_of(on_buffer(64, 48).sum(axis=1))[0] == Opt(OptOps.VECTOR, 1, 16)
+    assert opts_of(on_buffer(64, 48).sum(axis=0))[0] == Opt(OptOps.VECTOR, 0, 16)
+
+
+def test_all_reductions_of_a_row_have_vectors_too():
+    program = compiled(on_buffer(64, 48).softmax())
+    assert sizes(program.opts, OptOps.VECTOR) == [16, 16, 16]
+
+
+def test_lanes_are_those_of_the_widest_type():
+    assert opts_of(on_buffer(4096, dtype=dtypes.double) + 1)[0] == Opt(OptOps.VECTOR, 0, 8)
+    assert opts_of(on_buffer(4096, dtype=dtypes.int8) + 1)[0] == Opt(OptOps.VECTOR, 0, 64)
+
+
+def test_a_machine_without_vectors_gets_none():
+    for graph in (
+        on_buffer(64, 64) @ on_buffer(64, 64),
+        on_buffer(64).exp(),
+        on_buffer(64, 64).sum(axis=1),
+    ):
+        assert not sizes(opts_of(graph, NO_VECTORS), OptOps.VECTOR)
+
+
+def test_threads_only_where_there_is_work_for_them():
+    enough, little = on_buffer(2 * THREADS_FROM) + 1, on_buffer(THREADS_FROM // 2) + 1
+    assert [o.op for o in opts_of(enough)][-1] is OptOps.THREAD
+    assert OptOps.THREAD not in [o.op for o in opts_of(little)]
+    assert OptOps.THREAD not in [o.op for o in opts_of(enough, ONE_CORE)]
+    product = on_buffer(512, 512) @ on_buffer(512, 512)
+    assert OptOps.THREAD in [o.op for o in opts_of(product)]
+    assert OptOps.THREAD not in [o.op for o in opts_of(product, ONE_CORE)]
+
+
+GRAPHS = {
+    "matmul": lambda: on_buffer(100, 70) @ on_buffer(70, 130),
+    "small matmul": lambda: on_buffer(3, 5) @ on_buffer(5, 2),
+    "batched matmul": lambda: on_buffer(4, 33, 20) @ on_buffer(4, 20, 50),
+    "transposed matmul": lambda: on_buffer(70, 100).T @ on_buffer(130, 70).T,
+    "matrix times vector": lambda: on_buffer(100, 70) @ on_buffer(70),
+    "softmax": lambda: on_buffer(40, 33).softmax(),
+    "column sum": lambda: on_buffer(200, 150).sum(axis=0),
+    "sum": lambda: on_buffer(2000).sum(),
+    "one element": lambda: on_buffer(1) + 1,
+    "transposed": lambda: on_buffer(100, 70).T.contiguous(),
+    "padded": lambda: on_buffer(30, 20).pad(((1, 1), (2, 2))).exp() + 1,
+    "ints": lambda: on_buffer(100, 7, dtype=dtypes.int8).sum(axis=1),
+}
+
+
+@pytest.mark.parametrize(
+    "target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one core", "no vectors"]
+)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_choice_is_legal(name, target):
+    for kernel in kernels_of(GRAPHS[name]()):
+        program = get_program(kernel, CStyleLanguage(target))
+        again = get_program(kernel, CStyleLanguage(target), program.opts)
+        assert again.src == program.src
+
+
+@pytest.mark.parametrize("m, k, n", [(1, 1, 1), (1, 7, 16), (33, 5, 17), (20, 70, 65), (9, 300, 3)])
+def test_matmuls_of_any_size_are_right(m, k, n):
+    x, y = numbers(m, k), numbers(k, n, seed=1)
+    np.testing.assert_array_equal((filled(x) @ filled(y)).numpy(), x @ y)
+
+
+def test_a_schedule_is_what_its_opts_say():
+    kernel = kernel_of(on_buffer(64, 48).sum(axis=1))
+    opts = get_program(kernel, CStyleLanguage(AVX512)).opts
+    assert isinstance(apply_opts(kernel, opts), UOp)
+    with pytest.raises(KernelOptError):
+        apply_opts(kernel, [Opt(OptOps.VECTOR, len(axes(kernel)), 16)])
+    assert not [u for u in kernel.toposort() if u.op is Ops.STAGE]
