@@ -196,7 +196,7 @@ class AdvancedIndexing(Indexing, Gathering):
             )
         if value.device != self.device and value.uop.device is not None:
             raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
-        return value  # type: ignore[return-value]
+        return value
 
     def _fitting(self, value: Self, shape: tuple) -> Self:
         """The value in the shape of the part; axes of size 1 in front are dropped."""

@@ -203,7 +203,7 @@ class Arrangement(Movement):
 
     def diag_embed(self, offset: int = 0) -> Self:
         """The last axis as diagonals of matrices."""
-        size = self.shape[-1]
+        size: Any = self.shape[-1]
         # a 1 and `size` zeros in each row, laid end to end and cut into rows of `size`
         wide = self.unsqueeze(-1).pad([*[(0, 0)] * self.ndim, (0, size)]).flatten(-2)
         matrix = wide._part(self.ndim - 1, 0, size * size).unflatten(-1, (size, size))

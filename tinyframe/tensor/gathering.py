@@ -12,7 +12,6 @@ index is p.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
@@ -130,7 +129,7 @@ class Gathering(Elementwise):
         if isinstance(source, TensorBase):
             if source.dtype is not self.dtype:
                 raise DTypeError(f"scatter of {source.dtype} into {self.dtype}: cast one of them")
-            return source  # type: ignore[return-value]
+            return source
         shape = self._index_tensor(index).shape
         return self._of(self._number(source, self.dtype).uop)._broadcast_to(shape)
 
@@ -250,7 +249,7 @@ class Gathering(Elementwise):
         """
         mask = self.cast(dtypes.bool)
         picked = mask.flatten()._numbers_of_true(size)
-        rows: Sequence[int] = self.shape
+        rows: Any = self.shape
         columns = [picked // math.prod(rows[d + 1 :]) % max(rows[d], 1) for d in range(self.ndim)]
         if not columns:
             return picked.reshape((-1, 1)).shrink((None, (0, 0)))

@@ -202,6 +202,9 @@ class LinearAlgebra(Reduce):
         """
         if self.ndim < 2:
             raise ShapeError(f"svd takes matrices, not shape {self.shape}")
+        batch: Any
+        m: Any
+        n: Any
         *batch, m, n = self.shape
         if m < n:
             U, S, V = self.transpose(-1, -2).svd(full_matrices)

@@ -51,7 +51,7 @@ class Sorting(Reduce):
         return at_place.where(numbers, 0).sum(-1)
 
     def _order_by_network(self, descending: bool) -> Self:
-        size = self.shape[-1]
+        size: Any = self.shape[-1]
         steps = (size - 1).bit_length()
         full = 1 << steps
         numbers = self._index(full, self.device)._broadcast_to((*self.shape[:-1], full))

@@ -102,8 +102,8 @@ class Trigonometry(Elementwise):
         size = self._magnitude()
         is_small = size.lt(0.5)
         small = _near_zero(is_small.where(self, 0.0), _ASIN)
-        half = ((1 - is_small.where(0.5, size)) / 2).sqrt()
-        return is_small.where(small, self._signed(math.pi / 2 - 2 * _near_zero(half, _ASIN)))
+        half: Any = (1 - is_small.where(0.5, size)) / 2
+        return is_small.where(small, self._signed(math.pi / 2 - 2 * _near_zero(half.sqrt(), _ASIN)))
 
     @float_function
     def acos(self) -> Self:
@@ -111,7 +111,8 @@ class Trigonometry(Elementwise):
         size = self._magnitude()
         is_small = size.lt(0.5)
         small = math.pi / 2 - _near_zero(is_small.where(self, 0.0), _ASIN)
-        angle = 2 * _near_zero(((1 - is_small.where(0.5, size)) / 2).sqrt(), _ASIN)
+        half: Any = (1 - is_small.where(0.5, size)) / 2
+        angle = 2 * _near_zero(half.sqrt(), _ASIN)
         return is_small.where(small, self.lt(0).where(math.pi - angle, angle))
 
     @float_function
