@@ -162,7 +162,7 @@ class Convolution(TensorBase):
 
 
 def _zeros_around(
-    padding: Sizes | str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+    padding: Sizes | str, kernel: Sequence[Any], stride: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
     """Widths as `pad` takes them: before and after of each axis, last axis first."""
     if not isinstance(padding, str):

@@ -75,7 +75,7 @@ class Interpolate(TensorBase):
         return result
 
     def _neighbours(
-        self, old: int, new: int, kind: str, align_corners: bool
+        self, old: Any, new: int, kind: str, align_corners: bool
     ) -> list[tuple[Any, Any]]:
         """For each of the `new` results, the numbers of its neighbours and what they weigh."""
         number = self._index(new, self.device)

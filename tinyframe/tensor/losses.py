@@ -54,7 +54,8 @@ class Losses(TensorBase):
 
         A logarithm counts for no less than -100, as in PyTorch.
         """
-        yes, no = self.log().clip(min=-100), (1 - self).log().clip(min=-100)
+        other: Any = 1 - self
+        yes, no = self.log().clip(min=-100), other.log().clip(min=-100)
         return (-(Y * yes + (1 - Y) * no))._reduced_to(reduction)
 
     def binary_crossentropy_logits(
@@ -88,7 +89,7 @@ class Losses(TensorBase):
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is None:
             return (-right)._reduced_to(reduction)
-        return (counts != 0).where(-right * counts, 0)._reduced_to(reduction, counts.sum())
+        return counts.ne(0).where(-right * counts, 0)._reduced_to(reduction, counts.sum())
 
     def cross_entropy(
         self,
@@ -125,7 +126,7 @@ class Losses(TensorBase):
         even = -weighted.mean(axis)
         counts = self._weight_of(Y, weight, ignore_index)
         if counts is not None:
-            even = (Y != ignore_index).where(even, 0) if ignore_index is not None else even
+            even = Y.ne(ignore_index).where(even, 0) if ignore_index is not None else even
         total = None if counts is None else counts.sum()
         return loss * (1 - label_smoothing) + even._reduced_to(reduction, total) * label_smoothing
 
@@ -166,7 +167,7 @@ class Losses(TensorBase):
         if weight is None and ignore_index is None:
             return None
         if weight is None:
-            return (Y != ignore_index).cast(self.dtype)
+            return Y.ne(ignore_index).cast(self.dtype)
         table = weight.reshape((-1, *(1,) * Y.ndim)).expand((weight.shape[0], *Y.shape))
         counts = table._at_class(Y, 0)
-        return counts if ignore_index is None else (Y != ignore_index).where(counts, 0)
+        return counts if ignore_index is None else Y.ne(ignore_index).where(counts, 0)

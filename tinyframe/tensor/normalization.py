@@ -87,7 +87,7 @@ class Normalization(TensorBase):
         if p == 2:
             total = self.square().sum(dim, keepdim=True)
         elif p == 0:
-            total = (self != 0).sum(dim, keepdim=True).cast(self.dtype)
+            total = self.ne(0).sum(dim, keepdim=True).cast(self.dtype)
             return self / total.maximum(eps)
         else:
             total = self.abs().pow(p).sum(dim, keepdim=True)

@@ -41,7 +41,7 @@ class Grid:
 
 
 def grid_of(
-    shape: Sequence[int],
+    shape: Sequence[Any],
     kernel_size: Sizes,
     stride: Sizes | None,
     dilation: Sizes,
@@ -182,7 +182,7 @@ class Pooling(TensorBase):
         A window that reaches beyond the input counts as if its mean held there too, as in PyTorch.
         Where the sum is 0 so is the gradient.
         """
-        power = self**norm_type
+        power: Any = self**norm_type
         mean = power.avg_pool2d(kernel_size, stride, ceil_mode=ceil_mode)
         kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
         total = mean.relu() * math.prod(kernel)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tinyframe.device import Device, buffer_of
+from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
 from tinyframe.engine.jit import refill_at_replay
 from tinyframe.errors import DTypeError, ShapeError
@@ -52,10 +52,11 @@ class Random(TensorBase):
         # it anew at each replay, as each call would have.
         state = cls._data(cls._next_state(count), dtypes.uint32, device)
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
-        refill_at_replay(
-            buffer_of(memory),
-            lambda buffer: buffer.copyin(memoryview(cls._next_state(count)).cast("B")),
-        )
+
+        def refill(buffer: Buffer) -> None:
+            buffer.copyin(cls._next_state(count).data.cast("B"))
+
+        refill_at_replay(buffer_of(memory), refill)
         # One scramble takes two counters and gives two results: those of the first half of the
         # counters are with those of the second half. Past an odd count comes the counter 0.
         pairs = -(-count // 2)
@@ -138,7 +139,7 @@ class Random(TensorBase):
         if low >= high:
             raise ValueError(f"randint needs low < high, not {low} and {high}")
         sizes, name = checked_shape(shape), Device.canonicalize(device)
-        count = math.prod(sizes)
+        count: Any = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
         # The upper half of a random word times the number of values: unlike the rest of a division
@@ -169,7 +170,7 @@ class Random(TensorBase):
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
         wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
         exact = wanted if dtypes.is_float(wanted) else dtypes.default_float
-        numbers = cls.rand(*shape, dtype=exact, device=device) * (high - low) + low
+        numbers: Any = cls.rand(*shape, dtype=exact, device=device) * (high - low) + low
         return numbers.cast(wanted).requires_grad_(requires_grad)
 
     @classmethod
@@ -185,7 +186,7 @@ class Random(TensorBase):
         """Numbers from the normal distribution. ValueError where std is negative."""
         if std < 0:
             raise ValueError(f"normal needs a standard deviation of 0 or more, not {std}")
-        numbers = cls.randn(*shape, dtype=dtype, device=device) * std + mean
+        numbers: Any = cls.randn(*shape, dtype=dtype, device=device) * std + mean
         return numbers.requires_grad_(requires_grad)
 
     @classmethod
@@ -279,8 +280,9 @@ class Random(TensorBase):
     def _speed(self) -> Self:
         """For rates, random numbers of which each is the largest with a probability in proportion
         to its rate: 1 / the time until a clock rings. -1 for a rate of 0."""
-        time = -(1 - self.rand(self.shape, dtype=self.dtype, device=self.device)).log()
-        return (self > 0).where(self / time.maximum(1e-30), -1.0).contiguous()
+        drawn = self.rand(self.shape, dtype=self.dtype, device=self.device)
+        time = drawn.sub(1, True).log().neg()
+        return self.gt(0).where(self / time.maximum(1e-30), -1.0).contiguous()
 
     def _rank(self, descending: bool = False) -> Self:
         """How many elements of the last axis come before each; of equal ones, the earlier first."""
