@@ -1,0 +1,164 @@
+"""What DEBUG shows: counts, kernels, sources, and every stage of the way down."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, numbers, on_buffer
+from tinyframe import Context, Tensor
+from tinyframe import schedule as schedule_module
+from tinyframe.codegen import passes
+from tinyframe.uop.stages import MOST_RULES
+
+SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
+STAGES = [*SCHEDULING, *[name for name, _ in passes], "linearize"]
+
+
+def product(size: int = 4) -> Tensor:
+    return filled(numbers(size, size)) @ filled(numbers(size, size, seed=1))
+
+
+def shown(t: Tensor, capsys, **settings: int) -> str:
+    """What is printed when a Tensor is realized."""
+    capsys.readouterr()
+    with Context(**settings):
+        t.realize()
+    return capsys.readouterr().out
+
+
+def stages_of(text: str) -> dict[str, list[str]]:
+    """Title -> lines of each stage."""
+    blocks = re.split(r"^───── (.*?) ─+$", text, flags=re.MULTILINE)[1:]
+    return {
+        title: body.strip("\n").splitlines()
+        for title, body in zip(blocks[::2], blocks[1::2], strict=True)
+    }
+
+
+# ---- DEBUG=1, 2, 3 -------------------------------------------------------------------------------
+
+
+def test_nothing_is_shown_by_default(capsys):
+    assert shown(product(), capsys, DEBUG=0) == ""
+
+
+def test_1_shows_how_many_kernels_and_how_long(capsys):
+    assert re.fullmatch(r"1 kernels, \d+\.\d\d ms\n", shown(product(), capsys, DEBUG=1))
+    x = filled(numbers(64))
+    assert shown(x / x.sum(), capsys, DEBUG=1).startswith("2 kernels, ")
+    assert shown(x.reshape(8, 8), capsys, DEBUG=1) == ""
+
+
+def test_2_shows_a_line_for_each_kernel(capsys):
+    line, summary, _ = shown(product(64), capsys, DEBUG=2).split("\n")
+    device, name, rest = line.split(None, 2)
+    assert device == "CPU"
+    assert re.fullmatch(r"r(_\d+)+(n\d+)?", name)
+    assert "64x64 <- 64x64, 64x64" in rest
+    assert re.search(r"[\d.]+ [um]s +[\d.]+ GFLOP/s +[\d.]+ GB/s +[\d.]+ .?B in use", rest)
+    assert summary.startswith("1 kernels, ")
+
+
+def test_2_shows_copies_between_devices(capsys):
+    copied = filled(numbers(64)).to("PYTHON") + 1
+    text = shown(copied, capsys, DEBUG=2)
+    assert re.search(r"PYTHON +copy 256 B from CPU", text)
+    assert re.search(r"PYTHON +E_", text)
+
+
+def test_names_have_no_colours_where_they_would_not_be_seen(capsys):
+    assert "\x1b" not in shown(product(), capsys, DEBUG=2)
+
+
+def test_3_shows_the_source_once_for_each_kernel(capsys):
+    x = filled(numbers(64))
+    text = shown((x + 1).contiguous() + 1, capsys, DEBUG=3)
+    assert text.count("_entry(void** bufs") == 1  # both are the same kernel
+    assert "2 kernels, " in text
+    python = filled(numbers(4), "PYTHON") + 1
+    assert "DEFINE_GLOBAL" in shown(python, capsys, DEBUG=3)
+
+
+# ---- DEBUG=4 -------------------------------------------------------------------------------------
+
+
+def test_4_shows_every_stage_by_name_and_the_source(capsys):
+    text = shown(product(), capsys, DEBUG=4)
+    assert list(stages_of(text)) == STAGES
+    assert "void r_4_4_4" in text
+    assert "1 kernels, " in text
+
+
+def test_a_stage_is_about_a_page(capsys):
+    stages = stages_of(shown(product(), capsys, DEBUG=4))
+    assert all(len(lines) <= 70 for lines in stages.values())
+    assert all(
+        len(line) <= 120 for lines in stages.values() for line in lines if "DEFINE_REG" not in line
+    )
+
+
+def test_each_stage_shows_the_graph_after_it(capsys):
+    stages = {
+        name: "\n".join(lines)
+        for name, lines in stages_of(shown(product(), capsys, DEBUG=4)).items()
+    }
+    assert "REDUCE_AXIS" in stages["tensor graph"]
+    assert "PERMUTE" in stages["prepare"]
+    assert "RANGE" in stages["lower to ranges"]
+    assert "PERMUTE" not in stages["lower to ranges"]
+    assert "VECTOR" in stages["optimize"]
+    assert "ENDRANGE" in stages["linearize"]
+
+
+def test_rules_that_fired_are_shown_with_their_place_and_count(capsys):
+    stages = stages_of(shown((product() + 0) * 1, capsys, DEBUG=4))
+    fired = [line for lines in stages.values() for line in lines if "×" in line]
+    assert fired
+    assert all(re.match(r" +\d+× \w+\.py:\d+  \S", line) for line in fired)
+    assert "rules that fired:" in stages["prepare"]
+
+
+def test_rules_are_not_listed_without_end(capsys):
+    y = filled(numbers(6, 7))
+    for _ in range(3):
+        y = (y.exp().sin() + y.T.reshape(6, 7).pad(((1, 0), (0, 0)))[1:]).log_softmax()
+    for lines in stages_of(shown(y, capsys, DEBUG=4)).values():
+        assert len([line for line in lines if "×" in line]) <= MOST_RULES
+
+
+def test_a_stage_that_changes_nothing_says_so(capsys):
+    stages = stages_of(shown(product(), capsys, DEBUG=4))
+    assert [line.strip() for line in stages["tidy loops"]] == ["(nothing to do)"]
+
+
+def test_a_kernel_that_was_compiled_before_is_shown_all_the_same(capsys):
+    x = filled(numbers(5))
+    first = shown(x * 7, capsys, DEBUG=4)
+    assert list(stages_of(shown(x * 7, capsys, DEBUG=4))) == list(stages_of(first)) == STAGES
+
+
+def test_every_kernel_of_a_schedule_is_shown(capsys):
+    x = filled(numbers(64))
+    titles = re.findall(r"^───── (.*?) ─", shown(x / x.sum(), capsys, DEBUG=4), flags=re.MULTILINE)
+    assert titles.count("tensor graph") == 1
+    assert titles.count("lower to ranges") == titles.count("linearize") == 2
+
+
+def test_showing_changes_no_result(capsys):
+    x, y = numbers(9, 11), numbers(11, 5, seed=1)
+    for level in range(5):
+        with Context(DEBUG=level):
+            np.testing.assert_array_equal(
+                (filled(x) @ filled(y)).relu().numpy(), np.maximum(x @ y, 0)
+            )
+
+
+def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
+    monkeypatch.setattr(schedule_module, "_plans", {})
+    from tinyframe.rewrite import trace
+
+    monkeypatch.setattr(trace, "begin", lambda *_: pytest.fail("recorded"))
+    on_buffer(7).softmax().schedule()
