@@ -44,7 +44,7 @@ def test_a_name_can_be_imported(module, name):
 ON_TENSORS = """uop shape dtype device grad schedule kernelize realize numpy tolist item backward
 gradient assign requires_grad data T ndim numel"""
 ON_UOPS = """op dtype src arg tag toposort replace rtag const_like sink variables vars unbind
-substitute simplify ssimplify vmin vmax st render cast bitcast alu where maximum minimum ufix index range"""
+substitute simplify ssimplify vmin vmax st render cast bitcast alu where maximum minimum ufix"""
 
 
 def test_names_on_objects():
