@@ -137,7 +137,7 @@ def test_half_weights_give_half_results():
         (lambda: nn.BatchNorm(3)(Tensor.ones(4, 2)), "(batch, 3, …), not (4, 2)"),
         (lambda: nn.GroupNorm(1, 3)(Tensor.ones(4, 2)), "(batch, 3, …), not (4, 2)"),
         (lambda: nn.LayerNorm(3)(Tensor.ones(4, 2)), "(3,) takes a shape that ends so"),
-        (lambda: nn.ConvTranspose1d(2, 1, 3)(Tensor.ones(1, 3, 5)), "takes (batch, 2, …)"),
+        (lambda: nn.ConvTranspose1d(2, 1, 3)(Tensor.ones(1, 3, 5)), "3 channels of (1, 3, 5)"),
         (lambda: nn.Embedding(3, 2)(Tensor([1.0])), "indexed with ints"),
         (lambda: nn.MultiheadAttention(4, 1)(Tensor.ones(4)), "attention takes"),
     ],

@@ -14,7 +14,6 @@ import math
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
-from tinyframe.nn.initial import glorot
 from tinyframe.nn.linear import Linear
 from tinyframe.tensor.core import Tensor
 
@@ -46,11 +45,11 @@ class MultiheadAttention:
         self.in_proj_weight = self.q_proj_weight = self.k_proj_weight = self.v_proj_weight = None
         key_size, value_size = kdim or embed_dim, vdim or embed_dim
         if key_size == value_size == embed_dim:
-            self.in_proj_weight = glorot(3 * embed_dim, embed_dim)
+            self.in_proj_weight = _drawn(3 * embed_dim, embed_dim)
         else:
-            self.q_proj_weight = glorot(embed_dim, embed_dim)
-            self.k_proj_weight = glorot(embed_dim, key_size)
-            self.v_proj_weight = glorot(embed_dim, value_size)
+            self.q_proj_weight = _drawn(embed_dim, embed_dim)
+            self.k_proj_weight = _drawn(embed_dim, key_size)
+            self.v_proj_weight = _drawn(embed_dim, value_size)
         self.in_proj_bias = Tensor.zeros(3 * embed_dim) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if bias:
@@ -93,7 +92,7 @@ class MultiheadAttention:
         ]
         scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.shape[-1]))
         scores = self._masked(scores, attn_mask, key_padding_mask, is_causal)
-        weights = self._dropped(scores.softmax(-1))
+        weights = scores.softmax(-1).dropout(self.dropout)
         together = (weights @ v).transpose(1, 2).flatten(2)
         out = self.out_proj(together)
         shown = weights.mean(1) if average_attn_weights else weights
@@ -144,9 +143,7 @@ class MultiheadAttention:
                 scores = mask.where(-math.inf, scores) if hidden else scores + mask
         return scores
 
-    def _dropped(self, weights: Tensor) -> Tensor:
-        if not Tensor.training or self.dropout == 0:
-            return weights
-        if self.dropout >= 1:
-            return weights.zeros_like()
-        return (weights.rand_like() >= self.dropout).where(weights, 0) / (1 - self.dropout)
+
+def _drawn(outputs: int, inputs: int) -> Tensor:
+    """PyTorch's `xavier_uniform_`."""
+    return Tensor.glorot_uniform(outputs, inputs).contiguous()

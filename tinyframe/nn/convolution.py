@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.neural import one_per_axis
+from tinyframe.tensor.windows import one_per_axis
 
 Sizes = int | Sequence[int]
 
@@ -47,27 +46,22 @@ class Conv:
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
         self.dilation = one_per_axis(dilation, self.axes, "dilation")
-        self.padding = self._padding(padding)
+        self.padding = self._checked(padding)
         self.groups = groups
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = by_fan_in(shape, fan_in)
         self.bias = by_fan_in((out_channels,), fan_in) if bias else None
 
-    def _padding(self, padding: Sizes | str) -> Sizes:
-        if not isinstance(padding, str):
-            return padding
-        if padding not in ("same", "valid"):
+    def _checked(self, padding: Sizes | str) -> Sizes | str:
+        if isinstance(padding, str) and padding not in ("same", "valid"):
             raise ValueError(f'padding is a number, numbers, "same" or "valid", not {padding!r}')
-        if padding == "valid":
-            return 0
-        if set(self.stride) != {1}:
+        if padding == "same" and set(self.stride) != {1}:
             raise ValueError(
                 f'padding="same" keeps the size, and stride {self.stride} does not: they exclude '
                 "each other"
             )
-        total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
-        return tuple(side for t in reversed(total) for side in (t // 2, t - t // 2))
+        return padding
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, in_channels, *size) to (batch, out_channels, *smaller)."""
@@ -148,15 +142,14 @@ class ConvTranspose:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, in_channels, *size) to (batch, out_channels, *larger)."""
-        return conv_transpose(
-            x,
+        return x.conv_transpose2d(
             self.weight,
             self.bias,
-            self.groups,
-            self.stride,
-            self.dilation,
-            self.padding,
-            self.output_padding,
+            groups=self.groups,
+            stride=self.stride,
+            dilation=self.dilation,
+            padding=self.padding,
+            output_padding=self.output_padding,
         )
 
 
@@ -176,55 +169,6 @@ class ConvTranspose3d(ConvTranspose):
     """A transposed convolution over (batch, channels, depth, height, width)."""
 
     axes = 3
-
-
-def conv_transpose(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    groups: int,
-    stride: Sequence[int],
-    dilation: Sequence[int],
-    padding: Sequence[int],
-    output_padding: Sequence[int],
-) -> Tensor:
-    """The transposed convolution, as a convolution of x spread out with the kernel turned around.
-
-    x: (batch, in, *size). weight: (in, out / groups, *kernel). The rest: one number for each axis.
-    """
-    kernel = weight.shape[2:]
-    axes = len(kernel)
-    channels = weight.shape[0]
-    if x.ndim != weight.ndim or x.shape[1] != channels:
-        raise ShapeError(
-            f"a transposed convolution with weight {weight.shape} takes (batch, {channels}, …) "
-            f"with {axes} more axes, not {x.shape}"
-        )
-    for axis, step in enumerate(stride, 2):
-        x = _spread(x, axis, step)
-    reach = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
-    around = [(r - p, r - p + o)
-              for r, p, o in zip(reach, padding, output_padding, strict=True)]  # fmt: skip
-    x = x.pad(((0, 0), (0, 0), *around))
-    turned = weight.flip(tuple(range(2, 2 + axes)))
-    grouped = turned.reshape((groups, channels // groups, *weight.shape[1:]))
-    kernels = grouped.transpose(1, 2).reshape((-1, channels // groups, *kernel))
-    return x.conv2d(kernels, bias, groups=groups, dilation=dilation)
-
-
-def _spread(x: Tensor, axis: int, step: int) -> Tensor:
-    """step - 1 zeros between the elements along an axis."""
-    if step == 1:
-        return x
-    size = x.shape[axis]
-    before, after = x.shape[:axis], x.shape[axis + 1 :]
-    apart = x.unsqueeze(axis + 1).pad(_only(x.ndim + 1, axis + 1, (0, step - 1)))
-    joined = apart.reshape((*before, size * step, *after))
-    return joined.shrink(_only(x.ndim, axis, (0, (size - 1) * step + 1)))
-
-
-def _only(ndim: int, axis: int, pair: tuple[int, int]) -> list[Any]:
-    return [pair if number == axis else None for number in range(ndim)]
 
 
 def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:

@@ -13,31 +13,14 @@ from tinyframe.dtype import DTypeLike
 from tinyframe.tensor.core import Tensor
 
 
-def uniform(shape: Sequence[int], bound: float) -> Tensor:
-    """Numbers from -bound to bound, all equally likely."""
-    return ((Tensor.rand(*shape) * 2 - 1) * bound).contiguous()
-
-
 def by_fan_in(shape: Sequence[int], fan_in: int) -> Tensor:
     """Uniform from -1/sqrt(fan_in) to 1/sqrt(fan_in), for weights and biases.
 
     fan_in: how many inputs one output is computed from. PyTorch writes it as `kaiming_uniform_`
     with a = sqrt(5): He et al., "Delving deep into rectifiers" (2015), with another gain.
     """
-    return uniform(shape, 1 / math.sqrt(fan_in) if fan_in else 0.0)
-
-
-def glorot(rows: int, columns: int) -> Tensor:
-    """A (rows, columns) matrix, uniform to ±sqrt(6 / (rows + columns)), `xavier_uniform_`.
-
-    Glorot and Bengio, "Understanding the difficulty of training deep feedforward networks" (2010).
-    """
-    return uniform((rows, columns), math.sqrt(6 / (rows + columns)))
-
-
-def normal(shape: Sequence[int]) -> Tensor:
-    """Numbers from the normal distribution with mean 0 and standard deviation 1."""
-    return Tensor.randn(*shape).contiguous()
+    bound = 1 / math.sqrt(max(1, fan_in))
+    return Tensor.uniform(*shape, low=-bound, high=bound).contiguous()
 
 
 def kept(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tinyframe.dtype import dtypes
-from tinyframe.errors import DTypeError, ShapeError
-from tinyframe.nn.initial import by_fan_in, normal
+from tinyframe.errors import ShapeError
+from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.core import Tensor
 
 
@@ -40,12 +39,8 @@ class Embedding:
 
     def __init__(self, vocab_size: int, embed_size: int):
         self.vocab_size, self.embed_size = vocab_size, embed_size
-        self.weight = normal((vocab_size, embed_size))
+        self.weight = Tensor.randn(vocab_size, embed_size).contiguous()
 
     def __call__(self, index: Tensor) -> Tensor:
         """index: ints of any shape. DTypeError for floats."""
-        if not dtypes.is_int(index.dtype):
-            raise DTypeError(f"Embedding is indexed with ints, not with {index.dtype}")
-        numbers = Tensor.arange(self.vocab_size, device=index.device)
-        is_row = (index.unsqueeze(-1) == numbers).unsqueeze(-1)
-        return is_row.where(self.weight, 0).sum(-2)
+        return index.embedding(self.weight)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.dtype import dtypes, least_upper_dtype, least_upper_float
 from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import kept
 from tinyframe.tensor.core import Tensor
@@ -54,7 +54,7 @@ class BatchNorm:
         """(batch, sz, …) to the same shape. ShapeError where axis 1 is not `sz`."""
         if x.ndim < 2 or x.shape[1] != self.sz:
             raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, …), not {x.shape}")
-        values = _wide(x)
+        values = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
         if self.running_mean is not None and self.running_var is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
         else:
@@ -62,14 +62,14 @@ class BatchNorm:
             if Tensor.training:
                 self._track(mean.detach(), variance.detach(), values.numel() // self.sz)
         scale = (variance + self.eps).rsqrt()
-        normal = (values - _per_channel(mean, x)) * _per_channel(scale, x)
-        return _affine(normal, self.weight, self.bias, x)
+        normal = values.batchnorm(self.weight, self.bias, mean, scale)
+        return normal.cast(least_upper_float(x.dtype))
 
     def _batch_statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
         axes = tuple(axis for axis in range(x.ndim) if axis != 1)
         mean = x.mean(axes)
         # That the mean is one of x changes nothing: the derivative of the variance by it is 0.
-        distances = x - _per_channel(mean.detach(), x)
+        distances = x - mean.detach().reshape((1, -1, *(1,) * (x.ndim - 2)))
         return mean, distances.square().mean(axes)
 
     def _track(self, mean: Tensor, variance: Tensor, count: int) -> None:
@@ -124,8 +124,8 @@ class LayerNorm:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(…, *normalized_shape) to the same shape."""
-        normal = _normalized(_wide(x), _last_axes(self.normalized_shape, x), self.eps)
-        return _scaled(normal, self.weight, self.bias).cast(x.dtype)
+        axes = _last_axes(self.normalized_shape, x)
+        return x.layernorm(axes, self.eps, self.weight, self.bias)
 
 
 class LayerNorm2d(LayerNorm):
@@ -153,9 +153,7 @@ class GroupNorm:
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             channels = self.num_channels
             raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, …), not {x.shape}")
-        groups = _wide(x).reshape((x.shape[0], self.num_groups, -1))
-        normal = _normalized(groups, (-1,), self.eps).reshape(x.shape)
-        return _affine(normal, self.weight, self.bias, x)
+        return x.groupnorm(self.num_groups, self.weight, self.bias, self.eps)
 
 
 class InstanceNorm(GroupNorm):
@@ -184,23 +182,10 @@ class RMSNorm:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(…, *dim) to the same shape."""
-        values = _wide(x)
-        mean_square = values.square().mean(_last_axes(self.dim, x), keepdim=True)
-        return _scaled(values * (mean_square + self.eps).rsqrt(), self.weight, None).cast(x.dtype)
+        return x.rms_norm(_last_axes(self.dim, x), self.eps, self.weight)
 
 
 # ---- what they share -----------------------------------------------------------------------------
-
-
-def _wide(x: Tensor) -> Tensor:
-    """In float32, or float64 where x is: a mean of half has too few digits."""
-    return x.cast(least_upper_dtype(x.dtype, dtypes.float32))
-
-
-def _normalized(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """Mean 0 and variance 1 over `axes`."""
-    distances = x - x.mean(axes, keepdim=True)
-    return distances * (distances.square().mean(axes, keepdim=True) + eps).rsqrt()
 
 
 def _sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:
@@ -211,19 +196,3 @@ def _last_axes(sizes: tuple[int, ...], x: Tensor) -> tuple[int, ...]:
     if x.shape[max(x.ndim - len(sizes), 0) :] != sizes:
         raise ShapeError(f"a norm over {sizes} takes a shape that ends so, not {x.shape}")
     return tuple(range(-len(sizes), 0))
-
-
-def _scaled(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    x = x if weight is None else x * weight
-    return x if bias is None else x + bias
-
-
-def _per_channel(values: Tensor, x: Tensor) -> Tensor:
-    """One value for each channel, in a shape that broadcasts with x."""
-    return values.reshape((1, -1, *(1,) * (x.ndim - 2)))
-
-
-def _affine(normal: Tensor, weight: Tensor | None, bias: Tensor | None, x: Tensor) -> Tensor:
-    """Scaled and shifted, channel by channel, and in the dtype of x."""
-    scale, shift = [None if p is None else _per_channel(p, x) for p in (weight, bias)]
-    return _scaled(normal, scale, shift).cast(x.dtype)
