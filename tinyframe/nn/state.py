@@ -192,7 +192,10 @@ def safe_save(
         entries[name] = _entry(library, _LIBRARY_NAMES[tensor.dtype], tensor.shape, data)
     texts = None if metadata is None else dict(metadata)
     with _replacing(path) as temporary:
-        library.serialize_file(entries, temporary, metadata=texts)
+        try:
+            library.serialize_file(entries, temporary, metadata=texts)
+        except library.SafetensorError as error:  # what it makes of a full disk, among others
+            raise OSError(f"{os.fspath(path)} could not be written: {error}") from error
 
 
 def _bytes_of(tensor: Tensor) -> np.ndarray:
