@@ -238,16 +238,17 @@ class Arrangement(Movement):
             raise ShapeError(f"{', '.join(odd)} is on one side only of {formula!r}")
         if unknown := sizes.keys() - set(names[0]):
             raise ShapeError(f"sizes of {', '.join(sorted(unknown))}, not in {formula!r}")
-        if ["..."] not in left and "..." in names[0]:
+        has_spread = any(group is SPREAD for group in left)
+        if not has_spread and "..." in names[0]:
             raise ShapeError(f"... cannot be in parentheses on the left of {formula!r}")
-        spread = self.ndim - len(left) + 1 if ["..."] in left else 0
-        if spread < 0 or (["..."] not in left and self.ndim != len(left)):
+        spread = self.ndim - len(left) + 1 if has_spread else 0
+        if spread < 0 or (not has_spread and self.ndim != len(left)):
             raise ShapeError(f"{formula!r} does not fit the {self.ndim} axes of {self.shape}")
         shape: list[Any] = []
         place: dict[str, list[int]] = {}
         axes = iter(self.shape)
         for group in left:
-            if group == ["..."]:
+            if group is SPREAD:
                 place["..."] = list(range(len(shape), len(shape) + spread))
                 shape += [next(axes) for _ in range(spread)]
                 continue
@@ -260,8 +261,11 @@ class Arrangement(Movement):
         final: list[Any] = []
         for group in right:
             merged = [shape[axis] for name in group for axis in place[name]]
-            final += merged if group == ["..."] else [math.prod(merged)]
+            final += merged if group is SPREAD else [math.prod(merged)]
         return moved.reshape(tuple(final))
+
+
+SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, and one axis
 
 
 def _groups(side: str, formula: str) -> list[list[str]]:
@@ -285,7 +289,7 @@ def _groups(side: str, formula: str) -> list[list[str]]:
             if is_open:
                 groups[-1].append(token)
             else:
-                groups.append([token])
+                groups.append(SPREAD if token == "..." else [token])
         else:
             raise ShapeError(f"{token!r} is no name of an axis, in {formula!r}")
     if is_open:

@@ -34,7 +34,7 @@ def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
     """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
     tensors: list[Any] = list(live_tensors.values())
     remember(tensors, becomes)
-    kept = list(history.items())
+    kept = [(value, _less_contiguous(value, graph, becomes)) for value, graph in history.items()]
     graphs = [tensor.uop for tensor in tensors]
     # of a history only what is below it: on top is the very node that has become the value
     sources = [UOp(Ops.SINK, dtypes.void, graph.src) for _, graph in kept]
@@ -46,6 +46,13 @@ def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
         history[value] = graph.replace(src=new.src)
         if history[value] is value:  # a view of another value, which has the history
             del history[value]
+
+
+def _less_contiguous(value: UOp, graph: UOp, becomes: dict[UOp, UOp]) -> UOp:
+    """What a value is made of, without the CONTIGUOUS that stored it for somebody who then became
+    that value: or it would be made of itself."""
+    stored = graph.op is Ops.CONTIGUOUS and becomes.get(graph.src[0]) is value
+    return graph.src[0] if stored else graph
 
 
 def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> None:

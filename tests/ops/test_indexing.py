@@ -1,0 +1,174 @@
+"""Reading and writing parts means what it means in NumPy, through views, lazily and in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.values import check
+from tinyframe import Context, Tensor, dtypes
+
+X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+MASK = X % 3 == 0
+PLACES = np.array([[0, 2], [1, -1]])
+
+READS = {
+    "list": [0, 2],
+    "list second": (slice(None), [3, 0, 0]),
+    "separated": ([0, 2], slice(None), [1, 4]),
+    "side by side": (slice(1, None), [0, 2], [3, -3]),
+    "none and dots": (None, [0, 2], Ellipsis, slice(None, None, -2)),
+    "array": PLACES,
+    "broadcast": (PLACES, [[0], [3]]),
+    "three": (PLACES, PLACES, PLACES),
+    "dots first": (Ellipsis, [0, -2]),
+    "mask": MASK,
+    "mask of two axes": MASK[:, :, 0],
+    "mask of one axis": (slice(None), MASK[0, :, 1]),
+    "mask and list": (MASK[:, 0, 0], slice(None), [4] * int(MASK[:, 0, 0].sum())),
+    "empty": [],
+}
+WRITES = {
+    **READS,
+    "int": 1,
+    "ints": (0, -1, 2),
+    "slice": slice(1, None),
+    "steps": (Ellipsis, slice(None, None, -2)),
+    "new axis": (None, 1),
+    "all": Ellipsis,
+}
+
+
+def ours(index):
+    """The same index with Tensors in place of arrays."""
+    items = index if isinstance(index, tuple) else (index,)
+    return tuple(Tensor(item) if isinstance(item, np.ndarray) else item for item in items)
+
+
+def numpys(index):
+    return np.array([], int) if isinstance(index, list) and not index else index
+
+
+@pytest.mark.parametrize("name", READS)
+def test_read(name):
+    expected = X[numpys(READS[name])]
+    check(Tensor(X)[ours(READS[name])], expected, compiled=name in ("separated", "mask"))
+    with Context(NOOPT=1):
+        check(Tensor(X)[READS[name]], expected)
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("realized", (True, False))
+def test_write(name, realized):
+    index = WRITES[name]
+    for value in (7, None):
+        expected = X.copy()
+        new = value if value else X[numpys(index)] * 2 + 1
+        expected[numpys(index)] = new
+        t = Tensor(X).realize() if realized else Tensor(X) * 1
+        t[ours(index)] = value if value else Tensor(np.asarray(new, np.float32))
+        check(t, expected)
+
+
+def test_the_last_of_several_writes_to_one_place_stays():
+    t = Tensor.zeros(3).contiguous().realize()
+    t[[1, 1, 1, 0]] = Tensor([5.0, 6.0, 7.0, 8.0])
+    assert t.tolist() == [8, 7, 0]
+
+
+def test_write_through_views():
+    t = Tensor(X[0]).realize()
+    t.T[1, 0] = 5
+    t[::-1][0] = 7
+    t.detach()[1, 2] = 9
+    t[2][2:4] = Tensor([1.0, 2.0])
+    expected = X[0].copy()
+    expected.T[1, 0] = 5
+    expected[::-1][0] = 7
+    expected[1, 2] = 9
+    expected[2][2:4] = [1, 2]
+    assert np.array_equal(t.numpy(), expected)
+
+
+def test_write_through_a_view_of_data_that_is_not_realized():
+    t = Tensor(X[0])
+    t.T[1, 0] = 5
+    assert t[0, 1].item() == 5
+
+
+def test_overlapping_parts_are_read_before_they_are_written():
+    t = Tensor([0.0, 1, 2, 3, 4, 5]).realize()
+    t[1:] = t[:-1]
+    assert t.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+def test_gradient_flows_through_a_write():
+    for t in (Tensor.zeros(4), Tensor.zeros(4).contiguous().realize()):
+        x = Tensor([1.0, 2.0], requires_grad=True)
+        t[:2] = x
+        (t * Tensor([1.0, 2, 3, 4])).sum().backward()
+        assert x.grad.tolist() == [1, 2]
+        assert t.tolist() == [1, 2, 0, 0]
+
+
+def test_write_where_a_lazy_result_needs_the_old_values_is_refused():
+    t = Tensor([1.0, 2.0]).realize()
+    later = t + 1
+    with pytest.raises(RuntimeError, match="realize it first"):
+        t[0] = 5
+    assert later.tolist() == [2, 3]
+    t[0] = 5
+    assert t.tolist() == [5, 2]
+
+
+def test_index_tensor_out_of_range_reads_0():
+    assert Tensor([1, 2, 3])[Tensor([0, 3, -1, -4])].tolist() == [1, 0, 3, 0]
+
+
+def test_what_is_known_to_be_wrong_is_refused():
+    t = Tensor(X)
+    with pytest.raises(IndexError, match="out of bounds"):
+        t[[0, 3]]
+    with pytest.raises(IndexError, match="too many"):
+        t[[0], [0], [0], [0]]
+    with pytest.raises(IndexError, match="single ellipsis"):
+        t[..., [0], ...]
+    with pytest.raises(IndexError):
+        t[Tensor([0.5])]
+    with pytest.raises(IndexError, match="mask"):
+        t[Tensor([True, False])]
+    with pytest.raises(RuntimeError, match="dtype mismatch"):
+        t[0] = Tensor([1, 2, 3, 4, 5])
+    with pytest.raises(RuntimeError, match="do not broadcast"):
+        t[0] = Tensor([1.0, 2.0])
+
+
+def test_gradient_of_a_result_that_was_read_in_another_order():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = (x * 2).T
+    y.numpy()
+    assert y.sum().gradient(x)[0].tolist() == [[2, 2], [2, 2]]
+
+
+def test_nonzero_masked_select_and_one_hot():
+    check(Tensor(MASK).nonzero(), np.argwhere(MASK).astype(np.int32))
+    check(Tensor(X).masked_select(Tensor(MASK)), X[MASK])
+    t = Tensor([0.0, 3, 0, 4])
+    check(t.nonzero(size=3, fill_value=-1), np.array([[1], [3], [-1]], np.int32))
+    check(t.masked_select(t > 0, size=3, fill_value=9), np.array([3, 4, 9], np.float32))
+    check(Tensor([0, 2, 5]).one_hot(3), np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], np.int32))
+    assert Tensor([0, 2]).one_hot().shape == (2, 3)
+    with pytest.raises(ValueError):
+        Tensor([-1]).one_hot()
+
+
+def test_scatter_takes_the_last():
+    t, index = Tensor.zeros(2, 4), Tensor([[0, 0, 3], [1, 1, 1]])
+    source = Tensor([[1.0, 2, 3], [4, 5, 6]])
+    check(t.scatter(1, index, source), np.array([[2, 0, 0, 3], [0, 6, 0, 0]], np.float32))
+    check(t.scatter(1, index, 7), np.array([[7, 0, 0, 7], [0, 7, 0, 0]], np.float32))
+    with pytest.raises(RuntimeError):
+        t.scatter_reduce(1, index, source, "median")
+    with pytest.raises(ValueError, match="axes"):
+        t.gather(0, Tensor([1]))
+    assert t.scatter(1, index, source).dtype is dtypes.float32

@@ -1,0 +1,83 @@
+"""Factorizations give their matrix back; formulas of rearrange and einsum mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.values import check
+from tinyframe import Tensor
+
+SHAPES = [(3, 3), (2, 4, 2), (2, 3), (1, 1)]
+
+
+def matrix(shape):
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+def near(found, expected):
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_qr(shape):
+    a = matrix(shape)
+    q, r = (t.numpy() for t in Tensor(a).qr())
+    near(q @ r, a)
+    near(np.swapaxes(q, -1, -2) @ q, np.broadcast_to(np.eye(shape[-2]), q.shape))
+    near(np.tril(r, -1), 0)
+
+
+@pytest.mark.parametrize("a", [matrix(shape) for shape in SHAPES] + [np.zeros((2, 2), np.float32)])
+def test_svd(a):
+    u, s, v = (t.numpy() for t in Tensor(a).svd(full_matrices=False))
+    near(u * s[..., None, :] @ v, a)
+    near(s, np.linalg.svd(a, compute_uv=False))
+    if a.any():
+        near(
+            np.swapaxes(u, -1, -2) @ u,
+            np.broadcast_to(np.eye(u.shape[-1]), (*u.shape[:-2], *s.shape[-1:] * 2)),
+        )
+
+
+def test_newton_schulz_brings_singular_values_to_1():
+    a = matrix((3, 4))
+    u, _, v = np.linalg.svd(a, full_matrices=False)
+    found = Tensor(a).newton_schulz(12, (2.0, -1.5, 0.5)).numpy()
+    np.testing.assert_allclose(found, u @ v, atol=1e-3)
+
+
+def test_rearrange():
+    x = np.arange(24).reshape(2, 3, 4)
+    t = Tensor(x)
+    check(t.rearrange("b c w -> b (w c)"), x.transpose(0, 2, 1).reshape(2, 12))
+    check(t.rearrange("... w -> w ..."), x.transpose(2, 0, 1))
+    check(t.rearrange("b c (w1 w2) -> (b w2) c w1", w1=2),
+          x.reshape(2, 3, 2, 2).transpose(0, 3, 1, 2).reshape(4, 3, 2))  # fmt: skip
+    check(t.rearrange("b ... -> (...) b 1"), x.reshape(2, 12).T[:, :, None])
+    check(t.rearrange("a b c -> a () b c"), x[:, None])
+    for wrong in ("a b c", "a b -> a b", "a b c -> a b", "a a b -> a b", "a (b c -> a b c",
+                  "a b) c -> a b c", "a b (c d) -> a b c d", "a b c -> a b c d",
+                  "((a) b) c->a b c"):  # fmt: skip
+        with pytest.raises(RuntimeError):
+            t.rearrange(wrong)
+    with pytest.raises(RuntimeError):
+        t.rearrange("a b (c d) -> a b c d", c=3)
+
+
+def test_einsum_says_what_does_not_fit():
+    a, b = Tensor.ones(2, 3), Tensor.ones(4, 2)
+    with pytest.raises(ValueError, match="'j'"):
+        Tensor.einsum("ij,jk->ik", a, b)
+    with pytest.raises(ValueError, match="operands"):
+        Tensor.einsum("ij,jk->ik", a)
+    with pytest.raises(ValueError):
+        Tensor.einsum("ij->ijk", a)
+    check(Tensor.einsum("ij,jk->ik", [b, a]), np.full((4, 3), 2, np.float32))
+
+
+def test_pad_with_too_little_to_continue_with_is_refused():
+    with pytest.raises(ValueError):
+        Tensor([1, 2, 3]).pad((3, 0), mode="reflect")
+    with pytest.raises(NotImplementedError):
+        Tensor([1, 2, 3]).pad((1, 0), mode="mirror")
