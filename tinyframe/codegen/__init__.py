@@ -5,6 +5,7 @@ package. DEBUG=4 prints the kernel after each of them and the rules that fired.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +15,14 @@ from tinyframe.codegen.linearize import linearize
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
-from tinyframe.codegen.program import ProgramSpec, estimate_mem, estimate_ops, function_name, kernel_name, thread_count
+from tinyframe.codegen.program import (
+    ProgramSpec,
+    estimate_mem,
+    estimate_ops,
+    function_name,
+    kernel_name,
+    thread_count,
+)
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.settings import settings
@@ -84,7 +92,7 @@ def full_rewrite_to_sink(sink: UOp, renderer: Renderer | None = None, opts: Sequ
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
     for name, fn in passes:
-        sink = staged(name, spec_kernel, lambda fn=fn, sink=sink: fn(sink, job), before=sink)
+        sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
     return sink
 
@@ -109,7 +117,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
 
 
 def _named_loops(optimized: UOp) -> list[UOp]:
-    """The RANGEs whose sizes make a kernel's name: loops in their order, then copies, then lanes."""
+    """The RANGEs whose sizes make a kernel's name: loops in order, then copies, then lanes."""
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
     gone = [r for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)

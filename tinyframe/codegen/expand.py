@@ -19,7 +19,7 @@ UNROLLED = "unrolled"
 
 
 def step_of(reduce: UOp) -> Ops:
-    """The op that adds one more value to a reduce: OR and AND for booleans, as decompose writes them."""
+    """The op that adds one more value to a reduce: of booleans OR or AND, as decompose has it."""
     if reduce.dtype.scalar() is dtypes.bool:
         return Ops.AND if reduce.arg is Ops.MUL else Ops.OR
     return reduce.arg
@@ -77,8 +77,8 @@ _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 
 
 def expand_copies(sink: UOp) -> UOp:
-    """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several; equal
-    parts of the copies stay one node, which is what makes a register tile."""
+    """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
+    equal parts of the copies stay one node, which is what makes a register tile."""
     done: dict[UOp, UOp] = {}
     for u in sink.toposort():
         src = tuple([done[s] for s in u.src])
@@ -87,8 +87,9 @@ def expand_copies(sink: UOp) -> UOp:
             parts = [put_constants(new.src[0], values) for values in assignments(unrolled)]
             loops = [r for r in new.src[1:] if r not in unrolled]
             tag = UNROLLED if loops else None
-            op = step_of(u)
-            value = functools.reduce(lambda a, b, op=op, tag=tag: UOp(op, a.dtype, (a, b), tag=tag), parts)
+            value = parts[0]
+            for part in parts[1:]:
+                value = UOp(step_of(u), value.dtype, (value, part), tag=tag)
             new = value.reduce(u.arg, *loops)
         elif u.op is Ops.SINK:
             new = UOp.sink(*_copies(new.src), arg=u.arg)
@@ -97,7 +98,7 @@ def expand_copies(sink: UOp) -> UOp:
 
 
 def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
-    """Each store once for every combination of its UPCAST ranges; stores with the same ones are copied together."""
+    """Each store once for every combination of its UPCAST ranges; stores with the same together."""
     groups: dict[tuple[UOp, ...], list[UOp]] = {}
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
@@ -190,7 +191,8 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
         step = ts.get(lane, 0)
         return [_place(index, valid, first, done, loads).replace(arg=None if step == 1 else step)]
     constants = [{lane: UOp.const(dtypes.int, k)} for k in range(length(lane))]
-    return [_place(index, *[put_constants(s, k).simplify() for s in (valid, flat)], done, loads) for k in constants]
+    return [_place(index, put_constants(valid, k).simplify(), put_constants(flat, k).simplify(),
+                   done, loads) for k in constants]
 
 
 def _rebuilt(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
@@ -208,7 +210,7 @@ def _place(index: UOp, valid: UOp, flat: UOp, done: dict[UOp, UOp], loads: dict[
 def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
     index = u.src[0]
     if lane is None:
-        return u.replace(src=(_place(index, *index.src[1:], done, _rebuilt(index, done)),))
+        return u.replace(src=(_place(index, index.src[1], index.src[2], done, _rebuilt(index, done)),))
     places, vector = _lane_places(index, lane, done), u.dtype.vec(length(lane))
     if len(places) == 1:
         return UOp(Ops.LOAD, vector, (places[0],))
@@ -220,7 +222,7 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
     loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
     if lane is None:
-        place = _place(index, *index.src[1:], done, _rebuilt(index, done))
+        place = _place(index, index.src[1], index.src[2], done, _rebuilt(index, done))
         return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
     value = _broadcast(value, length(lane))
     places = _lane_places(index, lane, done)

@@ -4,7 +4,8 @@ A statement sits in the outermost loop it can. Every value depends on what its s
 REDUCE and STAGE close the ranges they own. The loops form a tree (a reduce's loop hangs under the
 deepest loop that its result depends on), each statement belongs to the deepest loop it depends on,
 and reductions over the same ranges share a loop. Nothing else decides where code goes. So the
-maximum in a softmax, which depends on the row only, is computed once per row, before the column loop.
+maximum in a softmax, which depends on the row only, is computed once per row, before the column
+loop.
 """
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
 
 @dataclass(eq=False)
 class Statement:
-    """One instruction, the statements that must come before it, and the loop whose body it is in."""
+    """One instruction, what must come before it, and the loop whose body it is in."""
 
     uop: UOp
     loop: UOp | None
@@ -113,12 +114,14 @@ def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
             continue
         around = runs_of(u, parent)
         if extra := [r for r in around if r not in u.ranges]:
-            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}")
+            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not "
+                               f"depend on: {extra}")
         if (loops := _loops_down_to(u.own_ranges[-1], parent)) != [*around, *u.own_ranges]:
-            raise RuntimeError(f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its result of {around}")
+            raise RuntimeError(f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its "
+                               f"result of {around}")
 
 
-# ---- statements -----------------------------------------------------------------------------------
+# ---- statements ---------------------------------------------------------------------------------
 
 
 def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
@@ -200,7 +203,7 @@ def _parts(value: UOp, op: Ops) -> list[UOp]:
 
 
 def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> list[UOp]:
-    """Sorts every loop's body (its statements, and the loops in it, each as one) by what needs what."""
+    """Sorts every loop's body, its statements and the loops in it, by what needs what."""
     path_of: dict[UOp | None, tuple[UOp, ...]] = {None: ()}
     for loop in parent:
         chain: list[UOp] = []
@@ -256,7 +259,7 @@ _AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL, Ops.CONST]
 
 
 def _sorted(needs: dict) -> list:
-    """The items of one body, each after what it needs; otherwise in the order in which they were met."""
+    """The items of one body, each after what it needs; otherwise in the order they were met."""
     order: dict = {}
     begun: set = set()
     for first in needs:

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tinyframe.codegen.optimize.loops import Opt, axes
+from tinyframe.dtype import PtrDType
 from tinyframe.schedule.fuse import iterations, length
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 
@@ -13,12 +14,13 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 class ProgramSpec:
     """One kernel as source text.
 
-    name: as it is shown, different for each kernel. function: its name in the source, which says the
-    sizes only, so that equal kernels of different sessions are equal text for the disk cache. loops:
-    the RANGEs whose sizes those are, after the Opts.
-    globals: the slots of the kernel's arguments. vars: its Variables, in argument order. threads:
-    iterations of its THREAD loop, 1 where it has none. ops_estimate: arithmetic operations;
-    mem_estimate: bytes of the arguments that it touches, each counted once.
+    name: as it is shown, different for each kernel. function: its name in the source, which says
+        the sizes only, so that equal kernels of different sessions are equal text for the disk
+        cache. loops: the RANGEs whose sizes those are, after the Opts.
+    globals: the slots of the kernel's arguments. vars: its Variables, in argument order.
+    threads: iterations of its THREAD loop, 1 where it has none.
+    ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments that it touches, each
+        counted once.
     """
 
     name: str
@@ -66,13 +68,13 @@ _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cya
 
 
 def colored_name(spec: ProgramSpec) -> str:
-    """The name with each size in the colour of its axis: reduce red, vector and upcast yellow, thread cyan."""
+    """The name with each size in the colour of its kind of axis, as AxisType has it."""
     sizes = [f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m" for r in spec.loops]
     return "_".join([spec.function.split("_")[0], *sizes]) + spec.name.removeprefix(spec.function)
 
 
 def estimate_ops(sink: UOp) -> int:
-    """Arithmetic operations of a kernel, each value in the loops it depends on; index arithmetic is not counted."""
+    """Arithmetic operations of a kernel, each in the loops it depends on; indices do not count."""
     total = 0
     data: set[UOp] = set()  # what is computed from loaded values
     for u in sink.toposort():
@@ -87,8 +89,8 @@ def estimate_ops(sink: UOp) -> int:
 
 def estimate_mem(sink: UOp) -> int:
     """Bytes of all arguments that a kernel reads or writes."""
-    arguments = {u for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    return sum(g.dtype.size * g.dtype.base.itemsize for g in arguments)
+    arguments = [u.dtype for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    return sum(d.size * d.base.itemsize for d in arguments if isinstance(d, PtrDType))
 
 
 def thread_count(uops: list[UOp]) -> int:

@@ -13,7 +13,8 @@ class Target:
     """What a schedule has to know of the machine.
 
     vector_bytes: width of a vector register. vector_registers: how many there are. threads: how
-    many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where it has none.
+    many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
+    none.
     """
 
     vector_bytes: int

@@ -1,4 +1,4 @@
-"""Source text in languages of C's family: the shared part. A language is a table of how each op is written.
+"""Source text in languages of C's family. A language is a table of how each op is written.
 
 `CStyleLanguage` writes plain C with the vector extensions that GCC and Clang share; a backend for
 another language of the family subclasses it and changes what differs.
@@ -31,7 +31,7 @@ class CStyleLanguage(Renderer):
     kernel_prefix = "void"
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
-    # how each op is written, given its operands' texts and its dtype (comparisons: that of the operands)
+    # how each op is written, given its operands' texts and its dtype (comparisons: the operands')
     code_for_op: Mapping[Ops, Callable[..., str]] = {
         Ops.ADD: infix("+"), Ops.SUB: infix("-"), Ops.MUL: infix("*"), Ops.FDIV: infix("/"),
         Ops.CDIV: infix("/"), Ops.CMOD: infix("%"), Ops.AND: infix("&"), Ops.OR: infix("|"),
@@ -105,7 +105,7 @@ class CStyleLanguage(Renderer):
                    f"aligned({scalar.itemsize})));")
 
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        """One uniform signature for every kernel: buffers, Variables' values, and a share of the THREAD loop."""
+        """One signature for every kernel: buffers, Variables' values, a share of the THREAD loop."""
         count = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
         given = [f"bufs[{n}]" for n in range(count)] + [f"vals[{n}]" for n in range(len(variables(uops)))]
         given += ["start", "stop"] if is_threaded(uops) else []
@@ -216,7 +216,7 @@ class _Writer:
 
     def place(self, index: UOp, dtype: DType) -> str:
         buffer, _, flat = index.src
-        if buffer.dtype.addrspace is AddrSpace.REG:
+        if buffer.addrspace is AddrSpace.REG:
             return self.names[buffer]
         if dtype.count == 1:
             return f"{self.names[buffer]}[{self.text(flat, bare=True)}]"
@@ -230,7 +230,7 @@ class _Writer:
             self._load_apart(u, index)
             return
         place = self.place(index, u.dtype)
-        if index.src[0].dtype.addrspace is AddrSpace.REG:
+        if index.src[0].addrspace is AddrSpace.REG:
             self.names[u], self.masks[u] = place, self.masks.get(index.src[0], 1)
             return
         if not is_true(index.src[1]):
@@ -269,11 +269,11 @@ class _Writer:
             return
         text = self.text(value, bare=True)
         if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1:
-            if buffer.dtype.addrspace is AddrSpace.REG:  # as wide as what it begins with
+            if buffer.addrspace is AddrSpace.REG:  # as wide as what it begins with
                 text = self.mask(value, self.masks.setdefault(buffer, self.mask_of(value)))
             else:
                 text = f"-{self.mask(value, 1)}"
-        if buffer.dtype.addrspace is AddrSpace.REG and buffer not in self.declared:
+        if buffer.addrspace is AddrSpace.REG and buffer not in self.declared:
             self.declared.add(buffer)
             self.line(f"{self.type_of(value)} {self.names[buffer]} = {text};")
             return
@@ -364,16 +364,17 @@ class _Writer:
         if u.op is Ops.BITCAST:
             return f"(({language.type_name(u.dtype)}){self.text(u.src[0])})"
         if u.op is Ops.WHERE:
-            condition, a, b = u.src
+            condition, yes, no = u.src
             width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize
             m = language.type_name(_MASKS[width].vec(n))
             if is_mask:
-                c, a, b = self.mask(condition, width), self.mask(a, width), self.mask(b, width)
+                c, a, b = (self.mask(s, width) for s in u.src)
                 return f"(({c} & {a}) | (~{c} & {b}))"
             kind = short(u.dtype)
-            language.helper(f"where_{kind}", f"static inline {language.type_name(u.dtype)} where_{kind}({m} c, {kind} a, {kind} b) "
+            t = language.type_name(u.dtype)
+            language.helper(f"where_{kind}", f"static inline {t} where_{kind}({m} c, {kind} a, {kind} b) "
                             f"{{ return ({kind})((c & ({m})a) | (~c & ({m})b)); }}")
-            return f"where_{kind}({self.mask(condition, width)}, {self.text(a)}, {self.text(b)})"
+            return f"where_{kind}({self.mask(condition, width)}, {self.text(yes)}, {self.text(no)})"
         if is_mask and u.src[0].dtype.scalar() is dtypes.bool:
             width = self.mask_of(u)
             a, b = (self.mask(s, width) for s in u.src)
@@ -435,8 +436,8 @@ _UNSIGNED = {dtypes.char: dtypes.uchar, dtypes.short: dtypes.ushort, dtypes.int:
 
 
 def may_overflow(u: UOp) -> bool:
-    """Signed arithmetic on data wraps around, which in C only unsigned arithmetic does. Indices do not
-    overflow, and are left as they are: a C compiler makes good use of that."""
+    """Signed arithmetic on data wraps around, which in C only unsigned arithmetic does. Indices do
+    not overflow, and are left as they are: a C compiler makes good use of that."""
     return (u.op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL) and u.dtype.scalar() in _UNSIGNED
             and u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype)))
 

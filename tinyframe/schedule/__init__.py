@@ -30,7 +30,7 @@ CACHE_SIZE = 512
 
 @dataclass
 class _Plan:
-    """A schedule with numbered slots in place of buffers; the first are those of the graph itself."""
+    """A schedule with numbered slots in place of buffers; first those of the graph itself."""
 
     slots: list[UOp]
     kernelized: UOp  # a SINK of what each key becomes: ASSIGN(BUFFER, KERNEL)
@@ -48,15 +48,15 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
 
 
 def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
-    """The graph with slots for buffers and Variables unbound; its buffers; and what each Variable was."""
+    """The graph with slots for buffers, Variables unbound; its buffers; what Variables were."""
     order = sink.toposort()
     buffers = [u for u in order if u.op is Ops.BUFFER]
     bound = {u: u.src[0] for u in order if u.op is Ops.BIND}
     binding = {var: bind for bind, var in bound.items()}
     for bind, var in bound.items():
         if binding[var] is not bind:
-            raise ValueError(f"Variable {var.expr!r} is bound to {bind.val} and to {binding[var].val} in what is "
-                             "realized together")
+            raise ValueError(f"Variable {var.expr!r} is bound to {bind.val} and to "
+                             f"{binding[var].val} in what is realized together")
     mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
     return sink.substitute(mapping), buffers, binding
 
@@ -71,18 +71,18 @@ def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
     # what an earlier kernelize() cut is run now, and must not be run again
     earlier = {u: u for u in sink.toposort() if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL}
     becomes = earlier | _kernelize(sink, new_buffer)
-    keys, kernelized = UOp.sink(*becomes), UOp.sink(*becomes.values())
-    pending = [u for u in (*sink.src, *becomes.values())]
-    kernels = [u for u in UOp.sink(*pending).toposort() if u.op is Ops.KERNEL]
+    everything = UOp.sink(*sink.src, *becomes.values())
+    kernels = [u for u in everything.toposort() if u.op is Ops.KERNEL]
     realized = _after_running(UOp.sink(*[becomes.get(u, u) for u in (*becomes, *sink.src)]))
     lasting = {u for u in realized.toposort() if u.op is Ops.BUFFER}
     arguments = [[buffer_of_state(s) for s in k.src[:k.arg.buffers]] for k in kernels]
     temporary = set(slots[len(buffers):]) - lasting
     place = share_memory(arguments, temporary)
     number = {s: n for n, s in enumerate(slots)}
-    steps = [(k.arg.ast, [number[place.get(b, b)] for b in bs]) for k, bs in zip(kernels, arguments, strict=True)]
-    realized = UOp.sink(*realized.src[:len(becomes)], *realized.src[len(becomes):])
-    return _Plan(slots, kernelized, realized, UOp.sink(*becomes, *sink.src), steps)
+    steps = [(kernel.arg.ast, [number[place.get(b, b)] for b in buffers_of_kernel])
+             for kernel, buffers_of_kernel in zip(kernels, arguments, strict=True)]
+    keys, kernelized = UOp.sink(*becomes, *sink.src), UOp.sink(*becomes.values())
+    return _Plan(slots, kernelized, realized, keys, steps)
 
 
 def _after_running(sink: UOp) -> UOp:
@@ -106,14 +106,14 @@ def _plan_of(sink: UOp) -> tuple[_Plan, dict[UOp, UOp], dict[UOp, UOp]]:
 
 
 def kernelize(sink: UOp) -> dict[UOp, UOp]:
-    """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL), nothing is run."""
+    """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL)."""
     plan, fill, bound = _plan_of(sink)
     keys = plan.keys.substitute(fill | bound).src
     return dict(zip(keys, plan.kernelized.substitute(fill | bound).src, strict=False))
 
 
 def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
-    """What to run for the values of a SINK; what its nodes become once that has run; Variables' values."""
+    """What to run for the values of a SINK; what its nodes become then; Variables' values."""
     plan, fill, bound = _plan_of(sink)
     keys = plan.keys.substitute(fill | bound).src
     becomes = {k: v for k, v in zip(keys, plan.realized.substitute(fill | bound).src, strict=True) if k is not v}

@@ -14,6 +14,7 @@ once, so that (say) an optimizer's three outputs are one kernel.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,10 +25,13 @@ from tinyframe.uop.symbolic import terms
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
 # divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
 PARALLEL_WORK = 32
-# An elementwise value that one place would compute this many times for each of its elements is stored,
-# or all places together this many times ...
+# A sum from windows (a convolution's gradient) shares its consumer's kernel if that has at most so
+# many places for each element, those included where nothing is: less work for more memory beyond.
+EMPTY_PLACES = 2
+# An elementwise value that one place would compute this many times for each of its elements is
+# stored, or all places together this many times ...
 RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
-# ... unless it is as cheap as this, in units of one addition (a scaling is recomputed, a relu is not).
+# ... unless it is cheaper than this, in additions (a scaling is recomputed, a relu is not).
 CHEAP = 2
 # What is made of indices and constants alone (an arange) reads nothing when it is computed anew.
 CHEAP_WITHOUT_MEMORY = 8
@@ -52,7 +56,7 @@ class Fusion:
 
 
 class Placed(NamedTuple):
-    """A value stored by a kernel, and the indices (over the kernel's ranges) that it is stored at."""
+    """A value stored by a kernel, and the indices, over the kernel's ranges, it is stored at."""
 
     value: UOp
     indices: Indices
@@ -63,7 +67,7 @@ def length(r: UOp) -> int:
     return r.vmax + 1
 
 
-def new_indices(shape: tuple, numbers, kind: AxisType = AxisType.LOOP) -> Indices:
+def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
     return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
 
@@ -76,7 +80,7 @@ def memory_state(u: UOp) -> UOp:
 
 
 def is_memory(u: UOp) -> bool:
-    """A value that is in memory already: a BUFFER, or the result of a KERNEL, whatever its shape."""
+    """A value that is in memory already: a BUFFER, or the result of a KERNEL, in any shape."""
     u = memory_state(u)
     return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
 
@@ -104,7 +108,8 @@ def iterations(loops: tuple[UOp, ...]) -> int:
     return math.prod(map(length, loops))
 
 
-def fuse(outputs: list[UOp], order: list[UOp], numbers, alone: set[UOp] = frozenset()) -> Fusion:
+def fuse(outputs: list[UOp], order: list[UOp], numbers: Iterator[int],
+         alone: Set[UOp] = frozenset()) -> Fusion:
     """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
 
     `numbers` gives fresh range numbers; values in `alone` share their kernel with no other.
@@ -154,9 +159,9 @@ class _Graph:
     def __init__(self, outputs: list[UOp], order: list[UOp]):
         self.outputs = set(outputs)
         self.users: dict[UOp, list[UOp]] = {}
-        # does a reduce's result flow into it element by element; additions to compute it from what is stored
+        # does a reduce's result flow into it element by element
         self.after_reduce: dict[UOp, bool] = {}
-        self.cost: dict[UOp, int] = {}
+        self.cost: dict[UOp, int] = {}  # additions to compute it from what is stored
         self.reads_memory: dict[UOp, bool] = {}
         for u in order:
             for s in dict.fromkeys(u.src):
@@ -186,7 +191,7 @@ class _Graph:
         return end
 
     def reason_to_store(self, u: UOp, uses: list[Use]) -> str | None:
-        """The cost rule: why this value must be stored, or None: it is computed where it is used."""
+        """The cost rule: why this value is stored, or None: it is computed where it is used."""
         if u in self.outputs:
             return "output"
         if u.op in _FORCED:
@@ -198,7 +203,9 @@ class _Graph:
         if u in self.reduce_ends:
             if len({use.kernel for use in uses}) > 1:
                 return "a reduce used by several kernels"
-            if sum(evaluations) > u.size:
+            # The places beside what is unwindowed are empty, and count although nothing is read.
+            allowed = EMPTY_PLACES if self._is_summed_from_windows(u) else 1
+            if sum(evaluations) > allowed * u.size:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
             if any(iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct):
                 return "a reduce inside a loop that it does not depend on"
@@ -212,6 +219,17 @@ class _Graph:
     def _is_costly(self, u: UOp) -> bool:
         return self.cost[u] >= (CHEAP if self.reads_memory[u] else CHEAP_WITHOUT_MEMORY)
 
+    def _is_summed_from_windows(self, u: UOp) -> bool:
+        """Is this sum only used to be unwindowed and summed up further: a convolution's gradient,
+        which is then one convolution. Stored, it would have every element once for each window."""
+        while len(users := self.users.get(u, [])) == 1 and users[0].op in _TO_WINDOWS:
+            u = users[0]
+            if u.op is Ops.UNWINDOW:
+                return [(user.op, user.arg[0]) for user in self.users.get(u, [])] == [
+                    (Ops.REDUCE_AXIS, Ops.ADD)
+                ]
+        return False
+
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
         if u.op is not Ops.REDUCE_AXIS or u.arg[0] is not Ops.ADD:
@@ -223,6 +241,7 @@ class _Graph:
 
 
 _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
+_TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
 
@@ -236,7 +255,7 @@ def _is_expanded(u: UOp) -> bool:
 
 
 class _Groups:
-    """Stored values that share a kernel. Each group has a root: the value that the kernel was made for."""
+    """Stored values that share a kernel. Each group has a root: what the kernel was made for."""
 
     def __init__(self, graph: _Graph, stored: list[UOp], uses: dict[UOp, dict[Use, None]],
                  readers: dict[UOp, dict[UOp, None]], own_indices: dict[UOp, Indices]):
@@ -247,14 +266,14 @@ class _Groups:
         self.placed = {u: [Placed(u, own_indices[u])] for u in stored}
         self.users_of: dict[UOp, list[UOp]] = {
             u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored}
-        self.contracts = {k: False for k in stored}
+        self.contracts = dict.fromkeys(stored, False)
         for u, places in uses.items():
             if graph.is_contraction(u):
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
         self.by_number = list(reversed(stored))
-        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it stores, or
-        # since it reads what k overwrites; directly or not
+        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it stores,
+        # or since it reads what k overwrites; directly or not
         self.needs: dict[UOp, int] = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
@@ -289,7 +308,7 @@ class _Groups:
             u = self.host[u]
         return u
 
-    def share(self, alone: set[UOp]) -> None:
+    def share(self, alone: Set[UOp]) -> None:
         """Puts a stored value into the first kernel that uses each of its elements exactly once."""
         for u in reversed(self.stored):
             if (u.op in _FORCED and u.op is not Ops.ASSIGN) or u in alone:

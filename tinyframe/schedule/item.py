@@ -9,8 +9,8 @@ from tinyframe.uop.node import UOp
 
 @dataclass(frozen=True)
 class Kernel:
-    """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources are
-    its buffers, outputs first; sources after those only say what must have run before."""
+    """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources
+    are its buffers, outputs first; sources after those only say what must have run before."""
 
     ast: UOp
     buffers: int
@@ -21,7 +21,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class ScheduleItem:
-    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` are its arguments, outputs first."""
+    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` its arguments in order."""
 
     ast: UOp
     bufs: tuple[Buffer, ...]

@@ -41,7 +41,7 @@ class Lowered:
 
 
 def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
-    """Cuts the graph into kernels. Maps each node that is stored to `ASSIGN(BUFFER, KERNEL)`, reshaped.
+    """Cuts the graph into kernels. Maps each stored node to `ASSIGN(BUFFER, KERNEL)`, reshaped.
 
     `new_buffer(device, size, dtype)` names new memory.
     Raises CycleError where memory is changed in place between two uses that need each other.
@@ -75,7 +75,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
 
 def _copy_first(unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp],
                 copies: set[UOp]) -> tuple[list[UOp], dict[UOp, UOp]]:
-    """ASSIGNs that read and write at different indices: the new value is computed first, then copied.
+    """ASSIGNs that read and write at different indices: the new value is computed, then copied.
 
     One may be inside the value of another, so the graph is built anew from the sources up.
     """
@@ -141,7 +141,7 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
 
 
 def _unsafe_in_place(g: Lowered) -> list[UOp]:
-    """The ASSIGNs of a kernel that also reads what they overwrite, at other places or in other loops."""
+    """The ASSIGNs of a kernel that also reads what they overwrite, in other places or loops."""
     if g.ast.op is Ops.COPY:
         return []
     written = {s.src[0].src[0]: s.src[0] for s in g.ast.src}
@@ -198,6 +198,7 @@ def _running_order(groups: list[Lowered]) -> list[int]:
             if not waiting[f]:
                 ready.append(f)
     if len(order) < len(groups):
-        raise CycleError("cycle: a tensor is changed in place while a result that is not realized yet still needs "
-                         "both its old and its new value; realize() that result before the assign")
+        raise CycleError("cycle: a tensor is changed in place while a result that is not realized "
+                         "yet still needs both its old and its new value; realize() that result "
+                         "before the assign")
     return order

@@ -61,8 +61,8 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
     values: dict[tuple[UOp, Indices], UOp] = {}
     for u in order:
         for ix, child in needed[u].items():
-            if is_read(u):
-                values[u, ix] = memory(u).index(*ix, shape=u.shape).load()
+            if u not in members and (place := memory(u)) is not None:
+                values[u, ix] = place.index(*ix, shape=u.shape).load()
             elif is_leaf(u):
                 values[u, ix] = _leaf_value(u, ix)
             else:
@@ -79,7 +79,7 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
 
 
 class _Child:
-    """Where a value's sources are needed: their indices, the ranges of a reduce, the stand-ins of a pad."""
+    """Where a value's sources are needed: indices, ranges of a reduce, stand-ins of a pad."""
 
     def __init__(self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None):
         self.indices, self.ranges, self.conditions = indices, ranges, conditions
@@ -127,8 +127,8 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         below = u.src[0]
         while below.op in (Ops.RESHAPE, Ops.PERMUTE) and users[below] == 1:
             below = below.src[0]
-        # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone, or
-        # would be computed again for a range that it does not depend on.
+        # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone,
+        # or would be computed again for a range that it does not depend on.
         if (x.op is Ops.REDUCE and x.arg is op and users[below] == 1
                 and all(r in x.ranges for r in child.ranges)):
             return x.src[0].reduce(op, *child.ranges, *x.src[1:])
@@ -141,7 +141,7 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
 
 
 def _index_of(place: UOp, ix: Indices) -> UOp:
-    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops; reshapes of it are free."""
+    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops; reshapes are free."""
     while (memory := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
         ix, place = source_indices(place, ix), place.src[0]
     return memory.index(*ix, shape=place.shape)
@@ -151,10 +151,10 @@ def _index_of(place: UOp, ix: Indices) -> UOp:
 
 
 def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
-    """The value with real indices in place of stand-ins: its INDEXes guarded, 0 where a condition fails.
+    """The value with real indices in place of stand-ins: guarded, and 0 where a condition fails.
 
-    Where `exact` is False a product counts as 0 when one factor does: what is not there adds nothing
-    to a sum of products, even beside an inf.
+    Where `exact` is False a product counts as 0 when one factor does: what is not there adds
+    nothing to a sum of products, even beside an inf.
     """
     real = {r: index for r, (index, _) in conditions.items()}
     done: dict[UOp, UOp] = dict(real)
@@ -215,7 +215,7 @@ simplify_kernel = kernel_rules + sym
 
 
 def order_ranges(sink: UOp) -> UOp:
-    """Loops that reduces depend on go outermost, so that a reduce runs once for each of its results."""
+    """Loops that reduces depend on go outermost: a reduce runs once for each of its results."""
     nodes = sink.toposort()
     counts: Counter[UOp] = Counter()  # for each range, the reduces that depend on it
     for u in nodes:

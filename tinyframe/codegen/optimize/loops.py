@@ -4,7 +4,7 @@
     Opt(OptOps.UPCAST, 0, 8)       8 rows of axis 0 at a time, in registers
     Opt(OptOps.REORDER, (1, 0, 2)) axis 1 outermost
     Opt(OptOps.THREAD, 0)          the outermost loop divided among cores
-    Opt(OptOps.STAGE, 0, 2)        what loops inside axis 0 read of buffer 2 is copied first, in reading order
+    Opt(OptOps.STAGE, 0, 2)        what is read of argument 2 inside axis 0 is copied first
 
 An axis is a position in `axes(kernel)`: the loops around the stores, outermost first, then the
 loops of reduces. A new inner loop that is really a loop (SPLIT) stands right after its outer one;
@@ -67,7 +67,7 @@ def kind(r: UOp) -> AxisType:
 
 
 def axes(sink: UOp) -> list[UOp]:
-    """The loops of a kernel in order: around the stores, then of reduces (stages' own not counted)."""
+    """The loops of a kernel in order: around the stores, then of reduces, not those of copies."""
     around = [r for s in sink.src for r in s.own_ranges]
     inside = [r for u in sink.toposort() if u.op is Ops.REDUCE for r in u.own_ranges]
     return list(dict.fromkeys(r for r in (*around, *inside) if kind(r) in LOOPS))
@@ -85,9 +85,9 @@ def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> U
 def replace_ranges(root: UOp, mapping: dict[UOp, UOp],
                    also: Callable[[UOp], UOp | None] = lambda u: None,
                    owned_instead: dict[UOp, tuple[UOp, ...]] | None = None) -> UOp:
-    """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges in
-    that expression, in the order of `owned_instead` where it has one. `also` may change a rebuilt
-    node further."""
+    """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges
+    in that expression, in the order of `owned_instead` where it has one. `also` may change a
+    rebuilt node further."""
     order = owned_instead or {}
     done = dict(mapping)
     for u in root.toposort():
@@ -143,7 +143,7 @@ def _size(r: UOp, arg: Any) -> int:
 
 
 def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
-    """r -> outer*n + inner, the inner part of another kind. SPLIT, UPCAST, VECTOR and UNROLL are this.
+    """r -> outer*n + inner, the inner part of another kind: SPLIT, UPCAST, VECTOR, UNROLL.
 
     Where n does not divide the size, the last tile is moved back so that it ends with the axis
     (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
@@ -155,7 +155,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size == n:
         return replace_ranges(sink, {r: inner})
     outer = fresh_range(sink, -(-size // n), kind(r), 1)
-    owned = {r: (outer, inner) if size > n else (inner,)}
+    owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     start = outer * n if size > n else inner.const_like(0)
     index = start + inner
     if size % n == 0:
@@ -196,7 +196,7 @@ def _split(sink: UOp, opt: Opt) -> UOp:
 
 
 def _no_copy_inside(sink: UOp, r: UOp) -> None:
-    """Lanes and register copies of a loop would all write to the one panel that is filled inside it."""
+    """Lanes and register copies of a loop would write to the one panel that is filled inside it."""
     if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
         raise KernelOptError("an argument is copied inside this loop: STAGE comes after")
 
@@ -206,7 +206,7 @@ def _copies(sink: UOp) -> int:
 
 
 def _upcast(sink: UOp, opt: Opt) -> UOp:
-    """Copies in registers: what does not depend on the range stays shared, which makes a register tile."""
+    """Copies in registers; what does not depend on the range stays shared: a register tile."""
     r = _axis(sink, opt.axis)
     n = _size(r, opt.arg)
     if kind(r) is AxisType.REDUCE:
@@ -283,7 +283,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
 
 
 def _check_reduces_run_once(sink: UOp) -> None:
-    """Between the loops around a store that a reduce depends on there may be none that it does not."""
+    """Between the loops around a store that a reduce depends on is none that it does not."""
     orders = [[r for r in s.own_ranges if kind(r) in LOOPS] for s in sink.src]
     for u in sink.toposort():
         for order in orders if u.op is Ops.REDUCE else ():
@@ -299,9 +299,10 @@ def _check_reduces_run_once(sink: UOp) -> None:
 def _stage(sink: UOp, opt: Opt) -> UOp:
     """What the loops inside `axis` read of argument `arg` is first copied, in reading order.
 
-    Axis -1 is outside of all loops. The copy is the box of the indices: per dimension, the part of the index that changes inside, by
-    its bounds. Ranges that a dimension adds up (y + ky in a convolution) become one axis of the box,
-    and the condition of a padding is paid once, in the copy.
+    Axis -1 is outside of all loops. The copy is the box of the indices: per dimension, the part of
+    the index that changes inside, by its bounds. Ranges that a dimension adds up (y + ky in a
+    convolution) become one axis of the box, and the condition of a padding is paid once, in the
+    copy.
     """
     loops = axes(sink)
     if opt.axis != -1 and kind(_axis(sink, opt.axis)) is AxisType.REDUCE:
@@ -347,7 +348,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
             own.append(loop := fresh_range(sink, n, AxisType.LOOP, next(counter)))
             copied[d] = loop + low
     there = {d: (ix[d] - moving[d] + copied[d]).simplify() for d in box}
-    conditions, kept = [], []
+    conditions: list[UOp] = []
+    kept: list[UOp] = []
     for c in conjuncts(valid):
         if not (c.ranges - outside):
             conditions.append(c)
@@ -364,7 +366,7 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
 
 
 def _reading_order(sink: UOp) -> list[UOp]:
-    """All ranges in the order in which a reader runs through them: loops, then reduces, then copies, then lanes."""
+    """All ranges in the order in which a reader runs through them: loops, copies, lanes."""
     rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
     around = [r for s in sink.src for r in s.own_ranges]
     inside = [r for u in sink.toposort() if u.op is Ops.REDUCE for r in u.own_ranges]
@@ -372,7 +374,7 @@ def _reading_order(sink: UOp) -> list[UOp]:
 
 
 def _moved_condition(c: UOp, moving: list[UOp], copied: dict[int, UOp], outside: set[UOp]) -> UOp | None:
-    """A condition on an index, said of the copy's own index; None where it is about something else."""
+    """A condition on an index, said of the copy's own index; None where it is about another."""
     comparison = next((u for u in c.toposort() if u.op is Ops.CMPLT), None)
     if comparison is None or len(comparison.src) != 2 or comparison.src[1].op is not Ops.CONST:
         return None

@@ -1,4 +1,4 @@
-"""Before a kernel is scheduled: neighbouring loops become one, loops that are taken apart by divisions
+"""Before a kernel is scheduled: neighbouring loops become one, loops that divisions take apart
 become two, and equal reduce loops are shared."""
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tinyframe.uop.symbolic import terms
 def merge_neighbours(sink: UOp) -> UOp:
     """Two loops that are contiguous everywhere become one: 28 x 28 pixels are 784.
 
-    (y, x) becomes (p // 28, p % 28), and wherever those two are neighbouring dimensions of an INDEX,
-    one dimension p. If a division is left anywhere, nothing is gained and the loops stay.
+    (y, x) becomes (p // 28, p % 28), and wherever those two are neighbouring dimensions of an
+    INDEX, one dimension p. If a division is left anywhere, nothing is gained and the loops stay.
     """
     again = True
     while again:
@@ -71,7 +71,7 @@ def _divisions(sink: UOp) -> int:
 
 
 def _merge_dimensions(u: UOp) -> UOp | None:
-    """Neighbouring dimensions of an INDEX that are the quotient and the remainder of one expression."""
+    """Neighbouring dimensions of an INDEX that are quotient and remainder of one expression."""
     if u.op is not Ops.INDEX or u.arg is None:
         return None
     ix, shape = list(u.src[2:]), list(u.arg)
@@ -144,7 +144,8 @@ def share_reduce_loops(sink: UOp) -> UOp:
 
 def _needs(nest: tuple[UOp, ...], other: tuple[UOp, ...], needs: dict[tuple[UOp, ...], set]) -> bool:
     """Whether one loop nest uses a result of the other, directly or by way of more."""
-    seen, pending = set(), [nest]
+    seen: set[tuple[UOp, ...]] = set()
+    pending = [nest]
     while pending:
         for n in needs[pending.pop()] - seen:
             if n == other:
