@@ -101,11 +101,11 @@ class CStyleLanguage(Renderer):
         for dtype in self.vector_types:
             scalar = dtype.scalar()
             element = "char" if scalar is dtypes.bool else self.type_name(scalar)
-            yield (f"typedef {element} {short(dtype)} __attribute__((vector_size({scalar.itemsize * dtype.count}), "
-                   f"aligned({scalar.itemsize})));")
+            layout = f"vector_size({scalar.itemsize * dtype.count}), aligned({scalar.itemsize})"
+            yield f"typedef {element} {short(dtype)} __attribute__(({layout}));"
 
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        """One signature for every kernel: buffers, Variables' values, a share of the THREAD loop."""
+        """One signature for all kernels: buffers, Variables' values, a share of the THREAD loop."""
         count = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
         given = [f"bufs[{n}]" for n in range(count)] + [f"vals[{n}]" for n in range(len(variables(uops)))]
         given += ["start", "stop"] if is_threaded(uops) else []
@@ -304,7 +304,8 @@ class _Writer:
         """A vector of bools as integers of `width` bytes."""
         if self.mask_of(u) == width:
             return self.text(u)
-        return f"__builtin_convertvector({self.text(u)}, {self.language.type_name(_MASKS[width].vec(u.dtype.count))})"
+        mask = self.language.type_name(_MASKS[width].vec(u.dtype.count))
+        return f"__builtin_convertvector({self.text(u)}, {mask})"
 
     def declare(self, u: UOp, text: str, prefix: str) -> None:
         self.names[u] = name = self.number(prefix)

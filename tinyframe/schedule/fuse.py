@@ -272,8 +272,8 @@ class _Groups:
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
         self.by_number = list(reversed(stored))
-        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it stores,
-        # or since it reads what k overwrites; directly or not
+        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it
+        # stores, or since it reads what k overwrites; directly or not
         self.needs: dict[UOp, int] = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
