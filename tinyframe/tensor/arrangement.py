@@ -53,6 +53,9 @@ class Arrangement(Movement):
                 f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} has "
                 f"{most} elements to continue with"
             )
+        if min(before, after) < 0 and mode == "circular":  # the other end is that after the crop
+            cropped = self._part(axis, max(0, -before), size - max(0, -after))
+            return cropped._pad_axis(axis, max(0, before), max(0, after), mode)
         parts = []
         if before > 0:
             if mode == "reflect":
