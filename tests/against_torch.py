@@ -1,0 +1,62 @@
+"""The same function of the same inputs by tinyframe and by PyTorch: results and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from hypothesis import strategies as st
+
+from tests.values import check
+from tinyframe import Tensor
+
+
+def normal(seed: int, *shape: int) -> np.ndarray:
+    """Values of which no two are equal, so that a maximum is at one place."""
+    rng = np.random.default_rng((seed, *shape))
+    spread = rng.permutation(int(np.prod(shape))) / 8 - np.prod(shape) / 16
+    return (spread + rng.uniform(-0.05, 0.05, spread.shape)).reshape(shape).astype(np.float32) / 4
+
+
+seeds = st.integers(0, 10**6)
+
+
+def agree(
+    ours: Callable[..., Any],
+    theirs: Callable[..., Any],
+    inputs: Sequence[np.ndarray],
+    compiled: bool,
+    scale: float = 20,
+    what: str = "",
+    gradient: bool = True,
+) -> None:
+    """Both functions give the same; where they give a pair, its second part is equal.
+
+    With `gradient` the gradients of a weighted sum of the result by every input of floats are the
+    same too. Errors may be `scale` times float32's rounding, of the largest value there is.
+    """
+    mine, other = [], []
+    for array in inputs:
+        is_float = array.dtype.kind == "f" and gradient
+        mine.append(Tensor(array, requires_grad=is_float or None))
+        other.append(torch.tensor(array, requires_grad=is_float))
+    out, expected = ours(*mine), theirs(*other)
+    if isinstance(out, tuple):
+        check(out[1], expected[1].numpy(), compiled, what=f"indices of {what}")
+        out, expected = out[0], expected[0]
+    close(out, expected.detach().numpy(), compiled, scale, what)
+    if not gradient:
+        return
+    weights = normal(1, *expected.shape)
+    expected.backward(torch.tensor(weights))
+    floats = [(m, t) for m, t in zip(mine, other, strict=True) if t.requires_grad]
+    grads = out.gradient(*[m for m, _ in floats], gradient=Tensor(weights))
+    for number, (grad, (_, t)) in enumerate(zip(grads, floats, strict=True)):
+        close(grad, t.grad.numpy(), compiled, scale, f"gradient {number} of {what}")
+
+
+def close(t: Tensor, expected: np.ndarray, compiled: bool, scale: float, what: str) -> None:
+    largest = max(1.0, float(abs(expected).max(initial=0)))
+    check(t, expected, compiled, scale * largest, what)

@@ -1,0 +1,94 @@
+"""Losses by their formulas in NumPy, at their edges, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.values import check
+from tinyframe import Tensor, dtypes
+
+rng = np.random.default_rng(0)
+SCORES = rng.standard_normal((6, 4)).astype(np.float32)
+CLASSES = np.array([0, 3, 1, 2, 3, 0])
+
+
+def log_softmax(x: np.ndarray) -> np.ndarray:
+    shifted = x - x.max(1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+
+
+def test_cross_entropy_by_its_formula():
+    log_probs = log_softmax(SCORES.astype(np.float64))
+    losses = -log_probs[np.arange(6), CLASSES]
+    x, y = Tensor(SCORES), Tensor(CLASSES)
+    check(x.cross_entropy(y), losses.mean().astype(np.float32), True, 4)
+    check(x.cross_entropy(y, "none"), losses.astype(np.float32), True, 4)
+    check(x.cross_entropy(y, reduction="sum"), losses.sum().astype(np.float32), True, 8)
+    smooth = 0.8 * losses.mean() - 0.2 * log_probs.mean()
+    check(x.cross_entropy(y, label_smoothing=0.2), smooth.astype(np.float32), True, 4)
+    check(x.sparse_categorical_crossentropy(y), losses.mean().astype(np.float32), True, 4)
+    check(x.log_softmax(1).nll_loss(y), losses.mean().astype(np.float32), True, 4)
+
+
+def test_every_way_to_say_the_class_gives_one_loss():
+    x = Tensor(SCORES)
+    expected = x.cross_entropy(Tensor(CLASSES)).numpy()
+    one_hot = Tensor(np.eye(4, dtype=np.float32)[CLASSES])
+    check(x.cross_entropy(one_hot), expected, True, 4)
+    for dtype in (dtypes.uint8, dtypes.int64):
+        check(x.cross_entropy(Tensor(CLASSES).cast(dtype)), expected)
+
+
+def test_ignored_classes_do_not_count():
+    y = CLASSES.copy()
+    y[[1, 4]] = -1
+    kept = y >= 0
+    expected = Tensor(SCORES[kept]).cross_entropy(Tensor(y[kept])).numpy()
+    check(Tensor(SCORES).sparse_categorical_crossentropy(Tensor(y)), expected, True, 4)
+    check(Tensor(SCORES).cross_entropy(Tensor(y), ignore_index=-1), expected, True, 4)
+    each = Tensor(SCORES).cross_entropy(Tensor(y), "none", ignore_index=-1).numpy()
+    np.testing.assert_array_equal(each == 0, ~kept)
+
+
+def test_a_class_that_is_impossible_costs_nothing_where_it_is_wrong():
+    x = Tensor([[0.0, -np.inf, 1.0]], requires_grad=True)
+    loss = x.cross_entropy(Tensor([2]))
+    assert abs(loss.item() - np.log(1 + np.exp(-1))) < 1e-6
+    assert np.isfinite(loss.gradient(x)[0].numpy()).all()
+
+
+def test_logits_may_be_large():
+    x = Tensor([1e4, -1e4, 1e4, -1e4], requires_grad=True)
+    y = Tensor([1.0, 0, 0, 1])
+    check(x.binary_crossentropy_logits(y, "none"), np.float32([0, 0, 1e4, 1e4]), True)
+    check(x.binary_crossentropy_logits(y, "sum").gradient(x)[0], np.float32([0, 0, 1, -1]), True)
+    scores = Tensor([[1e4, -1e4]])
+    assert scores.cross_entropy(Tensor([1])).item() == 2e4
+
+
+def test_huber_is_a_parabola_that_goes_on_as_a_line():
+    x = Tensor([0.0, 0.5, -1, 3], requires_grad=True)
+    loss = x.huber_loss(Tensor.zeros(4), "none", delta=1)
+    check(loss, np.float32([0, 0.125, 0.5, 2.5]), True)
+    check(loss.sum().gradient(x)[0], np.float32([0, 0.5, -1, 1]), True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, y: x.cross_entropy(y, "average"),
+        lambda x, y: x.mse_loss(x, "average"),
+        lambda x, y: x.binary_crossentropy(x, reduction=None),
+        lambda x, y: x.cross_entropy(y[:3]),
+        lambda x, y: x.cross_entropy(y, label_smoothing=1.5),
+        lambda x, y: x.cross_entropy(y.float()),
+        lambda x, y: x.sparse_categorical_crossentropy(y.reshape(2, 3)),
+        lambda x, y: x.sparse_categorical_crossentropy(x),
+        lambda x, y: x.nll_loss(y.reshape(6, 1)),
+        lambda x, y: x.huber_loss(x, delta=0),
+    ],
+)
+def test_what_does_not_fit_is_a_value_error(call):
+    with pytest.raises(ValueError):
+        call(Tensor(SCORES), Tensor(CLASSES))

@@ -1,0 +1,181 @@
+"""Pooling, unpooling and interpolation agree with PyTorch, forward and backward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.against_torch import agree, normal, seeds
+from tests.values import sometimes
+from tinyframe import Tensor, dtypes
+
+F = torch.nn.functional
+
+
+@st.composite
+def poolings(draw, dilated: bool):
+    """Sizes and options that fit each other."""
+    axes = draw(st.sampled_from((1, 2, 2, 3)))
+    numbers = [
+        [draw(st.integers(low, high)) for _ in range(axes)]
+        for low, high in ((1, 3), (1, 3), (1, 2 if dilated else 1), (0, 4))
+    ]
+    kernel, stride, dilation, more = numbers
+    padding = [draw(st.integers(0, k // 2)) for k in kernel]
+    size = [m + d * (k - 1) + 1 for m, d, k in zip(more, dilation, kernel, strict=True)]
+    options = {"stride": stride, "padding": padding, "ceil_mode": draw(st.booleans())}
+    if dilated:
+        options["dilation"] = dilation
+    return axes, (2, *size), tuple(kernel), options
+
+
+OURS = {
+    "max": {1: Tensor.max_pool1d, 2: Tensor.max_pool2d, 3: Tensor.max_pool3d},
+    "avg": {1: Tensor.avg_pool1d, 2: Tensor.avg_pool2d, 3: Tensor.avg_pool3d},
+}
+THEIRS = {
+    "max": {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d},
+    "avg": {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d},
+}
+
+
+@given(case=poolings(dilated=True), seed=seeds, indices=st.booleans(), compiled=sometimes)
+@settings(max_examples=30)
+def test_max_pool(case, seed, indices, compiled):
+    axes, shape, kernel, options = case
+    options["return_indices"] = indices
+    agree(
+        lambda x: OURS["max"][axes](x, kernel, **options),
+        lambda x: THEIRS["max"][axes](x, kernel, **options),
+        [normal(seed, *shape)], compiled, what=str(case),
+    )  # fmt: skip
+
+
+@given(case=poolings(dilated=False), seed=seeds, included=st.booleans(), compiled=sometimes)
+@settings(max_examples=20)
+def test_avg_pool(case, seed, included, compiled):
+    axes, shape, kernel, options = case
+    options["count_include_pad"] = included
+    agree(
+        lambda x: OURS["avg"][axes](x, kernel, **options),
+        lambda x: THEIRS["avg"][axes](x, kernel, **options),
+        [normal(seed, *shape)], compiled, what=str(case),
+    )  # fmt: skip
+
+
+@given(p=st.sampled_from((1.0, 2.0, 3.0)), stride=st.integers(1, 3), ceil=st.booleans(),
+       compiled=sometimes)  # fmt: skip
+@settings(max_examples=6)
+def test_lp_pool(p, stride, ceil, compiled):
+    x = abs(normal(0, 1, 2, 5, 6)) + 0.5
+    agree(
+        lambda x: x.lp_pool2d(p, (2, 3), stride, ceil),
+        lambda x: F.lp_pool2d(x, p, (2, 3), stride, ceil),
+        [x], compiled, 200,
+    )  # fmt: skip
+
+
+def test_max_pool_of_infinities_and_nan():
+    x = np.array([[[-np.inf, -np.inf, 3, np.nan], [-np.inf, -np.inf, 7, 7]]], np.float32)
+    agree(
+        lambda x: x.max_pool2d(2, padding=1, stride=1, return_indices=True),
+        lambda x: F.max_pool2d(x, 2, padding=1, stride=1, return_indices=True),
+        [x], compiled=True, gradient=False,
+    )  # fmt: skip
+
+
+@given(sizes=st.tuples(*[st.integers(1, 6)] * 4), seed=seeds, compiled=sometimes)
+@settings(max_examples=10)
+def test_adaptive_pool(sizes, seed, compiled):
+    h, w, *wanted = sizes
+    x = [normal(seed, 2, h, w)]
+    agree(
+        lambda x: x.adaptive_avg_pool2d(wanted), lambda x: F.adaptive_avg_pool2d(x, wanted),
+        x, compiled, what=str(sizes),
+    )  # fmt: skip
+    agree(
+        lambda x: x.adaptive_max_pool2d(wanted, return_indices=True),
+        lambda x: F.adaptive_max_pool2d(x, wanted, return_indices=True),
+        x, compiled, what=str(sizes),
+    )  # fmt: skip
+
+
+def test_adaptive_pool_of_one_axis_and_of_whole_axes():
+    x = [normal(0, 2, 3, 7)]
+    agree(lambda x: x.adaptive_avg_pool1d(3), lambda x: F.adaptive_avg_pool1d(x, 3), x, True)
+    agree(lambda x: x.adaptive_max_pool1d(3), lambda x: F.adaptive_max_pool1d(x, 3), x, True)
+    agree(
+        lambda x: x.adaptive_avg_pool2d((None, 1)),
+        lambda x: F.adaptive_avg_pool2d(x, (None, 1)), x, True,
+    )  # fmt: skip
+
+
+@given(h=st.integers(2, 5), w=st.integers(2, 5), stride=st.integers(1, 2), compiled=sometimes)
+@settings(max_examples=15)
+def test_max_unpool(h, w, stride, compiled):
+    _, indices = F.max_pool2d(torch.tensor(normal(0, 2, 2, h, w)), 2, stride, return_indices=True)
+    if stride == 1:  # an element that is the largest of two windows has one value there
+        pooled = F.max_pool2d(torch.tensor(normal(0, 2, 2, h, w)), 2, stride).numpy()
+    else:
+        pooled = normal(1, *indices.shape)
+    ours = Tensor(indices.numpy().astype(np.int32))
+    agree(
+        lambda x: x.max_unpool2d(ours, 2, stride, output_size=(h, w)),
+        lambda x: F.max_unpool2d(x, indices, 2, stride, output_size=(h, w)),
+        [pooled], compiled, gradient=stride == 2,
+    )  # fmt: skip
+
+
+def test_max_unpool_to_the_smallest_size_that_fits():
+    x = torch.tensor(normal(0, 1, 2, 6, 9))
+    values, indices = F.max_pool2d(x, (2, 3), return_indices=True)
+    agree(
+        lambda v: v.max_unpool2d(Tensor(indices.numpy()), (2, 3)),
+        lambda v: F.max_unpool2d(v, indices, (2, 3)),
+        [values.numpy()], compiled=True,
+    )  # fmt: skip
+
+
+# ---- interpolation -------------------------------------------------------------------------------
+
+NAMES = {
+    ("linear", 1): "linear", ("linear", 2): "bilinear", ("linear", 3): "trilinear",
+    ("cubic", 2): "bicubic",
+}  # fmt: skip
+
+
+@st.composite
+def resizings(draw):
+    mode, axes = draw(st.sampled_from((
+        ("nearest", 1), ("nearest", 2), ("nearest-exact", 2), ("nearest-exact", 3),
+        ("linear", 1), ("linear", 2), ("linear", 3), ("cubic", 2),
+    )))  # fmt: skip
+    old, new = ([draw(st.integers(1, 7)) for _ in range(axes)] for _ in range(2))
+    aligned = not mode.startswith("nearest") and draw(st.booleans())
+    return mode, old, new, aligned
+
+
+@given(case=resizings(), seed=seeds, compiled=sometimes)
+@settings(max_examples=24)
+def test_interpolate(case, seed, compiled):
+    mode, old, new, aligned = case
+    agree(
+        lambda x: x.interpolate(new, mode, aligned),
+        lambda x: F.interpolate(
+            x, new, mode=NAMES.get((mode, len(new)), mode), align_corners=aligned or None
+        ),
+        [normal(seed, 1, 2, *old)], compiled, 200, str(case),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_interpolation_of_uint8_is_pytorchs_to_one(mode):
+    x = np.random.default_rng(0).integers(0, 256, (1, 2, 6, 7), np.uint8)
+    ours = Tensor(x).interpolate((9, 5), mode)
+    theirs = F.interpolate(torch.tensor(x), (9, 5), mode=mode).numpy()
+    assert ours.dtype is dtypes.uint8
+    differences = abs(ours.numpy().astype(int) - theirs.astype(int))
+    assert differences.max() <= (0 if mode.startswith("nearest") else 1)
