@@ -1,0 +1,205 @@
+"""What networks are made of: against NumPy, in other dtypes, and what does not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.values import check
+from tinyframe import Tensor, dtypes
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
+
+
+# ---- windows -------------------------------------------------------------------------------------
+
+
+def correlation(x: np.ndarray, w: np.ndarray, stride: int) -> np.ndarray:
+    """A convolution of two axes by its definition."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))
+    windows = windows[:, :, ::stride, ::stride]
+    return np.einsum("bchwij,ocij->bohw", windows, w)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_convolution_by_its_definition(stride):
+    x, w, b = normal(2, 3, 7, 6), normal(4, 3, 3, 2), normal(4)
+    expected = correlation(x, w, stride) + b[:, None, None]
+    check(Tensor(x).conv2d(Tensor(w), Tensor(b), stride=stride), expected, True, 8)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_transposed_convolution_is_the_gradient_of_a_convolution(stride):
+    w = Tensor(normal(4, 3, 3, 2))
+    x = Tensor(normal(2, 3, 7, 6), requires_grad=True)
+    out = x.conv2d(w, stride=stride)
+    flowing = Tensor(normal(*out.shape))
+    (expected,) = out.gradient(x, gradient=flowing)
+    reach = [(7 - 3) % stride, (6 - 2) % stride]
+    found = flowing.conv_transpose2d(w, stride=stride, output_padding=reach)
+    check(found, expected.numpy(), True, 8)
+
+
+def test_the_gradients_of_a_convolution_are_convolutions():
+    x, w = (Tensor(normal(*s), requires_grad=True).realize() for s in ((2, 3, 8, 8), (4, 3, 3, 3)))
+    out = x.conv2d(w)
+    flowing = Tensor(normal(*out.shape)).realize()
+    grads = out.gradient(x, w, gradient=flowing)
+    kernels = grads[0].schedule(grads[1])
+    assert len(kernels) == 2, "one loop nest for each, with nothing stored between"
+
+
+def test_max_pool_of_ints_and_its_indices():
+    x = np.arange(24).reshape(1, 1, 4, 6)[..., ::-1].copy()
+    values, indices = Tensor(x).cast("int8").max_pool2d(2, return_indices=True)
+    check(values, x[:, :, 1::2, ::2], True)
+    check(indices, np.array([[[[6, 8, 10], [18, 20, 22]]]]), True)
+    assert values.dtype is dtypes.int8 and indices.dtype is dtypes.int32
+
+
+def test_unpooling_puts_values_back_where_they_were():
+    x = Tensor(normal(1, 2, 5, 7))
+    values, indices = x.max_pool2d(2, return_indices=True)
+    back = values.max_unpool2d(indices, output_size=x.shape)
+    found = back.numpy()
+    assert back.shape == x.shape and (found != 0).sum() == values.numel()
+    np.testing.assert_array_equal(found[found != 0], x.numpy()[found != 0])
+
+
+def test_a_nan_stays_where_it_is_when_resized():
+    x = normal(1, 1, 4, 4)
+    x[0, 0, 0, 0] = np.nan
+    for mode in ("nearest", "linear"):
+        found = Tensor(x).interpolate((8, 8), mode).numpy()
+        assert np.isnan(found[0, 0, 0, 0]) and np.isfinite(found[0, 0, 4:, 4:]).all()
+
+
+def test_one_size_resizes_one_axis():
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    check(Tensor(x).interpolate(2), np.float32([[0.5, 2.5], [4.5, 6.5]]), True)
+    check(Tensor(x).interpolate((8,), "nearest"), x.repeat(2, 1), True)
+    check(Tensor(x).interpolate((4,), "cubic"), x)
+
+
+# ---- layers --------------------------------------------------------------------------------------
+
+
+def test_linear_multiplies_by_in_times_out_and_a_vector_element_by_element():
+    x, w, b = normal(2, 3), normal(3, 5), normal(5)
+    check(Tensor(x).linear(Tensor(w), Tensor(b)), x @ w + b, True, 4)
+    check(Tensor(x).linear(Tensor(w[:, 0]), Tensor(b[:3])), x * w[:, 0] + b[:3], True, 4)
+    assert Tensor(x).linear(Tensor(w), dtype="half").dtype is dtypes.half
+
+
+def test_sequential_applies_one_after_the_other():
+    layers = [lambda x: x + 1, Tensor.exp, lambda x: x.sum(0)]
+    check(Tensor([0.0, 1.0]).sequential(layers), np.float32(np.e + np.e**2), True, 4)
+    check(Tensor([2.0]).sequential([]), np.float32([2]))
+
+
+def test_embedding_takes_rows_and_zeros_for_those_that_there_are_not():
+    w = normal(4, 3)
+    found = Tensor([[0, 3], [1, 9]]).embedding(Tensor(w))
+    expected = np.concatenate([w, np.zeros((6, 3), np.float32)])[[[0, 3], [1, 9]]]
+    check(found, expected, True)
+
+
+def test_norms_by_their_formulas():
+    x = normal(3, 4, 5)
+    mean, std = x.mean(-1, keepdims=True), np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    check(Tensor(x).layernorm(), (x - mean) / std, True, 8)
+    check(Tensor(x).rms_norm(), x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6), True, 8)
+    m, i, w, b = normal(4), abs(normal(4)), normal(4), normal(4)
+    columns = [values[:, None] for values in (m, i, w, b)]
+    expected = (x - columns[0]) * columns[1] * columns[2] + columns[3]
+    tensors = [Tensor(values) for values in (w, b, m, i)]
+    check(Tensor(x).batchnorm(*tensors), expected, True, 8)
+    check(Tensor(x).batchnorm(None, None, *tensors[2:]), (x - columns[0]) * columns[1], True, 8)
+
+
+def test_dropout_keeps_the_mean_in_training_and_everything_outside():
+    Tensor.manual_seed(0)
+    x = Tensor.ones(100, 100, requires_grad=True)
+    assert x.dropout(0.3) is x
+    with Tensor.train():
+        out = x.dropout(0.3)
+        assert x.dropout(0) is x
+        assert (x.dropout(1).numpy() == 0).all()
+        another = x.dropout(0.3).numpy()
+    (grad,) = out.sum().gradient(x)
+    values = out.numpy()
+    np.testing.assert_allclose(np.unique(values), [0, 1 / 0.7], rtol=1e-6)
+    assert abs(values.mean() - 1) < 0.05 and (values != another).any()
+    np.testing.assert_array_equal(grad.numpy(), values)
+    for p in (-0.1, 1.5):
+        with pytest.raises(ValueError):
+            x.dropout(p)
+
+
+# ---- attention -----------------------------------------------------------------------------------
+
+
+def test_attention_to_equal_keys_is_the_mean_of_the_values():
+    value = normal(2, 5, 3)
+    found = Tensor(normal(2, 4, 6)).scaled_dot_product_attention(
+        Tensor.ones(2, 5, 6), Tensor(value)
+    )
+    check(found, np.repeat(value.mean(1, keepdims=True), 4, 1), True, 4)
+
+
+def test_a_query_that_sees_nothing_gets_zeros_and_finite_gradients():
+    q, k, v = (Tensor(normal(2, 3, 4) * n, requires_grad=True) for n in (1, 2, 3))
+    mask = Tensor([[True, False, True], [False, False, False], [True, True, True]])
+    out = q.scaled_dot_product_attention(k, v, mask)
+    assert (out.numpy()[:, 1] == 0).all()
+    for grad in out.sum().gradient(q, k, v):
+        assert np.isfinite(grad.numpy()).all()
+
+
+def test_attention_drops_weights_in_training_only():
+    Tensor.manual_seed(0)
+    q, k, v = (Tensor(normal(1, 8, 4)) for _ in range(3))
+    plain = q.scaled_dot_product_attention(k, v).numpy()
+    np.testing.assert_array_equal(
+        q.scaled_dot_product_attention(k, v, dropout_p=0.5).numpy(), plain
+    )
+    with Tensor.train():
+        dropped = q.scaled_dot_product_attention(k, v, dropout_p=0.5).numpy()
+    assert not np.allclose(dropped, plain)
+
+
+# ---- what does not fit ---------------------------------------------------------------------------
+
+ONES = Tensor.ones(1, 4, 5, 5)
+
+
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: ONES.conv2d(Tensor.ones(2, 3, 3, 3)), ValueError),
+        (lambda: ONES.conv2d(Tensor.ones(3, 2, 3, 3), groups=2), ValueError),
+        (lambda: ONES.conv2d(Tensor.ones(2, 4, 6, 3)), ValueError),
+        (lambda: ONES.conv2d(Tensor.ones(2, 4, 3, 3), padding="some"), ValueError),
+        (lambda: ONES.conv2d(Tensor.ones(2, 4, 3, 3), padding="same", stride=2), ValueError),
+        (lambda: ONES.conv2d(Tensor.ones(2, 4, 3, 3), padding=(1, 2, 3)), ValueError),
+        (lambda: ONES.conv1d(Tensor.ones(2, 4, 3, 3)), ValueError),
+        (lambda: ONES.conv_transpose2d(Tensor.ones(3, 4, 3, 3)), ValueError),
+        (lambda: ONES.conv_transpose2d(Tensor.ones(4, 4, 3)), ValueError),
+        (lambda: Tensor.ones(5).max_pool2d(), ValueError),
+        (lambda: ONES.avg_pool2d(2, (1, 2, 3)), ValueError),
+        (lambda: ONES.max_pool2d(9), ValueError),
+        (lambda: ONES.interpolate((0, 2)), ValueError),
+        (lambda: ONES.interpolate((2, 2), "best"), ValueError),
+        (lambda: ONES.interpolate((2, 2), "nearest", align_corners=True), ValueError),
+        (lambda: ONES.groupnorm(3), ValueError),
+        (lambda: Tensor([1.0]).embedding(Tensor.ones(2, 2)), TypeError),
+        (lambda: ONES.scaled_dot_product_attention(ONES, ONES, ONES, is_causal=True), RuntimeError),
+        (lambda: ONES.scaled_dot_product_attention(
+            Tensor.ones(1, 3, 5, 5), ONES, enable_gqa=True), ValueError),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_an_error(call, error):
+    with pytest.raises(error):
+        call()
