@@ -41,3 +41,7 @@ class AssignError(RuntimeError, ValueError):
 
 class SingleElementError(AssertionError, ValueError, RuntimeError):
     """`item()` of a Tensor that has not exactly one element."""
+
+
+class ModeError(ValueError, NotImplementedError):
+    """A way of doing something, given by name, that there is not."""

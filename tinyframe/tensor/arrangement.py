@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import ConstType
-from tinyframe.errors import ShapeError
+from tinyframe.errors import ModeError, ShapeError
 from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.movement import Movement
 
@@ -35,7 +35,7 @@ class Arrangement(Movement):
         if mode == "constant":
             return super().pad(padding, value=value)
         if mode not in ("reflect", "replicate", "circular"):
-            raise NotImplementedError(
+            raise ModeError(
                 f'pad mode {mode!r} is unknown; there are "constant", "reflect", "replicate" and '
                 '"circular"'
             )
