@@ -365,6 +365,21 @@ def test_gradient_flows_through_what_has_been_realized():
     check(x.grad, [12.0, 24.0], compiled=True)
 
 
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_after_the_result_has_been_read_is_the_same(name):
+    inputs = [a.astype(np.float32) for a in examples(1)[0]]
+    wanted = [Tensor(a, requires_grad=True) for a in inputs]
+    expected = weighted(SMOOTH[name](*wanted)).gradient(*wanted)
+    x, y = (Tensor(a, requires_grad=True) for a in inputs)
+    out = SMOOTH[name](x, y)
+    loss = weighted(out)
+    out.numpy()
+    loss.item()
+    grads = loss.gradient(x, y, out)
+    for grad, want in zip(grads, expected, strict=False):
+        np.testing.assert_allclose(evaluate(grad.uop), evaluate(want.uop), rtol=1e-4, atol=1e-5)
+
+
 def test_gradient_flows_through_results_realized_step_by_step():
     w = Tensor([0.5], requires_grad=True)
     state = Tensor([1.0])

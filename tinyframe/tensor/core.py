@@ -200,7 +200,7 @@ class Tensor(
         graph = self.uop
         if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):
             # The result of a kernel in another order: stored in that order at once.
-            stored = self.contiguous().realize()
+            stored = self._of(self.uop.contiguous(), False).realize()
             update_live_tensors({self.uop: stored.uop})
         self.realize()
         whole = whole_buffer(self.uop)

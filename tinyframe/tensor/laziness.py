@@ -33,8 +33,8 @@ def unrealized(*tensors: TensorBase) -> list[UOp]:
 def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
     """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
     tensors: list[Any] = list(live_tensors.values())
-    remember(tensors, becomes)
-    kept = [(value, _less_contiguous(value, graph, becomes)) for value, graph in history.items()]
+    becomes = remember(tensors, becomes)
+    kept = list(history.items())
     graphs = [tensor.uop for tensor in tensors]
     # of a history only what is below it: on top is the very node that has become the value
     sources = [UOp(Ops.SINK, dtypes.void, graph.src) for _, graph in kept]
@@ -48,22 +48,25 @@ def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
             del history[value]
 
 
-def _less_contiguous(value: UOp, graph: UOp, becomes: dict[UOp, UOp]) -> UOp:
-    """What a value is made of, without the CONTIGUOUS that stored it for somebody who then became
-    that value: or it would be made of itself."""
-    stored = graph.op is Ops.CONTIGUOUS and becomes.get(graph.src[0]) is value
-    return graph.src[0] if stored else graph
+def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """Notes in `history` what those of `becomes` were computed from that gradients flow through.
 
-
-def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> None:
-    """Notes in `history` what those of `becomes` were computed from that gradients flow through."""
+    Returns `becomes` without views that gradients flow through: replacing what they are views of
+    is enough, and leaves the views on the way, at which a gradient may be wanted.
+    """
     leaves = {tensor.uop for tensor in tensors if tensor.requires_grad}
     if not leaves:
-        return
+        return becomes
     depends: set[UOp] = set()
     for u in UOp.sink(*leaves).toposort():
         if any(s in depends or s in leaves for s in u.src):
             depends.add(u)
+    memory = {old: new.base for old, new in becomes.items()}
+    becomes = {
+        old: new
+        for old, new in becomes.items()
+        if old is old.base or old not in depends or new.base is not memory.get(old.base, old.base)
+    }
     for old, new in becomes.items():
         if old.base.op is Ops.ASSIGN and old not in history:  # what is assigned to begins anew
             for value in [value for value in history if value.base is new.base]:
@@ -72,6 +75,7 @@ def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> None:
             history[new] = history[old]
         elif old in depends:
             history[new] = old
+    return becomes
 
 
 def is_moved(uop: UOp) -> bool:
