@@ -170,8 +170,8 @@ class _Graph:
                 not is_leaf(u) and u.op not in _NOT_ELEMENT_BY_ELEMENT
                 and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src))
             self.reads_memory[u] = is_memory(u) or any(self.reads_memory.get(s, False) for s in u.src)
-            if is_leaf(u) or u.op is Ops.REDUCE_AXIS:
-                self.cost[u] = 0
+            if is_leaf(u) or u.op is Ops.REDUCE_AXIS or (u.op is Ops.EXPAND and u.size > u.src[0].size):
+                self.cost[u] = 0  # of what is stretched, the short form is stored if any
             else:
                 own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
                 self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)

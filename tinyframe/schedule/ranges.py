@@ -20,6 +20,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import Placed, is_leaf, memory_state
+from tinyframe.schedule.pick import pick_rules
 from tinyframe.uop.movement import Indices, condition, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
@@ -208,7 +209,7 @@ kernel_rules = PatternMatcher([
     (UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="index"),), name="x"),
      lambda x, index: x.const_like(0) if index.src[1].op is Ops.CONST and not index.src[1].arg else None),
 ])
-simplify_kernel = kernel_rules + sym
+simplify_kernel = kernel_rules + pick_rules(guard) + sym
 
 
 # ---- canonical form -----------------------------------------------------------------------------
