@@ -21,7 +21,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -415,8 +417,9 @@ class Buffer:
             GlobalCounters.count_memory(-self.nbytes)
             allocator.free(opaque, max(self.nbytes, 1))
 
-    def __del__(self) -> None:
-        if getattr(self, "_allocator", None) is not None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When Python ends, the memory goes anyway, and what is needed to give it back is gone.
+        if getattr(self, "_allocator", None) is not None and not is_finalizing():
             self.deallocate()
 
     @property
