@@ -3,6 +3,7 @@
 Each pass is a function from graph to graph; `passes` reads like the table of contents of this
 package. DEBUG=4 prints the kernel after each of them and the rules that fired.
 """
+
 from __future__ import annotations
 
 import functools
@@ -47,7 +48,9 @@ def simplify(sink: UOp, job: Compilation) -> UOp:
 
 
 def tidy(sink: UOp, job: Compilation) -> UOp:
-    return sink if settings.NOOPT else share_reduce_loops(split_at_divisions(merge_neighbours(sink)))
+    return (
+        sink if settings.NOOPT else share_reduce_loops(split_at_divisions(merge_neighbours(sink)))
+    )
 
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
@@ -83,10 +86,15 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
 ]
 
 
-def full_rewrite_to_sink(sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None) -> UOp:
+def full_rewrite_to_sink(
+    sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None
+) -> UOp:
     """The kernel after all passes: only real loops, flat indices and ops the device has."""
     from tinyframe.device import Device
-    job = Compilation(renderer or Device[Device.DEFAULT].renderer, None if opts is None else list(opts))
+
+    job = Compilation(
+        renderer or Device[Device.DEFAULT].renderer, None if opts is None else list(opts)
+    )
     return _run_passes(sink, job)
 
 
@@ -110,16 +118,32 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
     written = {s.src[0].src[0].arg for s in ast.src}
     return ProgramSpec(
-        name=kernel_name(ast, function), function=function, src=source, device=renderer.device, ast=ast, uops=uops,
-        loops=loops, globals=sorted(used),
-        outs=sorted(written), ins=[a for a in arguments if a not in written], vars=variables(uops),
-        threads=thread_count(uops), opts=job.opts or [], ops_estimate=estimate_ops(ast), mem_estimate=estimate_mem(ast))
+        name=kernel_name(ast, function),
+        function=function,
+        src=source,
+        device=renderer.device,
+        ast=ast,
+        uops=uops,
+        loops=loops,
+        globals=sorted(used),
+        outs=sorted(written),
+        ins=[a for a in arguments if a not in written],
+        vars=variables(uops),
+        threads=thread_count(uops),
+        opts=job.opts or [],
+        ops_estimate=estimate_ops(ast),
+        mem_estimate=estimate_mem(ast),
+    )
 
 
 def _named_loops(optimized: UOp) -> list[UOp]:
     """The RANGEs whose sizes make a kernel's name: loops in order, then copies, then lanes."""
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
-    gone = [r for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)
-            for r in nodes if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied]
+    gone = [
+        r
+        for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)
+        for r in nodes
+        if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied
+    ]
     return [*axes(optimized), *gone]

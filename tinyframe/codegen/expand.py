@@ -3,6 +3,7 @@
 After it a kernel has only real loops left, every INDEX is one flat number, and what varied along a
 VECTOR range is a vector: a contiguous load stays one load, others are gathered lane by lane.
 """
+
 from __future__ import annotations
 
 import functools
@@ -39,7 +40,9 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
     """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
     done: dict[UOp, UOp] = dict(values)
     keys = values.keys()
-    for u in root.toposort(gate=lambda u: u.op is not Ops.INDEX and u not in values and bool(u.ranges & keys)):
+    for u in root.toposort(
+        gate=lambda u: u.op is not Ops.INDEX and u not in values and bool(u.ranges & keys)
+    ):
         if u in done or not u.ranges & keys:
             continue
         if u.op is Ops.INDEX:
@@ -67,7 +70,9 @@ def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
             out.append(i.substitute(values).simplify())
             continue
         offset = ts.get(None, 0) + sum(f * values[t].arg for t, f in ts.items() if t in values)
-        out.append(total({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype))
+        out.append(
+            total({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype)
+        )
     if valid.ranges & keys:
         valid = valid.substitute(values).simplify()
     return UOp(Ops.INDEX, index.dtype, (put_constants(memory, values), valid, *out), index.arg)
@@ -102,10 +107,16 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
     groups: dict[tuple[UOp, ...], list[UOp]] = {}
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
-        body = store.replace(src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied]))
+        body = store.replace(
+            src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied])
+        )
         groups.setdefault(copied, []).append(body)
-    return [copy for copied, bodies in groups.items() for values in assignments(list(copied))
-            for copy in put_constants(UOp.sink(*bodies), values).src]
+    return [
+        copy
+        for copied, bodies in groups.items()
+        for values in assignments(list(copied))
+        for copy in put_constants(UOp.sink(*bodies), values).src
+    ]
 
 
 def flatten_indices(sink: UOp) -> UOp:
@@ -117,8 +128,12 @@ def flatten_indices(sink: UOp) -> UOp:
         new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
         if u.op is Ops.STAGE:
             sizes = [length(r) for r in u.own_ranges]
-            scratch = UOp(Ops.DEFINE_LOCAL, u.dtype.ptr(functools.reduce(int.__mul__, sizes, 1), AddrSpace.LOCAL), (),
-                          next(number))
+            scratch = UOp(
+                Ops.DEFINE_LOCAL,
+                u.dtype.ptr(functools.reduce(int.__mul__, sizes, 1), AddrSpace.LOCAL),
+                (),
+                next(number),
+            )
             place = scratch.index(flatten(u.own_ranges, sizes))
             new = UOp(Ops.STAGE, scratch.dtype, (place.store(new.src[0]), *new.src[1:]), u.arg)
         elif u.op is Ops.INDEX and u.arg is not None:
@@ -129,7 +144,9 @@ def flatten_indices(sink: UOp) -> UOp:
 
 def _flat(ix: tuple[UOp, ...], shape: tuple) -> UOp:
     """Row-major; in 64 bits where 32 could overflow."""
-    elements = functools.reduce(lambda a, b: a * b, (s if isinstance(s, int) else s.vmax for s in shape), 1)
+    elements = functools.reduce(
+        lambda a, b: a * b, (s if isinstance(s, int) else s.vmax for s in shape), 1
+    )
     if elements > dtypes.max(dtypes.int):
         ix = tuple(i.cast(dtypes.long) for i in ix)
     flat = flatten(ix, shape)
@@ -169,7 +186,11 @@ def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
         ranges = [r for r in u.src if r.op is Ops.RANGE and r.arg[1] is AxisType.VECTOR]
         kept = [done[s] for s in u.src if s not in ranges]
         # an unrolled store gives several, held together by a SINK
-        flat = [x for s in kept for x in (s.src if s.op is Ops.SINK else (s,))] if u.op is Ops.SINK else kept
+        flat = (
+            [x for s in kept for x in (s.src if s.op is Ops.SINK else (s,))]
+            if u.op is Ops.SINK
+            else kept
+        )
         return u.replace(src=tuple(flat))
     if lane is None:
         return u if src == u.src else u.replace(src=src)
@@ -192,17 +213,26 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
         step = ts.get(lane, 0)
         return [_place(index, valid, first, done).replace(arg=None if step == 1 else step)]
     if any(lane in u.ranges for u in data):  # the indices are a vector that was loaded or computed
-        return [UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
-                for k in range(length(lane))]
+        return [
+            UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
+            for k in range(length(lane))
+        ]
     constants = [{lane: UOp.const(dtypes.int, k)} for k in range(length(lane))]
-    return [_place(index, put_constants(valid, k).simplify(), put_constants(flat, k).simplify(),
-                   done) for k in constants]
+    return [
+        _place(index, put_constants(valid, k).simplify(), put_constants(flat, k).simplify(), done)
+        for k in constants
+    ]
 
 
 def _data_in(index: UOp) -> list[UOp]:
-    """The values that an index's own expressions are computed from: loaded, or a reduce's result."""
-    found = (u for s in index.src[1:] if s.op not in (Ops.CONST, Ops.RANGE)
-             for u in s.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE)))
+    """The values that an index's own expressions are computed from: loaded, or a reduce's "
+    "result."""
+    found = (
+        u
+        for s in index.src[1:]
+        if s.op not in (Ops.CONST, Ops.RANGE)
+        for u in s.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
+    )
     return [u for u in found if u.op in (Ops.LOAD, Ops.REDUCE)]
 
 
@@ -234,7 +264,9 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     places = _lane_places(index, lane, done)
     if len(places) == 1:
         return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
-    return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (p, value.gep(k), *loops)) for k, p in enumerate(places)])
+    return UOp.sink(
+        *[UOp(Ops.STORE, dtypes.void, (p, value.gep(k), *loops)) for k, p in enumerate(places)]
+    )
 
 
 def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:

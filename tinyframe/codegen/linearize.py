@@ -7,6 +7,7 @@ and reductions over the same ranges share a loop. Nothing else decides where cod
 maximum in a softmax, which depends on the row only, is computed once per row, before the column
 loop.
 """
+
 from __future__ import annotations
 
 import functools
@@ -96,7 +97,9 @@ def loops_of_their_own(sink: UOp) -> UOp:
         for u in sorted(reduces, key=lambda u: -len(u.ranges)):
             for r in u.own_ranges:
                 keeper.setdefault(r, (u.own_ranges, u.ranges))
-        moved = [u for u in reduces if any(keeper[r] != (u.own_ranges, u.ranges) for r in u.own_ranges)]
+        moved = [
+            u for u in reduces if any(keeper[r] != (u.own_ranges, u.ranges) for r in u.own_ranges)
+        ]
         if not moved:
             return sink
         number = itertools.count(1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE))
@@ -114,11 +117,14 @@ def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
             continue
         around = runs_of(u, parent)
         if extra := [r for r in around if r not in u.ranges]:
-            raise RuntimeError(f"a reduce would run anew in {len(extra)} loops that it does not "
-                               f"depend on: {extra}")
+            raise RuntimeError(
+                f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}"
+            )
         if (loops := _loops_down_to(u.own_ranges[-1], parent)) != [*around, *u.own_ranges]:
-            raise RuntimeError(f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its "
-                               f"result of {around}")
+            raise RuntimeError(
+                f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its "
+                f"result of {around}"
+            )
 
 
 # ---- statements ---------------------------------------------------------------------------------
@@ -175,8 +181,12 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
             made[u] = made[u.src[0]]
             program_of[u] = scratch
         elif u.op is Ops.STORE:
-            new = UOp(Ops.STORE, dtypes.void, src[:FIRST_RANGE[Ops.STORE]])
-            loop = u.own_ranges[-1] if u.own_ranges else deepest(u.src[0].ranges | u.src[1].ranges, parent)
+            new = UOp(Ops.STORE, dtypes.void, src[: FIRST_RANGE[Ops.STORE]])
+            loop = (
+                u.own_ranges[-1]
+                if u.own_ranges
+                else deepest(u.src[0].ranges | u.src[1].ranges, parent)
+            )
             made[u] = add(new, loop, *needs)
             program_of[u] = made[u].uop
         elif u.op is Ops.SINK or u.tag == UNROLLED:
@@ -218,9 +228,15 @@ def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> lis
         """The innermost body around statements of loops a and b, and the loop there that holds each
         (None: the statement stands in that body itself)."""
         x, y = path_of[a], path_of[b]
-        common = next((n for n, (r, q) in enumerate(zip(x, y, strict=False)) if r is not q), min(len(x), len(y)))
-        return (x[common - 1] if common else None, x[common] if common < len(x) else None,
-                y[common] if common < len(y) else None)
+        common = next(
+            (n for n, (r, q) in enumerate(zip(x, y, strict=False)) if r is not q),
+            min(len(x), len(y)),
+        )
+        return (
+            x[common - 1] if common else None,
+            x[common] if common < len(x) else None,
+            y[common] if common < len(y) else None,
+        )
 
     # each loop's body: statement or inner loop -> those of the same body that it needs
     bodies: dict[UOp | None, dict] = {loop: {} for loop in path_of}
@@ -252,7 +268,10 @@ def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> lis
                 work.append(("statement", x) if isinstance(x, Statement) else ("body", x))
     # arguments, scratch memory and constants once, at the top
     top = dict.fromkeys(s for u in out for s in (u, *u.src) if s.op in _AT_TOP)
-    return [*sorted(top, key=lambda u: _AT_TOP.index(u.op)), *[u for u in out if u.op not in _AT_TOP]]
+    return [
+        *sorted(top, key=lambda u: _AT_TOP.index(u.op)),
+        *[u for u in out if u.op not in _AT_TOP],
+    ]
 
 
 _AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL, Ops.CONST]
@@ -270,8 +289,12 @@ def _sorted(needs: dict) -> list:
                 order[item] = None
             elif item not in order:
                 if item in begun:
-                    raise RuntimeError("two loops need each other's results: their ranges must not be shared")
+                    raise RuntimeError(
+                        "two loops need each other's results: their ranges must not be shared"
+                    )
                 begun.add(item)
                 stack.append((item, True))
-                stack.extend((n, False) for n in reversed(list(needs.get(item, ()))) if n not in order)
+                stack.extend(
+                    (n, False) for n in reversed(list(needs.get(item, ()))) if n not in order
+                )
     return list(order)

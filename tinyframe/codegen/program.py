@@ -1,4 +1,5 @@
 """A compiled-to-source kernel: what the runtime needs to launch it and what is shown of it."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -78,7 +79,9 @@ def estimate_ops(sink: UOp) -> int:
     total = 0
     data: set[UOp] = set()  # what is computed from loaded values
     for u in sink.toposort():
-        if u.op in (Ops.LOAD, Ops.REDUCE) or (u.op in GroupOp.Elementwise and any(s in data for s in u.src)):
+        if u.op in (Ops.LOAD, Ops.REDUCE) or (
+            u.op in GroupOp.Elementwise and any(s in data for s in u.src)
+        ):
             data.add(u)
         if u.op in GroupOp.ALU and u in data:
             total += iterations(tuple(u.ranges)) * (2 if u.op is Ops.MULACC else 1)

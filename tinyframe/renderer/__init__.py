@@ -34,7 +34,9 @@ class Renderer:
     native_half = True  # can it convert between float16 and float32 by itself
 
     def __init__(self, target: Target | None = None):
-        self.target = target or Target(vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10)
+        self.target = target or Target(
+            vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
+        )
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")

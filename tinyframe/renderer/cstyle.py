@@ -3,6 +3,7 @@
 `CStyleLanguage` writes plain C with the vector extensions that GCC and Clang share; a backend for
 another language of the family subclasses it and changes what differs.
 """
+
 from __future__ import annotations
 
 import math
@@ -33,10 +34,21 @@ class CStyleLanguage(Renderer):
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
     # how each op is written, given its operands' texts and its dtype (comparisons: the operands')
     code_for_op: Mapping[Ops, Callable[..., str]] = {
-        Ops.ADD: infix("+"), Ops.SUB: infix("-"), Ops.MUL: infix("*"), Ops.FDIV: infix("/"),
-        Ops.CDIV: infix("/"), Ops.CMOD: infix("%"), Ops.AND: infix("&"), Ops.OR: infix("|"),
-        Ops.XOR: infix("^"), Ops.SHL: infix("<<"), Ops.SHR: infix(">>"), Ops.CMPLT: infix("<"),
-        Ops.CMPNE: infix("!="), Ops.CMPEQ: infix("=="), Ops.NEG: lambda a, dtype: f"(-{a})",
+        Ops.ADD: infix("+"),
+        Ops.SUB: infix("-"),
+        Ops.MUL: infix("*"),
+        Ops.FDIV: infix("/"),
+        Ops.CDIV: infix("/"),
+        Ops.CMOD: infix("%"),
+        Ops.AND: infix("&"),
+        Ops.OR: infix("|"),
+        Ops.XOR: infix("^"),
+        Ops.SHL: infix("<<"),
+        Ops.SHR: infix(">>"),
+        Ops.CMPLT: infix("<"),
+        Ops.CMPNE: infix("!="),
+        Ops.CMPEQ: infix("=="),
+        Ops.NEG: lambda a, dtype: f"(-{a})",
         Ops.SQRT: lambda a, dtype: f"sqrt_{short(dtype)}({a})",
         Ops.TRUNC: lambda a, dtype: f"trunc_{short(dtype)}({a})",
         Ops.MAX: lambda a, b, dtype: f"max_{short(dtype)}({a}, {b})",
@@ -54,7 +66,7 @@ class CStyleLanguage(Renderer):
     def constant(self, value, dtype: DType) -> str:
         if dtypes.is_float(dtype):
             if math.isnan(value):
-                text = "__builtin_nanf(\"\")"
+                text = '__builtin_nanf("")'
             elif math.isinf(value):
                 text = "-__builtin_inff()" if value < 0 else "__builtin_inff()"
             else:
@@ -92,9 +104,18 @@ class CStyleLanguage(Renderer):
         extra = ["const int start", "const int stop"] if is_threaded(uops) else []
         return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops, writer) + extra)})"
 
-    def around(self, name: str, uops: list[UOp], signature: str, body: list[str], writer: _Writer) -> str:
+    def around(
+        self, name: str, uops: list[UOp], signature: str, body: list[str], writer: _Writer
+    ) -> str:
         """The whole source: types and helpers that are used, the kernel, and its entry point."""
-        lines = [*self.typedefs(), *self.helpers.values(), f"{signature} {{", *body, "}", *self.entry(name, uops)]
+        lines = [
+            *self.typedefs(),
+            *self.helpers.values(),
+            f"{signature} {{",
+            *body,
+            "}",
+            *self.entry(name, uops),
+        ]
         return "\n".join(lines) + "\n"
 
     def typedefs(self) -> Iterable[str]:
@@ -107,10 +128,15 @@ class CStyleLanguage(Renderer):
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
         """One signature for all kernels: buffers, Variables' values, a share of the THREAD loop."""
         count = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
-        given = [f"bufs[{n}]" for n in range(count)] + [f"vals[{n}]" for n in range(len(variables(uops)))]
+        given = [f"bufs[{n}]" for n in range(count)] + [
+            f"vals[{n}]" for n in range(len(variables(uops)))
+        ]
         given += ["start", "stop"] if is_threaded(uops) else []
-        return [f"void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{",
-                f"  {name}({', '.join(given)});", "}"]
+        return [
+            f"void {name}_entry(void** bufs, const long long* vals, int start, int stop) {{",
+            f"  {name}({', '.join(given)});",
+            "}",
+        ]
 
     def helper(self, name: str, text: str) -> str:
         self.helpers.setdefault(name, text)
@@ -186,15 +212,19 @@ class _Writer:
         assert isinstance(u.dtype, PtrDType)
         self.names[u] = name = f"panel{u.arg}"
         where = "" if u.dtype.size * u.dtype.base.itemsize <= STACK_BYTES else "static __thread "
-        self.line(f"{where}{self.language.type_name(u.dtype.base)} {name}[{max(u.dtype.size, 1)}] "
-                  "__attribute__((aligned(64)));")
+        self.line(
+            f"{where}{self.language.type_name(u.dtype.base)} {name}[{max(u.dtype.size, 1)}] "
+            "__attribute__((aligned(64)));"
+        )
 
     def _register(self, u: UOp) -> None:
         self.names[u] = f"acc{u.arg}"
 
     def _range(self, u: UOp) -> None:
         self.names[u] = i = f"ridx{u.arg[0]}"
-        start, stop = ("start", "stop") if u.arg[1] is AxisType.THREAD else ("0", self.text(u.src[0]))
+        start, stop = (
+            ("start", "stop") if u.arg[1] is AxisType.THREAD else ("0", self.text(u.src[0]))
+        )
         self.line(f"for (int {i} = {start}; {i} < {stop}; {i}++) {{")
         self.depth += 1
 
@@ -221,7 +251,11 @@ class _Writer:
         if dtype.count == 1:
             return f"{self.names[buffer]}[{self.text(flat, bare=True)}]"
         stored = dtypes.char.vec(dtype.count) if dtype.scalar() is dtypes.bool else dtype
-        pointer = f"{self.names[buffer]}" if flat.op is Ops.CONST and not flat.arg else f"({self.names[buffer]}+{self.text(flat)})"
+        pointer = (
+            f"{self.names[buffer]}"
+            if flat.op is Ops.CONST and not flat.arg
+            else f"({self.names[buffer]}+{self.text(flat)})"
+        )
         return f"*({self.language.type_name(stored)}*){pointer}"
 
     def _load(self, u: UOp) -> None:
@@ -244,7 +278,9 @@ class _Writer:
     def lanes(self, index: UOp, count: int) -> tuple[str, str]:
         """A loop over the lanes of a vector, and the place of lane `l` in memory `arg` apart."""
         sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
-        place = f"{self.names[index.src[0]]}[{self.text(index.src[2], bare=True)} {sign} l * {step}]"
+        place = (
+            f"{self.names[index.src[0]]}[{self.text(index.src[2], bare=True)} {sign} l * {step}]"
+        )
         return f"for (int l = 0; l < {count}; l++)", place
 
     def _load_apart(self, u: UOp, index: UOp) -> None:
@@ -294,10 +330,16 @@ class _Writer:
     def mask_of(self, u: UOp) -> int:
         """A vector of bools is a vector of integers, 0 or -1, as wide as what was compared."""
         if u not in self.masks:
-            inner = [self.mask_of(s) for s in u.src if s.dtype.count > 1 and s.dtype.scalar() is dtypes.bool]
+            inner = [
+                self.mask_of(s)
+                for s in u.src
+                if s.dtype.count > 1 and s.dtype.scalar() is dtypes.bool
+            ]
             compared = u.op in GroupOp.Comparison and u.src[0].dtype.scalar() is not dtypes.bool
             cast = u.op is Ops.CAST and u.src[0].dtype.scalar() is not dtypes.bool
-            self.masks[u] = u.src[0].dtype.scalar().itemsize if compared or cast else max(inner, default=1)
+            self.masks[u] = (
+                u.src[0].dtype.scalar().itemsize if compared or cast else max(inner, default=1)
+            )
         return self.masks[u]
 
     def mask(self, u: UOp, width: int) -> str:
@@ -320,8 +362,11 @@ class _Writer:
             self.declare(u, text, "alu")
 
     def expression(self, u: UOp) -> str:
-        return self.vector_expression(u) if u.dtype.count > 1 or any(s.dtype.count > 1 for s in u.src) \
+        return (
+            self.vector_expression(u)
+            if u.dtype.count > 1 or any(s.dtype.count > 1 for s in u.src)
             else self.scalar_expression(u)
+        )
 
     def scalar_expression(self, u: UOp) -> str:
         language, x = self.language, [self.text(s) for s in u.src]
@@ -358,7 +403,11 @@ class _Writer:
             if source.dtype.scalar() is dtypes.bool:
                 width = self.mask_of(source)
                 ones = f"(-{self.text(source)})"
-                if dtypes.is_int(u.dtype) and not dtypes.is_unsigned(u.dtype) and u.dtype.scalar().itemsize == width:
+                if (
+                    dtypes.is_int(u.dtype)
+                    and not dtypes.is_unsigned(u.dtype)
+                    and u.dtype.scalar().itemsize == width
+                ):
                     return ones
                 return f"__builtin_convertvector({ones}, {language.type_name(u.dtype)})"
             return f"__builtin_convertvector({self.text(source)}, {language.type_name(u.dtype)})"
@@ -373,21 +422,34 @@ class _Writer:
                 return f"(({c} & {a}) | (~{c} & {b}))"
             kind = short(u.dtype)
             t = language.type_name(u.dtype)
-            language.helper(f"where_{kind}", f"static inline {t} where_{kind}({m} c, {kind} a, {kind} b) "
-                            f"{{ return ({kind})((c & ({m})a) | (~c & ({m})b)); }}")
+            language.helper(
+                f"where_{kind}",
+                f"static inline {t} where_{kind}({m} c, {kind} a, {kind} b) "
+                f"{{ return ({kind})((c & ({m})a) | (~c & ({m})b)); }}",
+            )
             return f"where_{kind}({self.mask(condition, width)}, {self.text(yes)}, {self.text(no)})"
         if is_mask and u.src[0].dtype.scalar() is dtypes.bool:
             width = self.mask_of(u)
             a, b = (self.mask(s, width) for s in u.src)
-            sign = {Ops.CMPNE: "^", Ops.CMPEQ: "^ ~", Ops.AND: "&", Ops.OR: "|", Ops.XOR: "^", Ops.MAX: "|",
-                    Ops.ADD: "|", Ops.MUL: "&"}.get(u.op)
+            sign = {
+                Ops.CMPNE: "^",
+                Ops.CMPEQ: "^ ~",
+                Ops.AND: "&",
+                Ops.OR: "|",
+                Ops.XOR: "^",
+                Ops.MAX: "|",
+                Ops.ADD: "|",
+                Ops.MUL: "&",
+            }.get(u.op)
             return f"({b} & ~{a})" if u.op is Ops.CMPLT else f"({a} {sign} {b})"
         self._need_helper(u)
         x = [self.text(s) for s in u.src]
         if may_overflow(u):
             unsigned = language.type_name(_UNSIGNED[u.dtype.scalar()].vec(n))
             x = [f"(({unsigned}){a})" for a in x]
-        text = language.code_for_op[u.op](*x, u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype)
+        text = language.code_for_op[u.op](
+            *x, u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
+        )
         if may_overflow(u):
             return f"(({language.type_name(u.dtype)}){text})"
         if u.op in GroupOp.Comparison and dtypes.is_unsigned(u.src[0].dtype):
@@ -407,7 +469,9 @@ class _Writer:
             scalar = self.language.type_name(u.dtype.scalar())
             name = f"all_{kind}" + ("_mask" if sign else "")
             lanes = ", ".join([f"{sign}x"] * len(u.src))
-            self.language.helper(name, f"static inline {kind} {name}({scalar} x) {{ return ({kind}){{ {lanes} }}; }}")
+            self.language.helper(
+                name, f"static inline {kind} {name}({scalar} x) {{ return ({kind}){{ {lanes} }}; }}"
+            )
             return f"{name}({self.text(u.src[0], bare=True)})"
         return f"({kind}){{ {', '.join(sign + self.text(s, bare=not sign) for s in u.src)} }}"
 
@@ -427,20 +491,33 @@ class _Writer:
                 body = f"return a > b{' || a != a' if is_float else ''} ? a : b;"
             language.helper(name, f"static inline {t} {name}({t} a, {t} b) {{ {body} }}")
             return
-        builtin = f"__builtin_{u.op.name.lower()}" + ("" if u.dtype.scalar() is dtypes.double else "f")
-        body = (f"{t} r; for (int i = 0; i < {u.dtype.count}; i++) r[i] = {builtin}(a[i]); return r;" if vector
-                else f"return {builtin}(a);")
+        builtin = f"__builtin_{u.op.name.lower()}" + (
+            "" if u.dtype.scalar() is dtypes.double else "f"
+        )
+        body = (
+            f"{t} r; for (int i = 0; i < {u.dtype.count}; i++) r[i] = {builtin}(a[i]); return r;"
+            if vector
+            else f"return {builtin}(a);"
+        )
         language.helper(name, f"static inline {t} {name}({t} a) {{ {body} }}")
 
 
-_UNSIGNED = {dtypes.char: dtypes.uchar, dtypes.short: dtypes.ushort, dtypes.int: dtypes.uint, dtypes.long: dtypes.ulong}
+_UNSIGNED = {
+    dtypes.char: dtypes.uchar,
+    dtypes.short: dtypes.ushort,
+    dtypes.int: dtypes.uint,
+    dtypes.long: dtypes.ulong,
+}
 
 
 def may_overflow(u: UOp) -> bool:
     """Signed arithmetic on data wraps around, which in C only unsigned arithmetic does. Indices do
     not overflow, and are left as they are: a C compiler makes good use of that."""
-    return (u.op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL) and u.dtype.scalar() in _UNSIGNED
-            and u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype)))
+    return (
+        u.op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL)
+        and u.dtype.scalar() in _UNSIGNED
+        and u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
+    )
 
 
 def is_true(u: UOp) -> bool:
@@ -460,7 +537,18 @@ def _is_bracketed(text: str) -> bool:
 
 
 _writers: dict[Ops, Callable[[_Writer, UOp], None]] = {
-    Ops.DEFINE_GLOBAL: _Writer._global, Ops.DEFINE_VAR: _Writer._variable, Ops.DEFINE_LOCAL: _Writer._scratch,
-    Ops.DEFINE_REG: _Writer._register, Ops.RANGE: _Writer._range, Ops.ENDRANGE: _Writer._end, Ops.IF: _Writer._if,
-    Ops.ENDIF: _Writer._end, Ops.CONST: _Writer._constant, Ops.INDEX: _Writer._nothing, Ops.NOOP: _Writer._nothing,
-    Ops.BARRIER: _Writer._nothing, Ops.LOAD: _Writer._load, Ops.STORE: _Writer._store}
+    Ops.DEFINE_GLOBAL: _Writer._global,
+    Ops.DEFINE_VAR: _Writer._variable,
+    Ops.DEFINE_LOCAL: _Writer._scratch,
+    Ops.DEFINE_REG: _Writer._register,
+    Ops.RANGE: _Writer._range,
+    Ops.ENDRANGE: _Writer._end,
+    Ops.IF: _Writer._if,
+    Ops.ENDIF: _Writer._end,
+    Ops.CONST: _Writer._constant,
+    Ops.INDEX: _Writer._nothing,
+    Ops.NOOP: _Writer._nothing,
+    Ops.BARRIER: _Writer._nothing,
+    Ops.LOAD: _Writer._load,
+    Ops.STORE: _Writer._store,
+}

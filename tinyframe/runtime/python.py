@@ -394,7 +394,8 @@ class PythonRunner(Runner):
         return store
 
     def _place(self, line: Line) -> tuple[int, int, int, int, int, int]:
-        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size, and
+        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size,
+        and
         how far apart the lanes of a vector are."""
         buffer, valid, flat = self.lines[line.src[0]].src
         dtype = self.lines[buffer].dtype

@@ -9,6 +9,7 @@
 A schedule is kept for the next graph of the same structure (other buffers, other values of its
 Variables): `create_schedule` then only fills in the buffers.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -44,7 +45,9 @@ _plans: dict[UOp, _Plan] = {}
 
 def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
     """A BUFFER of the plan: numbered below zero, where real ones are not."""
-    return UOp(Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=-1 - number), UOp(Ops.DEVICE, arg=device)), size)
+    return UOp(
+        Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=-1 - number), UOp(Ops.DEVICE, arg=device)), size
+    )
 
 
 def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
@@ -55,8 +58,10 @@ def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
     binding = {var: bind for bind, var in bound.items()}
     for bind, var in bound.items():
         if binding[var] is not bind:
-            raise ValueError(f"Variable {var.expr!r} is bound to {bind.val} and to "
-                             f"{binding[var].val} in what is realized together")
+            raise ValueError(
+                f"Variable {var.expr!r} is bound to {bind.val} and to "
+                f"{binding[var].val} in what is realized together"
+            )
     mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
     return sink.substitute(mapping), buffers, binding
 
@@ -75,33 +80,38 @@ def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
     kernels = [u for u in everything.toposort() if u.op is Ops.KERNEL]
     realized = _after_running(UOp.sink(*[becomes.get(u, u) for u in (*becomes, *sink.src)]))
     lasting = {u for u in realized.toposort() if u.op is Ops.BUFFER}
-    arguments = [[buffer_of_state(s) for s in k.src[:k.arg.buffers]] for k in kernels]
-    temporary = set(slots[len(buffers):]) - lasting
+    arguments = [[buffer_of_state(s) for s in k.src[: k.arg.buffers]] for k in kernels]
+    temporary = set(slots[len(buffers) :]) - lasting
     place = share_memory(arguments, temporary)
     number = {s: n for n, s in enumerate(slots)}
-    steps = [(kernel.arg.ast, [number[place.get(b, b)] for b in buffers_of_kernel])
-             for kernel, buffers_of_kernel in zip(kernels, arguments, strict=True)]
+    steps = [
+        (kernel.arg.ast, [number[place.get(b, b)] for b in buffers_of_kernel])
+        for kernel, buffers_of_kernel in zip(kernels, arguments, strict=True)
+    ]
     keys, kernelized = UOp.sink(*becomes, *sink.src), UOp.sink(*becomes.values())
     return _Plan(slots, kernelized, realized, keys, steps)
 
 
 def _after_running(sink: UOp) -> UOp:
     """The graph once its kernels have run: a BUFFER in place of each ASSIGN(BUFFER, KERNEL)."""
-    return sink.substitute({u: u.src[0] for u in sink.toposort()
-                            if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL})
+    return sink.substitute(
+        {u: u.src[0] for u in sink.toposort() if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL}
+    )
 
 
 def _plan_of(sink: UOp) -> tuple[_Plan, dict[UOp, UOp], dict[UOp, UOp]]:
     """The plan, the buffers to put into its slots, and the BINDs to put back for Variables."""
     normal, buffers, bound = _normalized(sink)
     key = normal.replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
-    plan = None if settings.DEBUG >= 4 else _plans.get(key)  # to show the way down, it has to be gone
+    plan = (
+        None if settings.DEBUG >= 4 else _plans.get(key)
+    )  # to show the way down, it has to be gone
     if plan is None:
         plan = _make_plan(normal, buffers)
         if len(_plans) >= CACHE_SIZE:
             del _plans[next(iter(_plans))]
         _plans[key] = plan
-    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers):]]
+    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers) :]]
     return plan, dict(zip(plan.slots, [*buffers, *fresh], strict=True)), bound
 
 
@@ -116,7 +126,13 @@ def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict
     """What to run for the values of a SINK; what its nodes become then; Variables' values."""
     plan, fill, bound = _plan_of(sink)
     keys = plan.keys.substitute(fill | bound).src
-    becomes = {k: v for k, v in zip(keys, plan.realized.substitute(fill | bound).src, strict=True) if k is not v}
-    items = [ScheduleItem(ast, tuple(buffer_of(fill[plan.slots[n]]) for n in arguments))
-             for ast, arguments in plan.steps]
+    becomes = {
+        k: v
+        for k, v in zip(keys, plan.realized.substitute(fill | bound).src, strict=True)
+        if k is not v
+    }
+    items = [
+        ScheduleItem(ast, tuple(buffer_of(fill[plan.slots[n]]) for n in arguments))
+        for ast, arguments in plan.steps
+    ]
     return items, becomes, {var: bind.src[1].arg for var, bind in bound.items()}

@@ -11,6 +11,7 @@ once, so that (say) an optimizer's three outputs are one kernel.
     x / x.sum()                    2 kernels: all of `x` must be summed before the first division
     gelu(x @ w + b) @ w2           2 kernels: gelu is fused into the first product
 """
+
 from __future__ import annotations
 
 import math
@@ -35,8 +36,20 @@ RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
 CHEAP = 2
 # What is made of indices and constants alone (an arange) reads nothing when it is computed anew.
 CHEAP_WITHOUT_MEMORY = 8
-COST = {Ops.EXP2: 10, Ops.LOG2: 10, Ops.SIN: 10, Ops.POW: 20, Ops.THREEFRY: 40, Ops.FDIV: 4,
-        Ops.RECIP: 4, Ops.SQRT: 4, Ops.IDIV: 4, Ops.MOD: 4, Ops.CAST: 0, Ops.BITCAST: 0}
+COST = {
+    Ops.EXP2: 10,
+    Ops.LOG2: 10,
+    Ops.SIN: 10,
+    Ops.POW: 20,
+    Ops.THREEFRY: 40,
+    Ops.FDIV: 4,
+    Ops.RECIP: 4,
+    Ops.SQRT: 4,
+    Ops.IDIV: 4,
+    Ops.MOD: 4,
+    Ops.CAST: 0,
+    Ops.BITCAST: 0,
+}
 
 
 class Use(NamedTuple):
@@ -101,15 +114,16 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
     if not any(r.arg[1] is AxisType.REDUCE for r in depends):
         return tuple(r for r in path if r in depends)
     last = max((n for n, r in enumerate(path) if r in depends), default=-1)
-    return path[:last + 1]
+    return path[: last + 1]
 
 
 def iterations(loops: tuple[UOp, ...]) -> int:
     return math.prod(map(length, loops))
 
 
-def fuse(outputs: list[UOp], order: list[UOp], numbers: Iterator[int],
-         alone: Set[UOp] = frozenset()) -> Fusion:
+def fuse(
+    outputs: list[UOp], order: list[UOp], numbers: Iterator[int], alone: Set[UOp] = frozenset()
+) -> Fusion:
     """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
 
     `numbers` gives fresh range numbers; values in `alone` share their kernel with no other.
@@ -119,7 +133,9 @@ def fuse(outputs: list[UOp], order: list[UOp], numbers: Iterator[int],
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reduce_ranges: dict[UOp, dict[int, UOp]] = {}
-    readers: dict[UOp, dict[UOp, None]] = {}  # what is in memory already -> the kernels that read it
+    readers: dict[
+        UOp, dict[UOp, None]
+    ] = {}  # what is in memory already -> the kernels that read it
     fusion = Fusion([])
 
     for u in reversed(order):
@@ -135,8 +151,13 @@ def fuse(outputs: list[UOp], order: list[UOp], numbers: Iterator[int],
             mine = list(uses[u])
         for kernel, ix, path in mine:
             if u.op is Ops.REDUCE_AXIS:
-                ranges = reduce_ranges.setdefault(u, {
-                    a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]})
+                ranges = reduce_ranges.setdefault(
+                    u,
+                    {
+                        a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE)
+                        for a in u.arg[1]
+                    },
+                )
                 path = loops_around(ix, path) + tuple(ranges.values())
                 ix = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
@@ -167,10 +188,18 @@ class _Graph:
             for s in dict.fromkeys(u.src):
                 self.users.setdefault(s, []).append(u)
             self.after_reduce[u] = u.op is Ops.REDUCE_AXIS or (
-                not is_leaf(u) and u.op not in _NOT_ELEMENT_BY_ELEMENT
-                and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src))
-            self.reads_memory[u] = is_memory(u) or any(self.reads_memory.get(s, False) for s in u.src)
-            if is_leaf(u) or u.op is Ops.REDUCE_AXIS or (u.op is Ops.EXPAND and u.size > u.src[0].size):
+                not is_leaf(u)
+                and u.op not in _NOT_ELEMENT_BY_ELEMENT
+                and any(self.after_reduce.get(s, False) and s.size == u.size for s in u.src)
+            )
+            self.reads_memory[u] = is_memory(u) or any(
+                self.reads_memory.get(s, False) for s in u.src
+            )
+            if (
+                is_leaf(u)
+                or u.op is Ops.REDUCE_AXIS
+                or (u.op is Ops.EXPAND and u.size > u.src[0].size)
+            ):
                 self.cost[u] = 0  # of what is stretched, the short form is stored if any
             else:
                 own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
@@ -183,8 +212,12 @@ class _Graph:
         end = u = reduce
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
             u = users[0]
-            if (u.op is Ops.REDUCE_AXIS or u.op in _NOT_ELEMENT_BY_ELEMENT or u.op in _FORCED
-                    or u.size != reduce.size):
+            if (
+                u.op is Ops.REDUCE_AXIS
+                or u.op in _NOT_ELEMENT_BY_ELEMENT
+                or u.op in _FORCED
+                or u.size != reduce.size
+            ):
                 break
             if u.op not in GroupOp.Movement:
                 end = u
@@ -207,12 +240,16 @@ class _Graph:
             allowed = EMPTY_PLACES if self._is_summed_from_windows(u) else 1
             if sum(evaluations) > allowed * u.size:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
-            if any(iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct):
+            if any(
+                iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct
+            ):
                 return "a reduce inside a loop that it does not depend on"
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
-        elif ((max(evaluations) >= RECOMPUTE_LIMIT * u.size or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size)
-              and (self.after_reduce[u] or self._is_costly(u))):
+        elif (
+            max(evaluations) >= RECOMPUTE_LIMIT * u.size
+            or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size
+        ) and (self.after_reduce[u] or self._is_costly(u)):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
 
@@ -257,15 +294,24 @@ def _is_expanded(u: UOp) -> bool:
 class _Groups:
     """Stored values that share a kernel. Each group has a root: what the kernel was made for."""
 
-    def __init__(self, graph: _Graph, stored: list[UOp], uses: dict[UOp, dict[Use, None]],
-                 readers: dict[UOp, dict[UOp, None]], own_indices: dict[UOp, Indices]):
+    def __init__(
+        self,
+        graph: _Graph,
+        stored: list[UOp],
+        uses: dict[UOp, dict[Use, None]],
+        readers: dict[UOp, dict[UOp, None]],
+        own_indices: dict[UOp, Indices],
+    ):
         self.graph, self.stored, self.uses = graph, stored, uses
-        self.number = {u: n for n, u in enumerate(reversed(stored))}  # producers have smaller numbers
+        self.number = {
+            u: n for n, u in enumerate(reversed(stored))
+        }  # producers have smaller numbers
         self.host: dict[UOp, UOp] = {}
         self.moved: dict[UOp, dict[UOp, UOp]] = {}  # a guest's own ranges -> indices in its host
         self.placed = {u: [Placed(u, own_indices[u])] for u in stored}
         self.users_of: dict[UOp, list[UOp]] = {
-            u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored}
+            u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored
+        }
         self.contracts = dict.fromkeys(stored, False)
         for u, places in uses.items():
             if graph.is_contraction(u):
@@ -324,9 +370,15 @@ class _Groups:
         if u.size < PARALLEL_WORK and u.size != k.size:
             return False
         stores = {value for value, _ in self.placed[u]}
-        if any(value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]):
-            return False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
-        if len(places := self._indices_in(k, u)) > 1 or not covers_once(next(iter(places)), u.shape):
+        if any(
+            value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]
+        ):
+            return (
+                False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
+            )
+        if len(places := self._indices_in(k, u)) > 1 or not covers_once(
+            next(iter(places)), u.shape
+        ):
             return False
         # no kernel may stand between the two: one that needs u and that k needs
         between = {self.root(self.by_number[n]) for n in _bits(self.needs[k])} - {u, k}
@@ -334,8 +386,11 @@ class _Groups:
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""
-        return {tuple(i.substitute(self.moved.get(use.kernel, {})).simplify() for i in use.indices)
-                for use in self.uses[u] if self.root(use.kernel) is k}
+        return {
+            tuple(i.substitute(self.moved.get(use.kernel, {})).simplify() for i in use.indices)
+            for use in self.uses[u]
+            if self.root(use.kernel) is k
+        }
 
     def _move(self, u: UOp, k: UOp) -> None:
         """u's kernel, with what it already hosts, becomes part of k's."""
@@ -343,9 +398,13 @@ class _Groups:
         pairs = zip(self.placed[u][0].indices, indices, strict=True)
         mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
         for value, ix in self.placed.pop(u):
-            self.placed[k].append(Placed(value, tuple(i.substitute(mapping).simplify() for i in ix)))
+            self.placed[k].append(
+                Placed(value, tuple(i.substitute(mapping).simplify() for i in ix))
+            )
             earlier = self.moved.get(value, {})
-            self.moved[value] = mapping | {r: i.substitute(mapping).simplify() for r, i in earlier.items()}
+            self.moved[value] = mapping | {
+                r: i.substitute(mapping).simplify() for r, i in earlier.items()
+            }
         self.host[u] = k
         self.contracts[k] |= self.contracts[u]
         both = 1 << self.number[u] | 1 << self.number[k]
@@ -366,9 +425,15 @@ def _bits(mask: int):
 def covers_once(indices: Indices, shape: tuple) -> bool:
     """Do these indices, over the ranges they hold, name each element exactly once?"""
     expected = 1
-    for term, factor in sorted(((t, f) for t, f in terms(flatten(indices, shape)).items() if f),
-                               key=lambda pair: pair[1]):
-        if term is None or term.op is not Ops.RANGE or term.arg[1] is AxisType.REDUCE or factor != expected:
+    for term, factor in sorted(
+        ((t, f) for t, f in terms(flatten(indices, shape)).items() if f), key=lambda pair: pair[1]
+    ):
+        if (
+            term is None
+            or term.op is not Ops.RANGE
+            or term.arg[1] is AxisType.REDUCE
+            or factor != expected
+        ):
             return False
         expected *= length(term)
     return expected == math.prod(s if isinstance(s, int) else s.vmax for s in shape)

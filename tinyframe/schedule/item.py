@@ -1,4 +1,5 @@
 """What the scheduler hands on: kernels in the graph, and the list of things to run."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -3,6 +3,7 @@
 A KERNEL's sources are its buffers, outputs first. `ASSIGN(BUFFER, KERNEL)` is what the buffer holds
 once the kernel has run, so what must run before what can be read off the graph.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -46,13 +47,21 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     `new_buffer(device, size, dtype)` names new memory.
     Raises CycleError where memory is changed in place between two uses that need each other.
     """
-    stored_by_user = [u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)]
-    stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # of a view, what it is a view of
+    stored_by_user = [
+        u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)
+    ]
+    stored_by_user += [
+        b for u in sink.src if (b := u.base) is not u
+    ]  # of a view, what it is a view of
     everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
-    prepared = staged("prepare", spec_tensor, lambda: graph_rewrite(everything, prepare_rules, name="prepare"))
+    prepared = staged(
+        "prepare", spec_tensor, lambda: graph_rewrite(everything, prepare_rules, name="prepare")
+    )
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
 
-    outputs = list(dict.fromkeys(b for u in prepared.src[:len(sink.src)] if not is_leaf(b := u.base)))
+    outputs = list(
+        dict.fromkeys(b for u in prepared.src[: len(sink.src)] if not is_leaf(b := u.base))
+    )
     one_by_one: set[UOp] = set()
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
@@ -73,8 +82,9 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     return becomes
 
 
-def _copy_first(unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp],
-                copies: set[UOp]) -> tuple[list[UOp], dict[UOp, UOp]]:
+def _copy_first(
+    unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp], copies: set[UOp]
+) -> tuple[list[UOp], dict[UOp, UOp]]:
     """ASSIGNs that read and write at different indices: the new value is computed, then copied.
 
     One may be inside the value of another, so the graph is built anew from the sources up.
@@ -116,7 +126,9 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
 
     def slot(argument: UOp) -> UOp:
         if argument not in slots:
-            slots[argument] = UOp(Ops.DEFINE_GLOBAL, argument.dtype.ptr(argument.size), (), len(slots))
+            slots[argument] = UOp(
+                Ops.DEFINE_GLOBAL, argument.dtype.ptr(argument.size), (), len(slots)
+            )
         return slots[argument]
 
     targets = {}
@@ -132,7 +144,9 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
         in_memory = state in fusion.reasons or state.op is Ops.BUFFER or is_memory(state)
         return slot(state) if in_memory and state not in targets else None
 
-    ast = staged("lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers))
+    ast = staged(
+        "lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers)
+    )
     # what turned out not to be read is no argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     slots = {argument: place for argument, place in slots.items() if place in used}
@@ -145,9 +159,16 @@ def _unsafe_in_place(g: Lowered) -> list[UOp]:
     if g.ast.op is Ops.COPY:
         return []
     written = {s.src[0].src[0]: s.src[0] for s in g.ast.src}
-    clash = {u.src[0] for u in g.ast.toposort() if u.op is Ops.INDEX and written.get(u.src[0], u) is not u}
-    return [value for value, s in zip(g.outputs, g.ast.src, strict=True)
-            if value.op is Ops.ASSIGN and s.src[0].src[0] in clash]
+    clash = {
+        u.src[0]
+        for u in g.ast.toposort()
+        if u.op is Ops.INDEX and written.get(u.src[0], u) is not u
+    }
+    return [
+        value
+        for value, s in zip(g.outputs, g.ast.src, strict=True)
+        if value.op is Ops.ASSIGN and s.src[0].src[0] in clash
+    ]
 
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
@@ -170,17 +191,27 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
     kernels: dict[int, UOp] = {}
     for n in _running_order(groups):
         g = groups[n]
-        memory = {a: (new_buffer(a.device, a.size, a.dtype) if maker.get(a) == n else results.get(a, a).base)
-                  for a in g.arguments}
+        memory = {
+            a: (
+                new_buffer(a.device, a.size, a.dtype)
+                if maker.get(a) == n
+                else results.get(a, a).base
+            )
+            for a in g.arguments
+        }
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
         before = [kernels[m] for m in g.after if kernels[m] not in made_by]
-        kernels[n] = UOp(Ops.KERNEL, dtypes.void, (*arguments, *before), Kernel(g.ast, len(arguments)))
+        kernels[n] = UOp(
+            Ops.KERNEL, dtypes.void, (*arguments, *before), Kernel(g.ast, len(arguments))
+        )
         for value in g.outputs:
             state = assigned_state(value) if value.op is Ops.ASSIGN else value
             buffer = buffer_of_state(memory[state])
             after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).reshape(state.shape)
-            results[value] = value.src[0].substitute({state: after}) if value.op is Ops.ASSIGN else after
+            results[value] = (
+                value.src[0].substitute({state: after}) if value.op is Ops.ASSIGN else after
+            )
     return results
 
 
@@ -198,7 +229,9 @@ def _running_order(groups: list[Lowered]) -> list[int]:
             if not waiting[f]:
                 ready.append(f)
     if len(order) < len(groups):
-        raise CycleError("cycle: a tensor is changed in place while a result that is not realized "
-                         "yet still needs both its old and its new value; realize() that result "
-                         "before the assign")
+        raise CycleError(
+            "cycle: a tensor is changed in place while a result that is not realized "
+            "yet still needs both its old and its new value; realize() that result "
+            "before the assign"
+        )
     return order

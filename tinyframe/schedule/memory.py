@@ -1,4 +1,5 @@
 """The memory planner: intermediate buffers whose lifetimes do not overlap share memory."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

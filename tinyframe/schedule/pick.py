@@ -2,9 +2,12 @@
 
     sum over v of (v == token[i] ? weight[v, e] : 0)     becomes     weight[token[i], e]
 
-An index that is a value in memory cannot be said with movement ops, so the frontend compares it with
-every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all terms but
-one are 0, and the loop can go: its RANGE is replaced by the index, and the load is guarded, since an
+An index that is a value in memory cannot be said with movement ops, so the frontend compares it
+with
+every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all terms
+but
+one are 0, and the loop can go: its RANGE is replaced by the index, and the load is guarded, since
+an
 index out of range picks nothing and gives 0.
 """
 
@@ -22,7 +25,8 @@ Guard = Callable[[UOp, dict[UOp, tuple[UOp, UOp]], bool], UOp]
 
 
 def picked_index(condition: UOp, r: UOp) -> UOp | None:
-    """The value that `r` has where `condition` (an equality) holds, if that does not depend on r."""
+    """The value that `r` has where `condition` (an equality) holds, if that does not depend on "
+    "r."""
     if condition.op is not Ops.CMPEQ or not dtypes.is_int(condition.src[0].dtype):
         return None
     left, right = condition.src

@@ -1,4 +1,5 @@
 """Preparation of the tensor graph: what the scheduler need not think of is removed first."""
+
 from __future__ import annotations
 
 from tinyframe.dtype import dtypes
@@ -17,13 +18,17 @@ PARTS = 256
 def split_reduce(reduce: UOp) -> UOp | None:
     """A very large reduce to few results, as a reduce of partial reduces."""
     (x,), (op, axes) = reduce.src, reduce.arg
-    if any(not isinstance(s, int) for s in x.shape) or reduce.size >= MANY_RESULTS or x.size < LARGE_REDUCE:
+    if (
+        any(not isinstance(s, int) for s in x.shape)
+        or reduce.size >= MANY_RESULTS
+        or x.size < LARGE_REDUCE
+    ):
         return None
     for axis in axes:
         size = x.shape[axis]
         parts = next((p for p in range(min(PARTS, size // 2), 15, -1) if size % p == 0), None)
         if parts is not None:
-            split = x.reshape((*x.shape[:axis], parts, size // parts, *x.shape[axis + 1:]))
+            split = x.reshape((*x.shape[:axis], parts, size // parts, *x.shape[axis + 1 :]))
             inner = tuple(a if a < axis else a + 1 for a in axes)
             partial = split.reduce_axis(op, inner).contiguous()
             return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
@@ -39,7 +44,11 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
         return x.replace(src=(u.src[1],))
     if x.device == u.src[1].arg:
         return x.contiguous()
-    return None if is_memory(x) or x.op is Ops.CONTIGUOUS else u.replace(src=(x.contiguous(), u.src[1]))
+    return (
+        None
+        if is_memory(x) or x.op is Ops.CONTIGUOUS
+        else u.replace(src=(x.contiguous(), u.src[1]))
+    )
 
 
 def _filled(u: UOp, value) -> UOp:
@@ -48,19 +57,30 @@ def _filled(u: UOp, value) -> UOp:
     return UOp(Ops.CONST, u.dtype, device, dtypes.as_const(value, u.dtype)).broadcast_to(u.shape)
 
 
-prepare_rules = PatternMatcher([
-    (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
-    (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
-    (UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"), lambda u, x: x if u.arg == x.shape else None),
-    (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
-    # reducing nothing gives the identity
-    (UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
-     lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None),
-    (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
-    # what has no elements need not be computed
-    (UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
-     lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None),
-])
+prepare_rules = PatternMatcher(
+    [
+        (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
+        (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
+        (
+            UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"),
+            lambda u, x: x if u.arg == x.shape else None,
+        ),
+        (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
+        # reducing nothing gives the identity
+        (
+            UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
+            lambda u, x: (
+                _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None
+            ),
+        ),
+        (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
+        # what has no elements need not be computed
+        (
+            UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
+            lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
+        ),
+    ]
+)
 
 
 def identity(op: Ops, dtype):

@@ -10,6 +10,7 @@ in-range RANGE in place of that index; then the real index is put in, together w
 on every INDEX that uses it: nothing out of range is ever read. The zero that stands for what is
 not there is a WHERE beside it, left out where it is zero anyway.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -28,8 +29,9 @@ from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
 Conditions = dict[UOp, tuple[UOp, UOp]]  # stand-in range -> (the real index, when it is in range)
 
 
-def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Callable[[UOp], UOp],
-          numbers) -> UOp:
+def lower(
+    placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Callable[[UOp], UOp], numbers
+) -> UOp:
     """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
 
     `memory` gives the DEFINE_GLOBAL of a value that can be read from memory (None: compute it);
@@ -42,7 +44,9 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
 
     order: dict[UOp, None] = {}
     for value in members:
-        order.update(value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u)))
+        order.update(
+            value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u))
+        )
     users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
     users.update(list(members))  # to be stored is a use
 
@@ -76,13 +80,17 @@ def lower(placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Cal
         index = _index_of(place, ix)
         ranges = {r for i in ix for r in i.ranges}
         stores.append(index.store(values[value, ix], *sorted(ranges, key=lambda r: r.arg[0])))
-    return graph_rewrite(renumber(order_ranges(UOp.sink(*stores))), simplify_kernel, name="simplify the kernel")
+    return graph_rewrite(
+        renumber(order_ranges(UOp.sink(*stores))), simplify_kernel, name="simplify the kernel"
+    )
 
 
 class _Child:
     """Where a value's sources are needed: indices, ranges of a reduce, stand-ins of a pad."""
 
-    def __init__(self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None):
+    def __init__(
+        self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None
+    ):
         self.indices, self.ranges, self.conditions = indices, ranges, conditions
 
 
@@ -130,8 +138,12 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
             below = below.src[0]
         # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone,
         # or would be computed again for a range that it does not depend on.
-        if (x.op is Ops.REDUCE and x.arg is op and users[below] == 1
-                and all(r in x.ranges for r in child.ranges)):
+        if (
+            x.op is Ops.REDUCE
+            and x.arg is op
+            and users[below] == 1
+            and all(r in x.ranges for r in child.ranges)
+        ):
             return x.src[0].reduce(op, *child.ranges, *x.src[1:])
         return x.reduce(op, *child.ranges)
     if child.conditions:
@@ -175,6 +187,7 @@ def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
 
 def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
     """Is the value 0 wherever `c` does not hold?"""
+
     def zero(u: UOp) -> bool:
         if u.op is Ops.CONST:
             return u.arg == 0
@@ -183,7 +196,11 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
         if u.op is Ops.MUL:
             return (all if exact else any)(map(zero, u.src))
         if u.op is Ops.WHERE:
-            return (zero(u.src[1]) or False) and zero(u.src[2]) or (c in conjuncts(u.src[0]) and zero(u.src[2]))
+            return (
+                (zero(u.src[1]) or False)
+                and zero(u.src[2])
+                or (c in conjuncts(u.src[0]) and zero(u.src[2]))
+            )
         if u.op in (Ops.ADD, Ops.MAX):
             return all(map(zero, u.src))
         if u.op is Ops.REDUCE:
@@ -191,6 +208,7 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
         if u.op is Ops.NEG and u.dtype is dtypes.bool:
             return False  # there it is "not"
         return u.op in (Ops.CAST, Ops.NEG, Ops.SQRT) and zero(u.src[0])
+
     depth = sum(1 for _ in itertools.islice(value.toposort(), 400))
     return depth < 400 and zero(value)
 
@@ -203,12 +221,21 @@ def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
     return x if all(part in guarded for part in conjuncts(c)) else None
 
 
-kernel_rules = PatternMatcher([
-    (UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero"))), _drop_where),
-    # a LOAD that is never valid is 0
-    (UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="index"),), name="x"),
-     lambda x, index: x.const_like(0) if index.src[1].op is Ops.CONST and not index.src[1].arg else None),
-])
+kernel_rules = PatternMatcher(
+    [
+        (
+            UPat(Ops.WHERE, src=(UPat.var("c"), UPat(Ops.LOAD, name="x"), UPat.cvar("zero"))),
+            _drop_where,
+        ),
+        # a LOAD that is never valid is 0
+        (
+            UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="index"),), name="x"),
+            lambda x, index: (
+                x.const_like(0) if index.src[1].op is Ops.CONST and not index.src[1].arg else None
+            ),
+        ),
+    ]
+)
 simplify_kernel = kernel_rules + pick_rules(guard) + sym
 
 

@@ -69,7 +69,8 @@ class Ops(enum.IntEnum):
     def __str__(self) -> str:
         return f"Ops.{self.name}"
 
-    __format__ = object.__format__
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self), format_spec)
 
 
 class GroupOp:
@@ -138,7 +139,8 @@ class recursive_property:
     """
 
     def __init__(self, default: Callable[[UOp], Any]):
-        self.default, self.name, self.rules = default, default.__name__, {}
+        self.default, self.name = default, default.__name__
+        self.rules: dict[Ops, Callable[[UOp], Any]] = {}
         self.__doc__ = default.__doc__
 
     def rule(self, *ops: Ops):
@@ -175,6 +177,7 @@ class UOp:
     src: tuple[UOp, ...]
     arg: Any
     tag: Any
+    _key: tuple
     _table: dict[tuple, weakref.ref[UOp]] = {}
     _unique = itertools.count()
 

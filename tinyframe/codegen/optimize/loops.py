@@ -12,6 +12,7 @@ the copies and lanes of UPCAST, VECTOR and UNROLL are no loops any more and have
 
 What is illegal raises KernelOptError and says why. Nothing else changes a loop.
 """
+
 from __future__ import annotations
 
 import enum
@@ -57,7 +58,14 @@ class Opt:
 
 
 # ranges that are loops of their own; the others have become copies, lanes or straight-line code
-LOOPS = (AxisType.LOOP, AxisType.REDUCE, AxisType.THREAD, AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP)
+LOOPS = (
+    AxisType.LOOP,
+    AxisType.REDUCE,
+    AxisType.THREAD,
+    AxisType.GLOBAL,
+    AxisType.LOCAL,
+    AxisType.GROUP,
+)
 # more copies of a statement than this only make the compiler slow
 MOST_COPIES = 256
 
@@ -79,12 +87,17 @@ def all_ranges(sink: UOp) -> list[UOp]:
 
 def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> UOp:
     """A RANGE whose number no other range of the kernel has."""
-    return UOp.range(size, 1 + offset + max((r.arg[0] for r in all_ranges(sink)), default=-1), axis_type)
+    return UOp.range(
+        size, 1 + offset + max((r.arg[0] for r in all_ranges(sink)), default=-1), axis_type
+    )
 
 
-def replace_ranges(root: UOp, mapping: dict[UOp, UOp],
-                   also: Callable[[UOp], UOp | None] = lambda u: None,
-                   owned_instead: dict[UOp, tuple[UOp, ...]] | None = None) -> UOp:
+def replace_ranges(
+    root: UOp,
+    mapping: dict[UOp, UOp],
+    also: Callable[[UOp], UOp | None] = lambda u: None,
+    owned_instead: dict[UOp, tuple[UOp, ...]] | None = None,
+) -> UOp:
     """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges
     in that expression, in the order of `owned_instead` where it has one. `also` may change a
     rebuilt node further."""
@@ -99,7 +112,12 @@ def replace_ranges(root: UOp, mapping: dict[UOp, UOp],
             continue
         if u.op in FIRST_RANGE:
             first = FIRST_RANGE[u.op]
-            owned = [r for s in u.src[first:] for r in order.get(s, done[s].toposort()) if r.op is Ops.RANGE]
+            owned = [
+                r
+                for s in u.src[first:]
+                for r in order.get(s, done[s].toposort())
+                if r.op is Ops.RANGE
+            ]
             src = src[:first] + tuple(dict.fromkeys(owned))
         elif u.op is Ops.INDEX:
             src = src[:1] + tuple(s.simplify() for s in src[1:])
@@ -128,8 +146,10 @@ def apply_opt(sink: UOp, opt: Opt) -> UOp:
 def _axis(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
     loops = axes(sink)
     if not isinstance(axis, int) or not 0 <= axis < len(loops):
-        raise KernelOptError(f"there is no axis {axis}; the kernel has {len(loops)}: "
-                             + ", ".join(f"{n}: {kind(r).name} {length(r)}" for n, r in enumerate(loops)))
+        raise KernelOptError(
+            f"there is no axis {axis}; the kernel has {len(loops)}: "
+            + ", ".join(f"{n}: {kind(r).name} {length(r)}" for n, r in enumerate(loops))
+        )
     return loops[axis]
 
 
@@ -191,7 +211,9 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     if not 1 < n < length(r):
         raise KernelOptError(f"cannot split {length(r)} iterations into groups of {n}")
     if kind(r) is AxisType.THREAD:
-        raise KernelOptError(f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD")
+        raise KernelOptError(
+            f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD"
+        )
     return divide(sink, r, n, kind(r))
 
 
@@ -202,7 +224,9 @@ def _no_copy_inside(sink: UOp, r: UOp) -> None:
 
 
 def _copies(sink: UOp) -> int:
-    return math.prod(length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL))
+    return math.prod(
+        length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL)
+    )
 
 
 def _upcast(sink: UOp, opt: Opt) -> UOp:
@@ -242,7 +266,9 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     out = divide(sink, r, n, AxisType.VECTOR)
     for u in out.toposort():
         lanes = [x for x in u.ranges if kind(x) is AxisType.VECTOR]
-        owned = [x for x in u.own_ranges if kind(x) is AxisType.VECTOR] if u.op in FIRST_RANGE else []
+        owned = (
+            [x for x in u.own_ranges if kind(x) is AxisType.VECTOR] if u.op in FIRST_RANGE else []
+        )
         if len(lanes) > 1 or len(owned) > 1 or (u.op is Ops.REDUCE and lanes and owned):
             raise KernelOptError("a value would have lanes along two axes")
     return out
@@ -252,12 +278,16 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
     """The range is divided among cores."""
     r = _axis(sink, opt.axis)
     if kind(r) is not AxisType.LOOP:
-        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis: only a loop around all stores can be "
-                             "divided among cores")
+        raise KernelOptError(
+            f"axis {opt.axis} is a {kind(r).name} axis: only a loop around all stores can be "
+            "divided among cores"
+        )
     if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
         raise KernelOptError("the kernel has a THREAD axis already")
     if any(s.own_ranges[:1] != (r,) for s in sink.src):
-        raise KernelOptError(f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)")
+        raise KernelOptError(
+            f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)"
+        )
     return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.THREAD))})
 
 
@@ -308,9 +338,14 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
     if opt.axis != -1 and kind(_axis(sink, opt.axis)) is AxisType.REDUCE:
         raise KernelOptError("only what is inside a loop around the stores can be copied")
     assert isinstance(opt.axis, int)
-    outside = set(loops[:opt.axis + 1])
-    loads = [u for u in sink.toposort() if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
-             and u.src[0].src[0].arg == opt.arg]
+    outside = set(loops[: opt.axis + 1])
+    loads = [
+        u
+        for u in sink.toposort()
+        if u.op is Ops.LOAD
+        and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
+        and u.src[0].src[0].arg == opt.arg
+    ]
     if not loads:
         raise KernelOptError(f"argument {opt.arg} is not read")
     if any(s.src[0].src[0].arg == opt.arg for s in sink.src):
@@ -322,14 +357,29 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
     (load,), (index,) = loads, [u.src[0] for u in loads]
     buffer, valid, *ix = index.src
     inside = [r for r in _reading_order(sink) if r in index.ranges and r not in outside]
-    moving = [total({t: f for t, f in terms(i).items() if t is not None and t.ranges and not t.ranges & outside})
-              for i in ix]
-    if any((t.ranges & outside) and (t.ranges - outside) for i in ix for t in terms(i) if t is not None):
+    moving = [
+        total(
+            {
+                t: f
+                for t, f in terms(i).items()
+                if t is not None and t.ranges and not t.ranges & outside
+            }
+        )
+        for i in ix
+    ]
+    if any(
+        (t.ranges & outside) and (t.ranges - outside) for i in ix for t in terms(i) if t is not None
+    ):
         raise KernelOptError("an index mixes loops inside and outside in one term")
     position = {r: n for n, r in enumerate(inside)}
-    box = sorted((d for d, m in enumerate(moving) if m.ranges), key=lambda d: min(position[r] for r in moving[d].ranges))
+    box = sorted(
+        (d for d, m in enumerate(moving) if m.ranges),
+        key=lambda d: min(position[r] for r in moving[d].ranges),
+    )
     if not box:
-        raise KernelOptError(f"what is read of argument {opt.arg} does not change inside axis {opt.axis}")
+        raise KernelOptError(
+            f"what is read of argument {opt.arg} does not change inside axis {opt.axis}"
+        )
     counter = iter(range(len(ix) * 2))
     own: list[UOp] = []
     copied: dict[int, UOp] = {}
@@ -337,7 +387,11 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
     for d in box:
         low, high = moving[d].bounds
         sizes[d] = n = high - low + 1
-        lanes = [t for t in terms(moving[d]) if t is not None and t.op is Ops.RANGE and kind(t) is AxisType.VECTOR]
+        lanes = [
+            t
+            for t in terms(moving[d])
+            if t is not None and t.op is Ops.RANGE and kind(t) is AxisType.VECTOR
+        ]
         width = length(lanes[0]) if lanes else 1
         if width > 1 and n % width == 0 and d == box[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
@@ -358,10 +412,15 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
             (conditions if moved is not None else kept).append(c if moved is None else moved)
     if kept:  # the box is then larger than what is read of it: it may reach out of the argument
         conditions += [(i >= 0) & (i < index.arg[d]) for d, i in there.items()]
-    copy = buffer.index(*[there.get(d, i) for d, i in enumerate(ix)], valid=all_of(conditions), shape=index.arg)
+    copy = buffer.index(
+        *[there.get(d, i) for d, i in enumerate(ix)], valid=all_of(conditions), shape=index.arg
+    )
     panel = copy.load().stage(AddrSpace.LOCAL, *own)
-    place = panel.index(*[(moving[d] - moving[d].vmin).simplify() for d in box], valid=all_of(kept),
-                        shape=tuple(sizes[d] for d in box))
+    place = panel.index(
+        *[(moving[d] - moving[d].vmin).simplify() for d in box],
+        valid=all_of(kept),
+        shape=tuple(sizes[d] for d in box),
+    )
     return replace_ranges(sink, {load: place.load()})
 
 
@@ -373,7 +432,9 @@ def _reading_order(sink: UOp) -> list[UOp]:
     return sorted(dict.fromkeys((*inside, *around)), key=lambda r: rank.get(kind(r), 0))
 
 
-def _moved_condition(c: UOp, moving: list[UOp], copied: dict[int, UOp], outside: set[UOp]) -> UOp | None:
+def _moved_condition(
+    c: UOp, moving: list[UOp], copied: dict[int, UOp], outside: set[UOp]
+) -> UOp | None:
     """A condition on an index, said of the copy's own index; None where it is about another."""
     comparison = next((u for u in c.toposort() if u.op is Ops.CMPLT), None)
     if comparison is None or len(comparison.src) != 2 or comparison.src[1].op is not Ops.CONST:
@@ -383,10 +444,18 @@ def _moved_condition(c: UOp, moving: list[UOp], copied: dict[int, UOp], outside:
         for sign in (1, -1):
             rest = (about - moving[d] * sign).simplify()
             if not rest.ranges - outside:
-                return c.substitute({comparison: ((rest + new * sign).simplify() < bound)}).simplify()
+                return c.substitute(
+                    {comparison: ((rest + new * sign).simplify() < bound)}
+                ).simplify()
     return None
 
 
 _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
-    OptOps.SPLIT: _split, OptOps.REORDER: _reorder, OptOps.UPCAST: _upcast, OptOps.VECTOR: _vector,
-    OptOps.UNROLL: _unroll, OptOps.THREAD: _thread, OptOps.STAGE: _stage}
+    OptOps.SPLIT: _split,
+    OptOps.REORDER: _reorder,
+    OptOps.UPCAST: _upcast,
+    OptOps.VECTOR: _vector,
+    OptOps.UNROLL: _unroll,
+    OptOps.THREAD: _thread,
+    OptOps.STAGE: _stage,
+}

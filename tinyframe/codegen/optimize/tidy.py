@@ -1,5 +1,6 @@
 """Before a kernel is scheduled: neighbouring loops become one, loops that divisions take apart
 become two, and equal reduce loops are shared."""
+
 from __future__ import annotations
 
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
@@ -33,9 +34,13 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
     for u in owners:
         own = u.own_ranges
-        if (outer in own) != (inner in own) or (outer in own and own.index(outer) + 1 != own.index(inner)):
+        if (outer in own) != (inner in own) or (
+            outer in own and own.index(outer) + 1 != own.index(inner)
+        ):
             return None
-    for u in sink.toposort():  # a value may not use one without the other, or the loops cannot be one
+    for (
+        u
+    ) in sink.toposort():  # a value may not use one without the other, or the loops cannot be one
         if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
             return None
     n = length(inner)
@@ -54,16 +59,26 @@ def _contiguous(index: UOp, outer: UOp, inner: UOp, n: int) -> bool:
         if i.op is Ops.CONST or not i.ranges:
             continue
         ts, size = terms(i), 1
-        for s in index.arg[d + 1:]:
+        for s in index.arg[d + 1 :]:
             size = size * s
         for place, r in enumerate((outer, inner)):
             steps[place] = steps[place] + ts.get(r, 0) * size
-    return any(r in t.ranges for i in index.src[2:] for t in terms(i) if t is not None and t.op is not Ops.RANGE
-               for r in (outer, inner)) or steps[0] == steps[1] * n
+    return (
+        any(
+            r in t.ranges
+            for i in index.src[2:]
+            for t in terms(i)
+            if t is not None and t.op is not Ops.RANGE
+            for r in (outer, inner)
+        )
+        or steps[0] == steps[1] * n
+    )
 
 
 def _same_loops(sink: UOp) -> bool:
-    return all(r.op is Ops.RANGE for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges)
+    return all(
+        r.op is Ops.RANGE for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges
+    )
 
 
 def _divisions(sink: UOp) -> int:
@@ -79,7 +94,7 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     while d + 1 < len(ix):
         both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify()
         if _divisions(ix[d]) + _divisions(ix[d + 1]) > _divisions(both):
-            ix[d:d + 2], shape[d:d + 2] = [both], [shape[d] * shape[d + 1]]
+            ix[d : d + 2], shape[d : d + 2] = [both], [shape[d] * shape[d + 1]]
         else:
             d += 1
     return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))
@@ -92,7 +107,9 @@ def split_at_divisions(sink: UOp) -> UOp:
     Only where the size is a multiple of the divisor, and no other division comes in its place.
     """
     tried: set[tuple[UOp, int]] = set()
-    while (found := next((place for place in _taken_apart(sink) if place not in tried), None)) is not None:
+    while (
+        found := next((place for place in _taken_apart(sink) if place not in tried), None)
+    ) is not None:
         tried.add(found)
         split = divide(sink, *found, kind(found[0]))
         if _divisions(split) < _divisions(sink):
@@ -102,10 +119,16 @@ def split_at_divisions(sink: UOp) -> UOp:
 
 def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
     """Loops, and the numbers that they are divided by and are multiples of."""
-    return [(r, n) for u in sink.toposort() if u.op in (Ops.IDIV, Ops.MOD)
-            for r, n in [(u.src[0], u.src[1].arg)]
-            if r.op is Ops.RANGE and u.src[1].op is r.src[0].op is Ops.CONST and 1 < n < length(r)
-            and length(r) % n == 0]
+    return [
+        (r, n)
+        for u in sink.toposort()
+        if u.op in (Ops.IDIV, Ops.MOD)
+        for r, n in [(u.src[0], u.src[1].arg)]
+        if r.op is Ops.RANGE
+        and u.src[1].op is r.src[0].op is Ops.CONST
+        and 1 < n < length(r)
+        and length(r) % n == 0
+    ]
 
 
 def share_reduce_loops(sink: UOp) -> UOp:
@@ -116,10 +139,14 @@ def share_reduce_loops(sink: UOp) -> UOp:
     below: dict[UOp, frozenset[UOp]] = {}  # the reduces that a node is computed from
     nests: dict[tuple[UOp, ...], list[UOp]] = {}  # ranges -> the reduces over them
     for u in sink.toposort():
-        below[u] = frozenset().union(*[below[s] for s in u.src], *[{s} for s in u.src if s.op is Ops.REDUCE])
+        below[u] = frozenset().union(
+            *[below[s] for s in u.src], *[{s} for s in u.src if s.op is Ops.REDUCE]
+        )
         if u.op is Ops.REDUCE:
             nests.setdefault(u.own_ranges, []).append(u)
-    needs = {nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()}
+    needs = {
+        nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()
+    }
     alike: dict[tuple, list[tuple[UOp, ...]]] = {}
     mapping: dict[UOp, UOp] = {}
     for nest, reduces in nests.items():
@@ -142,7 +169,9 @@ def share_reduce_loops(sink: UOp) -> UOp:
     return replace_ranges(sink, mapping) if mapping else sink
 
 
-def _needs(nest: tuple[UOp, ...], other: tuple[UOp, ...], needs: dict[tuple[UOp, ...], set]) -> bool:
+def _needs(
+    nest: tuple[UOp, ...], other: tuple[UOp, ...], needs: dict[tuple[UOp, ...], set]
+) -> bool:
     """Whether one loop nest uses a result of the other, directly or by way of more."""
     seen: set[tuple[UOp, ...]] = set()
     pending = [nest]
