@@ -43,8 +43,8 @@ from tinyframe.tensor.laziness import (
     update_live_tensors,
     whole_buffer,
 )
-from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.linalg import LinearAlgebra
+from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.normalization import Normalization
