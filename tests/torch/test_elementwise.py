@@ -49,7 +49,8 @@ UNARY = {
     "tanh": (Tensor.tanh, torch.tanh, 2),
     "silu": (Tensor.silu, F.silu, 2),
     "gelu tanh": (Tensor.gelu, lambda x: F.gelu(x, approximate="tanh"), 4),
-    "gelu exact": (lambda x: x.gelu("none"), F.gelu, 4),
+    # F.gelu(inf) is NaN in some of PyTorch's vector code, so it is written out
+    "gelu exact": (lambda x: x.gelu("none"), lambda x: 0.5 * x * (1 + torch.erf(x * 0.5**0.5)), 4),
     "quick_gelu": (Tensor.quick_gelu, lambda x: x * torch.sigmoid(1.702 * x), 4),
     "softplus": (Tensor.softplus, F.softplus, 2),
     "softplus 2": (lambda x: x.softplus(2.0), lambda x: F.softplus(x, 2.0), 2),
