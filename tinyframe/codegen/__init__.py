@@ -102,6 +102,8 @@ def _run_passes(sink: UOp, job: Compilation) -> UOp:
     for name, fn in passes:
         sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
+        if settings.DEBUG >= 4 and fn is optimize and job.opts:
+            print("with " + ", ".join(map(repr, job.opts)))
     return sink
 
 
