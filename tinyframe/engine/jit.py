@@ -24,12 +24,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.realize import record_runs, run_schedule
-from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
+# What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
+    from tinyframe.schedule.item import ScheduleItem
     from tinyframe.tensor.base import TensorBase
 
 P = ParamSpec("P")
@@ -151,6 +151,8 @@ class TinyJit(Generic[P, Result]):
     # ---- capturing ------------------------------------------------------------------------------
 
     def _capture(self, args: Any, kwargs: Any) -> Result:
+        from tinyframe.engine.realize import record_runs
+
         captured = Captured()
         for place, value in _walk(args, kwargs):
             if _is_variable(value):
@@ -206,6 +208,9 @@ class TinyJit(Generic[P, Result]):
     # ---- replaying ------------------------------------------------------------------------------
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
+        from tinyframe.engine.realize import run_schedule
+        from tinyframe.schedule.item import ScheduleItem
+
         tensors = self._tensors(args, kwargs)
         places = [place for place, _ in tensors]
         wanted = [signature.place for signature, _ in captured.inputs]
