@@ -410,8 +410,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         else:
             moved = _moved_condition(c, moving, copied, outside)
             (conditions if moved is not None else kept).append(c if moved is None else moved)
-    if kept:  # the box is then larger than what is read of it: it may reach out of the argument
-        conditions += [(i >= 0) & (i < index.arg[d]) for d, i in there.items()]
+    # the box may be larger than what is read of it, and reach out of the argument
+    conditions += [(i >= 0) & (i < index.arg[d]) for d, i in there.items()]
     copy = buffer.index(
         *[there.get(d, i) for d, i in enumerate(ix)], valid=all_of(conditions), shape=index.arg
     )
