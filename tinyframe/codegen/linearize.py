@@ -17,7 +17,11 @@ from dataclasses import dataclass, field
 from tinyframe.codegen.expand import UNROLLED, step_of
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.schedule.prepare import identity
-from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+from tinyframe.settings import settings
+from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
+
+# ranges that are loops no more once a kernel is expanded
+UNLOOPED = (AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
 
 
 @dataclass(eq=False)
@@ -34,6 +38,8 @@ def linearize(sink: UOp) -> list[UOp]:
     sink = loops_of_their_own(sink)
     parent = loop_tree(sink)
     check_loops(sink, parent)
+    if settings.SPEC:
+        check_no_recompute(sink, parent)
     statements = _statements(sink, parent)
     return _in_order(statements, parent)
 
@@ -109,22 +115,35 @@ def loops_of_their_own(sink: UOp) -> UOp:
         sink = sink.substitute({x: x.substitute(own) for x in alike})
 
 
-def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
-    """Raises RuntimeError if a reduce would run more often than it has results, or with a loop of
-    its own outside of where its accumulator starts anew."""
+def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list[UOp]]:
+    """The reduces that run more often than they have results, and the loops that make them.
+
+    They would be right, but slow. Copies and lanes are no loops: equal ones become one.
+    """
+    found = {}
     for u in sink.toposort():
-        if u.op is not Ops.REDUCE:
-            continue
-        around = runs_of(u, parent)
-        if extra := [r for r in around if r not in u.ranges]:
-            raise RuntimeError(
-                f"a reduce would run anew in {len(extra)} loops that it does not depend on: {extra}"
-            )
-        if (loops := _loops_down_to(u.own_ranges[-1], parent)) != [*around, *u.own_ranges]:
-            raise RuntimeError(
-                f"the loops of a reduce, {u.own_ranges}, are inside of {loops}, its "
-                f"result of {around}"
-            )
+        if u.op is Ops.REDUCE:
+            again = [r for r in runs_of(u, parent) if r not in u.ranges and r.arg[1] not in UNLOOPED]
+            if again:
+                found[u] = again
+    return found
+
+
+def check_no_recompute(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
+    """Raises RuntimeError if a reduce runs more often than it has results."""
+    for again in repeated_reduces(sink, parent).values():
+        raise RuntimeError(
+            f"a reduce would run anew in {len(again)} loops that it does not depend on: {again}"
+        )
+
+
+def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
+    """Raises RuntimeError if a loop of a reduce is not right where its accumulator starts anew."""
+    for u in sink.toposort():
+        if u.op is Ops.REDUCE:
+            loops, around = _loops_down_to(u.own_ranges[-1], parent), runs_of(u, parent)
+            if loops != [*around, *u.own_ranges]:
+                raise RuntimeError(f"a reduce of {around} has its own loops at {loops}")
 
 
 # ---- statements ---------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.dtype import AddrSpace
 from tinyframe.schedule.fuse import length
 from tinyframe.schedule.prepare import identity
@@ -138,9 +139,19 @@ def apply_opts(sink: UOp, opts: Iterable[Opt]) -> UOp:
 
 def apply_opt(sink: UOp, opt: Opt) -> UOp:
     try:
-        return _primitives[opt.op](sink, opt)
+        out = _primitives[opt.op](sink, opt)
+        check_reduces_run_once(sink, out)
+        return out
     except KernelOptError as error:
         raise KernelOptError(f"{opt}: {error}") from None
+
+
+def check_reduces_run_once(before: UOp, after: UOp) -> None:
+    """Raises KernelOptError if a change makes a reduce run more often than it has results."""
+    for again in repeated_reduces(after, loop_tree(after)).values():
+        if not repeated_reduces(before, loop_tree(before)):
+            times = math.prod(map(length, again))
+            raise KernelOptError(f"a reduce would run {times} times for each of its results")
 
 
 def _axis(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
@@ -307,20 +318,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
             return u.replace(src=u.src[:first] + owned) if owned != u.own_ranges else None
         return None
 
-    out = replace_ranges(sink, {}, also)
-    _check_reduces_run_once(out)
-    return out
-
-
-def _check_reduces_run_once(sink: UOp) -> None:
-    """Between the loops around a store that a reduce depends on is none that it does not."""
-    orders = [[r for r in s.own_ranges if kind(r) in LOOPS] for s in sink.src]
-    for u in sink.toposort():
-        for order in orders if u.op is Ops.REDUCE else ():
-            deepest = max((n for n, r in enumerate(order) if r in u.ranges), default=-1)
-            if again := [r for r in order[:deepest] if r not in u.ranges]:
-                times = math.prod(map(length, again))
-                raise KernelOptError(f"a reduce would run {times} times for each of its results")
+    return replace_ranges(sink, {}, also)
 
 
 # ---- STAGE: the box of what is read inside ------------------------------------------------------

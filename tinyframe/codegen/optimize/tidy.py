@@ -3,8 +3,10 @@ become two, and equal reduce loops are shared."""
 
 from __future__ import annotations
 
+from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
 from tinyframe.schedule.fuse import length
+from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
 from tinyframe.uop.symbolic import terms
 
@@ -113,7 +115,9 @@ def split_at_divisions(sink: UOp) -> UOp:
         tried.add(found)
         split = divide(sink, *found, kind(found[0]))
         if _divisions(split) < _divisions(sink):
-            sink = split
+            ordered = order_ranges(split)  # a reduce may depend on one of the two only
+            if not repeated_reduces(ordered, loop_tree(ordered)):
+                sink = ordered
     return sink
 
 
