@@ -262,9 +262,8 @@ class _Graph:
         while len(users := self.users.get(u, [])) == 1 and users[0].op in _TO_WINDOWS:
             u = users[0]
             if u.op is Ops.UNWINDOW:
-                return [(user.op, user.arg[0]) for user in self.users.get(u, [])] == [
-                    (Ops.REDUCE_AXIS, Ops.ADD)
-                ]
+                users = self.users.get(u, [])
+                return len(users) == 1 and users[0].op is Ops.REDUCE_AXIS and users[0].arg[0] is Ops.ADD
         return False
 
     def is_contraction(self, u: UOp) -> bool:
