@@ -210,16 +210,16 @@ def sources(u: UOp, history: Mapping[UOp, UOp]) -> tuple[UOp, ...]:
 def below_with_history(root: UOp, history: Mapping[UOp, UOp]) -> dict[UOp, None]:
     """All that `root` depends on, and itself, sources first."""
     order: dict[UOp, None] = {}
+    begun: set[UOp] = set()
     stack = [(root, False)]
     while stack:
         u, sources_done = stack.pop()
-        if u in order:
-            continue
         if sources_done:
             order[u] = None
-        else:
+        elif u not in begun:
+            begun.add(u)
             stack.append((u, True))
-            stack.extend((s, False) for s in sources(u, history) if s not in order)
+            stack.extend((s, False) for s in sources(u, history) if s not in begun)
     return order
 
 

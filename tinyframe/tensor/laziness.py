@@ -43,9 +43,11 @@ def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
         if tensor.uop is not new:
             tensor.uop = new
     for (value, graph), new in zip(kept, after[len(tensors) :], strict=True):
-        history[value] = graph.replace(src=new.src)
-        if history[value] is value:  # a view of another value, which has the history
+        now = graph.replace(src=new.src)
+        if now is value:  # a view of another value, which has the history
             del history[value]
+        elif now is not graph and value not in now.toposort():  # else it would be its own history
+            history[value] = now
 
 
 def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
