@@ -1,0 +1,753 @@
+"""Random tensor-level programs, and what they mean.
+
+`random_program(rng)` makes a graph of movement, elementwise work, reductions and in-place changes
+on a few small buffers. Every value is computed with NumPy while the graph grows, so that the graph
+can avoid what has no one right answer: floats are whole numbers and small, hence exact in any order
+of summation, until an operation that rounds; after that nothing is compared or cut to an int.
+
+The meaning of each op is written here a second time (`numpy_value`), from its definition, and
+shares no code with the compiler.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from tinyframe.device import Buffer, buffers
+from tinyframe.dtype import DType, dtypes, to_np_dtype
+from tinyframe.tensor.core import Tensor
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+DTYPES = [
+    dtypes.float32,
+    dtypes.int32,
+    dtypes.bool,
+    dtypes.int8,
+    dtypes.float64,
+    dtypes.uint8,
+    dtypes.int64,
+]
+# whole floats up to here are exact, and so is their sum in any order
+EXACT = 1 << 22
+MOST_ELEMENTS = 700
+DEVICE = UOp(Ops.DEVICE, arg="PYTHON")
+
+
+# ---- what the ops mean ---------------------------------------------------------------------------
+
+
+def _floor_divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(b == 0, 0, a // np.where(b == 0, 1, b)).astype(a.dtype)
+
+
+def _floor_modulo(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    safe = np.where(b == 0, 1, b)
+    return np.where(b == 0, 0, a - (a // safe) * safe).astype(a.dtype)
+
+
+ELEMENTWISE = {
+    Ops.NEG: lambda a: ~a if a.dtype == bool else -a,
+    Ops.RECIP: lambda a: (1 / a).astype(a.dtype),
+    Ops.SQRT: np.sqrt,
+    Ops.EXP2: np.exp2,
+    Ops.LOG2: np.log2,
+    Ops.SIN: np.sin,
+    Ops.TRUNC: np.trunc,
+    Ops.ADD: np.add,
+    Ops.SUB: np.subtract,
+    Ops.MUL: np.multiply,
+    Ops.FDIV: np.divide,
+    Ops.IDIV: _floor_divide,
+    Ops.MOD: _floor_modulo,
+    Ops.MAX: np.maximum,
+    Ops.CMPLT: np.less,
+    Ops.CMPNE: np.not_equal,
+    Ops.CMPEQ: np.equal,
+    Ops.AND: np.bitwise_and,
+    Ops.OR: np.bitwise_or,
+    Ops.XOR: np.bitwise_xor,
+    Ops.WHERE: np.where,
+}
+
+
+def _window(a: np.ndarray, axis: int, size: int, stride: int, dilation: int) -> np.ndarray:
+    count = (a.shape[axis] - dilation * (size - 1) - 1) // stride + 1
+    columns = [
+        np.take(a, [o * stride + k * dilation for o in range(count)], axis) for k in range(size)
+    ]
+    return np.stack(columns, -1)
+
+
+def _unwindow(a: np.ndarray, axis: int, stride: int, dilation: int, length: int) -> np.ndarray:
+    shape = list(a.shape)
+    shape[axis] = length
+    out = np.zeros(shape, a.dtype)
+    for o in range(a.shape[axis]):
+        for k in range(a.shape[-1]):
+            if (i := o * stride + k * dilation) < length:
+                at = (slice(None),) * axis
+                out[(*at, i, ..., k)] = a[(*at, o, ..., k)]
+    return out
+
+
+def _reduce(a: np.ndarray, op: Ops, axes: tuple[int, ...]) -> np.ndarray:
+    if op is Ops.MAX:
+        lowest = (
+            -math.inf
+            if a.dtype.kind == "f"
+            else False
+            if a.dtype == bool
+            else np.iinfo(a.dtype).min
+        )
+        return np.maximum.reduce(a, axis=axes, keepdims=True, initial=lowest)
+    if a.dtype == bool:
+        return (np.any if op is Ops.ADD else np.all)(a, axis=axes, keepdims=True)
+    return {Ops.ADD: np.add, Ops.MUL: np.multiply}[op].reduce(
+        a, axis=axes, keepdims=True, dtype=a.dtype
+    )
+
+
+def numpy_value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
+    """The value of one node, given those of its sources."""
+    match u.op:
+        case Ops.CONST:
+            return np.array(u.arg, to_np_dtype(u.dtype))
+        case Ops.CONTIGUOUS | Ops.DETACH:
+            return src[0]
+        case Ops.ASSIGN:
+            return src[1]
+        case Ops.RESHAPE:
+            return src[0].reshape(u.arg)
+        case Ops.PERMUTE:
+            return src[0].transpose(u.arg)
+        case Ops.EXPAND:
+            return np.broadcast_to(src[0], u.arg)
+        case Ops.PAD:
+            return np.pad(src[0], u.arg)
+        case Ops.SHRINK:
+            return src[0][tuple(slice(begin, end) for begin, end in u.arg)]
+        case Ops.FLIP:
+            return np.flip(src[0], [d for d, turned in enumerate(u.arg) if turned])
+        case Ops.WINDOW:
+            return _window(src[0], *u.arg)
+        case Ops.UNWINDOW:
+            return _unwindow(src[0], *u.arg)
+        case Ops.REDUCE_AXIS:
+            return _reduce(src[0], *u.arg)
+        case Ops.CAST:
+            return src[0].astype(to_np_dtype(u.dtype))
+    return ELEMENTWISE[u.op](*src).astype(to_np_dtype(u.dtype))
+
+
+# ---- a program -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Program:
+    """What is to be computed (`roots`, some of them ASSIGNs), on which buffers, and the answers."""
+
+    inputs: dict[UOp, np.ndarray] = field(default_factory=dict)  # BUFFER -> contents
+    roots: list[UOp] = field(default_factory=list)
+    values: dict[UOp, np.ndarray] = field(default_factory=dict)
+    inexact: set[UOp] = field(default_factory=set)
+
+    def expected(self) -> list[np.ndarray]:
+        return [self.values[r] for r in self.roots]
+
+    def expected_memory(self) -> dict[UOp, np.ndarray]:
+        """What each buffer holds in the end."""
+        memory = {b: a.copy() for b, a in self.inputs.items()}
+        for u in UOp.sink(*self.roots).toposort():
+            if u.op is Ops.ASSIGN:
+                buffer, places = _places(u.src[0])
+                memory[buffer][places] = self.values[u]
+        return memory
+
+    def rounds(self) -> bool:
+        return any(u in self.inexact for u in UOp.sink(*self.roots).toposort())
+
+    def __repr__(self) -> str:
+        """Python that makes the graph again."""
+        names: dict[UOp, str] = {}
+        lines = []
+        for u in UOp.sink(*self.roots).toposort():
+            if u.op in (Ops.UNIQUE, Ops.DEVICE, Ops.SINK):
+                continue
+            name = names[u] = f"{u.op.name[0].lower()}{len(names)}"
+            if u.op is Ops.BUFFER:
+                lines.append(f"{name} = buffer(np.{self.inputs[u]!r})".replace("\n", ""))
+            else:
+                sources = "".join(names[s] + ", " for s in u.src if s in names)
+                lines.append(
+                    f"{name} = UOp({u.op}, {u.dtype}, ({sources}), {u.arg!r})  # {u.shape}"
+                )
+        return "\n".join([*lines, f"roots = [{', '.join(names[r] for r in self.roots)}]"])
+
+
+def _places(target: UOp) -> tuple[UOp, np.ndarray]:
+    """The BUFFER behind a target of ASSIGN, and where in it each element of the target is."""
+    chain = []
+    while target.op is not Ops.BUFFER:
+        if target.op is not Ops.ASSIGN:
+            chain.append(target)
+        target = target.src[0]
+    places = np.arange(target.arg)
+    for u in reversed(chain):
+        places = numpy_value(u, [places])
+    return target, places
+
+
+def buffer(array: np.ndarray, device: str = "PYTHON") -> UOp:
+    """A BUFFER that holds the elements of `array`."""
+    dtype = next(d for d in (*DTYPES, *dtypes.all) if to_np_dtype(d) == array.dtype)
+    uop = UOp.new_buffer(device, array.size, dtype)
+    data = np.ascontiguousarray(array).reshape(-1)
+    made = Buffer(device, array.size, dtype)
+    if array.size:
+        made.copyin(data.view(np.uint8).data)
+    buffers[uop] = made
+    return uop
+
+
+def of_graph(roots: list[UOp], inputs: dict[UOp, np.ndarray]) -> Program:
+    """A Program of a graph that was written by hand."""
+    program = Program(dict(inputs), roots)
+    with np.errstate(all="ignore"):
+        for u in UOp.sink(*roots).toposort():
+            if u.op not in (Ops.UNIQUE, Ops.DEVICE, Ops.SINK):
+                src = [program.values[s] for s in u.src if s in program.values]
+                program.values[u] = inputs[u] if u.op is Ops.BUFFER else numpy_value(u, src)
+    return program
+
+
+def on_device(program: Program, device: str) -> tuple[list[UOp], dict[UOp, UOp]]:
+    """The roots on fresh buffers of a device, and which buffer stands for which."""
+    fresh = {b: buffer(a, device) for b, a in program.inputs.items()}
+    there = {**fresh, DEVICE: UOp(Ops.DEVICE, arg=device)}
+    return list(UOp.sink(*program.roots).substitute(there).src), fresh
+
+
+# ---- running it ----------------------------------------------------------------------------------
+
+
+def run(program: Program, device: str) -> tuple[list[np.ndarray], dict[UOp, np.ndarray]]:
+    """The values of the roots, and what the buffers hold afterwards."""
+    roots, fresh = on_device(program, device)
+    tensors = [Tensor._of(r) for r in roots]
+    Tensor.realize(*tensors)
+    results = [t.numpy() for t in tensors]
+    return results, {b: buffers[new].numpy().copy() for b, new in fresh.items()}
+
+
+def check(program: Program, device: str) -> None:
+    """AssertionError where the compiler's answer differs from NumPy's."""
+    results, memory = run(program, device)
+    for n, (root, got) in enumerate(zip(program.roots, results, strict=True)):
+        compare(got, program.values[root], root in program.inexact, f"root {n}")
+    for b, expected in program.expected_memory().items():
+        assigned = any(u.op is Ops.ASSIGN and u in program.inexact for u in program.values)
+        compare(memory[b], expected, assigned, f"buffer {list(program.inputs).index(b)}")
+
+
+def compare(got: np.ndarray, expected: np.ndarray, inexact: bool, what: str) -> None:
+    assert got.shape == expected.shape, f"{what}: shape {got.shape}, not {expected.shape}"
+    assert got.dtype == expected.dtype, f"{what}: {got.dtype}, not {expected.dtype}"
+    if inexact:
+        with np.errstate(all="ignore"):
+            finite = expected[np.isfinite(expected)]
+            scale = float(np.abs(finite).max(initial=1))
+        np.testing.assert_allclose(got, expected, rtol=2e-4, atol=2e-5 * scale, err_msg=what)
+    else:
+        np.testing.assert_array_equal(got, expected, err_msg=what)
+
+
+# ---- making one ----------------------------------------------------------------------------------
+
+
+class Grower:
+    """Adds random nodes to a Program."""
+
+    def __init__(
+        self,
+        rng: Random,
+        in_place: bool = True,
+        special: bool = False,
+        empty: bool = False,
+        through_views: bool = False,
+    ):
+        self.rng, self.in_place, self.special, self.empty = rng, in_place, special, empty
+        self.through_views = through_views
+        self.program = Program()
+        self.pool: list[UOp] = []
+        self.magnitude: dict[UOp, float] = {}
+        self.states: dict[UOp, UOp] = {}  # BUFFER -> its last state
+        self.changed: list[UOp] = []
+
+    # -- small choices
+
+    def size(self, most: int = 9) -> int:
+        if self.empty and self.rng.random() < 0.05:
+            return 0
+        return min(most, self.rng.choice([1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9]))
+
+    def shape(self) -> tuple[int, ...]:
+        shape = tuple(self.size() for _ in range(self.rng.choice([0, 1, 1, 2, 2, 2, 3, 3, 4])))
+        while math.prod(shape) > 200:
+            shape = shape[1:]
+        return shape
+
+    def pick(self, condition=lambda u: True) -> UOp | None:
+        found = [u for u in self.pool if condition(u)]
+        if not found:
+            return None
+        # mostly a recent one, so that chains are long
+        return found[max(self.rng.randrange(len(found)), self.rng.randrange(len(found)))]
+
+    def exact(self, u: UOp) -> bool:
+        return u not in self.program.inexact
+
+    # -- nodes
+
+    def input(self) -> None:
+        dtype = self.rng.choice([dtypes.float32, dtypes.float32, *DTYPES])
+        shape = self.shape()
+        size = math.prod(shape)
+        numbers = [self.rng.randint(-3, 3) for _ in range(size)]
+        array = np.array(numbers).astype(to_np_dtype(dtype))
+        if self.special and dtypes.is_float(dtype):
+            for n in range(size):
+                if self.rng.random() < 0.1:
+                    array[n] = self.rng.choice([math.inf, -math.inf, math.nan])
+        made = buffer(array)
+        self.program.inputs[made] = self.program.values[made] = array
+        self.states[made] = made
+        self.add(made.reshape(shape))
+
+    def add(self, u: UOp, inexact: bool = False) -> UOp | None:
+        """Puts a node, and those below it that are new, into the pool; None where it does not
+        fit."""
+        values = self.program.values
+        new = []
+        for x in u.toposort():
+            if x in values or x.op in (Ops.UNIQUE, Ops.DEVICE):
+                continue
+            with np.errstate(all="ignore"):
+                value = numpy_value(x, [values[s] for s in x.src if s in values])
+            below = any(
+                s in self.program.inexact
+                for s in x.src
+                if not (x.op is Ops.ASSIGN and s is x.src[0])
+            )
+            if dtypes.is_float(x.dtype):
+                large = self._largest_partial(x) if x.op is Ops.REDUCE_AXIS else value
+                finite = np.abs(large[np.isfinite(large)])
+                if finite.size and finite.max() >= EXACT:
+                    return None
+                if not below and not inexact and (finite != np.trunc(finite)).any():
+                    return None
+            values[x] = value
+            new.append(x)
+            if below or (inexact and x is u):
+                self.program.inexact.add(x)
+        self.pool.append(u)
+        return u
+
+    def _largest_partial(self, u: UOp) -> np.ndarray:
+        a = np.abs(self.program.values[u.src[0]])
+        a = np.where(np.isfinite(a), a, 0)
+        if u.arg[0] is Ops.MUL:
+            a = np.maximum(a, 1)
+        return _reduce(a, *u.arg)
+
+    def movement(self) -> None:
+        u = self.pick()
+        rng, shape = self.rng, u.shape
+        rank = len(shape)
+        kind = rng.choice(
+            [
+                Ops.RESHAPE,
+                Ops.PERMUTE,
+                Ops.EXPAND,
+                Ops.PAD,
+                Ops.SHRINK,
+                Ops.FLIP,
+                Ops.WINDOW,
+                Ops.WINDOW,
+                Ops.UNWINDOW,
+            ]
+        )
+        if kind is Ops.RESHAPE:
+            out = u.reshape(self.factors(math.prod(shape)))
+        elif kind is Ops.PERMUTE:
+            order = list(range(rank))
+            rng.shuffle(order)
+            out = u.permute(tuple(order))
+        elif kind is Ops.EXPAND:
+            if rank < 4 and (1 not in shape or rng.random() < 0.3):
+                place = rng.randint(0, rank)
+                u = u.reshape((*shape[:place], 1, *shape[place:]))
+            sizes = [self.size() if s == 1 and rng.random() < 0.7 else s for s in u.shape]
+            out = u.expand(tuple(sizes))
+        elif kind is Ops.PAD:
+            out = u.pad(tuple((rng.choice([0, 0, 1, 2]), rng.choice([0, 0, 1, 3])) for _ in shape))
+        elif kind is Ops.SHRINK:
+            bounds = []
+            for s in shape:
+                begin = rng.randint(0, max(s - 1, 0)) if rng.random() < 0.5 else 0
+                end = rng.randint(min(begin + 1, s), s) if rng.random() < 0.5 else s
+                bounds.append((begin, end))
+            out = u.shrink(tuple(bounds))
+        elif kind is Ops.FLIP:
+            out = u.flip(tuple(rng.random() < 0.5 for _ in shape))
+        elif kind is Ops.WINDOW:
+            if not rank or rank > 4:
+                return
+            axis = rng.randrange(rank)
+            size, stride, dilation = (
+                rng.choice([1, 2, 2, 3, 3, 4]),
+                rng.choice([1, 1, 2, 3]),
+                rng.choice([1, 1, 2, 3]),
+            )
+            if (size - 1) * dilation + 1 > shape[axis]:
+                return
+            out = u.window(axis, size, stride, dilation)
+        else:
+            if rank < 2 or self.special or 0 in shape:
+                return
+            axis = rng.randrange(rank - 1)
+            stride, dilation = rng.choice([1, 1, 2, 3]), rng.choice([1, 1, 2, 3])
+            fitted = (shape[axis] - 1) * stride + (shape[-1] - 1) * dilation + 1
+            out = u.unwindow(
+                axis, stride, dilation, max(1, fitted + rng.choice([-2, -1, 0, 0, 1, 3]))
+            )
+        if math.prod(out.shape) <= MOST_ELEMENTS and len(out.shape) <= 5:
+            self.add(out)
+
+    def factors(self, size: int) -> tuple[int, ...]:
+        """A shape of `size` elements."""
+        if size == 0:
+            return self.rng.choice([(0,), (0, 3), (2, 0)])
+        shape: list[int] = []
+        left = size
+        while len(shape) < 4 and (left > 1 or self.rng.random() < 0.15):
+            divisors = [d for d in range(1, left + 1) if left % d == 0]
+            d = self.rng.choice(divisors)
+            shape.append(d)
+            left //= d
+        if left > 1:
+            shape.append(left)
+        return tuple(shape)
+
+    def fitted(self, u: UOp, shape: tuple[int, ...]) -> UOp | None:
+        """`u` in another shape: axes added, expanded, cut or padded."""
+        if len(u.shape) > len(shape):
+            total = math.prod(u.shape)
+            u = u.reshape((total,))
+            if not shape:
+                return u.shrink(((0, 1),)).reshape(()) if total else None
+        u = u.reshape((1,) * (len(shape) - len(u.shape)) + u.shape)
+        bounds = tuple(
+            (0, min(s, n)) if s != 1 else (0, 1) for s, n in zip(u.shape, shape, strict=True)
+        )
+        u = u.shrink(bounds)
+        u = u.expand(
+            tuple(
+                n if s == 1 and self.rng.random() < 0.8 else s
+                for s, n in zip(u.shape, shape, strict=True)
+            )
+        )
+        if any(s > n for s, n in zip(u.shape, shape, strict=True)):
+            return None
+        spare = [(n - s, self.rng.randint(0, n - s)) for s, n in zip(u.shape, shape, strict=True)]
+        return u.pad(tuple((before, all_of_it - before) for all_of_it, before in spare))
+
+    def cast(self, u: UOp, dtype: DType) -> UOp | None:
+        if u.dtype is dtype:
+            return u
+        value = self.program.values.get(u)
+        if value is None:
+            if self.add(u) is None:
+                return None
+            value = self.program.values[u]
+        if dtypes.is_float(u.dtype):
+            if not self.exact(u):
+                return None if not dtypes.is_float(dtype) else u.cast(dtype)
+            if (
+                dtypes.is_int(dtype)
+                and value.size
+                and not (
+                    np.isfinite(value).all()
+                    and value.min() >= dtype.min
+                    and value.max() <= dtype.max
+                )
+            ):
+                return None
+        if (
+            dtypes.is_float(dtype)
+            and value.size
+            and np.abs(value.astype(np.float64)).max(initial=0) >= EXACT
+        ):
+            return None
+        return u.cast(dtype)
+
+    def partner(self, u: UOp, dtype: DType | None = None) -> UOp | None:
+        """Another value of the same shape, and of `dtype` (that of `u`)."""
+        dtype = dtype or u.dtype
+        if self.rng.random() < 0.2:
+            number = self.rng.choice(
+                [0, 1, 2, 3] if dtypes.is_unsigned(dtype) else [0, 1, 2, 3, -1]
+            )
+            value = self.rng.random() < 0.5 if dtypes.is_bool(dtype) else number
+            return UOp(Ops.CONST, dtype, (DEVICE,), dtypes.as_const(value, dtype)).broadcast_to(
+                u.shape
+            )
+        if (
+            self.rng.random() < 0.5
+            and (same := self.pick(lambda x: x.shape == u.shape and x is not u)) is not None
+        ):
+            return self.cast(same, dtype)
+        other = self.pick()
+        moved = self.fitted(other, u.shape)
+        return None if moved is None else self.cast(moved, dtype)
+
+    def binary(self) -> None:
+        u = self.pick()
+        dtype, rng = u.dtype, self.rng
+        v = self.partner(u)
+        if v is None or self.add(v) is None:
+            return
+        exact = self.exact(u) and self.exact(v)
+        if dtypes.is_bool(dtype):
+            ops = [
+                Ops.AND,
+                Ops.OR,
+                Ops.XOR,
+                Ops.MUL,
+                Ops.ADD,
+                Ops.MAX,
+                Ops.CMPLT,
+                Ops.CMPNE,
+                Ops.CMPEQ,
+            ]
+        elif dtypes.is_float(dtype):
+            ops = [Ops.ADD, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MUL, Ops.MAX]
+            ops += [Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ] if exact else []
+        else:
+            ops = [
+                Ops.ADD,
+                Ops.SUB,
+                Ops.MUL,
+                Ops.MAX,
+                Ops.CMPLT,
+                Ops.CMPNE,
+                Ops.CMPEQ,
+                Ops.IDIV,
+                Ops.MOD,
+                Ops.AND,
+                Ops.OR,
+                Ops.XOR,
+            ]
+        op = rng.choice(ops)
+        if dtypes.is_int(dtype) and dtype.itemsize >= 4 and op in (Ops.ADD, Ops.SUB, Ops.MUL):
+            pass
+        a, b = (u, v) if rng.random() < 0.7 else (v, u)
+        self.add(a.alu(op, b))
+
+    def unary(self) -> None:
+        u = self.pick()
+        if dtypes.is_float(u.dtype):
+            op = self.rng.choice(
+                [Ops.NEG, Ops.NEG, Ops.TRUNC, Ops.SQRT, Ops.EXP2, Ops.SIN, Ops.RECIP]
+            )
+            if op is Ops.TRUNC and not self.exact(u):
+                return
+            value = self.program.values[u]
+            if op is Ops.EXP2 and np.abs(value[np.isfinite(value)]).max(initial=0) > 20:
+                return
+            if op is Ops.SIN and np.abs(value[np.isfinite(value)]).max(initial=0) > 1000:
+                return
+            if (
+                op in (Ops.SQRT, Ops.RECIP)
+                and not (value > 0.01).all()
+                and (not self.exact(u) or not (value > 0).all())
+            ):
+                return
+            self.add(u.alu(op), inexact=op in (Ops.SQRT, Ops.EXP2, Ops.SIN, Ops.RECIP))
+        else:
+            self.add(u.alu(Ops.NEG))
+
+    def where(self) -> None:
+        u = self.pick()
+        condition = self.pick(lambda x: dtypes.is_bool(x.dtype) and x.shape == u.shape)
+        if condition is None:
+            condition = self.partner(u, dtypes.bool)
+        v = self.partner(u)
+        if condition is None or v is None or self.add(condition) is None or self.add(v) is None:
+            return
+        a, b = (u, v) if self.rng.random() < 0.5 else (v, u)
+        self.add(condition.alu(Ops.WHERE, a, b))
+
+    def conversion(self) -> None:
+        u = self.pick()
+        out = self.cast(u, self.rng.choice(DTYPES))
+        if out is not None and out is not u:
+            self.add(out)
+
+    def reduce(self) -> None:
+        u = self.pick(lambda x: any(s != 1 for s in x.shape))
+        if u is None:
+            return
+        axes = [d for d in range(len(u.shape)) if self.rng.random() < 0.5] or [
+            self.rng.randrange(len(u.shape))
+        ]
+        op = self.rng.choice([Ops.ADD, Ops.ADD, Ops.ADD, Ops.MAX, Ops.MUL])
+        out = u.reduce_axis(op, axes)
+        if out is u or (op is Ops.MUL and not self.exact(u)):
+            return
+        if self.add(out) is not None and self.rng.random() < 0.4:
+            # what normalizes: the reduced value beside the one it was made of
+            self.add(out.expand(u.shape))
+
+    def contiguous(self) -> None:
+        self.add(self.pick().contiguous())
+
+    def assign(self) -> None:
+        """The last state of a buffer, seen through movement, overwritten."""
+        buffer = self.rng.choice(list(self.states) or [None])
+        if buffer is None or buffer.arg == 0:
+            return
+        target = state = self.states[buffer]
+        # ASSIGN to a part of the memory cannot be assigned to as a whole again
+        if state.op is Ops.BUFFER:
+            target = state.reshape(self.factors(buffer.arg))
+        for _ in range(self.rng.choice([0, 0, 1, 1, 2, 3])):
+            shape = target.shape
+            kind = self.rng.choice([Ops.SHRINK, Ops.FLIP, Ops.PERMUTE, Ops.RESHAPE])
+            if kind is Ops.SHRINK:
+                begins = [self.rng.randint(0, max(s - 1, 0)) for s in shape]
+                target = target.shrink(
+                    tuple(
+                        (b, self.rng.randint(min(b + 1, s), s))
+                        for b, s in zip(begins, shape, strict=True)
+                    )
+                )
+            elif kind is Ops.FLIP:
+                target = target.flip(tuple(self.rng.random() < 0.5 for _ in shape))
+            elif kind is Ops.PERMUTE:
+                order = list(range(len(shape)))
+                self.rng.shuffle(order)
+                target = target.permute(tuple(order))
+            else:
+                target = target.reshape(self.factors(math.prod(shape)))
+        if self.add(target) is None:
+            return
+        if self.rng.random() < 0.5:
+            # from the same memory, turned or shifted
+            views = [u for u in self.pool if state in u.toposort()]
+            source = self.rng.choice(views) if views else target
+            value = self.fitted(source, target.shape)
+            if value is not None and self.rng.random() < 0.5 and target.shape:
+                value = value.flip(tuple(self.rng.random() < 0.5 for _ in target.shape))
+            if value is not None:
+                value = self.cast(value, target.dtype)
+            other = self.partner(target)
+            if (
+                value is not None
+                and other is not None
+                and not dtypes.is_bool(target.dtype)
+                and self.rng.random() < 0.5
+            ):
+                value = value + other
+        else:
+            value = self.partner(target)
+        if value is None or self.add(value) is None:
+            return
+        if (made := self.add(target.assign(value))) is not None:
+            self.states[buffer] = made
+            if not self.through_views and _memory_order(target) is not state:
+                self.pool.remove(made)  # nothing reads it
+                del self.states[buffer]
+                self.changed.append(made)
+
+    def grow(self, steps: int) -> Program:
+        for _ in range(self.rng.choice([1, 1, 2, 2, 3])):
+            self.input()
+        makers = (
+            [self.movement] * 6
+            + [self.binary] * 5
+            + [self.unary, self.where, self.conversion, self.contiguous]
+        )
+        makers += [self.reduce] * 3 + ([self.assign] * 2 if self.in_place else [])
+        for _ in range(steps):
+            self.rng.choice(makers)()
+        last = set(self.states.values())
+        wanted = [
+            u
+            for u in self.pool
+            if (memory := _memory(u)) is None or (memory in last and memory.op is Ops.ASSIGN)
+        ]
+        if not wanted:
+            wanted = [
+                u for u in [self.add(u.alu(Ops.NEG)) for u in list(self.pool)] if u is not None
+            ]
+        roots = [wanted[-1]] if wanted else []
+        for _ in range(self.rng.choice([0, 0, 1, 2])):
+            roots.append(wanted[self.rng.randrange(len(wanted))])
+        roots += [s for s in self.states.values() if s.op is Ops.ASSIGN] + self.changed
+        self.program.roots = list(dict.fromkeys(roots))
+        return self.program
+
+
+def _memory_order(u: UOp) -> UOp:
+    while u.op is Ops.RESHAPE:
+        u = u.src[0]
+    return u
+
+
+def _memory(u: UOp) -> UOp | None:
+    """The state of memory (or the CONST) that `u` is only a view of."""
+    while u.op in GroupOp.Movement or u.op is Ops.CONTIGUOUS:
+        u = u.src[0]
+    return u if u.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONST) else None
+
+
+def random_program(rng: Random, steps: int = 8, **options: bool) -> Program:
+    return Grower(rng, **options).grow(steps)
+
+
+def may_wait_for_itself(program: Program) -> bool:
+    """Whether what must be stored may need memory as it was before an ASSIGN and as it is after, or
+    two ASSIGNs each the other's old memory. Such a program may be refused with a CycleError."""
+    sink = UOp.sink(*program.roots)
+    stored = {u for u in sink.toposort() if u.op in (Ops.ASSIGN, Ops.CONTIGUOUS)}
+    reads: dict[UOp, set[UOp]] = {}
+    for u in sink.toposort():
+        reads[u] = set()
+        for s in u.src:
+            reads[u] |= {s} if s.op is Ops.BUFFER or s in stored else reads[s]
+    writers = {_states(u)[1]: u for u in stored if u.op is Ops.ASSIGN}
+    kernels = stored | {r.base for r in program.roots}
+    after: dict[UOp, set[UOp]] = {u: reads[u] & stored for u in kernels}
+    for u in kernels:
+        for s in reads[u]:
+            if (w := writers.get(s, u)) is not u:
+                after[w].add(u)
+    done: set[UOp] = set()
+    while ready := [u for u in kernels - done if after[u] <= done]:
+        done |= set(ready)
+    return done != kernels
+
+
+def _states(state: UOp) -> list[UOp]:
+    """A state of memory, and those before it, down to the BUFFER."""
+    states = [state]
+    while state.op is not Ops.BUFFER:
+        state = state.src[0]
+        while state.op in GroupOp.Movement:
+            state = state.src[0]
+        states.append(state)
+    return states
