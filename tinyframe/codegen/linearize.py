@@ -123,7 +123,8 @@ def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list
     found = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            again = [r for r in runs_of(u, parent) if r not in u.ranges and r.arg[1] not in UNLOOPED]
+            around = [r for r in runs_of(u, parent) if r.arg[1] not in UNLOOPED]
+            again = [r for r in around if r not in u.ranges]
             if again:
                 found[u] = again
     return found

@@ -263,7 +263,8 @@ class _Graph:
             u = users[0]
             if u.op is Ops.UNWINDOW:
                 users = self.users.get(u, [])
-                return len(users) == 1 and users[0].op is Ops.REDUCE_AXIS and users[0].arg[0] is Ops.ADD
+                only = users[0] if len(users) == 1 else None
+                return only is not None and only.op is Ops.REDUCE_AXIS and only.arg[0] is Ops.ADD
         return False
 
     def is_contraction(self, u: UOp) -> bool:
