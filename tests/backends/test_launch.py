@@ -160,6 +160,8 @@ from tinyframe.dtype import dtypes
 from tinyframe.runtime.clang import ClangRunner
 from tinyframe.settings import Context
 
+# a shell starts what runs in the background with SIGINT ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 count = ClangRunner("count", Device["CPU"].compiler.compile_cached(sys.argv[1]))
 buf = Buffer("CPU", 100, dtypes.int).copyin(bytes(400))
 with Context(THREADS=4):

@@ -142,11 +142,11 @@ def test_a_program_is_listed_one_instruction_a_line():
         == """\
    0 DEFINE_GLOBAL  float.ptr(8)         []                       0
    1 RANGE          int                  [8]                      (0, AxisType.LOOP)
-   2 INDEX          float.ptr(8)         [0, True, 1]
-   3 LOAD           float                [2]
-   4 ADD            float                [3, 3]
-   5 STORE          void                 [2, 4]
-   6 ENDRANGE       void                 [1]"""
+   2 INDEX          float.ptr(8)         [%0, True, %1]
+   3 LOAD           float                [%2]
+   4 ADD            float                [%3, %3]
+   5 STORE          void                 [%2, %4]
+   6 ENDRANGE       void                 [%1]"""
     )
 
 
