@@ -277,7 +277,7 @@ class Grower:
         in_place: bool = True,
         special: bool = False,
         empty: bool = False,
-        through_views: bool = False,
+        through_views: bool = True,
     ):
         self.rng, self.in_place, self.special, self.empty = rng, in_place, special, empty
         self.through_views = through_views

@@ -145,7 +145,8 @@ def fuse(
         if reason:
             stored.append(u)
             fusion.reasons[u] = reason
-            own_indices[u] = ix = new_indices(u.shape, numbers)
+            computed = u.src[1] if u.op is Ops.ASSIGN else u
+            own_indices[u] = ix = new_indices(computed.shape, numbers)
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
         else:
             mine = list(uses[u])
@@ -162,7 +163,7 @@ def fuse(
                 ix = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
                 ix = source_indices(u, ix)
-            for s in u.src[1:] if u.op is Ops.ASSIGN else u.src:
+            for s in u.src[1:2] if u.op is Ops.ASSIGN else u.src:
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
                 elif not is_leaf(s) and s.op is not Ops.DEVICE:
@@ -357,7 +358,9 @@ class _Groups:
     def share(self, alone: Set[UOp]) -> None:
         """Puts a stored value into the first kernel that uses each of its elements exactly once."""
         for u in reversed(self.stored):
-            if (u.op in _FORCED and u.op is not Ops.ASSIGN) or u in alone:
+            # of what is assigned to a part of memory a user sees the whole
+            alone_anyway = u.op in _FORCED and (u.op is not Ops.ASSIGN or len(u.src) == 3)
+            if alone_anyway or u in alone:
                 continue
             for k in dict.fromkeys(map(self.root, self.users_of[u])):
                 if k is not u and k not in alone and self._can_host(k, u):

@@ -94,7 +94,8 @@ def _copy_first(
     for u in sink.toposort():
         src = tuple([done[s] for s in u.src])
         if u in unsafe:
-            src = src[0], UOp(Ops.CONTIGUOUS, u.dtype, (src[1],), tag="before assign")
+            copy = UOp(Ops.CONTIGUOUS, u.dtype, (src[1],), tag="before assign")
+            src = src[0], copy, *src[2:]
         done[u] = new = u if src == u.src else u.replace(src=src)
         if u in unsafe or u in copies:
             copies.add(new)
@@ -107,6 +108,11 @@ def assigned_state(u: UOp) -> UOp:
     while u.op in GroupOp.Movement:
         u = u.src[0]
     return u
+
+
+def assigned_view(u: UOp) -> UOp:
+    """The part of that which an ASSIGN overwrites; see prepare.py."""
+    return u.src[2] if len(u.src) == 3 else u.src[0]
 
 
 def buffer_of_state(u: UOp) -> UOp:
@@ -135,7 +141,8 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
     for value in outputs:
         if value.op is Ops.ASSIGN:
             state = assigned_state(value)
-            targets[value] = value.src[0].substitute({state: slot(state).reshape(state.shape)})
+            whole = slot(state).reshape(state.shape)
+            targets[value] = assigned_view(value).substitute({state: whole})
         else:
             targets[value] = slot(value).reshape(value.shape)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import is_memory
+from tinyframe.schedule.fuse import is_memory, memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the
@@ -51,6 +51,16 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
     )
 
 
+def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
+    """What is assigned to is a part of some memory, or that in another order: the ASSIGN then
+    stands for all of that memory, and what reads it (or assigns to it again) reads through the
+    same view. The view becomes its third source."""
+    if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
+        return None
+    state = target.base
+    return target.substitute({state: u.replace(src=(state, value, target))})
+
+
 def _filled(u: UOp, value) -> UOp:
     """One number in the shape, dtype and device of `u`."""
     device = () if u.device is None else (UOp(Ops.DEVICE, arg=u.device),)
@@ -66,6 +76,7 @@ prepare_rules = PatternMatcher(
             lambda u, x: x if u.arg == x.shape else None,
         ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
+        (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
         # reducing nothing gives the identity
         (
             UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),

@@ -101,7 +101,7 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
 
 
 def _computed_from(u: UOp) -> tuple[UOp, ...]:
-    return u.src[1:] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
+    return u.src[1:2] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
 
 
 def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -> _Child:

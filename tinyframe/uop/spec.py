@@ -192,9 +192,12 @@ def elementwise(u: UOp) -> bool:
 
 
 def assigns(u: UOp) -> bool:
-    target, value = u.src
+    """ASSIGN(target, value); with a third source (the scheduler's form) that is the target, a view
+    of the first, whose whole memory it then stands for."""
+    state, value, *view = u.src
+    target = view[0] if view else state
     same = value.op is Ops.KERNEL or (same_dtypes(u) and equal_shapes(target.shape, value.shape))
-    return u.dtype is target.dtype and same
+    return u.dtype is target.dtype and len(view) < 2 and same
 
 
 def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
