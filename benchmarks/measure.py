@@ -1,9 +1,10 @@
 """How things are timed: in turn, after a warm-up, as medians with their spread.
 
 Two programs are compared by running them A B A B … in one process (or as processes in turn), so
-that
-a machine that slows down slows down both. What is printed is the median and, in brackets, the first
-and third quartile; a ratio is the median of the ratios pair by pair.
+that a machine that slows down slows down both. A turn is a pause, one run that is not counted, and
+then the one that is: BLAS and OpenMP threads wait for more work by spinning (some 100 ms),
+and would do it on the core of whoever runs next. What is printed is the median and, in brackets,
+the first and third quartile; a ratio is the median of the ratios pair by pair.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+
+SETTLE = 0.2  # seconds until threads that wait for more work have gone to sleep
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,13 @@ class Times:
         return f"{self.median / unit:8.2f} [{low / unit:.2f} … {high / unit:.2f}] {label}"
 
 
-def interleaved(
-    repeats: int = 15, warm_up: int = 2, **programs: Callable[[], object]
-) -> dict[str, Times]:
+def interleaved(repeats: int = 15, **programs: Callable[[], object]) -> dict[str, Times]:
     """Times of each program, run in turn in this process."""
-    for _ in range(warm_up):
-        for run in programs.values():
-            run()
     seconds: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(repeats):
         for name, run in programs.items():
+            time.sleep(SETTLE)
+            run()
             start = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - start)

@@ -3,8 +3,7 @@ Tensor.
 
 The 1024 x 1024 matmul beside NumPy, and the 3 x 3 convolution (PAD, WINDOW, multiply, sum) beside a
 hand-written loop nest in C of the same form. Buffers are reused, outputs are compared first, and
-the
-programs run in turn.
+the programs run in turn.
 """
 
 from __future__ import annotations

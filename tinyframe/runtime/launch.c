@@ -8,6 +8,7 @@
    fails if the launch has changed; so it never works on a launch that is over, and nobody has to wait
    for workers that overslept. */
 
+#define _GNU_SOURCE /* for the affinity of threads */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,6 +42,8 @@ static _Atomic int helpers;        /* workers with a lower number take part */
 static _Atomic int asleep;         /* workers that need to be woken */
 static _Atomic int caller_sleeps;
 static int workers;                /* how many there are */
+static pthread_t thread[MOST_WORKERS];
+static int avoided_core = -1, avoiding; /* the first `avoiding` workers keep off that core */
 
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER; /* held during a launch */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* for the two conditions */
@@ -111,7 +114,7 @@ static void after_fork(void) {
   atomic_store(&helpers, 0);
   atomic_store(&asleep, 0);
   atomic_store(&caller_sleeps, 0);
-  workers = 0;
+  workers = avoiding = 0;
   is_inside = 0;
 }
 
@@ -129,10 +132,28 @@ static void start_workers(int wanted) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, STACK);
-  for (pthread_t thread; workers < wanted; workers++)
-    if (pthread_create(&thread, &attributes, worker, (void *)(intptr_t)workers)) break;
+  for (; workers < wanted; workers++)
+    if (pthread_create(thread + workers, &attributes, worker, (void *)(intptr_t)workers)) break;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, 0);
+}
+
+/* A thread that is woken often begins on the core of the one that woke it, and Linux needs several
+   milliseconds to see that the other core is idle: two threads as slow as one. So the workers keep
+   off the core on which the launch begins. */
+static void keep_off_this_core(int helpers) {
+#ifdef __linux__
+  int core = sched_getcpu();
+  if (core == avoided_core && avoiding >= helpers) return;
+  cpu_set_t others;
+  if (core < 0 || core >= CPU_SETSIZE || sched_getaffinity(0, sizeof others, &others)) return;
+  CPU_CLR(core, &others);
+  if (CPU_COUNT(&others) < helpers) return;
+  for (int n = 0; n < helpers; n++) pthread_setaffinity_np(thread[n], sizeof others, &others);
+  avoided_core = core, avoiding = helpers;
+#else
+  (void)helpers;
+#endif
 }
 
 static int all_pieces_done(void) { return atomic_load(&pieces_done) == work.pieces; }
@@ -146,6 +167,7 @@ void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int
   }
   is_inside = 1;
   start_workers(threads - 1);
+  keep_off_this_core(threads - 1 < workers ? threads - 1 : workers);
 
   int pieces = total / PIECES_PER_THREAD >= threads ? threads * PIECES_PER_THREAD : total;
   work.entry = entry;
