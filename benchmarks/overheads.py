@@ -2,9 +2,9 @@
 compiling.
 
 Measured: `import tinyframe` beside `import numpy`, and `(Tensor([1, 2, 3]) + 1).tolist()` with a
-cold
-and a warm disk cache, as whole processes in turn less the time of an empty one; and milliseconds of
-Python from `.realize()` to source, per kernel, in one process (CPU time, schedule cache off).
+cold and a warm disk cache, as whole processes in turn less the time of an empty one; and
+milliseconds of Python from `.realize()` to source, per kernel, in one process (CPU time, schedule
+cache off).
 """
 
 from __future__ import annotations

@@ -3,12 +3,9 @@
     sum over v of (v == token[i] ? weight[v, e] : 0)     becomes     weight[token[i], e]
 
 An index that is a value in memory cannot be said with movement ops, so the frontend compares it
-with
-every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all terms
-but
-one are 0, and the loop can go: its RANGE is replaced by the index, and the load is guarded, since
-an
-index out of range picks nothing and gives 0.
+with every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all
+terms but one are 0, and the loop can go: its RANGE is replaced by the index, and the load is
+guarded, since an index out of range picks nothing and gives 0.
 """
 
 from __future__ import annotations

@@ -235,9 +235,8 @@ class UOp:
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
         """This node and all below it, sources first, each once; a node refused by `gate` is the
         last of its branch."""
-        keep = (
-            gate is None and self.op is Ops.SINK
-        )  # a kernel is walked again and again while it is compiled
+        # a kernel is walked again and again while it is compiled
+        keep = gate is None and self.op is Ops.SINK
         if keep and (below := self.__dict__.get("_below")) is not None:
             return dict.fromkeys((*below, self))
         order: dict[UOp, None] = {}
@@ -254,10 +253,8 @@ class UOp:
                     continue
                 stack.append((node, True))
                 stack.extend([(s, False) for s in node.src[::-1] if s not in seen])
-        if keep:
-            self.__dict__["_below"] = tuple(order)[
-                :-1
-            ]  # without the node itself, or it would keep itself alive
+        if keep:  # without the node itself, or it would keep itself alive
+            self.__dict__["_below"] = tuple(order)[:-1]
         return order
 
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
@@ -567,8 +564,8 @@ class UOp:
 
     def unwindow(self, axis: int, stride: int, dilation: int, length: int) -> UOp:
         """The transpose of window, before its sum over k: element i reads window (i -
-        k*dilation)/stride
-        where that is whole and in range, and is 0 elsewhere; the last axis stays k."""
+        k*dilation)/stride where that is whole and in range, and is 0 elsewhere; the last axis stays
+        k."""
         return UOp(Ops.UNWINDOW, self.dtype, (self,), (axis, stride, dilation, length))
 
     def reduce_axis(self, op: Ops, axes: Iterable[int]) -> UOp:

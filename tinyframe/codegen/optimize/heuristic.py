@@ -70,8 +70,7 @@ class Schedule:
 
     def columns(self, r: UOp, lanes: int, wide: int) -> bool:
         """`wide` vectors along `r`. Where they do not divide it, one tile of them is cut off first,
-        so
-        that only one loop has a tail."""
+        so that only one loop has a tail."""
         if length(r) % (lanes * wide) == 0 or wide == 1:
             return self.split(OptOps.VECTOR, r, lanes) and (
                 wide == 1 or self.split(OptOps.UPCAST, r, wide)
@@ -119,8 +118,7 @@ class Schedule:
 
 def contraction(sink: UOp) -> tuple[UOp, UOp, UOp] | None:
     """The sum of products (REDUCE) that a kernel spends its time on, and the two INDEXes it reads:
-    each
-    operand is needed again along some loop that the other has."""
+    each operand is needed again along some loop that the other has."""
     best = None
     for u in sink.toposort():
         if u.op is not Ops.REDUCE or u.arg is not Ops.ADD:
