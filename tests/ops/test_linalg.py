@@ -15,7 +15,7 @@ def matrix(shape):
     return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
-def near(found, expected):
+def assert_near(found, expected):
     np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
@@ -23,18 +23,18 @@ def near(found, expected):
 def test_qr(shape):
     a = matrix(shape)
     q, r = (t.numpy() for t in Tensor(a).qr())
-    near(q @ r, a)
-    near(np.swapaxes(q, -1, -2) @ q, np.broadcast_to(np.eye(shape[-2]), q.shape))
-    near(np.tril(r, -1), 0)
+    assert_near(q @ r, a)
+    assert_near(np.swapaxes(q, -1, -2) @ q, np.broadcast_to(np.eye(shape[-2]), q.shape))
+    assert_near(np.tril(r, -1), 0)
 
 
 @pytest.mark.parametrize("a", [matrix(shape) for shape in SHAPES] + [np.zeros((2, 2), np.float32)])
 def test_svd(a):
     u, s, v = (t.numpy() for t in Tensor(a).svd(full_matrices=False))
-    near(u * s[..., None, :] @ v, a)
-    near(s, np.linalg.svd(a, compute_uv=False))
+    assert_near(u * s[..., None, :] @ v, a)
+    assert_near(s, np.linalg.svd(a, compute_uv=False))
     if a.any():
-        near(
+        assert_near(
             np.swapaxes(u, -1, -2) @ u,
             np.broadcast_to(np.eye(u.shape[-1]), (*u.shape[:-2], *s.shape[-1:] * 2)),
         )
