@@ -116,9 +116,10 @@ def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -
     valid = conjuncts(condition(u, ix, inner))
     mine, conditions, out = stand_ins.setdefault(u, {}), {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
-        about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
-        if u.op is Ops.UNWINDOW and d == u.arg[0]:
-            about_i = valid  # the remainder counts, even where the quotient is constant
+        if u.op is Ops.UNWINDOW:  # k is in range by itself; it is i whose place need not exist
+            about_i = valid if d == u.arg[0] else []
+        else:
+            about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
         if about_i:
             stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
             conditions[stand_in] = i, all_of(about_i)

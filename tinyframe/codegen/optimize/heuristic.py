@@ -167,11 +167,13 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     lanes, long = s.lanes(), iterations(reduce.own_ranges) >= LONG_REDUCE
 
     def lane_value(r: UOp) -> tuple:
+        index = b if r in b.ranges else a
         contiguous = all(step(i, r) in (0, 1) for i in stores)
         whole = length(r) % lanes == 0
         return (
             whole + contiguous * (0.5 if long else 2),
-            step(b if r in b.ranges else a, r) == 1,
+            not _is_guarded(index),
+            step(index, r) == 1,
             length(r),
         )
 
@@ -182,7 +184,9 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     if column in a.ranges:
         a, b = b, a  # b has the lanes now
     rows = [r for r in loops if r in a.ranges and r not in b.ranges]
-    row = max(rows, key=lambda r: (min(length(r), 2 * lanes), -abs(step(a, r) or 0)))
+    # of a padded input the image is copied, border and all: rows are its neighbours
+    enough = s.target.vector_registers // 4 if _is_guarded(a) else 2 * lanes
+    row = max(rows, key=lambda r: (min(length(r), enough), -abs(step(a, r) or 0)))
     wide = 2 if length(column) >= 2 * lanes else 1
     if not s.columns(column, lanes, wide):
         return False

@@ -16,6 +16,7 @@ What is illegal raises KernelOptError and says why. Nothing else changes a loop.
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -433,19 +434,17 @@ def _reading_order(sink: UOp) -> list[UOp]:
 def _moved_condition(
     c: UOp, moving: list[UOp], copied: dict[int, UOp], outside: set[UOp]
 ) -> UOp | None:
-    """A condition on an index, said of the copy's own index; None where it is about another."""
-    comparison = next((u for u in c.toposort() if u.op is Ops.CMPLT), None)
-    if comparison is None or len(comparison.src) != 2 or comparison.src[1].op is not Ops.CONST:
-        return None
-    about, bound = comparison.src
-    for d, new in copied.items():
-        for sign in (1, -1):
-            rest = (about - moving[d] * sign).simplify()
+    """A condition on indices, said of the copy's own; None where it is about another index."""
+    said: dict[UOp, UOp] = {}
+    for comparison in [u for u in c.toposort() if u.op is Ops.CMPLT]:
+        left, right = comparison.src
+        for d, sign in itertools.product(copied, (1, -1)):
+            rest = (left - right - moving[d] * sign).simplify()
             if not rest.ranges - outside:
-                return c.substitute(
-                    {comparison: ((rest + new * sign).simplify() < bound)}
-                ).simplify()
-    return None
+                said[comparison] = (rest + copied[d] * sign).simplify() < 0
+    moved = c.substitute(said).simplify()
+    allowed = outside.union(*[new.ranges for new in copied.values()])
+    return None if moved.ranges - allowed else moved
 
 
 _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
