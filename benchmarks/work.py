@@ -43,7 +43,13 @@ def matmul(name: str, a: tuple[int, ...], b: tuple[int, ...], how: str = "ab") -
     """A product; `how` says which operand is stored transposed: ab, abt, atb."""
 
     def product(x: Any, y: Any) -> Any:
-        return x @ y.transpose(-1, -2) if how == "abt" else x.transpose(-1, -2) @ y if how == "atb" else x @ y
+        return (
+            x @ y.transpose(-1, -2)
+            if how == "abt"
+            else x.transpose(-1, -2) @ y
+            if how == "atb"
+            else x @ y
+        )
 
     m, k = (a[-1], a[-2]) if how == "atb" else (a[-2], a[-1])
     n = b[-2] if how == "abt" else b[-1]
@@ -93,7 +99,11 @@ def rows() -> Iterator[Work]:
     yield matmul("512x784 · 784x128", (512, 784), (784, 128))
     yield matmul("64 × (128x64 · 64x128)", (64, 128, 64), (64, 64, 128))
     yield Work(
-        "conv 3x3 forward", normal(*CONV), lambda x, w: x.conv2d(w, padding=1), conv_forward, CONV_FLOPS
+        "conv 3x3 forward",
+        normal(*CONV),
+        lambda x, w: x.conv2d(w, padding=1),
+        conv_forward,
+        CONV_FLOPS,
     )
     yield Work(
         "conv 3x3 by weight", normal(CONV[0], CONV_OUT),

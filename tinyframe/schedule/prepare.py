@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
@@ -13,6 +15,8 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 LARGE_REDUCE = 1 << 21
 MANY_RESULTS = 32
 PARTS = 256
+# so many products at least are summed up for each partial result of a convolution's weight
+PRODUCTS = 512
 
 
 def split_reduce(reduce: UOp) -> UOp | None:
@@ -28,11 +32,45 @@ def split_reduce(reduce: UOp) -> UOp | None:
         size = x.shape[axis]
         parts = next((p for p in range(min(PARTS, size // 2), 15, -1) if size % p == 0), None)
         if parts is not None:
-            split = x.reshape((*x.shape[:axis], parts, size // parts, *x.shape[axis + 1 :]))
-            inner = tuple(a if a < axis else a + 1 for a in axes)
-            partial = split.reduce_axis(op, inner).contiguous()
-            return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
+            return _in_parts(reduce, axis, parts)
     return None
+
+
+def split_by_image(reduce: UOp) -> UOp | None:
+    """The gradient of a convolution by its weight: first for some images, then the sum of those.
+
+    Few weights are each the sum of many products, over all images and places. One image at a time,
+    what is read of it can be copied in the order of reading (STAGE), and stays in the cache.
+    """
+    (x,), (op, axes) = reduce.src, reduce.arg
+    if op is not Ops.ADD or x.op is not Ops.MUL or any(not isinstance(s, int) for s in x.shape):
+        return None
+    long = [a for a in axes if x.shape[a] > 1]
+    if len(long) < 2 or not any(_is_windowed(s) for s in x.src):
+        return None
+    images, places = x.shape[long[0]], math.prod(x.shape[a] for a in long[1:])
+    parts = next(
+        p for p in range(images, 0, -1) if images % p == 0 and images // p * places >= PRODUCTS
+        or p == 1
+    )  # fmt: skip
+    if parts == 1 or parts * reduce.size > sum(s.base.size for s in x.src):
+        return None  # partial results may not take more memory than what is summed
+    return _in_parts(reduce, long[0], parts)
+
+
+def _is_windowed(u: UOp) -> bool:
+    while u.op in GroupOp.Movement and u.op is not Ops.WINDOW:
+        u = u.src[0]
+    return u.op is Ops.WINDOW
+
+
+def _in_parts(reduce: UOp, axis: int, parts: int) -> UOp:
+    """The reduce in two kernels: along `axis` the first leaves so many partial results."""
+    (x,), (op, axes) = reduce.src, reduce.arg
+    split = x.reshape((*x.shape[:axis], parts, x.shape[axis] // parts, *x.shape[axis + 1 :]))
+    inner = tuple(a if a < axis else a + 1 for a in axes)
+    partial = split.reduce_axis(op, inner).contiguous()
+    return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
 
 
 def _merge_reshapes(u: UOp, x: UOp) -> UOp:
@@ -85,6 +123,7 @@ prepare_rules = PatternMatcher(
             ),
         ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
+        (UPat(Ops.REDUCE_AXIS, name="reduce"), split_by_image),
         # what has no elements need not be computed
         (
             UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
