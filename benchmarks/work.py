@@ -1,7 +1,7 @@
 """What is compared: one row for each piece of work, with how each library does it.
 
-A row makes its inputs with NumPy, once for all. Each library then gets a function that does the work
-on them, into memory that it may use again, and gives the result as an array to compare.
+A row makes its inputs with NumPy, once for all. Each library then gets a function that does the
+work on them, into memory that it may use again, and gives the result as an array to compare.
 """
 
 from __future__ import annotations
@@ -70,6 +70,29 @@ def conv_forward(x: Any, w: Any) -> Any:
     return torch().nn.functional.conv2d(x, w, padding=1)
 
 
+def convolution_backward(g: Any, x: Any, w: Any, wanted: int) -> Any:
+    """PyTorch's gradient by the input (0) or by the weight (1) alone."""
+    mask = [wanted == n for n in range(3)]
+    backward = torch().ops.aten.convolution_backward
+    return backward(g, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)[wanted]
+
+
+def by_weight_ours(x: Any, g: Any) -> Any:
+    from tinyframe import Tensor
+
+    w = Tensor.zeros(*CONV[1]).contiguous()
+    w.requires_grad = True
+    return (x.conv2d(w, padding=1) * g).sum().gradient(w)[0]
+
+
+def by_input_ours(w: Any, g: Any) -> Any:
+    from tinyframe import Tensor
+
+    x = Tensor.zeros(*CONV[0]).contiguous()
+    x.requires_grad = True
+    return (x.conv2d(w, padding=1) * g).sum().gradient(x)[0]
+
+
 def gelu_ours(x: Any) -> Any:
     return x * 0.5 * (1 + (x / math.sqrt(2)).erf())
 
@@ -106,19 +129,19 @@ def rows() -> Iterator[Work]:
         CONV_FLOPS,
     )
     yield Work(
-        "conv 3x3 by weight", normal(CONV[0], CONV_OUT),
-        lambda x, g: _by_weight_ours(x, g),
-        lambda x, g: torch().ops.aten.convolution_backward(
-            g, x, torch().empty(CONV[1]), None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [False, True, False])[1],
+        "conv 3x3 by weight",
+        normal(CONV[0], CONV_OUT),
+        by_weight_ours,
+        lambda x, g: convolution_backward(g, x, torch().empty(CONV[1]), 1),
         CONV_FLOPS,
-    )  # fmt: skip
+    )
     yield Work(
-        "conv 3x3 by input", normal(CONV[1], CONV_OUT),
-        lambda w, g: _by_input_ours(w, g),
-        lambda w, g: torch().ops.aten.convolution_backward(
-            g, torch().empty(CONV[0]), w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, False, False])[0],
+        "conv 3x3 by input",
+        normal(CONV[1], CONV_OUT),
+        by_input_ours,
+        lambda w, g: convolution_backward(g, torch().empty(CONV[0]), w, 0),
         CONV_FLOPS,
-    )  # fmt: skip
+    )
     yield Work(
         "softmax rows 4096", normal(SQUARE), lambda x: x.softmax(-1),
         lambda x, out: torch().softmax(x, -1, out=out), bytes=2 * PASS, ready=True,
@@ -151,19 +174,3 @@ _spares: dict[int, Any] = {}
 
 def _spare(number: int) -> Any:
     return _spares.setdefault(number, torch().empty(4096, 1))
-
-
-def _by_weight_ours(x: Any, g: Any) -> Any:
-    from tinyframe import Tensor
-
-    w = Tensor.zeros(*CONV[1]).contiguous()
-    w.requires_grad = True
-    return (x.conv2d(w, padding=1) * g).sum().gradient(w)[0]
-
-
-def _by_input_ours(w: Any, g: Any) -> Any:
-    from tinyframe import Tensor
-
-    x = Tensor.zeros(*CONV[0]).contiguous()
-    x.requires_grad = True
-    return (x.conv2d(w, padding=1) * g).sum().gradient(x)[0]

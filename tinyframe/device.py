@@ -23,7 +23,7 @@ import difflib
 import importlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -197,6 +197,31 @@ class Runner:
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
 
 
+class Graph:
+    """Launches that are repeated together, prepared once and started in one call.
+
+    A backend that has such a thing names its subclass as `Compiled.graph`.
+    """
+
+    def __init__(
+        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
+    ) -> None:
+        """Launch n runs `runners[n]` on the opaque memory `bufs[n]` with `vals[n]` Variables."""
+        raise NotImplementedError(f"{type(self).__name__} has to define __init__")
+
+    def set_buffer(self, place: int, opaque: Any) -> None:
+        """Other memory for an argument; they are numbered through all launches."""
+        raise NotImplementedError(f"{type(self).__name__} has to define set_buffer")
+
+    def set_values(self, sizes: Sequence[int], vals: Sequence[int]) -> None:
+        """The first global size of each launch, and the Variables of all in a row."""
+        raise NotImplementedError(f"{type(self).__name__} has to define set_values")
+
+    def __call__(self) -> None:
+        """Run all, in order."""
+        raise NotImplementedError(f"{type(self).__name__} has to define __call__")
+
+
 class Compiled:
     """A device: an Allocator, a renderer, a Compiler and the class of its Runners.
 
@@ -240,6 +265,11 @@ class Compiled:
 
             self._renderer = CStyleLanguage()
         return self._renderer
+
+    @property
+    def graph(self) -> type[Graph] | None:
+        """What repeats many launches in one call; None where the device has no such thing."""
+        return None
 
     def synchronize(self) -> None:
         """Return when all that was started on this device is done."""

@@ -15,7 +15,7 @@ import pytest
 from tinyframe.device import Buffer, CompileError, Device
 from tinyframe.dtype import dtypes
 from tinyframe.runtime.clang import ClangCompiler, ClangRunner
-from tinyframe.runtime.launch import LaunchWarning, launcher
+from tinyframe.runtime.launch import LaunchWarning, launch_library, launcher
 from tinyframe.settings import Context
 
 ROOT = Path(__file__).parents[2]
@@ -191,12 +191,12 @@ def test_without_the_library_kernels_run_on_one_thread(monkeypatch):
         raise CompileError("no pthreads here")
 
     monkeypatch.setattr(ClangCompiler, "compile_cached", refuse)
-    launcher.cache_clear()
+    launch_library.cache_clear()
     pieces = []
     try:
         with pytest.warns(LaunchWarning, match="one thread.*no pthreads here"):
             launch = launcher()
         launch(lambda bufs, vals, start, stop: pieces.append((start, stop)), b"", None, 10, 4)
     finally:
-        launcher.cache_clear()
+        launch_library.cache_clear()
     assert pieces == [(0, 10)]

@@ -19,7 +19,7 @@ view) and bound Variables. Everything else is part of what was captured.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
@@ -29,6 +29,8 @@ from tinyframe.uop.node import Ops, UOp
 
 # What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
+    from tinyframe.engine.realize import Run
+    from tinyframe.engine.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
     from tinyframe.tensor.base import TensorBase
 
@@ -57,6 +59,8 @@ class Captured:
     """A recorded call: what it launched, and how arguments and results are connected to that."""
 
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
+    # the same with as many runs together as can be, from the first replay on
+    replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     inputs: list[tuple[Signature, Buffer]] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)  # name -> where it was passed
     # memory that numbers for random() are read from, and how many counters each call takes
@@ -208,8 +212,7 @@ class TinyJit(Generic[P, Result]):
     # ---- replaying ------------------------------------------------------------------------------
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
-        from tinyframe.engine.realize import run_schedule
-        from tinyframe.schedule.item import ScheduleItem
+        from tinyframe.engine.replay import Replay
 
         tensors = self._tensors(args, kwargs)
         places = [place for place, _ in tensors]
@@ -244,17 +247,16 @@ class TinyJit(Generic[P, Result]):
         replaced |= {buffer_of(base): buffer_of(new) for base, new in fresh.items()}
         for buffer, refill in captured.random:
             refill(buffer)
-        for items, var_vals in captured.runs:
-            now_items = [
-                ScheduleItem(item.ast, tuple(replaced.get(b, b) for b in item.bufs))
-                for item in items
-            ]
-            run_schedule(
-                now_items, {var: values.get(var.expr, value) for var, value in var_vals.items()}
-            )
+        if not captured.replays:
+            captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
+        for replay, var_vals in captured.replays:
+            replay(replaced, {var: values.get(var.expr, was) for var, was in var_vals.items()})
         from tinyframe.tensor.core import Tensor
 
-        return _map(captured.result, lambda uop: Tensor._of(uop.substitute(fresh)), UOp)
+        def renewed(uop: UOp) -> Tensor:
+            return Tensor._of(fresh[uop] if uop in fresh else uop.substitute(fresh))
+
+        return _map(captured.result, renewed, UOp)
 
     def _refuse(self, why: str) -> NoReturn:
         raise JitError(
@@ -295,6 +297,18 @@ def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None)
         f"a captured function can return Tensors, and lists, tuples and dicts of them, but not "
         f"{type(structure).__name__}: that would stay the same in every replay"
     )
+
+
+def _joined(runs: Iterable[Run]) -> Iterator[Run]:
+    """Runs that follow each other as one, up to where a Variable changes its value."""
+    items: list[ScheduleItem] = []
+    var_vals: dict[UOp, int] = {}
+    for more, values in runs:
+        if any(var_vals.get(var, value) != value for var, value in values.items()):
+            yield items, var_vals
+            items, var_vals = [], {}
+        items, var_vals = items + more, var_vals | values
+    yield items, var_vals
 
 
 def _leaves(structure: Any) -> list[UOp]:
@@ -338,7 +352,8 @@ def _buffer_under(uop: UOp) -> UOp:
 def _signature(place: str, tensor: TensorBase) -> Signature:
     base = _buffer_under(tensor.uop)
     anonymous = base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))
-    return Signature(place, tensor.uop.substitute({base: anonymous}))
+    whole = tensor.uop is base
+    return Signature(place, anonymous if whole else tensor.uop.substitute({base: anonymous}))
 
 
 def _pending_assigns() -> dict[UOp, TensorBase]:

@@ -49,9 +49,13 @@ class CompiledKernel:
         more: dict[str, Any] = {}
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
-            more["vals"] = tuple([_value(variable, var_vals) for variable in self.spec.vars])
+            more["vals"] = self.values(var_vals)
         size = (self.spec.threads, 1, 1)
         return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), wait=wait, **more)
+
+    def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
+        """The values of its Variables, in order."""
+        return tuple([_value(variable, var_vals) for variable in self.spec.vars])
 
 
 def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
@@ -63,7 +67,7 @@ def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
 # ---- from an ast to a kernel that is ready ------------------------------------------------------
 
 
-class _Setup(NamedTuple):
+class Setup(NamedTuple):
     """All that a kernel depends on beside its ast.
 
     Device, renderer and compiler are compared as objects: a device that is registered anew, or a
@@ -76,17 +80,17 @@ class _Setup(NamedTuple):
     settings: tuple[int, ...]
 
 
-_kernels: dict[tuple[UOp, _Setup], CompiledKernel] = {}
+_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}
 
 
 def get_kernel(ast: UOp, device: str) -> CompiledKernel:
     """The kernel of `ast` on this device: the one made before, or compiled now."""
-    return _compile_all([(ast, device)])[0]
+    return compile_all([(ast, device)])[0]
 
 
-def _compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
+def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     """A kernel for each (ast, device name); those that are new are compiled side by side."""
-    setups = {name: _setup(name) for name in {name for _, name in wanted}}
+    setups = {name: setup_of(name) for name in {name for _, name in wanted}}
     keys = [(ast, setups[name]) for ast, name in wanted]
     # What shows the stages on the way down wants them to be gone through.
     again = settings.DEBUG >= 4 or settings.VIZ
@@ -103,13 +107,13 @@ def _compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     return [_kernels[key] for key in keys]
 
 
-def _setup(name: str) -> _Setup:
+def setup_of(name: str) -> Setup:
     device = Device[name]
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
-    return _Setup(device, device.renderer, device.compiler, values)
+    return Setup(device, device.renderer, device.compiler, values)
 
 
-def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, _Setup], ProgramSpec]]) -> None:
+def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
     """Compilers are other processes: they run while Python makes the next source."""
     pool = ThreadPoolExecutor(max_workers=settings.THREADS)
     try:
@@ -125,12 +129,11 @@ def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, _Setup], ProgramSpec]
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _load(key: tuple[UOp, _Setup], spec: ProgramSpec, lib: bytes) -> None:
+def _load(key: tuple[UOp, Setup], spec: ProgramSpec, lib: bytes) -> None:
     _kernels[key] = CompiledKernel(spec, key[1].device.runner(spec.function, lib))
 
 
-# ---- recording
-# ------------------------------------------------------------------------------------
+# ---- recording -----------------------------------------------------------------------------------
 
 Run = tuple[list["ScheduleItem"], dict[UOp, int]]
 _recordings: list[list[Run]] = []
@@ -145,6 +148,10 @@ def record_runs() -> Iterator[list[Run]]:
         yield runs
     finally:
         _recordings.pop(next(n for n, r in enumerate(_recordings) if r is runs))
+
+
+def is_recording() -> bool:
+    return bool(_recordings)
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -165,7 +172,7 @@ def run_schedule(
         runs.append((list(items), dict(var_vals)))
     debug = settings.DEBUG
     wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]
-    kernels = _compile_all(wanted)
+    kernels = compile_all(wanted)
     if debug >= 3:
         for kernel in dict.fromkeys(kernels):
             print(kernel.spec.src)
@@ -192,8 +199,8 @@ def _run_kernel(
     for buf in item.bufs:
         buf.ensure_allocated()
     took = kernel(item.bufs, var_vals, wait=debug >= 2)
-    operations = _number(kernel.spec.ops_estimate, var_vals)
-    nbytes = _number(kernel.spec.mem_estimate, var_vals)
+    operations = number(kernel.spec.ops_estimate, var_vals)
+    nbytes = number(kernel.spec.mem_estimate, var_vals)
     GlobalCounters.kernel_count += 1
     GlobalCounters.global_ops += operations
     GlobalCounters.global_mem += nbytes
@@ -216,7 +223,7 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
               f"{_time_text(took)}")  # fmt: skip
 
 
-def _number(estimate: Any, var_vals: Mapping[UOp, int]) -> int:
+def number(estimate: Any, var_vals: Mapping[UOp, int]) -> int:
     """An estimate that may depend on Variables, as a number."""
     if isinstance(estimate, UOp):
         values = {variable: variable.const_like(value) for variable, value in var_vals.items()}

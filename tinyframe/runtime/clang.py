@@ -26,7 +26,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import Compiled, CompileError, Compiler, Runner
+from tinyframe.device import Compiled, CompileError, Compiler, Graph, Runner
 from tinyframe.renderer import Target
 from tinyframe.runtime.cache import Cached, cache_folder, cached
 from tinyframe.runtime.host import HostAllocator, HostMemory
@@ -342,6 +342,13 @@ class ClangDevice(Compiled):
 
     def __init__(self, device: str = "CPU") -> None:
         super().__init__(device, HostAllocator(), runner=ClangRunner)
+
+    @property
+    def graph(self) -> type[Graph] | None:
+        from tinyframe.runtime.graph import ClangGraph
+        from tinyframe.runtime.launch import launch_library
+
+        return None if launch_library() is None else ClangGraph
 
     @property
     def compiler(self) -> ClangCompiler:

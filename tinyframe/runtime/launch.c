@@ -2,6 +2,7 @@
 
    tf_launch(entry, bufs, vals, total, threads) runs entry(bufs, vals, start, stop) on pieces that
    together cover [0, total), and returns when all are done. The calling thread works too.
+   tf_replay does so for a whole list of launches, in one call.
 
    The pieces are handed out through one number, `tickets`: which launch it is, and how many of its
    pieces nobody has taken yet. A worker takes one by counting it down in a single atomic step, which
@@ -196,4 +197,18 @@ void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int
   }
   is_inside = 0;
   pthread_mutex_unlock(&launching);
+}
+
+/* One captured launch. */
+typedef struct {
+  entry_t entry;
+  void **bufs;
+  const long long *vals;
+  long long total;
+} launch_t;
+
+/* Runs captured launches one after the other. */
+void tf_replay(const launch_t *launches, int count, int threads) {
+  for (const launch_t *l = launches; l < launches + count; l++)
+    tf_launch(l->entry, l->bufs, l->vals, (int)l->total, threads);
 }

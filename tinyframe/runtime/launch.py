@@ -1,10 +1,12 @@
-"""Divides a kernel's outer loop among threads: launch.c, compiled when it is first needed.
+"""Divides a kernel's outer loop among threads, and repeats many launches in one call: launch.c,
+compiled when it is first needed.
 
 Python's own thread pool costs some 50 us a launch; this one a few, and its threads stay.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import warnings
 from collections.abc import Callable
@@ -25,21 +27,27 @@ class LaunchWarning(UserWarning):
     """Kernels run on one thread, and why."""
 
 
-@functools.cache
 def launcher() -> Launch:
     """`tf_launch` of launch.c; where it cannot be had, after a warning, one on one thread."""
+    library = launch_library()
+    return _on_one_thread if library is None else library.tf_launch
+
+
+@functools.cache
+def launch_library() -> ctypes.CDLL | None:
+    """launch.c, compiled and loaded; None where that fails, after a warning."""
     try:
         compiler = ClangCompiler(find_compiler(settings.CC), ("-pthread",))
-        launch = load_library(compiler.compile_cached(SOURCE.read_text())).tf_launch
-        launch.restype = None
-        return launch
+        library = load_library(compiler.compile_cached(SOURCE.read_text()))
+        library.tf_launch.restype = library.tf_replay.restype = None
+        return library
     except (CompileError, OSError) as error:
         warnings.warn(
             f"kernels run on one thread, since the launch library could not be made: {error}",
             LaunchWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-        return _on_one_thread
+        return None
 
 
 def _on_one_thread(entry: Any, bufs: bytes, vals: bytes | None, total: int, threads: int) -> None:

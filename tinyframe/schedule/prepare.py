@@ -21,7 +21,7 @@ PRODUCTS = 512
 
 def split_reduce(reduce: UOp) -> UOp | None:
     """A very large reduce to few results, as a reduce of partial reduces."""
-    (x,), (op, axes) = reduce.src, reduce.arg
+    (x,), axes = reduce.src, reduce.arg[1]
     if (
         any(not isinstance(s, int) for s in x.shape)
         or reduce.size >= MANY_RESULTS

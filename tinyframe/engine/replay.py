@@ -1,0 +1,102 @@
+"""Runs a schedule again and again: prepared once, then launched in one call.
+
+Launching a kernel from Python costs some microseconds, and a training step has dozens of small
+ones. A Replay has looked everything up: what is left is to put in the buffers and the Variables of
+this call, and to start the device's Graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+
+from tinyframe.counters import GlobalCounters
+from tinyframe.device import Buffer
+from tinyframe.engine.realize import (
+    Setup,
+    compile_all,
+    is_recording,
+    number,
+    run_schedule,
+    setup_of,
+)
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.settings import settings
+from tinyframe.uop.node import Ops, UOp
+
+
+class Replay:
+    """Repeats `run_schedule(items)`, with other buffers and other values of the Variables."""
+
+    def __init__(self, items: Sequence[ScheduleItem]) -> None:
+        self.items = items
+        devices = {item.bufs[0].device for item in items}
+        # a Graph belongs to one device, and copies nothing
+        one_graph = len(devices) == 1 and all(item.ast.op is Ops.SINK for item in items)
+        self.device = devices.pop() if one_graph else None
+        self.setup: Setup | None = None
+
+    def __call__(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
+        """Run all items on their buffers, or on those put in their place.
+
+        RuntimeError where a Variable has no value.
+        """
+        # whoever wants to see or to time single launches gets them
+        if self.device is None or settings.DEBUG >= 2 or settings.VIZ or is_recording():
+            return self._one_by_one(replaced, var_vals)
+        setup = setup_of(self.device)
+        if setup.device.graph is None:
+            return self._one_by_one(replaced, var_vals)
+        if self.setup != setup:
+            self._prepare(setup, var_vals)
+        for was, buffer in replaced.items():
+            for place in self.places.get(was, ()):
+                self.graph.set_buffer(place, buffer._buf)
+        if self.symbolic:
+            self._use(var_vals)
+        start = perf_counter()
+        self.graph()
+        seconds = perf_counter() - start
+        GlobalCounters.kernel_count += len(self.kernels)
+        GlobalCounters.global_ops += self.operations
+        GlobalCounters.global_mem += self.nbytes
+        GlobalCounters.time_sum_s += seconds
+        if settings.DEBUG:
+            print(f"{len(self.kernels)} kernels, {seconds * 1e3:.2f} ms")
+        return None
+
+    def _one_by_one(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
+        items = [
+            ScheduleItem(item.ast, tuple([replaced.get(buf, buf) for buf in item.bufs]))
+            for item in self.items
+        ]
+        run_schedule(items, var_vals)
+
+    def _prepare(self, setup: Setup, var_vals: Mapping[UOp, int]) -> None:
+        assert self.device is not None and setup.device.graph is not None
+        self.kernels = compile_all([(item.ast, self.device) for item in self.items])
+        bufs = [
+            [item.bufs[slot] for slot in kernel.spec.globals]
+            for item, kernel in zip(self.items, self.kernels, strict=True)
+        ]
+        self.places: dict[Buffer, list[int]] = {}
+        for place, buf in enumerate(buf for each in bufs for buf in each):
+            self.places.setdefault(buf, []).append(place)
+        self.graph = setup.device.graph(
+            [kernel.runner for kernel in self.kernels],
+            [[buf._buf for buf in each] for each in bufs],
+            [len(kernel.spec.vars) for kernel in self.kernels],
+        )
+        self._use(var_vals)
+        self.symbolic = any(kernel.spec.vars for kernel in self.kernels)
+        self.setup = setup
+
+    def _use(self, var_vals: Mapping[UOp, int]) -> None:
+        """Whatever depends on Variables."""
+        specs = [kernel.spec for kernel in self.kernels]
+        self.graph.set_values(
+            [number(spec.threads, var_vals) for spec in specs],
+            [value for kernel in self.kernels for value in kernel.values(var_vals)],
+        )
+        self.operations = sum(number(spec.ops_estimate, var_vals) for spec in specs)
+        self.nbytes = sum(number(spec.mem_estimate, var_vals) for spec in specs)
