@@ -19,13 +19,14 @@ view) and bound Variables. Everything else is part of what was captured.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 # What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Signature:
     view: UOp  # the graph on its buffer, the buffer itself made anonymous
 
     def __str__(self) -> str:
-        return f"{self.view.shape} {self.view.dtype} on {self.view.device}"
+        return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
 
 
 @dataclass
@@ -58,7 +59,8 @@ class Captured:
 
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
     inputs: list[tuple[Signature, Buffer]] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)  # name -> where it was passed
+    variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
+    sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     # memory that numbers for random() are read from, and how many counters each call takes
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     result: Any = None  # the returned structure, with graphs in place of Tensors
@@ -154,10 +156,9 @@ class TinyJit(Generic[P, Result]):
         from tinyframe.engine.realize import record_runs
 
         captured = Captured()
-        for place, value in _walk(args, kwargs):
-            if _is_variable(value):
-                captured.variables[value.expr] = place
         tensors = self._tensors(args, kwargs)
+        captured.variables = set(_bound_in(args, kwargs))
+        captured.sizes = _sizes(args, kwargs)
         for place, tensor in tensors:
             buffer = buffer_of(_buffer_under(tensor.uop))
             if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
@@ -234,11 +235,12 @@ class TinyJit(Generic[P, Result]):
             if buffer in replaced.values():
                 self._refuse(f"{place} is the same Tensor as another argument")
             replaced[captured_buffer] = buffer
-        values = {value.expr: value.val for _, value in _walk(args, kwargs) if _is_variable(value)}
-        if values.keys() != captured.variables.keys():
+        bound = _bound_in(args, kwargs)
+        if _sizes(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
             self._refuse(
-                f"it was captured with the Variables {_list(captured.variables)}, and is called "
-                f"with {_list(values)}"
+                f"it was captured with the Variables {_names(captured.variables)}, and is called "
+                f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
+                "same"
             )
         fresh = {base: UOp.new_buffer(base.device, base.arg, base.dtype) for base in captured.made}
         replaced |= {buffer_of(base): buffer_of(new) for base, new in fresh.items()}
@@ -249,12 +251,15 @@ class TinyJit(Generic[P, Result]):
                 ScheduleItem(item.ast, tuple(replaced.get(b, b) for b in item.bufs))
                 for item in items
             ]
-            run_schedule(
-                now_items, {var: values.get(var.expr, value) for var, value in var_vals.items()}
-            )
+            values = {v: bound[v].val if v in bound else was for v, was in var_vals.items()}
+            run_schedule(now_items, values)
         from tinyframe.tensor.core import Tensor
 
-        return _map(captured.result, lambda uop: Tensor._of(uop.substitute(fresh)), UOp)
+        def result(uop: UOp) -> Tensor:
+            rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
+            return Tensor._of(uop.substitute(fresh | rebound))
+
+        return _map(captured.result, result, UOp)
 
     def _refuse(self, why: str) -> NoReturn:
         raise JitError(
@@ -327,8 +332,22 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, TensorBase)
 
 
-def _is_variable(value: Any) -> bool:
-    return isinstance(value, UOp) and value.op is Ops.BIND
+def _bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
+    """The BIND of each Variable that the arguments depend on, the shapes of Tensors included."""
+    from tinyframe.schedule import bindings
+
+    given = [value.uop if _is_tensor(value) else value for _, value in _walk(args, kwargs)]
+    return bindings([value for value in given if isinstance(value, UOp)])
+
+
+def _sizes(args: tuple, kwargs: Mapping[str, Any]) -> list[Signature]:
+    """The arguments that are Variables, or computed from them."""
+    given = _walk(args, kwargs)
+    return [Signature(place, _unbound(value)) for place, value in given if isinstance(value, UOp)]
+
+
+def _unbound(uop: UOp) -> UOp:
+    return uop.substitute({u: u.src[0] for u in uop.unknowns if u.op is Ops.BIND})
 
 
 def _buffer_under(uop: UOp) -> UOp:
@@ -338,7 +357,7 @@ def _buffer_under(uop: UOp) -> UOp:
 def _signature(place: str, tensor: TensorBase) -> Signature:
     base = _buffer_under(tensor.uop)
     anonymous = base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))
-    return Signature(place, tensor.uop.substitute({base: anonymous}))
+    return Signature(place, _unbound(tensor.uop.substitute({base: anonymous})))
 
 
 def _pending_assigns() -> dict[UOp, TensorBase]:
@@ -351,6 +370,10 @@ def _pending_assigns() -> dict[UOp, TensorBase]:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
                 pending[u] = tensor
     return pending
+
+
+def _names(variables: Iterable[UOp]) -> str:
+    return _list(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
 
 
 def _list(names: Any) -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Compiled, Compiler, Device, human_bytes
 from tinyframe.settings import settings
+from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class CompiledKernel:
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
             more["vals"] = tuple([_value(variable, var_vals) for variable in self.spec.vars])
-        size = (self.spec.threads, 1, 1)
+        size = (sym_infer(self.spec.threads, var_vals), 1, 1)
         return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), wait=wait, **more)
 
 
@@ -192,8 +193,7 @@ def _run_kernel(
     for buf in item.bufs:
         buf.ensure_allocated()
     took = kernel(item.bufs, var_vals, wait=debug >= 2)
-    operations = _number(kernel.spec.ops_estimate, var_vals)
-    nbytes = _number(kernel.spec.mem_estimate, var_vals)
+    operations, nbytes = kernel.spec.ops_estimate, kernel.spec.mem_estimate
     GlobalCounters.kernel_count += 1
     GlobalCounters.global_ops += operations
     GlobalCounters.global_mem += nbytes
@@ -214,14 +214,6 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
         took = perf_counter() - start
         print(f"{target.device:<6} copy {human_bytes(target.nbytes)} from {source.device}  "
               f"{_time_text(took)}")  # fmt: skip
-
-
-def _number(estimate: Any, var_vals: Mapping[UOp, int]) -> int:
-    """An estimate that may depend on Variables, as a number."""
-    if isinstance(estimate, UOp):
-        values = {variable: variable.const_like(value) for variable, value in var_vals.items()}
-        estimate = estimate.substitute(values).ssimplify()
-    return int(estimate)
 
 
 # ---- what DEBUG shows ----------------------------------------------------------------------------

@@ -12,6 +12,7 @@ Variables): `create_schedule` then only fills in the buffers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tinyframe.device import buffer_of
@@ -52,18 +53,37 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
 
 def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
     """The graph with slots for buffers, Variables unbound; its buffers; what Variables were."""
-    order = sink.toposort()
-    buffers = [u for u in order if u.op is Ops.BUFFER]
-    bound = {u: u.src[0] for u in order if u.op is Ops.BIND}
-    binding = {var: bind for bind, var in bound.items()}
-    for bind, var in bound.items():
-        if binding[var] is not bind:
-            raise ValueError(
-                f"Variable {var.expr!r} is bound to {bind.val} and to "
-                f"{binding[var].val} in what is realized together"
-            )
-    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
+    buffers = [u for u in sink.toposort() if u.op is Ops.BUFFER]
+    binding = bindings([sink])
+    unbound = {bind: var for var, bind in binding.items()}
+    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | unbound
     return sink.substitute(mapping), buffers, binding
+
+
+def bindings(graphs: Iterable[UOp]) -> dict[UOp, UOp]:
+    """The BIND of each Variable that graphs depend on.
+
+    ValueError where one has two values, or two have one name: kernels know them by name.
+    """
+    found: dict[UOp, UOp] = {}
+    named: dict[str, UOp] = {}
+    for u in sorted({u for graph in graphs for u in graph.unknowns}, key=lambda u: u.op):
+        var = u.src[0] if u.op is Ops.BIND else u
+        if named.setdefault(var.expr, var) is not var:
+            raise ValueError(
+                f"two Variables are named {var.expr!r}: one of {_interval(named[var.expr])}, one "
+                f"of {_interval(var)}"
+            )
+        if u.op is Ops.BIND and found.setdefault(var, u) is not u:
+            raise ValueError(
+                f"Variable {var.expr!r} is bound to {min(u.val, found[var].val)} and to "
+                f"{max(u.val, found[var].val)} in what is realized together"
+            )
+    return found
+
+
+def _interval(variable: UOp) -> str:
+    return f"{variable.vmin} to {variable.vmax}"
 
 
 def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
-from tinyframe.schedule.fuse import length
+from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.ranges import order_ranges
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
 from tinyframe.uop.symbolic import terms
@@ -31,7 +31,7 @@ def merge_neighbours(sink: UOp) -> UOp:
 
 
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
-    if kind(outer) is not kind(inner) or any(r.src[0].op is not Ops.CONST for r in (outer, inner)):
+    if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
     owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
     for u in owners:
@@ -129,7 +129,8 @@ def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
         if u.op in (Ops.IDIV, Ops.MOD)
         for r, n in [(u.src[0], u.src[1].arg)]
         if r.op is Ops.RANGE
-        and u.src[1].op is r.src[0].op is Ops.CONST
+        and u.src[1].op is Ops.CONST
+        and not is_symbolic(r)
         and 1 < n < length(r)
         and length(r) % n == 0
     ]
@@ -158,7 +159,7 @@ def share_reduce_loops(sink: UOp) -> UOp:
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
         if len(around) > 1 or holds_another:
             continue
-        others = alike.setdefault((*around, tuple(map(length, nest))), [])
+        others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
             if not _needs(nest, other, needs) and not _needs(other, nest, needs):
                 mapping |= dict(zip(nest, other, strict=True))
