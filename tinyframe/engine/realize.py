@@ -25,6 +25,7 @@ from tinyframe.device import Buffer, Compiled, Compiler, Device, human_bytes
 from tinyframe.settings import settings
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
@@ -246,7 +247,7 @@ def _shapes(item: ScheduleItem) -> str:
         shapes.setdefault(slot, (buf.size,))
 
     def text(slot: int) -> str:
-        return "x".join(str(size) for size in shapes[slot] if size != 1) or "1"
+        return "x".join(sizes_text(size) for size in shapes[slot] if size != 1) or "1"
 
     outs = ", ".join(text(slot) for slot in sorted(shapes) if slot in written)
     ins = ", ".join(text(slot) for slot in sorted(shapes) if slot not in written)

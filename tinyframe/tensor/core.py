@@ -58,6 +58,7 @@ from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -104,7 +105,7 @@ class Tensor(
             state = (uop.op, buffer if buffer is not None and buffer.is_allocated() else None)
         else:
             state = (uop.op, None)
-        graph = f"<UOp {self.device} {self.shape} {str(self.dtype)[7:]} {state}>"
+        graph = f"<UOp {self.device} {sizes_text(self.shape)} {str(self.dtype)[7:]} {state}>"
         grad = None if self.grad is None else self.grad.uop
         return f"<Tensor {graph} on {self.device} with grad {grad!r}>"
 
@@ -232,9 +233,9 @@ class Tensor(
 
     def item(self) -> Any:
         """The only element as a Python number; SingleElementError where there are others."""
-        if self.numel() != 1:
+        if not isinstance(self.numel(), int) or self.numel() != 1:
             raise SingleElementError(
-                f"item() needs a Tensor of one element, not of shape {self.shape}"
+                f"item() needs a Tensor of one element, not of shape {sizes_text(self.shape)}"
             )
         return self.numpy().item()
 

@@ -173,7 +173,7 @@ class Movement(TensorBase):
             after = max(most(end), most(size)) - size if short else 0
             around.append((max(0, -least(begin)), after))
         inner = tuple(
-            (plain(begin + before), plain(end + before))
+            (begin + before, end + before)
             for (begin, end), (before, _) in zip(wanted, around, strict=True)
         )
         return self._apply(lambda x: x.pad(tuple(around)).shrink(inner))
@@ -193,10 +193,10 @@ class Movement(TensorBase):
                 f"{dilation}"
             )
         reach = dilation * (size - 1) + 1
-        if not resolve(self.shape[axis] >= reach) and (size > 1 or self.shape[axis] != 0):
+        if not holds(self.shape[axis] >= reach) and (size > 1 or self.shape[axis] != 0):
             raise ShapeError(
                 f"a window that reaches over {reach} elements does not fit axis {axis} of "
-                f"{self.shape}"
+                f"{sizes_text(self.shape)}"
             )
         return self._apply(lambda x: x.window(axis, size, stride, dilation))
 
@@ -373,7 +373,7 @@ class Movement(TensorBase):
         axis = self._axis(dim)
         if self.ndim == 0:
             raise AxisError("a Tensor of shape () cannot be split")
-        total = self.shape[axis]
+        total = operator.index(self.shape[axis])
         if isinstance(sizes, int):
             if sizes < 0 or (sizes == 0 and total != 0):
                 raise ShapeError(f"cannot split axis {dim} of {self.shape} into pieces of {sizes}")
@@ -393,7 +393,7 @@ class Movement(TensorBase):
         """At most `chunks` pieces along an axis, all but the last of the same size."""
         if not isinstance(chunks, int) or chunks < 1:
             raise ShapeError(f"chunk needs a number of pieces of 1 or more, not {chunks!r}")
-        total = self.shape[self._axis(dim)] if self.ndim else 0
+        total = operator.index(self.shape[self._axis(dim)]) if self.ndim else 0
         if total == 0 and self.ndim:
             return [self] * chunks
         return list(self.split(-(-total // chunks), dim))

@@ -153,8 +153,8 @@ class Reduce(Elementwise):
         if dtypes.is_float(self.dtype):
             best = best + self.isnan()
         # The first has most elements behind it.
-        behind = self.arange(size, 0, -1, dtype=dtypes.int32, device=self.device)
-        behind = behind.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
+        behind = size - self._index(size, self.device).cast(dtypes.int32)
+        behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 
     @axis_names

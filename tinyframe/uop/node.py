@@ -465,6 +465,8 @@ class UOp:
         return self.dtype.scalar() is dtypes.bool
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
+        if _is_array(other):
+            return NotImplemented
         other = self.ufix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
@@ -473,7 +475,8 @@ class UOp:
     def __radd__(self, other): return self._binary(Ops.ADD, other, True)
     def __mul__(self, other): return self._binary(Ops.MUL, other)
     def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
-    def __sub__(self, other): return self + self.ufix(other) * -1
+    def __sub__(self, other):
+        return NotImplemented if _is_array(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
     def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
     def __truediv__(self, other): return self._binary(Ops.FDIV, other)
@@ -530,7 +533,7 @@ class UOp:
         return self if dtype is self.dtype else UOp(Ops.BITCAST, dtype, (self,))
 
     def __bool__(self):
-        low, high = self.bounds
+        low, high = self.simplify().bounds
         if low == high:
             return bool(low)
         raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(…)")
@@ -548,6 +551,7 @@ class UOp:
     # ---- tensor level ---------------------------------------------------------------------------
 
     def reshape(self, shape: tuple) -> UOp:
+        shape = map_sizes(shape, plain)
         return self if shape == self.shape else UOp(Ops.RESHAPE, self.dtype, (self,), shape)
 
     def permute(self, order: tuple[int, ...]) -> UOp:
@@ -560,15 +564,18 @@ class UOp:
         return (self.shrink(((0, total),)) if isinstance(total, UOp) else self).reshape(shape)
 
     def expand(self, shape: tuple) -> UOp:
+        shape = map_sizes(shape, plain)
         return self if shape == self.shape else UOp(Ops.EXPAND, self.dtype, (self,), shape)
 
     def pad(self, widths: tuple[tuple[sint, sint], ...]) -> UOp:
         """Zeros (before, after) each axis."""
+        widths = map_sizes(widths, plain)
         some = any(isinstance(w, UOp) or w for pair in widths for w in pair)
         return UOp(Ops.PAD, self.dtype, (self,), widths) if some else self
 
     def shrink(self, bounds: tuple[tuple[sint, sint], ...]) -> UOp:
         """[begin, end) of each axis."""
+        bounds = map_sizes(bounds, plain)
         same = all(b == 0 and e == s for (b, e), s in zip(bounds, self.shape, strict=True))
         return self if same else UOp(Ops.SHRINK, self.dtype, (self,), bounds)
 
@@ -642,6 +649,11 @@ class UOp:
     @property
     def addrspace(self) -> AddrSpace:
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
+
+
+def _is_array(other: Any) -> bool:
+    """Whether arithmetic with this is left to it: a Tensor, which knows what a Variable is."""
+    return not isinstance(other, UOp) and getattr(other, "__array_ufunc__", True) is None
 
 
 _no_ranges: frozenset[UOp] = frozenset()

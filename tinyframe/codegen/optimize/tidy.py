@@ -7,7 +7,7 @@ from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
 from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, plain
 from tinyframe.uop.symbolic import terms
 
 
@@ -96,7 +96,7 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     while d + 1 < len(ix):
         both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify()
         if _divisions(ix[d]) + _divisions(ix[d + 1]) > _divisions(both):
-            ix[d : d + 2], shape[d : d + 2] = [both], [shape[d] * shape[d + 1]]
+            ix[d : d + 2], shape[d : d + 2] = [both], [plain(shape[d] * shape[d + 1])]
         else:
             d += 1
     return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))
