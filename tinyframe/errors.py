@@ -39,6 +39,10 @@ class AssignError(RuntimeError, ValueError):
     """A change in place that cannot be."""
 
 
+class BindError(ValueError, AssertionError):
+    """A value that a Variable cannot have, or no Variable at all."""
+
+
 class SingleElementError(AssertionError, ValueError, RuntimeError):
     """`item()` of a Tensor that has not exactly one element."""
 

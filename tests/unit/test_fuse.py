@@ -13,7 +13,7 @@ from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeat
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import fuse, is_leaf
+from tinyframe.schedule.fuse import covers_once, fuse, is_leaf
 from tinyframe.schedule.prepare import LARGE_REDUCE, PARTS, prepare_rules
 from tinyframe.uop.node import Ops, UOp
 
@@ -402,3 +402,13 @@ def test_a_chain_of_ten_thousand_operations_is_one_kernel_and_right():
         y, expected = (y + 1, expected + 1) if i % 2 else (y * -1, expected * -1)
     assert len(kernels_of(y)) == 1
     np.testing.assert_array_equal(y.numpy(), expected)
+
+
+def test_indices_of_a_symbolic_size_cover_it_once_only_as_a_range_of_that_size():
+    n, m = UOp.variable("n", 1, 8), UOp.variable("m", 1, 8)
+    i, j, k = UOp.range(4, 0), UOp.range(n, 1), UOp.range(m, 2)
+    assert covers_once((i, j), (4, n))
+    assert not covers_once((i, k), (4, n))
+    assert not covers_once((i, UOp.range(8, 3)), (4, n))
+    assert not covers_once((i, j), (4, 8))
+    assert not covers_once(((i * n + j) // n, (i * n + j) % 4), (n, 4))

@@ -54,6 +54,15 @@ def test_what_depends_on_no_loop_is_before_all_of_them():
     assert body.index("data2[0]") < body.index("for (")
 
 
+def test_the_size_of_a_loop_is_computed_before_it():
+    half = UOp.variable("n", 0, 14).bind(4) // 2
+    program = program_of(on_buffer(4, 8)[:, : half + 1].exp().sum(1), [])
+    place = {u: number for number, u in enumerate(program.uops)}
+    sizes = [u.src[0] for u in program.uops if u.op is Ops.RANGE and u.src[0].op is not Ops.CONST]
+    assert [size.op for size in sizes] == [Ops.ADD]
+    assert place[sizes[0]] < min(number for u, number in place.items() if u.op is Ops.RANGE)
+
+
 def test_softmax_finds_its_maximum_and_its_sum_once_for_each_row():
     body = body_of(source_of(on_buffer(40, 9).softmax(), []))
     loops = re.findall(r"( *)for \(int (ridx\d) = 0; ridx\d < (\d+);", body)

@@ -323,16 +323,25 @@ def test_a_reduce_is_not_put_into_a_loop_that_it_does_not_depend_on():
 
 
 def test_a_size_that_is_a_variable_is_not_divided():
-    from tinyframe import Variable
-
-    n = UOp.range(Variable("n", 1, 9), 0)
+    n = UOp.range(UOp.variable("n", 1, 9), 0)
     places = [
         UOp(Ops.DEFINE_GLOBAL, on_buffer(9).dtype.ptr(9), (), slot).index(n, shape=(9,))
         for slot in (0, 1)
     ]
     kernel = UOp.sink(places[0].store(places[1].load(), n))
+    for op in (SPLIT, UPCAST, VECTOR):
+        with pytest.raises(KernelOptError, match="its size is a Variable"):
+            apply_opt(kernel, Opt(op, 0, 2))
+    assert kind(axes(apply_opt(kernel, Opt(THREAD, 0)))[0]).name == "THREAD"
+
+
+def test_what_a_variable_says_how_much_of_is_read_is_not_copied():
+    k = UOp.variable("k", 1, 32).bind(8)
+    kernel = kernel_of(on_buffer(24, 32)[:, :k] @ on_buffer(32, 40)[:k])
+    with pytest.raises(KernelOptError, match="is a Variable"):
+        apply_opt(kernel, Opt(STAGE, 1, 2))
     with pytest.raises(KernelOptError, match="its size is a Variable"):
-        apply_opt(kernel, Opt(UPCAST, 0, 2))
+        apply_opt(kernel, Opt(UNROLL, 2, 4))
 
 
 def test_a_kernel_is_left_as_it_is_by_an_opt_that_is_refused():

@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 from tinyframe.dtype import dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, resolve
+from tinyframe.uop.node import GroupOp, Ops, UOp, holds, resolve
 
 
 def var(name: str, low: int = 0, high: int = 9) -> UOp:
@@ -228,3 +228,36 @@ def test_groups_of_ops():
     assert (
         repr(Ops.ADD) == f"<Ops.ADD: {Ops.ADD.value}>" and str(Ops.ADD) == f"{Ops.ADD}" == "Ops.ADD"
     )
+
+
+# ---- sizes that are expressions of Variables -----------------------------------------------------
+
+
+def test_variables_in_sizes_are_known_of_all_that_is_made_of_them():
+    n, m = UOp.variable("n", 1, 8), UOp.variable("m", 0, 3).bind(2)
+    x = UOp.new_buffer("CPU", 8, dtypes.float).shrink(((m, n + 3),)).exp2()
+    assert x.unknowns == {n, m}
+    assert [v.expr for v in x.variables()] == ["m", "n"]
+    assert UOp.const(dtypes.int, 3).unknowns == frozenset()
+
+
+def test_substitute_reaches_into_sizes():
+    n = UOp.variable("n", 1, 8)
+    x = UOp.new_buffer("CPU", 16, dtypes.float).shrink(((0, n * 2),)).reshape((n, 2)).exp2()
+    bound = x.substitute({n: n.bind(3)})
+    assert bound.shape == (n.bind(3), 2)
+    assert bound.substitute({n.bind(3): n}) is x
+    assert x.substitute({n: n.const_like(3)}).shape == (3, 2)
+
+
+def test_equal_sizes_are_one_object_however_they_were_written():
+    n, buffer = UOp.variable("n", 1, 4), UOp.new_buffer("CPU", 16, dtypes.float)
+    assert buffer.shrink(((0, n + n + 2),)) is buffer.shrink(((0, 2 * (n + 1)),))
+    assert buffer.shrink(((n, n + 4),)).shape == (4,)
+
+
+def test_what_holds_for_all_values_and_what_for_those_that_are_bound():
+    n = UOp.variable("n", 1, 8)
+    assert resolve(n.bind(3) < 9) and not resolve(n.bind(3) < 4, default=False)
+    assert holds(n.bind(3) < 4) and not holds(n.bind(3) < 3)
+    assert holds(n < 4)  # not bound: it may

@@ -7,7 +7,7 @@ import pytest
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite import UPat
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.show import listing, pretty, render, render_pattern, summary
+from tinyframe.uop.show import listing, pretty, render, render_pattern, sizes_text, summary
 
 a, b = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
 
@@ -154,3 +154,10 @@ def test_a_summary_has_a_line_for_each_node_but_constants():
     lines = summary((a + 1) * (b + 1)).splitlines()
     assert len(lines) == 5
     assert lines[-1].split()[:3] == ["4", "MUL", "int"]
+
+
+def test_symbolic_sizes_are_shown_with_what_they_are_bound_to():
+    n = UOp.variable("n", 1, 8)
+    assert sizes_text((2, n.bind(3), n)) == "(2, n=3, n)"
+    assert sizes_text((n.bind(3) + 1,)) == "((n=3+1),)"
+    assert sizes_text((2, 3)) == "(2, 3)" and sizes_text(()) == "()"

@@ -40,8 +40,8 @@ def linearize(sink: UOp) -> list[UOp]:
     check_loops(sink, parent)
     if settings.SPEC:
         check_no_recompute(sink, parent)
-    statements = _statements(sink, parent)
-    return _in_order(statements, parent)
+    statements, sizes = _statements(sink, parent)
+    return _in_order(statements, sizes, parent)
 
 
 # ---- the tree of loops --------------------------------------------------------------------------
@@ -150,7 +150,10 @@ def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
 # ---- statements ---------------------------------------------------------------------------------
 
 
-def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
+def _statements(
+    sink: UOp, parent: dict[UOp, UOp | None]
+) -> tuple[list[Statement], dict[UOp, Statement]]:
+    """All instructions but the loops', and those that compute the loops' sizes."""
     numbers = itertools.count()
     made: dict[UOp, Statement] = {}  # what computes each node
     program_of: dict[UOp, UOp] = {}  # what stands for it in the program
@@ -220,7 +223,7 @@ def _statements(sink: UOp, parent: dict[UOp, UOp | None]) -> list[Statement]:
     for u in made:
         if u.op is Ops.LOAD and u.src[0] in stores:
             stores[u.src[0]].needs.append(made[u])
-    return out
+    return out, {loop: made[loop.src[0]] for loop in parent}
 
 
 def _parts(value: UOp, op: Ops) -> list[UOp]:
@@ -232,7 +235,9 @@ def _parts(value: UOp, op: Ops) -> list[UOp]:
     return [value, *reversed(parts)]
 
 
-def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> list[UOp]:
+def _in_order(
+    statements: list[Statement], sizes: dict[UOp, Statement], parent: dict[UOp, UOp | None]
+) -> list[UOp]:
     """Sorts every loop's body, its statements and the loops in it, by what needs what."""
     path_of: dict[UOp | None, tuple[UOp, ...]] = {None: ()}
     for loop in parent:
@@ -271,6 +276,9 @@ def _in_order(statements: list[Statement], parent: dict[UOp, UOp | None]) -> lis
             item, needed = (s if mine is None else mine), (need if theirs is None else theirs)
             if item is not needed:
                 bodies[body][item][needed] = None
+    for loop, size in sizes.items():
+        body, outermost, _ = meeting(loop, size.loop)
+        bodies[body][outermost][size] = None
 
     out: list[UOp] = []
     work: list = [("body", None)]

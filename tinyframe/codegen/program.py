@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.dtype import PtrDType
 from tinyframe.schedule.fuse import iterations, length
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, plain, sint
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +19,9 @@ class ProgramSpec:
         the sizes only, so that equal kernels of different sessions are equal text for the disk
         cache. loops: the RANGEs whose sizes those are, after the Opts.
     globals: the slots of the kernel's arguments. vars: its Variables, in argument order.
-    threads: iterations of its THREAD loop, 1 where it has none.
+    threads: iterations of its THREAD loop, 1 where it has none; symbolic where those are.
     ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments that it touches, each
-        counted once.
+        counted once. Both of symbolic sizes at their largest.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ProgramSpec:
     outs: list[int]
     ins: list[int]
     vars: list[UOp]
-    threads: int
+    threads: sint
     opts: list[Opt]
     ops_estimate: int
     mem_estimate: int
@@ -96,5 +96,6 @@ def estimate_mem(sink: UOp) -> int:
     return sum(d.size * d.base.itemsize for d in arguments if isinstance(d, PtrDType))
 
 
-def thread_count(uops: list[UOp]) -> int:
-    return next((length(u) for u in uops if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD), 1)
+def thread_count(uops: list[UOp]) -> sint:
+    loops = (u for u in uops if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD)
+    return next((plain(r.src[0]) for r in loops), 1)

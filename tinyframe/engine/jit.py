@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 # What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Signature:
     view: UOp  # the graph on its buffer, the buffer itself made anonymous
 
     def __str__(self) -> str:
-        return f"{self.view.shape} {self.view.dtype} on {self.view.device}"
+        return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
 
 
 @dataclass
@@ -62,7 +63,8 @@ class Captured:
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     inputs: list[tuple[Signature, Buffer]] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)  # name -> where it was passed
+    variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
+    sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     # memory that numbers for random() are read from, and how many counters each call takes
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     result: Any = None  # the returned structure, with graphs in place of Tensors
@@ -158,10 +160,9 @@ class TinyJit(Generic[P, Result]):
         from tinyframe.engine.realize import record_runs
 
         captured = Captured()
-        for place, value in _walk(args, kwargs):
-            if _is_variable(value):
-                captured.variables[value.expr] = place
         tensors = self._tensors(args, kwargs)
+        captured.variables = set(_bound_in(args, kwargs))
+        captured.sizes = _sizes(args, kwargs)
         for place, tensor in tensors:
             buffer = buffer_of(_buffer_under(tensor.uop))
             if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
@@ -237,11 +238,12 @@ class TinyJit(Generic[P, Result]):
             if buffer in replaced.values():
                 self._refuse(f"{place} is the same Tensor as another argument")
             replaced[captured_buffer] = buffer
-        values = {value.expr: value.val for _, value in _walk(args, kwargs) if _is_variable(value)}
-        if values.keys() != captured.variables.keys():
+        bound = _bound_in(args, kwargs)
+        if _sizes(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
             self._refuse(
-                f"it was captured with the Variables {_list(captured.variables)}, and is called "
-                f"with {_list(values)}"
+                f"it was captured with the Variables {_names(captured.variables)}, and is called "
+                f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
+                "same"
             )
         fresh = {base: UOp.new_buffer(base.device, base.arg, base.dtype) for base in captured.made}
         replaced |= {buffer_of(base): buffer_of(new) for base, new in fresh.items()}
@@ -250,13 +252,17 @@ class TinyJit(Generic[P, Result]):
         if not captured.replays:
             captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
         for replay, var_vals in captured.replays:
-            replay(replaced, {var: values.get(var.expr, was) for var, was in var_vals.items()})
+            values = {v: bound[v].val if v in bound else was for v, was in var_vals.items()}
+            replay(replaced, values)
         from tinyframe.tensor.core import Tensor
 
-        def renewed(uop: UOp) -> Tensor:
-            return Tensor._of(fresh[uop] if uop in fresh else uop.substitute(fresh))
+        def result(uop: UOp) -> Tensor:
+            if uop in fresh:
+                return Tensor._of(fresh[uop])
+            rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
+            return Tensor._of(uop.substitute(fresh | rebound))
 
-        return _map(captured.result, renewed, UOp)
+        return _map(captured.result, result, UOp)
 
     def _refuse(self, why: str) -> NoReturn:
         raise JitError(
@@ -341,8 +347,22 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, TensorBase)
 
 
-def _is_variable(value: Any) -> bool:
-    return isinstance(value, UOp) and value.op is Ops.BIND
+def _bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
+    """The BIND of each Variable that the arguments depend on, the shapes of Tensors included."""
+    from tinyframe.schedule import bindings
+
+    given = [value.uop if _is_tensor(value) else value for _, value in _walk(args, kwargs)]
+    return bindings([value for value in given if isinstance(value, UOp)])
+
+
+def _sizes(args: tuple, kwargs: Mapping[str, Any]) -> list[Signature]:
+    """The arguments that are Variables, or computed from them."""
+    given = _walk(args, kwargs)
+    return [Signature(place, _unbound(value)) for place, value in given if isinstance(value, UOp)]
+
+
+def _unbound(uop: UOp) -> UOp:
+    return uop.substitute({u: u.src[0] for u in uop.unknowns if u.op is Ops.BIND})
 
 
 def _buffer_under(uop: UOp) -> UOp:
@@ -352,8 +372,9 @@ def _buffer_under(uop: UOp) -> UOp:
 def _signature(place: str, tensor: TensorBase) -> Signature:
     base = _buffer_under(tensor.uop)
     anonymous = base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))
-    whole = tensor.uop is base
-    return Signature(place, anonymous if whole else tensor.uop.substitute({base: anonymous}))
+    if tensor.uop is base:
+        return Signature(place, anonymous)
+    return Signature(place, _unbound(tensor.uop.substitute({base: anonymous})))
 
 
 def _pending_assigns() -> dict[UOp, TensorBase]:
@@ -366,6 +387,10 @@ def _pending_assigns() -> dict[UOp, TensorBase]:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
                 pending[u] = tensor
     return pending
+
+
+def _names(variables: Iterable[UOp]) -> str:
+    return _list(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
 
 
 def _list(names: Any) -> str:

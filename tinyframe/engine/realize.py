@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Compiled, Compiler, Device, human_bytes
 from tinyframe.settings import settings
+from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
@@ -50,7 +52,7 @@ class CompiledKernel:
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
-        size = (self.spec.threads, 1, 1)
+        size = (sym_infer(self.spec.threads, var_vals), 1, 1)
         return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), wait=wait, **more)
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
@@ -199,8 +201,7 @@ def _run_kernel(
     for buf in item.bufs:
         buf.ensure_allocated()
     took = kernel(item.bufs, var_vals, wait=debug >= 2)
-    operations = number(kernel.spec.ops_estimate, var_vals)
-    nbytes = number(kernel.spec.mem_estimate, var_vals)
+    operations, nbytes = kernel.spec.ops_estimate, kernel.spec.mem_estimate
     GlobalCounters.kernel_count += 1
     GlobalCounters.global_ops += operations
     GlobalCounters.global_mem += nbytes
@@ -221,14 +222,6 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
         took = perf_counter() - start
         print(f"{target.device:<6} copy {human_bytes(target.nbytes)} from {source.device}  "
               f"{_time_text(took)}")  # fmt: skip
-
-
-def number(estimate: Any, var_vals: Mapping[UOp, int]) -> int:
-    """An estimate that may depend on Variables, as a number."""
-    if isinstance(estimate, UOp):
-        values = {variable: variable.const_like(value) for variable, value in var_vals.items()}
-        estimate = estimate.substitute(values).ssimplify()
-    return int(estimate)
 
 
 # ---- what DEBUG shows ----------------------------------------------------------------------------
@@ -261,7 +254,7 @@ def _shapes(item: ScheduleItem) -> str:
         shapes.setdefault(slot, (buf.size,))
 
     def text(slot: int) -> str:
-        return "x".join(str(size) for size in shapes[slot] if size != 1) or "1"
+        return "x".join(sizes_text(size) for size in shapes[slot] if size != 1) or "1"
 
     outs = ", ".join(text(slot) for slot in sorted(shapes) if slot in written)
     ins = ", ".join(text(slot) for slot in sorted(shapes) if slot not in written)

@@ -16,12 +16,12 @@ from tinyframe.engine.realize import (
     Setup,
     compile_all,
     is_recording,
-    number,
     run_schedule,
     setup_of,
 )
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
+from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -87,16 +87,15 @@ class Replay:
             [[buf._buf for buf in each] for each in bufs],
             [len(kernel.spec.vars) for kernel in self.kernels],
         )
+        self.operations = sum(kernel.spec.ops_estimate for kernel in self.kernels)
+        self.nbytes = sum(kernel.spec.mem_estimate for kernel in self.kernels)
         self._use(var_vals)
         self.symbolic = any(kernel.spec.vars for kernel in self.kernels)
         self.setup = setup
 
     def _use(self, var_vals: Mapping[UOp, int]) -> None:
         """Whatever depends on Variables."""
-        specs = [kernel.spec for kernel in self.kernels]
         self.graph.set_values(
-            [number(spec.threads, var_vals) for spec in specs],
+            [sym_infer(kernel.spec.threads, var_vals) for kernel in self.kernels],
             [value for kernel in self.kernels for value in kernel.values(var_vals)],
         )
-        self.operations = sum(number(spec.ops_estimate, var_vals) for spec in specs)
-        self.nbytes = sum(number(spec.mem_estimate, var_vals) for spec in specs)

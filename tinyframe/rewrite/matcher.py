@@ -20,7 +20,7 @@ from typing import Any
 from tinyframe.dtype import DType
 from tinyframe.rewrite import trace
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 
 
 class RewriteLoopError(RuntimeError):
@@ -240,12 +240,22 @@ def _loop_error(name: str | None, steps: list[trace.Step]) -> RewriteLoopError:
 
 
 def substitute(root: UOp, mapping: dict[UOp, UOp], extra_pm: PatternMatcher | None = None) -> UOp:
-    """Every node of `mapping` replaced; what is inside a replacement is left as it is."""
+    """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
+    left as it is."""
+    out = substituted(root, mapping)[root]
+    return out if extra_pm is None else graph_rewrite(out, extra_pm)
+
+
+def substituted(root: UOp, mapping: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """What each node becomes by `substitute`."""
     done: dict[UOp, UOp] = dict(mapping)
+    variables = {u for u in mapping if u.op in (Ops.BIND, Ops.DEFINE_VAR)}
     for u in root.toposort(gate=lambda u: u not in mapping):
         if u in mapping:
             continue
         src = tuple([done[s] for s in u.src])
-        done[u] = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
-    out = done[root]
-    return out if extra_pm is None else graph_rewrite(out, extra_pm)
+        arg = u.arg
+        if variables and not variables.isdisjoint(u.unknowns):
+            arg = map_sizes(arg, lambda size: plain(substitute(size, mapping)))
+        done[u] = u if src == u.src and arg is u.arg else UOp(u.op, u.dtype, src, arg, u.tag)
+    return done

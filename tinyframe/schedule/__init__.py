@@ -12,10 +12,12 @@ Variables): `create_schedule` then only fills in the buffers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
+from tinyframe.rewrite.matcher import substituted
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import CycleError, buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
@@ -50,20 +52,40 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
     )
 
 
-def _normalized(sink: UOp) -> tuple[UOp, list[UOp], dict[UOp, UOp]]:
-    """The graph with slots for buffers, Variables unbound; its buffers; what Variables were."""
-    order = sink.toposort()
-    buffers = [u for u in order if u.op is Ops.BUFFER]
-    bound = {u: u.src[0] for u in order if u.op is Ops.BIND}
-    binding = {var: bind for bind, var in bound.items()}
-    for bind, var in bound.items():
-        if binding[var] is not bind:
+def _normalized(sink: UOp) -> tuple[dict[UOp, UOp], list[UOp], dict[UOp, UOp]]:
+    """Every node of the graph with slots for buffers, Variables unbound; its buffers; what
+    Variables were."""
+    buffers = [u for u in sink.toposort() if u.op is Ops.BUFFER]
+    binding = bindings([sink])
+    unbound = {bind: var for var, bind in binding.items()}
+    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | unbound
+    return substituted(sink, mapping), buffers, binding
+
+
+def bindings(graphs: Iterable[UOp]) -> dict[UOp, UOp]:
+    """The BIND of each Variable that graphs depend on.
+
+    ValueError where one has two values, or two have one name: kernels know them by name.
+    """
+    found: dict[UOp, UOp] = {}
+    named: dict[str, UOp] = {}
+    for u in sorted({u for graph in graphs for u in graph.unknowns}, key=lambda u: u.op):
+        var = u.src[0] if u.op is Ops.BIND else u
+        if named.setdefault(var.expr, var) is not var:
             raise ValueError(
-                f"Variable {var.expr!r} is bound to {bind.val} and to "
-                f"{binding[var].val} in what is realized together"
+                f"two Variables are named {var.expr!r}: one of {_interval(named[var.expr])}, one "
+                f"of {_interval(var)}"
             )
-    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | bound
-    return sink.substitute(mapping), buffers, binding
+        if u.op is Ops.BIND and found.setdefault(var, u) is not u:
+            raise ValueError(
+                f"Variable {var.expr!r} is bound to {min(u.val, found[var].val)} and to "
+                f"{max(u.val, found[var].val)} in what is realized together"
+            )
+    return found
+
+
+def _interval(variable: UOp) -> str:
+    return f"{variable.vmin} to {variable.vmax}"
 
 
 def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
@@ -99,40 +121,50 @@ def _after_running(sink: UOp) -> UOp:
     )
 
 
-def _plan_of(sink: UOp) -> tuple[_Plan, dict[UOp, UOp], dict[UOp, UOp]]:
-    """The plan, the buffers to put into its slots, and the BINDs to put back for Variables."""
+@dataclass
+class _Filled:
+    """A plan for one graph."""
+
+    plan: _Plan
+    normal: dict[UOp, UOp]  # each node of the graph, as the plan knows it
+    fill: dict[UOp, UOp]  # the buffers to put into its slots, the BINDs for its Variables
+    values: dict[UOp, int]  # those of the Variables
+
+    def becomes(self, results: UOp) -> dict[UOp, UOp]:
+        """What nodes of the graph become, given that for the plan's keys."""
+        known = dict(zip(self.plan.keys.src, results.substitute(self.fill).src, strict=False))
+        return {u: known[key] for u, key in self.normal.items() if key in known}
+
+
+def _plan_of(sink: UOp) -> _Filled:
     normal, buffers, bound = _normalized(sink)
-    key = normal.replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
+    key = normal[sink].replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
     plan = (
         None if settings.DEBUG >= 4 else _plans.get(key)
     )  # to show the way down, it has to be gone
     if plan is None:
-        plan = _make_plan(normal, buffers)
+        plan = _make_plan(normal[sink], buffers)
         if len(_plans) >= CACHE_SIZE:
             del _plans[next(iter(_plans))]
         _plans[key] = plan
     fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers) :]]
-    return plan, dict(zip(plan.slots, [*buffers, *fresh], strict=True)), bound
+    fill = dict(zip(plan.slots, [*buffers, *fresh], strict=True)) | bound
+    return _Filled(plan, normal, fill, {var: bind.val for var, bind in bound.items()})
 
 
 def kernelize(sink: UOp) -> dict[UOp, UOp]:
     """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL)."""
-    plan, fill, bound = _plan_of(sink)
-    keys = plan.keys.substitute(fill | bound).src
-    return dict(zip(keys, plan.kernelized.substitute(fill | bound).src, strict=False))
+    filled = _plan_of(sink)
+    return filled.becomes(filled.plan.kernelized)
 
 
 def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
     """What to run for the values of a SINK; what its nodes become then; Variables' values."""
-    plan, fill, bound = _plan_of(sink)
-    keys = plan.keys.substitute(fill | bound).src
-    becomes = {
-        k: v
-        for k, v in zip(keys, plan.realized.substitute(fill | bound).src, strict=True)
-        if k is not v
-    }
+    filled = _plan_of(sink)
+    slots = [filled.fill[slot] for slot in filled.plan.slots]
     items = [
-        ScheduleItem(ast, tuple(buffer_of(fill[plan.slots[n]]) for n in arguments))
-        for ast, arguments in plan.steps
+        ScheduleItem(ast, tuple(buffer_of(slots[n]) for n in arguments))
+        for ast, arguments in filled.plan.steps
     ]
-    return items, becomes, {var: bind.src[1].arg for var, bind in bound.items()}
+    becomes = filled.becomes(filled.plan.realized)
+    return items, {u: v for u, v in becomes.items() if u is not v}, filled.values

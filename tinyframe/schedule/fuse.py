@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tinyframe.uop.movement import Indices, constant, flatten, source_indices
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
 from tinyframe.uop.symbolic import terms
 
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
@@ -78,6 +78,11 @@ class Placed(NamedTuple):
 def length(r: UOp) -> int:
     """Number of iterations of a RANGE (at most, where its size is symbolic)."""
     return r.vmax + 1
+
+
+def is_symbolic(r: UOp) -> bool:
+    """Whether a RANGE's number of iterations depends on a Variable."""
+    return r.src[0].op is not Ops.CONST
 
 
 def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
@@ -427,9 +432,14 @@ def _bits(mask: int):
 
 def covers_once(indices: Indices, shape: tuple) -> bool:
     """Do these indices, over the ranges they hold, name each element exactly once?"""
-    expected = 1
+    # what changes with a Variable is seen in one way only: a RANGE of that very size
+    for i, s in zip(indices, shape, strict=True):
+        symbolic = [r for r in i.ranges if is_symbolic(r)]
+        if (isinstance(s, UOp) or symbolic) and not (i.op is Ops.RANGE and i.src[0] is s):
+            return False
+    expected, largest = 1, tuple(map(most, shape))
     for term, factor in sorted(
-        ((t, f) for t, f in terms(flatten(indices, shape)).items() if f), key=lambda pair: pair[1]
+        ((t, f) for t, f in terms(flatten(indices, largest)).items() if f), key=lambda pair: pair[1]
     ):
         if (
             term is None
@@ -439,4 +449,4 @@ def covers_once(indices: Indices, shape: tuple) -> bool:
         ):
             return False
         expected *= length(term)
-    return expected == math.prod(s if isinstance(s, int) else s.vmax for s in shape)
+    return expected == math.prod(largest)

@@ -11,7 +11,8 @@ from tinyframe.uop.node import UOp
 @dataclass(frozen=True)
 class Kernel:
     """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources
-    are its buffers, outputs first; sources after those only say what must have run before."""
+    are its buffers, outputs first; sources after those only say what must have run before, and
+    which Variables must have a value."""
 
     ast: UOp
     buffers: int

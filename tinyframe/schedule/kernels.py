@@ -209,13 +209,12 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
         before = [kernels[m] for m in g.after if kernels[m] not in made_by]
-        kernels[n] = UOp(
-            Ops.KERNEL, dtypes.void, (*arguments, *before), Kernel(g.ast, len(arguments))
-        )
+        sources = (*arguments, *before, *g.ast.variables())
+        kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:
             state = assigned_state(value) if value.op is Ops.ASSIGN else value
             buffer = buffer_of_state(memory[state])
-            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).reshape(state.shape)
+            after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
             results[value] = (
                 value.src[0].substitute({state: after}) if value.op is Ops.ASSIGN else after
             )

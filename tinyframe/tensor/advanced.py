@@ -28,6 +28,7 @@ from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import has_memory, is_moved
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T", bound=TensorBase)
 
@@ -168,6 +169,11 @@ class AdvancedIndexing(Indexing, Gathering):
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             view = super().__getitem__(tuple(items))
+            if has_memory(self.uop) and not has_memory(view.uop):
+                raise AssignError(
+                    "a part that other values of its Variables would put outside of "
+                    f"{sizes_text(self.shape)} cannot be assigned to: narrow their bounds"
+                )
             self._write(view, self._fitting(value, view.shape))
             return
         chosen = self._choose(items)

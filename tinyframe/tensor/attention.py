@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.uop.node import UOp
 
 
 class Attention(TensorBase):
@@ -42,7 +41,8 @@ class Attention(TensorBase):
         hidden = None
         if is_causal:
             queries, keys = scores.shape[-2:]
-            later = self._count_to(keys) > self._count_to(queries).reshape((-1, 1))
+            rows = self._index(queries, self.device).reshape((-1, 1))
+            later = self._index(keys, self.device) > rows
             scores = later.where(-math.inf, scores)
         elif attn_mask is not None:
             if attn_mask.dtype is dtypes.bool:
@@ -62,9 +62,3 @@ class Attention(TensorBase):
         if heads % groups:
             raise ShapeError(f"{heads} heads of queries do not divide among {groups} of keys")
         return shared.repeat_interleave(heads // groups, dim=-3)
-
-    def _count_to(self, size: Any) -> Self:
-        """0, 1, … below a size, which may be a Variable."""
-        if isinstance(size, UOp):
-            return self._index(size.vmax, self.device).shrink(((0, size),))
-        return self._index(size, self.device)

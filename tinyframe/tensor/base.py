@@ -7,12 +7,13 @@ as classes on top of `TensorBase`; `core.Tensor` puts them together.
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import UOp, sint
+from tinyframe.uop.node import UOp, plain, sint
 
 # Every Tensor alive, by id: when a graph is realized, each one that contains it is updated.
 live_tensors: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDictionary()
@@ -75,6 +76,13 @@ class TensorBase(Methods):
     def ndim(self) -> int:
         """How many axes."""
         return len(self.shape)
+
+
+def as_size(size: Any) -> sint:
+    """A size that somebody gave: an int, or an expression of Variables; TypeError for the rest."""
+    if isinstance(size, UOp) and dtypes.is_int(size.dtype) and not size.shape:
+        return plain(size)
+    return operator.index(size)
 
 
 def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ result, so that nothing is computed twice, and two Tensors of one graph still ar
 from __future__ import annotations
 
 import contextlib
+import math
 import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
@@ -55,7 +56,9 @@ from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
 from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
+from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -102,7 +105,7 @@ class Tensor(
             state = (uop.op, buffer if buffer is not None and buffer.is_allocated() else None)
         else:
             state = (uop.op, None)
-        graph = f"<UOp {self.device} {self.shape} {str(self.dtype)[7:]} {state}>"
+        graph = f"<UOp {self.device} {sizes_text(self.shape)} {str(self.dtype)[7:]} {state}>"
         grad = None if self.grad is None else self.grad.uop
         return f"<Tensor {graph} on {self.device} with grad {grad!r}>"
 
@@ -191,12 +194,9 @@ class Tensor(
     # ---- data out --------------------------------------------------------------------------------
 
     def _buffer(self) -> Buffer:
-        """The Buffer with just the elements of this Tensor, in order; computed where need be."""
+        """The Buffer that begins with the elements of this Tensor, in order; computed where need
+        be. It has no others, unless the shape is symbolic."""
         needs_value("reading a Tensor's values")
-        if not all(isinstance(size, int) for size in self.shape):
-            raise ValueError(
-                f"shape {self.shape} has a Variable in it; take a part of known size, as t[:3]"
-            )
         graph = self.uop
         if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):
             # The result of a kernel in another order: stored in that order at once.
@@ -210,10 +210,14 @@ class Tensor(
         return buffer_of(whole)
 
     def numpy(self) -> np.ndarray:
-        """A copy as a NumPy array of the same shape and dtype; bfloat16 as float32."""
-        if 0 in self.shape:
-            return np.empty(self.shape, to_np_dtype(self.dtype) or np.float32)
-        return self._buffer().numpy().reshape(self.shape).copy()
+        """A copy as a NumPy array of the same shape and dtype; bfloat16 as float32.
+
+        A symbolic shape is what it is for the values that its Variables are bound to.
+        """
+        shape = tuple(sym_infer(size, {}) for size in self.shape)
+        if 0 in shape:
+            return np.empty(shape, to_np_dtype(self.dtype) or np.float32)
+        return self._buffer().numpy()[: math.prod(shape)].reshape(shape).copy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -229,9 +233,9 @@ class Tensor(
 
     def item(self) -> Any:
         """The only element as a Python number; SingleElementError where there are others."""
-        if self.numel() != 1:
+        if not isinstance(self.numel(), int) or self.numel() != 1:
             raise SingleElementError(
-                f"item() needs a Tensor of one element, not of shape {self.shape}"
+                f"item() needs a Tensor of one element, not of shape {sizes_text(self.shape)}"
             )
         return self.numpy().item()
 

@@ -12,7 +12,6 @@ is one CONST, reshaped to (1, 1) and expanded to (2, 3).
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any, Self
 
 import numpy as np
@@ -30,8 +29,9 @@ from tinyframe.dtype import (
     truncate,
 )
 from tinyframe.errors import DTypeError, ShapeError
-from tinyframe.tensor.base import TensorBase, flat_arguments
-from tinyframe.uop.node import Ops, UOp, sint
+from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
+from tinyframe.uop.node import Ops, UOp, holds, most, sint
+from tinyframe.uop.show import sizes_text
 
 # ---- data that exists ---------------------------------------------------------------------------
 
@@ -147,10 +147,9 @@ def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:
     for size in shape:
         if isinstance(size, (tuple, list)):
             raise ShapeError(f"a shape is given as f(2, 3) or f((2, 3)), not mixed: {arguments}")
-    sizes = tuple(size if isinstance(size, UOp) else operator.index(size) for size in shape)
-    for size in sizes:
-        if isinstance(size, int) and size < 0:
-            raise ShapeError(f"a shape has no negative sizes: {sizes}")
+    sizes = tuple(map(as_size, shape))
+    if not all(holds(size >= 0) for size in sizes):
+        raise ShapeError(f"a shape has no negative sizes: {sizes_text(sizes)}")
     return sizes
 
 
@@ -168,9 +167,8 @@ class Creation(TensorBase):
         """Memory of that shape, with whatever it holds."""
         sizes = checked_shape(shape)
         dtype = dtypes.default_float if dtype is None else to_dtype(dtype)
-        size = math.prod(size if isinstance(size, int) else size.vmax for size in sizes)
-        buffer = UOp.new_buffer(Device.canonicalize(device), size, dtype)
-        return cls._of(buffer.reshape(sizes)).requires_grad_(requires_grad)
+        buffer = UOp.new_buffer(Device.canonicalize(device), math.prod(map(most, sizes)), dtype)
+        return cls._of(buffer.front(sizes)).requires_grad_(requires_grad)
 
     @classmethod
     def full(
@@ -232,6 +230,12 @@ class Creation(TensorBase):
         ValueError for step 0, OverflowError where a value does not fit the dtype.
         """
         begin, end = (0, start) if stop is None else (start, stop)
+        if isinstance(begin, UOp) or isinstance(end, UOp):
+            if step != 1:
+                raise ValueError("arange with a Variable in its bounds has step 1")
+            sizes = checked_shape((end - begin,))
+            symbolic: Any = cls._index(sizes[0], device).cast(to_dtype(dtype or dtypes.default_int))
+            return (symbolic + begin).requires_grad_(requires_grad)
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
         if found is dtypes.bool:
             found = dtypes.default_int if dtype is None else found
@@ -252,11 +256,11 @@ class Creation(TensorBase):
         return values.cast(found).requires_grad_(requires_grad)
 
     @classmethod
-    def _index(cls, count: int, device: str | None = None) -> Self:
+    def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values, which need no memory."""
-        dtype = dtypes.int32 if count <= dtypes.int32.max else dtypes.int64
+        dtype = dtypes.int32 if most(count) <= dtypes.int32.max else dtypes.int64
         place = UOp(Ops.DEVICE, arg=Device.canonicalize(device))
-        return cls._of(UOp(Ops.IOTA, dtype, (place,), count))
+        return cls._of(UOp(Ops.IOTA, dtype, (place,), most(count)).front((count,)))
 
     @classmethod
     def _data(

@@ -45,8 +45,8 @@ def float_function(method: Method) -> Method:
     return cast(Method, wide)
 
 
-def weak_dtype(value: ConstType, dtype: DType) -> DType:
-    """The dtype of a Tensor of `dtype` next to a Python number."""
+def weak_dtype(value: ConstType | UOp, dtype: DType) -> DType:
+    """The dtype of a Tensor of `dtype` next to a Python number, or a Variable, which is an int."""
     if isinstance(value, bool) or dtypes.is_float(dtype):
         return dtype
     if isinstance(value, float):
@@ -58,11 +58,10 @@ class Elementwise(TensorBase):
     """One result for each element, or each pair of elements."""
 
     def _tensor(self, other: Any) -> Any:
-        """The other operand as a Tensor, or as the Python number it is; TypeError for the rest."""
-        if isinstance(other, (TensorBase, bool, int, float)):
+        """The other operand as a Tensor, or as the Python number or Variable it is; TypeError for
+        the rest."""
+        if isinstance(other, (TensorBase, bool, int, float, UOp)):
             return other
-        if isinstance(other, UOp):
-            return self._of(other.cast(self.dtype))
         if isinstance(other, (np.ndarray, np.generic)):
             return type(self)(other, device=self.device)
         raise TypeError(
@@ -70,10 +69,11 @@ class Elementwise(TensorBase):
             "other operand has to be a Tensor or a number; wrap a list in Tensor(…)"
         )
 
-    def _number(self, value: ConstType, dtype: DType) -> Self:
-        """A Python number as a constant beside this Tensor."""
-        const = UOp.const(dtype, representable(value, dtype))
-        return self._of(const, False)
+    def _number(self, value: ConstType | UOp, dtype: DType) -> Self:
+        """A Python number, or an expression of Variables, as a constant beside this Tensor."""
+        if isinstance(value, UOp):
+            return self._of(value.cast(dtype), False)
+        return self._of(UOp.const(dtype, representable(value, dtype)), False)
 
     def _operands(
         self, other: Any, reverse: bool = False, to_float: bool = False, compare: bool = False
@@ -87,8 +87,11 @@ class Elementwise(TensorBase):
         x: Self = self
         if not isinstance(other, TensorBase):
             dtype = weak_dtype(other, self.dtype)
-            if compare and dtypes.is_int(dtype) and not dtype.min <= other <= dtype.max:
-                dtype, other = dtypes.float32, math.copysign(math.inf, other)
+            if compare and dtypes.is_int(dtype):
+                if isinstance(other, UOp):
+                    dtype = least_upper_dtype(dtype, other.dtype)
+                elif not dtype.min <= other <= dtype.max:
+                    dtype, other = dtypes.float32, math.copysign(math.inf, other)
             dtype = least_upper_float(dtype) if to_float else dtype
             other = self._number(other, dtype)
         else:
@@ -308,7 +311,7 @@ class Elementwise(TensorBase):
         elif isinstance(y, TensorBase):
             no, yes = y._operands(x)
         else:
-            dtype = dtypes.from_py([x, y])
+            dtype = dtypes.from_py([0 if isinstance(value, UOp) else value for value in (x, y)])
             yes, no = self._number(x, dtype), self._number(y, dtype)
         shape = broadcast_shapes(self.shape, yes.shape)
         condition = condition._broadcast_to(shape)

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from tinyframe.errors import TensorIndexError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.uop.node import UOp, resolve, sint
+from tinyframe.uop.node import UOp, holds, sint
 
 
 class Indexing(TensorBase):
@@ -65,7 +65,7 @@ class Indexing(TensorBase):
                     f"{type(item).__name__}"
                 )
             number = operator.index(item)
-            if not resolve(number < size) or not resolve(-size <= number):
+            if not holds(number < size) or not holds(size >= -number):
                 raise TensorIndexError(
                     f"index {number} is out of bounds for axis {axis} of size {size} "
                     f"(shape {self.shape})"

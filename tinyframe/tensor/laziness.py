@@ -88,10 +88,14 @@ def is_moved(uop: UOp) -> bool:
 
 
 def whole_buffer(uop: UOp) -> UOp | None:
-    """The BUFFER that `uop` is all of, in order; None for anything else."""
+    """The BUFFER that `uop` is all of, in order (where its size is symbolic, when that is largest);
+    None for anything else."""
     size = uop.size
     while uop.op is Ops.RESHAPE:
         uop = uop.src[0]
+    if uop.op is Ops.SHRINK and len(uop.shape) == 1 and isinstance(uop.shape[0], UOp):
+        (begin, _), *_ = uop.arg
+        uop = uop.src[0] if begin == 0 else uop
     return uop if uop.op is Ops.BUFFER and uop.arg == size else None
 
 

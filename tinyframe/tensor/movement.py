@@ -13,9 +13,10 @@ from typing import Any, Self
 
 from tinyframe.dtype import ConstType, dtypes, least_upper_dtype
 from tinyframe.errors import AxisError, DTypeError, ShapeError
-from tinyframe.tensor.base import TensorBase, flat_arguments
+from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
 from tinyframe.tensor.creation import representable
-from tinyframe.uop.node import UOp, resolve, sint
+from tinyframe.uop.node import UOp, holds, least, most, plain, resolve, sint
+from tinyframe.uop.show import sizes_text
 
 Shape = tuple[sint, ...]
 
@@ -31,9 +32,10 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     for axis, sizes in enumerate(zip(*aligned, strict=True)):
         wanted = [size for size in dict.fromkeys(sizes) if size != 1]
         if len(wanted) > 1:
-            named = " and ".join(map(str, shapes))
+            named = " and ".join(map(sizes_text, shapes))
+            one, other = map(sizes_text, wanted[:2])
             raise ShapeError(
-                f"shapes {named} do not broadcast: sizes {wanted[0]} and {wanted[1]} meet at axis "
+                f"shapes {named} do not broadcast: sizes {one} and {other} meet at axis "
                 f"{axis - ndim}, where they have to be equal, or one of them 1"
             )
         result.append(wanted[0] if wanted else 1)
@@ -71,8 +73,7 @@ class Movement(TensorBase):
             Tensor.arange(6).reshape(2, -1).shape    # (2, 3)
         """
         wanted = tuple(
-            size if isinstance(size, UOp)
-            else self.shape[self._axis(axis)] if size is None else operator.index(size)
+            self.shape[self._axis(axis)] if size is None else as_size(size)
             for axis, size in enumerate(flat_arguments(shape))
         )  # fmt: skip
         unknown = [axis for axis, size in enumerate(wanted) if isinstance(size, int) and size == -1]
@@ -80,24 +81,31 @@ class Movement(TensorBase):
             raise ShapeError(f"only one size can be -1, but there are {len(unknown)} in {wanted}")
         if any(isinstance(size, int) and size < -1 for size in wanted):
             raise ShapeError(f"cannot reshape {self.shape} to {wanted}: a size is negative")
-        elements = math.prod(self.shape)
+        elements = plain(math.prod(self.shape))
+        texts = sizes_text(self.shape), sizes_text(wanted), sizes_text(elements)
         if unknown:
-            rest = math.prod(size for axis, size in enumerate(wanted) if axis not in unknown)
-            if rest == 0 or not resolve(elements % rest < 1):
+            own, known = list(self.shape), [size for size in wanted if size != -1]
+            for size in [size for size in known if isinstance(size, UOp) and size in own]:
+                own.remove(size)  # what may be 0 cannot be divided by
+                known.remove(size)
+            left, rest = math.prod(own), math.prod(known)
+            if rest == 0 or not holds(left % rest < 1):
                 raise ShapeError(
-                    f"cannot reshape {self.shape} to {wanted}: {elements} elements do not divide "
-                    f"by {rest}"
+                    f"cannot reshape {texts[0]} to {texts[1]}: {texts[2]} elements do not divide "
+                    f"by {sizes_text(plain(rest))}"
                 )
-            found: Any = elements // rest
-            found = found.ssimplify() if isinstance(found, UOp) else found
+            found = plain(left // rest)
             wanted = tuple(found if axis in unknown else size for axis, size in enumerate(wanted))
-        difference = elements - math.prod(wanted)
-        if not resolve(difference < 1) or not resolve(-1 < difference):
+        total = plain(math.prod(wanted))
+        if total == elements:
+            return self._apply(lambda x: x.reshape(wanted))
+        if not holds(total <= elements) or not holds(elements <= total):
             raise ShapeError(
-                f"cannot reshape {self.shape} to {wanted}: {elements} elements do not fill "
-                f"{math.prod(wanted)}"
+                f"cannot reshape {texts[0]} to {texts[1]}: {texts[2]} elements do not fill "
+                f"{sizes_text(total)}"
             )
-        return self._apply(lambda x: x.reshape(wanted))
+        # as many for these values of Variables; what others would lack is 0
+        return self.reshape(elements).shrink(((0, total),)).reshape(wanted)
 
     def expand(self, *shape: Any) -> Self:
         """Axes of size 1 repeated to the sizes given, without a copy; -1 or None keeps a size.
@@ -109,15 +117,15 @@ class Movement(TensorBase):
             raise ShapeError(f"cannot expand {self.shape} to {tuple(given)}: it has fewer axes")
         own = (1,) * (len(given) - self.ndim) + self.shape
         wanted = tuple(
-            old if new is None or (isinstance(new, int) and new == -1)
-            else new if isinstance(new, UOp) else operator.index(new)
+            old if new is None or (isinstance(new, int) and new == -1) else as_size(new)
             for old, new in zip(own, given, strict=True)
         )  # fmt: skip
         for old, new in zip(own, wanted, strict=True):
             if (old != 1 and old != new) or (isinstance(new, int) and new < 0):
                 raise ShapeError(
-                    f"cannot expand {self.shape} to {wanted}: only an axis of size 1 stretches, "
-                    f"and {old} would have to become {new}"
+                    f"cannot expand {sizes_text(self.shape)} to {sizes_text(wanted)}: only an axis "
+                    f"of size 1 stretches, and {sizes_text(old)} would have to become "
+                    f"{sizes_text(new)}"
                 )
         return self._apply(lambda x: x.broadcast_to(wanted))
 
@@ -150,16 +158,25 @@ class Movement(TensorBase):
                 f"{self.shape}, not {tuple(bounds)}"
             )
         wanted = tuple(
-            (0, size) if pair is None else (pair[0], pair[1])
+            (0, size) if pair is None else (as_size(pair[0]), as_size(pair[1]))
             for pair, size in zip(bounds, self.shape, strict=True)
         )
+        around: list[tuple[sint, sint]] = []
         for (begin, end), size in zip(wanted, self.shape, strict=True):
-            if not (resolve(begin >= 0) and resolve(end >= begin) and resolve(size >= end)):
+            if not (holds(begin >= 0) and holds(end >= begin) and holds(size >= end)):
                 raise ShapeError(
-                    f"cannot shrink {self.shape} to {wanted}: ({begin}, {end}) is not within an "
-                    f"axis of size {size}"
+                    f"cannot shrink {sizes_text(self.shape)} to {sizes_text(wanted)}: "
+                    f"{sizes_text((begin, end))} is not within an axis of size {sizes_text(size)}"
                 )
-        return self._apply(lambda x: x.shrink(wanted))
+            # where another value of a Variable would reach outside, it finds 0 there
+            short = not resolve(size >= end, default=False)
+            after = max(most(end), most(size)) - size if short else 0
+            around.append((max(0, -least(begin)), after))
+        inner = tuple(
+            (begin + before, end + before)
+            for (begin, end), (before, _) in zip(wanted, around, strict=True)
+        )
+        return self._apply(lambda x: x.pad(tuple(around)).shrink(inner))
 
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> Self:
         """Every window of `size` elements along an axis, as a new last axis.
@@ -176,10 +193,10 @@ class Movement(TensorBase):
                 f"{dilation}"
             )
         reach = dilation * (size - 1) + 1
-        if not resolve(self.shape[axis] >= reach) and (size > 1 or self.shape[axis] != 0):
+        if not holds(self.shape[axis] >= reach) and (size > 1 or self.shape[axis] != 0):
             raise ShapeError(
                 f"a window that reaches over {reach} elements does not fit axis {axis} of "
-                f"{self.shape}"
+                f"{sizes_text(self.shape)}"
             )
         return self._apply(lambda x: x.window(axis, size, stride, dilation))
 
@@ -356,7 +373,7 @@ class Movement(TensorBase):
         axis = self._axis(dim)
         if self.ndim == 0:
             raise AxisError("a Tensor of shape () cannot be split")
-        total = self.shape[axis]
+        total = operator.index(self.shape[axis])
         if isinstance(sizes, int):
             if sizes < 0 or (sizes == 0 and total != 0):
                 raise ShapeError(f"cannot split axis {dim} of {self.shape} into pieces of {sizes}")
@@ -376,7 +393,7 @@ class Movement(TensorBase):
         """At most `chunks` pieces along an axis, all but the last of the same size."""
         if not isinstance(chunks, int) or chunks < 1:
             raise ShapeError(f"chunk needs a number of pieces of 1 or more, not {chunks!r}")
-        total = self.shape[self._axis(dim)] if self.ndim else 0
+        total = operator.index(self.shape[self._axis(dim)]) if self.ndim else 0
         if total == 0 and self.ndim:
             return [self] * chunks
         return list(self.split(-(-total // chunks), dim))

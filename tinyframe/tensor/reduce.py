@@ -23,7 +23,7 @@ from tinyframe.dtype import (
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS, Elementwise, float_function
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import Ops, UOp
 
 Axis = int | Sequence[int] | None
 
@@ -117,7 +117,8 @@ class Reduce(Elementwise):
         """The sum of squared distances from the mean, over n - correction (1: unbiased)."""
         distances = self - self.mean(axis, keepdim=True)
         total = distances.square().sum(axis, keepdim)
-        return total / max(0, self._count(axis) - correction)
+        spare = self._count(axis) - correction
+        return total / (spare.maximum(0) if isinstance(spare, UOp) else max(0, spare))
 
     @axis_names
     @float_function
@@ -152,8 +153,8 @@ class Reduce(Elementwise):
         if dtypes.is_float(self.dtype):
             best = best + self.isnan()
         # The first has most elements behind it.
-        behind = self.arange(size, 0, -1, dtype=dtypes.int32, device=self.device)
-        behind = behind.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
+        behind = size - self._index(size, self.device).cast(dtypes.int32)
+        behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 
     @axis_names

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from tinyframe.dtype import dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp, plain
 
 Indices = tuple[UOp, ...]
 
@@ -43,12 +43,12 @@ def _(u: UOp):
 
 @UOp.shape.rule(Ops.PAD)
 def _(u: UOp):
-    return tuple(s + a + b for s, (a, b) in zip(u.src[0].shape, u.arg, strict=True))
+    return tuple(plain(s + a + b) for s, (a, b) in zip(u.src[0].shape, u.arg, strict=True))
 
 
 @UOp.shape.rule(Ops.SHRINK)
 def _(u: UOp):
-    return tuple(_plain(end - begin) for begin, end in u.arg)
+    return tuple(plain(end - begin) for begin, end in u.arg)
 
 
 @UOp.shape.rule(Ops.FLIP)
@@ -60,7 +60,7 @@ def _(u: UOp):
 def _(u: UOp):
     axis, size, stride, dilation = u.arg
     shape = list(u.src[0].shape)
-    shape[axis] = (shape[axis] - dilation * (size - 1) - 1) // stride + 1
+    shape[axis] = plain((shape[axis] - dilation * (size - 1) - 1) // stride + 1)
     return (*shape, size)
 
 
@@ -73,11 +73,6 @@ def _(u: UOp):
 @UOp.shape.rule(Ops.REDUCE_AXIS)
 def _(u: UOp):
     return tuple(1 if d in u.arg[1] else s for d, s in enumerate(u.src[0].shape))
-
-
-def _plain(size):
-    """A size as an int where it is one."""
-    return size.ssimplify() if isinstance(size, UOp) else size
 
 
 # ---- indices ----------------------------------------------------------------------------------
@@ -160,12 +155,16 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
     true = valid = UOp.const(dtypes.bool, True)
     if u.op is Ops.PAD:
         for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
-            valid = valid & ((i >= 0) if before else true) & ((i < n) if after else true)
+            valid = valid & (true if _none(before) else i >= 0) & (true if _none(after) else i < n)
     elif u.op is Ops.UNWINDOW:
         axis, stride, dilation, _ = u.arg
         i, n = source_ix[axis], u.src[0].shape[axis]
         valid = (i >= 0) & (i < n) & ((ix[axis] - ix[-1] * dilation) % stride).eq(0)
     return valid.simplify()
+
+
+def _none(width) -> bool:
+    return isinstance(width, int) and width == 0
 
 
 def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
@@ -187,9 +186,9 @@ def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
 
 def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[int]]]:
     """Consecutive axes of `new` and `old`, in the smallest groups that hold the same elements."""
-    if 0 in new or any(not isinstance(s, int) for s in (*new, *old)):
+    if 0 in new:
         common = 0
-        while common < min(len(new), len(old)) and new[common] is old[common]:
+        while common < min(len(new), len(old)) and new[common] == old[common]:
             common += 1
         same = [([d], [d]) for d in range(common)]
         rest = list(range(common, len(new))), list(range(common, len(old)))
@@ -199,10 +198,10 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
         return {p: d for d, p in reversed(list(enumerate(products(shape))))}
 
     def products(shape):
-        return [math.prod(shape[:d]) for d in range(len(shape) + 1)]
+        return [plain(math.prod(shape[:d])) for d in range(len(shape) + 1)]
 
     new_cuts, old_cuts = cuts(new), cuts(old)
-    common_products = sorted(new_cuts.keys() & old_cuts.keys())
+    common_products = [p for p in reversed(new_cuts) if p in old_cuts]
     groups = [
         (list(range(new_cuts[a], new_cuts[b])), list(range(old_cuts[a], old_cuts[b])))
         for a, b in pairwise(common_products)

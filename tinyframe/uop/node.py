@@ -18,12 +18,15 @@ from __future__ import annotations
 
 import enum
 import itertools
+import math
+import operator
 import struct
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
+from tinyframe.errors import BindError
 
 
 # fmt: off
@@ -258,7 +261,8 @@ class UOp:
         return order
 
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
-        """Every node of `mapping` replaced; what is inside a replacement is left as it is."""
+        """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
+        left as it is."""
         from tinyframe.rewrite.matcher import substitute
 
         return substitute(self, mapping, extra_pm=extra_pm)
@@ -304,10 +308,13 @@ class UOp:
     @recursive_property
     def ranges(self) -> frozenset[UOp]:
         """The RANGEs that this value changes with. REDUCE, STAGE and STORE close those they own."""
-        if not self.src:
-            return _no_ranges
-        first, *rest = [s.ranges for s in self.src if s.ranges] or [_no_ranges]
-        return first.union(*rest) if any(r is not first for r in rest) else first
+        return _union([s.ranges for s in self.src])
+
+    @recursive_property
+    def unknowns(self) -> frozenset[UOp]:
+        """The Variables that this depends on, those in sizes included: BINDs, and DEFINE_VARs that
+        have no value."""
+        return _union([s.unknowns for s in (*self.src, *sizes_in(self.arg))])
 
     @property
     def vmin(self) -> Any:
@@ -320,10 +327,7 @@ class UOp:
     @property
     def size(self) -> int:
         """Number of elements (symbolic sizes at their largest)."""
-        total = 1
-        for s in self.shape:
-            total *= s if isinstance(s, int) else s.vmax
-        return total
+        return math.prod(map(most, self.shape))
 
     @property
     def st(self):
@@ -347,7 +351,7 @@ class UOp:
 
     def variables(self) -> list[UOp]:
         """The DEFINE_VARs that this depends on, by name; those in shapes included."""
-        found = {v for u in self.toposort() for v in _own_variables(u)}
+        found = {v.src[0] if v.op is Ops.BIND else v for v in self.unknowns}
         return sorted(found, key=lambda v: v.arg)
 
     vars = variables
@@ -386,16 +390,18 @@ class UOp:
         return UOp(Ops.DEFINE_VAR, dtype, (), (name, min_val, max_val))
 
     def bind(self, value: int) -> UOp:
+        """The Variable with a value for what is computed next; BindError if it cannot have that."""
         if self.op is not Ops.DEFINE_VAR:
-            raise AssertionError(f"only a Variable can be bound, not {self.op}")
+            raise BindError(f"only a Variable can be bound, not {self.op}")
         name, low, high = self.arg
+        value = operator.index(value)
         if not low <= value <= high:
-            raise AssertionError(f"cannot bind {name!r} to {value}: it must be in [{low}, {high}]")
+            raise BindError(f"cannot bind {name!r} to {value}: it must be in [{low}, {high}]")
         return UOp(Ops.BIND, self.dtype, (self, UOp.const(self.dtype, value)))
 
     def unbind(self) -> tuple[UOp, int]:
         if self.op is not Ops.BIND:
-            raise AssertionError(f"{self.op} is not bound to a value")
+            raise BindError(f"{self.op} is not bound to a value")
         return self.src[0], self.src[1].arg
 
     @property
@@ -456,6 +462,8 @@ class UOp:
         return self.dtype.scalar() is dtypes.bool
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
+        if _is_array(other):
+            return NotImplemented
         other = self.ufix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
@@ -464,7 +472,8 @@ class UOp:
     def __radd__(self, other): return self._binary(Ops.ADD, other, True)
     def __mul__(self, other): return self._binary(Ops.MUL, other)
     def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
-    def __sub__(self, other): return self + self.ufix(other) * -1
+    def __sub__(self, other):
+        return NotImplemented if _is_array(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
     def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
     def __truediv__(self, other): return self._binary(Ops.FDIV, other)
@@ -521,7 +530,7 @@ class UOp:
         return self if dtype is self.dtype else UOp(Ops.BITCAST, dtype, (self,))
 
     def __bool__(self):
-        low, high = self.bounds
+        low, high = self.simplify().bounds
         if low == high:
             return bool(low)
         raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(…)")
@@ -529,28 +538,41 @@ class UOp:
     def __int__(self):
         if (value := self.ssimplify()) is not None and isinstance(value, (int, bool)):
             return int(value)
-        raise TypeError(f"{self.render()} has no single value")
+        raise TypeError(
+            f"{self.render()} has no single value: a number is needed here, such as a bound "
+            "Variable's .val"
+        )
 
     __index__ = __int__
 
     # ---- tensor level ---------------------------------------------------------------------------
 
     def reshape(self, shape: tuple) -> UOp:
+        shape = map_sizes(shape, plain)
         return self if shape == self.shape else UOp(Ops.RESHAPE, self.dtype, (self,), shape)
 
     def permute(self, order: tuple[int, ...]) -> UOp:
         same = order == tuple(range(len(order)))
         return self if same else UOp(Ops.PERMUTE, self.dtype, (self,), order)
 
+    def front(self, shape: tuple) -> UOp:
+        """Memory of one axis as `shape`, which takes up its front where its size is symbolic."""
+        total = plain(math.prod(shape))
+        return (self.shrink(((0, total),)) if isinstance(total, UOp) else self).reshape(shape)
+
     def expand(self, shape: tuple) -> UOp:
+        shape = map_sizes(shape, plain)
         return self if shape == self.shape else UOp(Ops.EXPAND, self.dtype, (self,), shape)
 
-    def pad(self, widths: tuple[tuple[int, int], ...]) -> UOp:
+    def pad(self, widths: tuple[tuple[sint, sint], ...]) -> UOp:
         """Zeros (before, after) each axis."""
-        return UOp(Ops.PAD, self.dtype, (self,), widths) if any(map(any, widths)) else self
+        widths = map_sizes(widths, plain)
+        some = any(isinstance(w, UOp) or w for pair in widths for w in pair)
+        return UOp(Ops.PAD, self.dtype, (self,), widths) if some else self
 
-    def shrink(self, bounds: tuple[tuple[int, int], ...]) -> UOp:
+    def shrink(self, bounds: tuple[tuple[sint, sint], ...]) -> UOp:
         """[begin, end) of each axis."""
+        bounds = map_sizes(bounds, plain)
         same = all(b == 0 and e == s for (b, e), s in zip(bounds, self.shape, strict=True))
         return self if same else UOp(Ops.SHRINK, self.dtype, (self,), bounds)
 
@@ -626,7 +648,18 @@ class UOp:
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
 
 
+def _is_array(other: Any) -> bool:
+    """Whether arithmetic with this is left to it: a Tensor, which knows what a Variable is."""
+    return not isinstance(other, UOp) and getattr(other, "__array_ufunc__", True) is None
+
+
 _no_ranges: frozenset[UOp] = frozenset()
+
+
+def _union(sets: list[frozenset[UOp]]) -> frozenset[UOp]:
+    """Of many that are empty or the same object."""
+    first, *rest = [s for s in sets if s] or [_no_ranges]
+    return first.union(*rest) if any(s is not first for s in rest) else first
 
 
 @UOp.ranges.rule(Ops.RANGE)
@@ -650,28 +683,59 @@ def _(u: UOp):
     return u.src[1].device
 
 
-def _own_variables(u: UOp) -> list[UOp]:
-    """Variables held by the node itself: a DEFINE_VAR, or sizes in the argument of a movement
-    op."""
-    if u.op is Ops.DEFINE_VAR:
-        return [u]
-    found: list[UOp] = []
-    pending = [u.arg] if isinstance(u.arg, tuple) else []
-    while pending:
-        for item in pending.pop():
-            if isinstance(item, tuple):
-                pending.append(item)
-            elif isinstance(item, UOp):
-                found += item.variables()
-    return found
+@UOp.unknowns.rule(Ops.BIND, Ops.DEFINE_VAR)
+def _(u: UOp) -> frozenset[UOp]:
+    return frozenset({u})
 
+
+# ---- sizes: ints, or expressions of Variables ---------------------------------------------------
 
 sint = int | UOp
 
 
+def sizes_in(arg: Any) -> Iterator[UOp]:
+    """The symbolic sizes in the argument of a movement op or an INDEX."""
+    if isinstance(arg, UOp):
+        yield arg
+    elif isinstance(arg, tuple):
+        for item in arg:
+            yield from sizes_in(item)
+
+
+def map_sizes(arg: Any, change: Callable[[UOp], sint]) -> Any:
+    """The argument with each symbolic size changed."""
+    if isinstance(arg, UOp):
+        return change(arg)
+    return tuple([map_sizes(item, change) for item in arg]) if isinstance(arg, tuple) else arg
+
+
+def plain(size: sint) -> sint:
+    """A size in the one form that equal sizes have; an int where it is one."""
+    return size.ssimplify() if isinstance(size, UOp) else size  # type: ignore[return-value]
+
+
+def least(size: sint) -> int:
+    """The smallest that a size can be."""
+    return size.vmin if isinstance(size, UOp) else size
+
+
+def most(size: sint) -> int:
+    """The largest that a size can be."""
+    return size.vmax if isinstance(size, UOp) else size
+
+
 def resolve(condition: bool | UOp, default: bool = True) -> bool:
-    """Is it true? What cannot be decided from bounds is `default`."""
+    """Is it true, whatever values Variables have? What cannot be decided from bounds is
+    `default`."""
     if not isinstance(condition, UOp):
         return bool(condition)
     low, high = condition.simplify().bounds
     return bool(low) if low == high else default
+
+
+def holds(condition: bool | UOp) -> bool:
+    """Is it true for the values that Variables are bound to? What cannot be decided is."""
+    if isinstance(condition, UOp):
+        bound = {u: u.src[1] for u in condition.unknowns if u.op is Ops.BIND}
+        condition = condition.substitute(bound)
+    return resolve(condition)

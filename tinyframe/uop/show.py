@@ -111,6 +111,16 @@ def render(u: UOp) -> str:
     return text[u]
 
 
+def sizes_text(arg: Any) -> str:
+    """A shape, or another argument that may hold symbolic sizes, as text: (2, n=3)."""
+    if isinstance(arg, tuple):
+        return f"({', '.join(map(sizes_text, arg))}{',' * (len(arg) == 1)})"
+    if not isinstance(arg, UOp):
+        return repr(arg)
+    values = {u: UOp.variable(f"{u.expr}={u.val}", 0, 0) for u in arg.unknowns if u.op is Ops.BIND}
+    return render(arg.substitute(values))
+
+
 # ---- patterns -----------------------------------------------------------------------------------
 
 
@@ -147,7 +157,7 @@ def listing(uops: Iterable[UOp]) -> str:
     for u in uops:
         numbers[u] = len(numbers)
         sources = ", ".join(_source(s, numbers) for s in u.src)
-        arg = "" if u.arg is None else repr(u.arg)
+        arg = "" if u.arg is None else sizes_text(u.arg)
         place = f"{numbers[u]:4d} {u.op.name:14s} {_short(u.dtype):20s}"
         lines.append(f"{place} {f'[{sources}]':24s} {arg}".rstrip())
     return "\n".join(lines)

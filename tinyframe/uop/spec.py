@@ -29,6 +29,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
     MULACC(x, y, z)             x * y + z, rounded once or twice
     THREEFRY(counter, key)      64 random bits
 
+**Sizes** in the argument of a movement op or an INDEX are ints, or expressions of Variables (BIND,
+DEFINE_VAR), simplified, so that equal sizes are one object.
+
 **Tensor level.** Every node has a shape; sources of an elementwise op have equal shapes.
 
     CONST                       one value of shape ()
@@ -46,7 +49,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1; arg = (number, kind of axis)
+    RANGE(size)                 a loop variable over 0..size-1, of a size that no loop changes;
+                                arg = (number, kind of axis)
+    DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
@@ -295,7 +300,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and isinstance(u.arg[1], AxisType)),
+        and not u.src[0].ranges and isinstance(u.arg[1], AxisType)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),

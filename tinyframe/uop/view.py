@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 
 from tinyframe.uop.movement import condition, flatten, source_indices
-from tinyframe.uop.node import GroupOp, Ops, UOp, sint
+from tinyframe.uop.node import GroupOp, Ops, UOp, most, plain, sint
 from tinyframe.uop.sums import product, product_factors, terms
 from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, simplify_given
 
@@ -83,13 +83,13 @@ class ShapeTracker:
             elif len(varying) == 1 and varying[0] in own:
                 axis = ranges.index(varying[0])
                 if (known := strides[axis]) is not None:
-                    strides[axis] = _plain(known + step)
+                    strides[axis] = plain(known + step)
             else:
                 for r in t.ranges & own:
                     strides[ranges.index(r)] = None
         mask = _box(valid, ranges)
         contiguous = valid.op is Ops.CONST and valid.arg and index is flatten(ranges, shape)
-        view = View(shape, tuple(strides), _plain(offset), mask, bool(contiguous))
+        view = View(shape, tuple(strides), plain(offset), mask, bool(contiguous))
         return ShapeTracker((view,), ranges, index, valid)
 
     def __repr__(self) -> str:
@@ -128,15 +128,7 @@ class ShapeTracker:
 
     @property
     def size(self) -> int:
-        return math.prod(s if isinstance(s, int) else s.vmax for s in self.shape)
-
-
-def _plain(size: sint) -> sint:
-    """As an int where it is one."""
-    if not isinstance(size, UOp):
-        return size
-    size = size.simplify()
-    return size.arg if size.op is Ops.CONST else size
+        return math.prod(map(most, self.shape))
 
 
 def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
@@ -169,7 +161,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
 
 def _box(valid: UOp, ranges: tuple[UOp, ...]) -> tuple[Bounds, ...] | None:
     """The condition as (begin, end) per axis; None where it always holds or is no box."""
-    box: dict[UOp, Bounds] = {r: (0, _plain(r.src[0])) for r in ranges}
+    box: dict[UOp, Bounds] = {r: (0, plain(r.src[0])) for r in ranges}
     parts = conjuncts(valid)
     for c in parts:
         known = known_limits(c)

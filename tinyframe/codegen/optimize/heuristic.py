@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes, kind
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import iterations, length
+from tinyframe.schedule.fuse import is_symbolic, iterations, length
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.symbolic import terms
 
@@ -148,10 +148,13 @@ def step(index: UOp, r: UOp) -> int | None:
     """How far apart in memory an INDEX's elements along `r` lie; None where that varies."""
     total = 0
     for d, i in enumerate(index.src[2:]):
-        ts = terms(i)
+        ts, below = terms(i), math.prod(index.arg[d + 1 :])
         if any(t is not None and t is not r and r in t.ranges for t in ts):
             return None
-        total += ts.get(r, 0) * math.prod(index.arg[d + 1 :])
+        if factor := ts.get(r, 0):
+            if isinstance(below, UOp):  # a Variable's sizes lie in between
+                return None
+            total += factor * below
     return total
 
 
@@ -164,6 +167,7 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     other."""
     stores = [x.src[0] for x in s.sink.src]
     loops = [r for r in s.origin if kind(r) is AxisType.LOOP]
+    fixed = [r for r in loops if not is_symbolic(r)]
     lanes, long = s.lanes(), iterations(reduce.own_ranges) >= LONG_REDUCE
 
     def lane_value(r: UOp) -> tuple:
@@ -177,7 +181,7 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
             length(r),
         )
 
-    candidates = [r for r in loops if (r in a.ranges) != (r in b.ranges) and length(r) >= lanes]
+    candidates = [r for r in fixed if (r in a.ranges) != (r in b.ranges) and length(r) >= lanes]
     if lanes < 2 or not candidates:
         return False
     column = max(candidates, key=lane_value)
@@ -186,7 +190,7 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     rows = [r for r in loops if r in a.ranges and r not in b.ranges]
     # of a padded input the image is copied, border and all: rows are its neighbours
     enough = s.target.vector_registers // 4 if _is_guarded(a) else 2 * lanes
-    row = max(rows, key=lambda r: (min(length(r), enough), -abs(step(a, r) or 0)))
+    row = max(rows, key=lambda r: (r in fixed, min(length(r), enough), -abs(step(a, r) or 0)))
     wide = 2 if length(column) >= 2 * lanes else 1
     if not s.columns(column, lanes, wide):
         return False

@@ -24,7 +24,7 @@ from typing import Any
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.dtype import AddrSpace
-from tinyframe.schedule.fuse import length
+from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.prepare import identity
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
@@ -167,7 +167,7 @@ def _axis(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
 
 def _size(r: UOp, arg: Any) -> int:
     """The wanted size of the inner part; 0 stands for all of it."""
-    if r.src[0].op is not Ops.CONST:
+    if is_symbolic(r):
         raise KernelOptError("its size is a Variable")
     if not isinstance(arg, int) or arg < 0:
         raise KernelOptError(f"the size must be a whole number, not {arg!r}")
@@ -375,6 +375,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         (d for d, m in enumerate(moving) if m.ranges),
         key=lambda d: min(position[r] for r in moving[d].ranges),
     )
+    if any(map(is_symbolic, inside)):
+        raise KernelOptError(f"how much is read of argument {opt.arg} is a Variable")
     if not box:
         raise KernelOptError(
             f"what is read of argument {opt.arg} does not change inside axis {opt.axis}"

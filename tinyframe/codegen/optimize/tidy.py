@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
-from tinyframe.schedule.fuse import length
+from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, plain
 from tinyframe.uop.symbolic import terms
 
 
@@ -31,7 +31,7 @@ def merge_neighbours(sink: UOp) -> UOp:
 
 
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
-    if kind(outer) is not kind(inner) or any(r.src[0].op is not Ops.CONST for r in (outer, inner)):
+    if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
     owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
     for u in owners:
@@ -96,7 +96,7 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     while d + 1 < len(ix):
         both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify()
         if _divisions(ix[d]) + _divisions(ix[d + 1]) > _divisions(both):
-            ix[d : d + 2], shape[d : d + 2] = [both], [shape[d] * shape[d + 1]]
+            ix[d : d + 2], shape[d : d + 2] = [both], [plain(shape[d] * shape[d + 1])]
         else:
             d += 1
     return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))
@@ -129,7 +129,8 @@ def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
         if u.op in (Ops.IDIV, Ops.MOD)
         for r, n in [(u.src[0], u.src[1].arg)]
         if r.op is Ops.RANGE
-        and u.src[1].op is r.src[0].op is Ops.CONST
+        and u.src[1].op is Ops.CONST
+        and not is_symbolic(r)
         and 1 < n < length(r)
         and length(r) % n == 0
     ]
@@ -158,7 +159,7 @@ def share_reduce_loops(sink: UOp) -> UOp:
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
         if len(around) > 1 or holds_another:
             continue
-        others = alike.setdefault((*around, tuple(map(length, nest))), [])
+        others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
             if not _needs(nest, other, needs) and not _needs(other, nest, needs):
                 mapping |= dict(zip(nest, other, strict=True))

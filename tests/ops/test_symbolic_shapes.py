@@ -1,0 +1,432 @@
+"""Shapes with Variables in them: NumPy's results for every value, from the same kernels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe import schedule as schedule_module
+from tinyframe.engine import realize
+from tinyframe.engine.jit import JitError
+from tinyframe.errors import AssignError, ShapeError
+
+X = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+W = np.random.default_rng(1).standard_normal((6, 3)).astype(np.float32)
+ROWS, COLUMNS = Variable("rows", 1, 4), Variable("columns", 1, 6)
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def causal_attention(x):
+    hidden = np.triu(np.ones((len(x), len(x)), bool), 1)
+    scores = x @ x.T / math.sqrt(x.shape[1])
+    return softmax(np.where(hidden, -np.inf, scores), 1) @ x
+
+
+# What is computed from two arrays (Tensors t and w, or NumPy's x and w), m rows and n columns.
+PROGRAMS = {
+    # movement
+    "slice": (lambda t, w, m, n: t[:m, :n], lambda x, w, m, n: x[:m, :n]),
+    "from": (
+        lambda t, w, m, n: t[m - 1 :, n - 1 :] + 1,
+        lambda x, w, m, n: x[m - 1 :, n - 1 :] + 1,
+    ),
+    "one": (lambda t, w, m, n: t[m - 1, n - 1 : n], lambda x, w, m, n: x[m - 1, n - 1 : n]),
+    "last": (lambda t, w, m, n: t[:, :n][:, -1] * 2, lambda x, w, m, n: x[:, n - 1] * 2),
+    "reach before": (
+        lambda t, w, m, n: t[:, n - 2 :] if n.val > 1 else t,
+        lambda x, w, m, n: x[:, max(n - 2, 0) :],
+    ),
+    "flip": (lambda t, w, m, n: t[:m, :n].flip(1), lambda x, w, m, n: x[:m, :n][:, ::-1]),
+    "flatten": (lambda t, w, m, n: t[:m, :n].reshape(-1), lambda x, w, m, n: x[:m, :n].reshape(-1)),
+    "regroup": (
+        lambda t, w, m, n: t[:, :n].reshape(2, 2, -1).permute(2, 0, 1).reshape(n, 4),
+        lambda x, w, m, n: x[:, :n].reshape(2, 2, n).transpose(2, 0, 1).reshape(n, 4),
+    ),
+    "across": (
+        lambda t, w, m, n: t[:m, :n].T.reshape(m, n),
+        lambda x, w, m, n: x[:m, :n].T.reshape(m, n),
+    ),
+    "expand": (
+        lambda t, w, m, n: t[:m, :1].expand(m, n),
+        lambda x, w, m, n: np.broadcast_to(x[:m, :1], (m, n)),
+    ),
+    "pad": (
+        lambda t, w, m, n: t[:m, :n].pad(((1, 0), (2, 1))) + 1,
+        lambda x, w, m, n: np.pad(x[:m, :n], ((1, 0), (2, 1))) + 1,
+    ),
+    "pad to a number": (
+        lambda t, w, m, n: t[:, :n].pad(((0, 0), (0, 6 - n))),
+        lambda x, w, m, n: np.pad(x[:, :n], ((0, 0), (0, 6 - n))),
+    ),
+    "windows": (
+        lambda t, w, m, n: t.pad(((0, 0), (0, 2)))[:, : n + 2].unfold(1, 3, 1).sum(-1),
+        lambda x, w, m, n: sum(np.pad(x, ((0, 0), (0, 2)))[:, i : i + n] for i in range(3)),
+    ),
+    "cat": (
+        lambda t, w, m, n: t[:, :n].cat(t, t[:, :n], dim=1),
+        lambda x, w, m, n: np.concatenate([x[:, :n], x, x[:, :n]], 1),
+    ),
+    "repeat": (
+        lambda t, w, m, n: t[:m, :n].repeat(2, 3),
+        lambda x, w, m, n: np.tile(x[:m, :n], (2, 3)),
+    ),
+    # made of sizes
+    "zeros": (lambda t, w, m, n: Tensor.zeros(m, n) + n, lambda x, w, m, n: np.zeros((m, n)) + n),
+    "arange": (lambda t, w, m, n: Tensor.arange(m, m + n), lambda x, w, m, n: np.arange(m, m + n)),
+    "values": (
+        lambda t, w, m, n: n * t + (m - t) * (n + 1),
+        lambda x, w, m, n: x * n + (m - x) * (n + 1),
+    ),
+    # elementwise
+    "chain": (
+        lambda t, w, m, n: (t[:m, :n] * 2 + t[:m, :n]).exp().relu(),
+        lambda x, w, m, n: np.exp(x[:m, :n] * 3),
+    ),
+    "broadcast": (
+        lambda t, w, m, n: t[:m, :n] + t[:m, :1] * w[:n, 0],
+        lambda x, w, m, n: x[:m, :n] + x[:m, :1] * w[:n, 0],
+    ),
+    "cast": (
+        lambda t, w, m, n: (t[:m, :n] > 0).where((t[:m, :n] * 10).cast(dtypes.int32), n),
+        lambda x, w, m, n: np.where(x[:m, :n] > 0, (x[:m, :n] * 10).astype(np.int32), n),
+    ),
+    # reductions
+    "sum of rows": (lambda t, w, m, n: t[:m, :n].sum(1), lambda x, w, m, n: x[:m, :n].sum(1)),
+    "sum of columns": (lambda t, w, m, n: t[:m, :n].sum(0), lambda x, w, m, n: x[:m, :n].sum(0)),
+    "sum": (
+        lambda t, w, m, n: (t[:m, :n].exp() + 1).sum(),
+        lambda x, w, m, n: (np.exp(x[:m, :n]) + 1).sum(),
+    ),
+    "max": (lambda t, w, m, n: t[:m, :n].max(1), lambda x, w, m, n: x[:m, :n].max(1)),
+    "min": (lambda t, w, m, n: t[:m, :n].min(), lambda x, w, m, n: x[:m, :n].min()),
+    "mean": (lambda t, w, m, n: t[:m, :n].mean(), lambda x, w, m, n: x[:m, :n].mean()),
+    "mean of columns": (lambda t, w, m, n: t[:m, :n].mean(0), lambda x, w, m, n: x[:m, :n].mean(0)),
+    "var": (lambda t, w, m, n: t[:m, :n].var(1, correction=0), lambda x, w, m, n: x[:m, :n].var(1)),
+    "argmax": (lambda t, w, m, n: t[:m, :n].argmax(1), lambda x, w, m, n: x[:m, :n].argmax(1)),
+    "cumsum": (lambda t, w, m, n: t[:m, :n].cumsum(1), lambda x, w, m, n: x[:m, :n].cumsum(1)),
+    "sort": (lambda t, w, m, n: t[:, :n].sort(1)[0], lambda x, w, m, n: np.sort(x[:, :n], 1)),
+    "over the sum": (
+        lambda t, w, m, n: t[:m, :n] / t[:m, :n].exp().sum(),
+        lambda x, w, m, n: x[:m, :n] / np.exp(x[:m, :n]).sum(),
+    ),
+    "softmax": (lambda t, w, m, n: t[:m, :n].softmax(1), lambda x, w, m, n: softmax(x[:m, :n], 1)),
+    "softmax of columns": (
+        lambda t, w, m, n: t[:m, :n].softmax(0),
+        lambda x, w, m, n: softmax(x[:m, :n], 0),
+    ),
+    "layernorm": (
+        lambda t, w, m, n: t[:m, :n].layernorm(),
+        lambda x, w, m, n: (x[:m, :n] - x[:m, :n].mean(1, keepdims=True))
+        / np.sqrt(x[:m, :n].var(1, keepdims=True) + 1e-5),
+    ),
+    # products
+    "matmul": (lambda t, w, m, n: t[:m, :n] @ w[:n], lambda x, w, m, n: x[:m, :n] @ w[:n]),
+    "outer": (
+        lambda t, w, m, n: t[:m, :n].T @ t[:m, :n],
+        lambda x, w, m, n: x[:m, :n].T @ x[:m, :n],
+    ),
+    "three kernels": (
+        lambda t, w, m, n: ((t[:m, :n].exp().T @ t[:m]).relu() @ w).softmax(-1).sum(0),
+        lambda x, w, m, n: softmax(np.maximum(np.exp(x[:m, :n]).T @ x[:m], 0) @ w, -1).sum(0),
+    ),
+    "causal attention": (
+        lambda t, w, m, n: (s := t.T[:n]).scaled_dot_product_attention(s, s, is_causal=True),
+        lambda x, w, m, n: causal_attention(x.T[:n]),
+    ),
+    "embedding": (
+        lambda t, w, m, n: w[Tensor([1, 2, 3, 0, 5, 4])[:n]],
+        lambda x, w, m, n: w[[1, 2, 3, 0, 5, 4][:n]],
+    ),
+    "another device": (
+        lambda t, w, m, n: (t[:m, :n] + 1).to("PYTHON" if t.device == "CPU" else "CPU") * 2,
+        lambda x, w, m, n: (x[:m, :n] + 1) * 2,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def caches(monkeypatch):
+    """How many schedules and kernels are kept: none at first."""
+    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(realize, "_kernels", {})
+    return lambda: (len(schedule_module._plans), len(realize._kernels))
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("noopt", [0, 1])
+def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noopt, caches):
+    program, reference = PROGRAMS[name]
+    counts = set()
+    with Context(DEVICE=device, NOOPT=noopt):
+        t, w = Tensor(X).realize(), Tensor(W).realize()
+        schedule_module._plans.clear()
+        for m in range(1, 5):
+            for n in range(1, 7):
+                if name == "reach before" and n == 1:
+                    continue
+                GlobalCounters.reset()
+                got = program(t, w, ROWS.bind(m), COLUMNS.bind(n)).numpy()
+                want = reference(X, W, m, n)
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+                counts.add((*caches(), GlobalCounters.kernel_count))
+    assert len(counts) == 1
+
+
+def test_a_size_may_be_0():
+    rows = Variable("rows", 0, 4)
+    t = Tensor(X).realize()
+    for m in range(5):
+        part = t[: rows.bind(m)]
+        np.testing.assert_allclose(part.sum(0).numpy(), X[:m].sum(0), rtol=1e-5)
+        np.testing.assert_allclose((part.T @ part).numpy(), X[:m].T @ X[:m], rtol=1e-4, atol=1e-5)
+        assert (part * 2).tolist() == (X[:m] * 2).tolist()
+        assert part.reshape(rows.bind(m), 2, -1).numpy().shape == (m, 2, 3)
+
+
+def test_a_realized_result_goes_on_with_its_symbolic_shape():
+    t = Tensor(X).realize()
+    for m in (1, 3, 4):
+        part = (t[: ROWS.bind(m)] + 1).realize()
+        assert part.shape == (ROWS.bind(m), 6)
+        np.testing.assert_array_equal(part.numpy(), X[:m] + 1)
+        np.testing.assert_allclose(
+            (part.T * 2).realize().sum(1).numpy(), (X[:m] * 2 + 2).sum(0), 1e-5
+        )
+        part += 1
+        np.testing.assert_allclose(part.numpy(), X[:m] + 2, rtol=1e-6)
+        copy = part.clone().realize()
+        part.assign(part * 0).realize()
+        np.testing.assert_allclose(copy.numpy(), X[:m] + 2, rtol=1e-6)
+
+
+def test_a_symbolic_loop_is_divided_among_threads():
+    many = Variable("many", 1, 300)
+    x = np.random.default_rng(0).standard_normal((300, 1000)).astype(np.float32)
+    with Context(THREADS=2):
+        t = Tensor(x).realize()
+        for n in (1, 2, 3, 299, 300):
+            np.testing.assert_allclose(
+                (t[: many.bind(n)].exp() + 1).numpy(), np.exp(x[:n]) + 1, 1e-5
+            )
+            np.testing.assert_allclose(t[: many.bind(n)].sum(1).numpy(), x[:n].sum(1), 1e-3, 1e-3)
+
+
+def test_gradients_flow_through_symbolic_shapes():
+    for n in (1, 2, 6):
+        t = Tensor(X, requires_grad=True)
+        t[:, : COLUMNS.bind(n)].exp().sum(1).square().sum().backward()
+        wanted, e = np.zeros_like(X), np.exp(X[:, :n])
+        wanted[:, :n] = 2 * e * e.sum(1, keepdims=True)
+        np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=1e-5)
+
+
+def test_a_number_in_place_of_a_symbolic_size_holds_for_its_value():
+    t = Tensor(X).realize()
+    part = t[:, : COLUMNS.bind(3)] + 1
+    np.testing.assert_array_equal((part[:, :3] * 2).numpy(), (X[:, :3] + 1) * 2)
+    np.testing.assert_array_equal(part.reshape(12).numpy(), X[:, :3].reshape(12) + 1)
+    np.testing.assert_array_equal(t[:, :3].reshape(4, COLUMNS.bind(3)).numpy(), X[:, :3])
+    with pytest.raises(ShapeError, match=r"\(4, columns=3\) to \(13,\)"):
+        part.reshape(13)
+    with pytest.raises(ShapeError):
+        part[:, :4]
+
+
+def test_kernelize_keeps_the_values_of_variables():
+    t = Tensor(X).realize()
+    cut = (t[:, : COLUMNS.bind(2)] * ROWS.bind(3)).sum().kernelize()
+    np.testing.assert_allclose(cut.numpy(), X[:, :2].sum() * 3, rtol=1e-5)
+
+
+# ---- a cache that grows --------------------------------------------------------------------------
+
+BATCH, HEADS, SIZE, LONGEST = 2, 2, 4, 7
+POSITION = Variable("position", 0, LONGEST - 1)
+
+
+def attend(queries, keys, values, position):
+    """One step of attention in NumPy: over all (position, batch, head, size) up to one."""
+    scores = np.einsum("bhd,tbhd->bht", queries[position], keys[: position + 1]) / math.sqrt(SIZE)
+    return np.einsum("bht,tbhd->bhd", softmax(scores, -1), values[: position + 1])
+
+
+def tokens():
+    return (
+        np.random.default_rng(2)
+        .standard_normal((3, LONGEST, BATCH, HEADS, SIZE))
+        .astype(np.float32)
+    )
+
+
+def decoder(in_place: str):
+    keys, values = (Tensor.zeros(BATCH, LONGEST, HEADS, SIZE).contiguous().realize() for _ in "kv")
+    calls = []
+
+    def decode(query, key, value, position):
+        calls.append(position.val)
+        for cache, new in ((keys, key), (values, value)):
+            if in_place == "setitem":
+                cache[:, position : position + 1] = new.unsqueeze(1)
+            else:
+                cache[:, position : position + 1].assign(new.unsqueeze(1)).realize()
+        known = [cache[:, : position + 1].transpose(1, 2) for cache in (keys, values)]
+        return query.unsqueeze(2).scaled_dot_product_attention(*known).squeeze(2)
+
+    return decode, calls
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("in_place", ["setitem", "assign"])
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("noopt", [0, 1])
+def test_attention_over_a_cache_is_right_at_every_position(device, in_place, jit, noopt, caches):
+    queries, keys, values = tokens()
+    counts = set()
+    with Context(DEVICE=device, NOOPT=noopt):
+        decode, calls = decoder(in_place)
+        step = TinyJit(decode) if jit else decode
+        for position in range(LONGEST):
+            new = [Tensor(x[position]).realize() for x in (queries, keys, values)]
+            GlobalCounters.reset()
+            got = step(*new, POSITION.bind(position)).realize().numpy()
+            counts.add((*caches(), GlobalCounters.kernel_count))
+            wanted = attend(queries, keys, values, position)
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    assert len(counts) == 1
+    assert calls == list(range(2 if jit else LONGEST))
+
+
+def test_a_replay_may_go_anywhere_in_the_cache():
+    cache = Tensor.zeros(LONGEST, 3).contiguous().realize()
+    expected = np.zeros((LONGEST, 3), np.float32)
+
+    @TinyJit
+    def write(x, position):
+        cache[position : position + 1] = x
+        return cache[: position + 1].sum(0)
+
+    for number, position in enumerate((0, 5, 2, 6, 0, 3)):
+        expected[position] = number + 1
+        got = write(Tensor.full((1, 3), number + 1.0).contiguous(), POSITION.bind(position))
+        np.testing.assert_array_equal(got.numpy(), expected[: position + 1].sum(0))
+        np.testing.assert_array_equal(cache.numpy(), expected)
+
+
+def test_a_part_that_others_would_put_outside_is_not_assigned_to():
+    far = Variable("far", 0, 20)
+    cache = Tensor.zeros(LONGEST, 3).contiguous().realize()
+    with pytest.raises(AssignError, match="outside"):
+        cache[far.bind(1) : far.bind(1) + 1] = 1
+    assert not cache.numpy().any()
+
+
+# ---- replays -------------------------------------------------------------------------------------
+
+
+def test_a_replays_result_has_the_shape_of_its_call():
+    t = Tensor(X).realize()
+    double = TinyJit(lambda x, n: x[:, :n] * 2)
+    kept = {n: double(t, COLUMNS.bind(n)) for n in (2, 5, 1, 6, 3)}
+    for n, result in kept.items():
+        assert result.shape == (4, COLUMNS.bind(n))
+        np.testing.assert_array_equal(result.numpy(), X[:, :n] * 2)
+
+
+def test_a_tensor_of_symbolic_shape_is_an_argument():
+    t = Tensor(X).realize()
+    total = TinyJit(lambda part: part.sum(1))
+    for n in (2, 5, 1, 6, 3):
+        np.testing.assert_allclose(total(t[:, : COLUMNS.bind(n)]).numpy(), X[:, :n].sum(1), 1e-5)
+
+
+def test_an_expression_of_variables_is_an_argument():
+    t = Tensor(X).realize()
+    double = TinyJit(lambda x, n: x[:, :n] * 2)
+    for n in (2, 5, 1, 3):
+        np.testing.assert_array_equal(double(t, COLUMNS.bind(n) - 1 + 1).numpy(), X[:, :n] * 2)
+    with pytest.raises(JitError, match="computed from them"):
+        double(t, COLUMNS.bind(2) + 1)
+
+
+def test_a_replay_reads_nothing_beyond_what_there_is():
+    """Captured at a value at which all was within; at another one there is 0."""
+    t = Tensor(X).realize()
+    wide = Variable("wide", 1, 50)
+    first = TinyJit(lambda x, n: x[:, :n].sum(1))
+    for n in (1, 3, 6, 50):
+        np.testing.assert_allclose(first(t, wide.bind(n)).numpy(), X[:, :n].sum(1), 1e-5)
+
+
+def test_a_replay_refuses_another_variable():
+    t = Tensor(X).realize()
+    double = TinyJit(lambda x, n: x[:, :n] * 2)
+    for n in (2, 3, 4):
+        double(t, COLUMNS.bind(n))
+    with pytest.raises(JitError, match=r"columns \(1 to 6\).*columns \(1 to 60\)"):
+        double(t, Variable("columns", 1, 60).bind(50))
+    with pytest.raises(JitError, match="nothing"):
+        double(t, 3)
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+
+def test_a_value_out_of_bounds_cannot_be_bound():
+    for value in (0, 7, -1):
+        for error in (ValueError, AssertionError):
+            with pytest.raises(error, match=rf"'columns' to {value}: it must be in \[1, 6\]"):
+                COLUMNS.bind(value)
+    with pytest.raises(TypeError):
+        COLUMNS.bind(2.5)
+    assert COLUMNS.bind(np.int64(3)) is COLUMNS.bind(3)
+
+
+def test_one_variable_has_one_value():
+    t = Tensor(X).realize()
+    with pytest.raises(ShapeError, match="columns=2 and columns=3 meet"):
+        t[:, : COLUMNS.bind(2)] + t[:, : COLUMNS.bind(3)]
+    with pytest.raises(ValueError, match="'columns' is bound to 2 and to 3"):
+        (t[:, : COLUMNS.bind(2)].sum() + t[:, : COLUMNS.bind(3)].sum()).realize()
+    with pytest.raises(ValueError, match="two Variables are named 'columns'"):
+        other = Variable("columns", 1, 5)
+        (t[:, : COLUMNS.bind(2)].sum() + t[:, : other.bind(2)].sum()).realize()
+
+
+def test_a_slice_ends_within_its_axis():
+    with pytest.raises(ShapeError, match=r"\(0, k=9\) is not within an axis of size 6"):
+        Tensor(X)[:, : Variable("k", 1, 20).bind(9)]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        len,
+        list,
+        lambda t: int(t.shape[0]),
+        lambda t: range(t.shape[0]),
+        lambda t: t[::2],
+        lambda t: t.split(2),
+        lambda t: t.chunk(2),
+        lambda t: t.item(),
+        lambda t: bool(t.shape[0] > 2),
+    ],
+)
+def test_where_a_number_is_needed_a_variable_is_refused(use):
+    with pytest.raises((TypeError, ValueError)):
+        use(Tensor(X)[: ROWS.bind(3)])
+
+
+def test_a_variable_without_a_value_is_named():
+    with pytest.raises(RuntimeError, match="unbound Variable 'rows'"):
+        Tensor(X)[:ROWS].sum().realize()
+    with pytest.raises(RuntimeError, match="unbound rows"):
+        Tensor(X)[:ROWS].numpy()
