@@ -35,9 +35,14 @@ from tinyframe.settings import settings
 if TYPE_CHECKING:
     import tempfile
 
-# contract=fast: a*b+c is one instruction, across statements too. math-errno: sqrt is one
-# instruction. Not -ffast-math: NaN and infinity keep their meaning. -w: no one reads the warnings.
-FLAGS = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-w")
+# O2: kernels say what is to be unrolled, tiled and made vectors of; gcc's -O3 looks for more of
+# that, in vain, and takes four times as long. contract=fast: a*b+c is one instruction, across
+# statements too. math-errno: sqrt is one instruction. Not -ffast-math: NaN and infinity keep their
+# meaning. -w: no one reads the warnings.
+FLAGS = (
+    *("-O2", "-ftree-vectorize", "-ffp-contract=fast", "-fno-math-errno"),
+    *("-fPIC", "-shared", "-w"),
+)
 # Where gcc 12 makes vectors of a loop with a condition and its opposite in it, it takes the wrong
 # side on AVX-512 (seen). It need not: kernels say where they want vectors.
 GCC_FLAGS = ("-fno-tree-loop-if-convert",)
