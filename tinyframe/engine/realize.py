@@ -10,6 +10,7 @@ between devices (COPY) with its Buffers. What DEBUG shows of a run is printed he
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,7 +83,8 @@ class Setup(NamedTuple):
     settings: tuple[int, ...]
 
 
-_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}
+_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # the one used last stands last
+MOST_KERNELS = 2000  # so many are kept ready; any more are in the disk cache
 
 
 def get_kernel(ast: UOp, device: str) -> CompiledKernel:
@@ -106,7 +108,11 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
                 _load(key, spec, key[1].compiler.compile_cached(spec.src))
         else:
             _compile_side_by_side(specs)
-    return [_kernels[key] for key in keys]
+    ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
+    _kernels.update(ready)
+    for key in list(itertools.islice(_kernels, max(0, len(_kernels) - MOST_KERNELS))):
+        del _kernels[key]
+    return [ready[key] for key in keys]
 
 
 def setup_of(name: str) -> Setup:

@@ -21,6 +21,7 @@ import shlex
 import shutil
 import struct
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -290,8 +291,10 @@ class ClangRunner(Runner):
         super().__init__(name, lib)
         # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
         # It releases the GIL during the call.
-        self.entry = getattr(load_library(lib), f"{name}_entry")
+        library = load_library(lib)
+        self.entry = getattr(library, f"{name}_entry")
         self.entry.restype = None
+        weakref.finalize(self, _unload, library._handle).atexit = False
         self._pack: Callable[..., bytes] | None = None
         self._launch: Callable[..., None] | None = None
 
@@ -318,6 +321,13 @@ class ClangRunner(Runner):
         else:
             self.entry(addresses, values, 0, total)
         return perf_counter() - start if wait else None
+
+
+def _unload(handle: int) -> None:
+    """What ctypes does not do by itself: a session that makes ever new kernels would only grow."""
+    import _ctypes
+
+    _ctypes.dlclose(handle)
 
 
 def load_library(lib: bytes) -> ctypes.CDLL:

@@ -139,14 +139,13 @@ class _Filled:
 def _plan_of(sink: UOp) -> _Filled:
     normal, buffers, bound = _normalized(sink)
     key = normal[sink].replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
-    plan = (
-        None if settings.DEBUG >= 4 else _plans.get(key)
-    )  # to show the way down, it has to be gone
+    # to show the way down, it has to be gone
+    plan = None if settings.DEBUG >= 4 else _plans.pop(key, None)
     if plan is None:
         plan = _make_plan(normal[sink], buffers)
-        if len(_plans) >= CACHE_SIZE:
-            del _plans[next(iter(_plans))]
-        _plans[key] = plan
+    _plans[key] = plan  # the one used last stands last
+    if len(_plans) > CACHE_SIZE:
+        del _plans[next(iter(_plans))]
     fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers) :]]
     fill = dict(zip(plan.slots, [*buffers, *fresh], strict=True)) | bound
     return _Filled(plan, normal, fill, {var: bind.val for var, bind in bound.items()})
