@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-
 SETTLE = 0.2  # seconds until threads that wait for more work have gone to sleep
 
 
