@@ -70,6 +70,7 @@ class TensorBase(Methods):
 
     @property
     def dtype(self) -> DType:
+        """The type of each element."""
         return self.uop.dtype
 
     @property
