@@ -101,6 +101,7 @@ class Optimizer:
                 f"step() of {len(self.params)} parameters, and none has a gradient: call "
                 "loss.backward() first"
             )
+        self._settle()
         # Gradients too, so that they can be read afterwards.
         waiting = waiting_for(self.params)
         self._skip, changed = skip, []
@@ -115,6 +116,14 @@ class Optimizer:
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers, *waiting]
+
+    def _settle(self) -> None:
+        """Puts parameters and what is remembered in memory before the first step. That would
+        otherwise begin from formulas (zeros, random bits), and need kernels that no later one does.
+        """
+        held = [value for name, value in vars(self).items() if name != "buffers"]
+        lists = [value if isinstance(value, list) else [value] for value in held]
+        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
 
     # ---- what an optimizer defines ---------------------------------------------------------------
 
