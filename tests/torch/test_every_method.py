@@ -278,8 +278,8 @@ ROWS = {name: row for table in TABLES for name, row in table.items()}
 ELSEWHERE = {
     "ops/test_random.py": (
         "manual_seed", "rand", "randint", "randperm", "uniform", "normal", "scaled_uniform",
-        "glorot_uniform", "xavier_uniform", "kaiming_uniform", "kaiming_normal", "bernoulli",
-        "multinomial",
+        "glorot_uniform", "xavier_uniform", "glorot_normal", "xavier_normal", "kaiming_uniform",
+        "kaiming_normal", "bernoulli", "multinomial",
     ),
     "ops/test_creation.py": (
         "empty", "empty_like", "rand_like", "randn", "randn_like", "numpy", "tolist", "item",
