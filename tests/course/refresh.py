@@ -9,6 +9,7 @@ README it replaces:
     a ```text block after a ```python block      by what that prints
     a ```text block after <!-- stage: NAME -->   by that stage, as the last ```python block has it
     N in a table row | `path` | N | …            by the file's number of lines
+    what stands after <!-- methods -->           by the public methods of Tensor, from docstrings
 
 Notebooks are run in a fresh kernel, from the top, and their metadata is left clean: no times, no
 versions, nothing of the machine.
@@ -16,12 +17,14 @@ versions, nothing of the machine.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md"]
@@ -30,6 +33,9 @@ READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md"]
 FENCE = re.compile(r"```(python|text)\n(.*?)```\n", re.DOTALL)
 STAGE = re.compile(r"<!-- stage: (.+?) -->\s*$")
 COUNT = re.compile(r"^\| `(?P<path>[\w/]+\.(?:py|c))` \| (?P<lines>\d+) \|", re.MULTILINE)
+METHODS = re.compile(r"(<!-- methods -->\n).*?(<!-- end of methods -->)", re.DOTALL)
+# What a table's cell would take for markup, and code, which it takes as it is.
+MARKDOWN = re.compile(r"`[^`]*`|[|*]")
 TITLE = re.compile(r"^───── (.+?) ─+$", re.MULTILINE)
 
 
@@ -124,6 +130,62 @@ def number_of_lines(path: str) -> int:
     return (ROOT / "tinyframe" / path).read_text().count("\n")
 
 
+# ---- the methods of Tensor ----------------------------------------------------------------------
+
+
+class Method(NamedTuple):
+    """A public method or property of Tensor: its name, what it gives, the file it is in."""
+
+    name: str
+    meaning: str
+    file: str
+
+
+def public_methods() -> list[Method]:
+    """All of Tensor's that do not begin with an underscore, file by file, as they stand there."""
+    from tinyframe import Tensor
+
+    found: dict[str, Method] = {}
+    for kind in Tensor.__mro__:
+        path = kind.__module__.removeprefix("tinyframe.").replace(".", "/")
+        declared = vars(kind).get("__annotations__", {})
+        for name, attribute in vars(kind).items():
+            # A switch is where it is declared, and not where somebody has set it.
+            is_set = isinstance(attribute, bool) and name not in declared
+            if not name.startswith("_") and not is_set:
+                found.setdefault(name, Method(name, meaning(name, attribute), f"{path}.py"))
+    return list(found.values())
+
+
+def meaning(name: str, attribute: Any) -> str:
+    """The first sentence of a docstring, on one line."""
+    function = getattr(attribute, "__func__", attribute)  # of a classmethod, a staticmethod
+    if not callable(function) and not isinstance(function, property):  # a switch
+        return "A switch, False until somebody sets it."
+    if getattr(function, "__name__", name) != name:
+        return f"Another name of {function.__name__}."
+    paragraph = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
+    return re.split(r"(?<=\.) ", paragraph)[0]
+
+
+def with_methods(text: str) -> str:
+    """The README with a table of public methods for each file of tensor/, in reading order."""
+    methods = public_methods()
+    lines = []
+    for file in dict.fromkeys(row["path"] for row in COUNT.finditer(text)):
+        own = [method for method in methods if method.file == file]
+        if own:
+            lines += [f"`{file}`", "", "| method | what it gives |", "|---|---|"]
+            lines += [f"| `{m.name}` | {MARKDOWN.sub(as_it_stands, m.meaning)} |" for m in own]
+            lines.append("")
+    return METHODS.sub(lambda found: found[1] + "\n".join(lines) + found[2], text)
+
+
+def as_it_stands(found: re.Match[str]) -> str:
+    """Code as it is, a single sign with a backslash."""
+    return found[0] if found[0].startswith("`") else "\\" + found[0]
+
+
 def main(arguments: list[str]) -> None:
     wanted = [Path(argument).resolve() for argument in arguments] or [*notebooks(), *READMES]
     for path in wanted:
@@ -131,7 +193,7 @@ def main(arguments: list[str]) -> None:
         if path.suffix == ".ipynb":
             refresh_notebook(path)
         else:
-            path.write_text(with_counts(with_examples(path.read_text())))
+            path.write_text(with_methods(with_counts(with_examples(path.read_text()))))
 
 
 if __name__ == "__main__":

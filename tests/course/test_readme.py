@@ -12,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.refresh import COUNT, READMES, ROOT, number_of_lines, with_examples
+from tests.course.refresh import (
+    COUNT,
+    READMES,
+    ROOT,
+    number_of_lines,
+    public_methods,
+    with_examples,
+    with_methods,
+)
 from tests.course.test_notebooks import sanitized
 from tinyframe.codegen import passes
 from tinyframe.codegen.optimize.loops import OptOps
@@ -94,6 +102,13 @@ def test_line_counts_are_about_right():
     for row in COUNT.finditer(ARCHITECTURE):
         lines, said = number_of_lines(row["path"]), int(row["lines"])
         assert abs(lines - said) <= max(50, 0.25 * lines), f"{row['path']}: it has {lines} now"
+
+
+def test_the_list_of_tensors_methods_is_what_there_is():
+    assert with_methods(ARCHITECTURE) == ARCHITECTURE, "make course writes the list anew"
+    for name, meaning, _ in public_methods():
+        assert f"| `{name}` | " in ARCHITECTURE, name
+        assert meaning.endswith("."), f"the docstring of Tensor.{name} needs a first sentence"
 
 
 @pytest.mark.parametrize("path", [p for p in READING_ORDER if p.endswith(".py")])

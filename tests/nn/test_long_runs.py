@@ -1,4 +1,4 @@
-"""A session that goes on for long holds no more than it did: training steps, and ever new graphs."""
+"""A session that goes on for long holds no more than it did: training, and ever new graphs."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tests.reference import evaluate
 from tests.values import arrays, check, shapes, sometimes
 from tinyframe import Tensor, dtypes
+from tinyframe.device import buffer_of
 from tinyframe.tensor.gradient import compute_gradient, gradient_rules
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
@@ -448,3 +450,138 @@ def test_gradient_of_every_shape(shape, compiled):
     x = Tensor(np.ones(shape, np.float32), requires_grad=True)
     (x.exp() * x).sum().backward()
     check(x.grad, np.full(shape, 2 * math.e, np.float32), compiled, 4)
+
+
+# ---- without gradients ---------------------------------------------------------------------------
+
+
+def test_no_grad_cuts_the_way_back():
+    w = Tensor([2.0, 3.0], requires_grad=True)
+    undecided = Tensor([5.0, 7.0])
+    with Tensor.no_grad():
+        inside = w * w + undecided
+        own = Tensor([1.0], requires_grad=True)
+    assert inside.requires_grad is False
+    assert own.requires_grad and w.requires_grad and undecided.requires_grad is None
+    outside = (inside * w).sum()
+    outside.backward()
+    check(w.grad, [9.0, 16.0], compiled=True)  # as if `inside` were a constant
+    assert undecided.grad is None and inside.grad is None
+    with pytest.raises(RuntimeError, match="requires_grad"):
+        inside.sum().backward()
+
+
+def test_no_grad_nests_and_ends_with_an_exception():
+    w = Tensor([2.0], requires_grad=True)
+    block = Tensor.no_grad()
+    with pytest.raises(KeyError), block, Tensor.no_grad():
+        with block:
+            assert (w * 2).requires_grad is False
+        assert (w * 2).requires_grad is False
+        raise KeyError
+    assert (w * 2).requires_grad
+
+
+def test_no_grad_decorates_functions_methods_and_generators():
+    w = Tensor([2.0], requires_grad=True)
+
+    class Model:
+        @Tensor.no_grad()
+        def called(self, x):
+            """Twice x."""
+            return x * 2
+
+    @Tensor.no_grad
+    def bare(x):
+        return x * 2
+
+    @Tensor.no_grad()
+    def steps(x):
+        factor = yield x * 2
+        yield x * factor
+        return "end"
+
+    assert Model().called(w).requires_grad is False and Model.called.__doc__ == "Twice x."
+    assert bare(w).requires_grad is False
+    running = steps(w)
+    assert next(running).requires_grad is False
+    assert (w * 2).requires_grad  # between two steps, outside records
+    assert running.send(3).requires_grad is False
+    with pytest.raises(StopIteration, match="end"):
+        next(running)
+
+
+def test_no_grad_holds_in_its_own_thread():
+    w = Tensor([2.0], requires_grad=True)
+    inside, checked = threading.Event(), threading.Event()
+    found = []
+
+    def other():
+        inside.wait()
+        found.append((w * 2).requires_grad)
+        with Tensor.no_grad():
+            checked.set()
+            found.append((w * 2).requires_grad)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with Tensor.no_grad():
+        inside.set()
+        checked.wait()
+        found.append((w * 2).requires_grad)
+    found.append((w * 2).requires_grad)
+    thread.join()
+    assert found[0] is True and found[-1] is True and found[1:3] == [False, False]
+
+
+def test_no_grad_and_train_leave_each_other_alone():
+    w = Tensor([2.0], requires_grad=True)
+    with Tensor.no_grad(), Tensor.train():
+        assert Tensor.training and (w * 2).requires_grad is False
+        with Tensor.train(False):
+            assert not Tensor.training and (w * 2).requires_grad is False
+        assert Tensor.training
+    with Tensor.train():
+        with Tensor.no_grad():
+            assert Tensor.training
+        assert Tensor.training and (w * 2).requires_grad
+    assert not Tensor.training
+
+
+def test_parameters_change_in_place_without_gradients():
+    w = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True).realize()
+    other = Tensor([9.0, 9.0], requires_grad=True)
+    memory = buffer_of(w.uop.base)
+    (w * w).sum().backward()
+    with Tensor.no_grad():
+        w -= 0.5 * w.grad  # all 0 now
+        w.realize(w.grad)
+        w[0] = other
+        w[:, 1:] *= 2
+        w.T[0, 1] = 7
+    assert w.requires_grad and buffer_of(w.uop.base) is memory
+    np.testing.assert_array_equal(w.numpy(), [[9, 18], [7, 0]])
+    w.grad = None
+    (w * w).sum().backward()
+    check(w.grad, [[18.0, 36.0], [14.0, 0.0]])
+    assert other.grad is None
+
+
+def test_a_lazy_result_can_be_assigned_to_without_gradients():
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with Tensor.no_grad():
+        x = w * 2
+        x[1:] = w[:2]
+    check(x, [2.0, 1.0, 2.0], compiled=True)
+    assert x.requires_grad is False
+
+
+def test_what_is_realized_without_gradients_keeps_no_history():
+    from tinyframe.tensor.laziness import history
+
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    gc.collect()
+    before = len(history)
+    with Tensor.no_grad():
+        loss = (w.exp() * 3).sum().realize()
+    assert len(history) == before and loss.requires_grad is False

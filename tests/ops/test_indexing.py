@@ -127,6 +127,9 @@ def test_index_tensor_out_of_range_reads_0():
 
 def test_what_is_known_to_be_wrong_is_refused():
     t = Tensor(X)
+    for truth in (True, np.bool_(False)):
+        with pytest.raises(IndexError, match="an index is an int.*not (np.)?(True|False)"):
+            t[truth]
     with pytest.raises(IndexError, match="out of bounds"):
         t[[0, 3]]
     with pytest.raises(IndexError, match="too many"):

@@ -127,10 +127,18 @@ def test_initial_values_are_uniform_within_their_bound(make, bound):
     assert abs(values.std() - bound / 3**0.5) < 0.02 * bound
 
 
-def test_kaiming_normal_has_the_deviation_of_its_inputs():
+@pytest.mark.parametrize(
+    "make, deviation",
+    [
+        (Tensor.kaiming_normal, math.sqrt(2 / 250)),
+        (Tensor.glorot_normal, math.sqrt(2 / (40 + 250))),
+        (Tensor.xavier_normal, math.sqrt(2 / (40 + 250))),
+    ],
+)
+def test_normal_initial_values_have_their_deviation(make, deviation):
     Tensor.manual_seed(4)
-    values = Tensor.kaiming_normal(*SHAPE).numpy()
-    assert abs(values.std() * math.sqrt(250 / 2) - 1) < 0.02
+    values = make(*SHAPE).numpy()
+    assert abs(values.std() / deviation - 1) < 0.02
 
 
 def test_bernoulli_draws_ones_as_often_as_asked():

@@ -222,11 +222,14 @@ SCHEDULES = {
 
 def rates_agree(ours, theirs, steps=20):
     w, v = Tensor.zeros(2), torch.zeros(2, requires_grad=True)
-    optimizer, reference = optim.SGD([w], lr=0.7), torch.optim.SGD([v], lr=0.7)
+    optimizer = optim.SGD([w], lr=0.7, momentum=0.9)
+    reference = torch.optim.SGD([v], lr=0.7, momentum=0.9)
     schedule, expected = ours(optimizer), theirs(reference)
     for step in range(steps + 1):
         found, wanted = optimizer.lr.item(), reference.param_groups[0]["lr"]
         assert found == pytest.approx(wanted, rel=2e-6, abs=1e-7), f"step {step}"
+        momentum = optimizer.kept_momentum().item()
+        assert momentum == pytest.approx(reference.param_groups[0]["momentum"], rel=2e-6)
         if step < steps:
             reference.step()
             schedule.step()
@@ -260,3 +263,39 @@ def test_one_schedule_after_another_agrees_with_pytorch():
             [5, 13],
         ),
     )
+
+
+CYCLED = [
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("Adam", {"lr": 0.1}),
+    ("AdamW", {"lr": 0.1}),
+    ("Muon", {"lr": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), CYCLED)
+@pytest.mark.parametrize("cycle", [True, False])
+def test_twenty_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
+    class Both:
+        """An optimizer whose step is followed by one of its schedule."""
+
+        def __init__(self, optimizer, schedule):
+            self.optimizer = optimizer
+            self.schedule = schedule(optimizer, 0.2, total_steps=21, cycle_momentum=cycle)
+            self.zero_grad = optimizer.zero_grad
+
+        def step(self):
+            self.optimizer.step()
+            self.schedule.step()
+
+    kind = getattr(torch.optim, name)
+    states = train(
+        20,
+        lambda p: Both(OURS[name](p, **options), lr.OneCycleLR),
+        lambda p: Both(kind(p, **torch_options(options)), SCHEDULERS.OneCycleLR),
+    )
+    for step, found, expected in states:
+        for a, b in zip(found, expected, strict=True):
+            size = max(1.0, float(abs(b).max()))
+            assert_close(a / size, b / size, dtypes.float32, 500, f"{name} after step {step + 1}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.dtype import PtrDType
@@ -47,7 +48,7 @@ class ProgramSpec:
 
 
 _names: Counter[str] = Counter()
-_named: dict[tuple, str] = {}
+_named: WeakKeyDictionary[UOp, dict[str, str]] = WeakKeyDictionary()  # kernel, function -> name
 
 
 def function_name(sink: UOp, loops: list[UOp]) -> str:
@@ -58,11 +59,12 @@ def function_name(sink: UOp, loops: list[UOp]) -> str:
 
 def kernel_name(sink: UOp, function: str) -> str:
     """The function's name; for a second kernel of the same sizes `E_4n1`, for a third `E_4n2`."""
-    if (name := _named.get((sink, function))) is None:
+    names = _named.setdefault(sink, {})
+    if function not in names:
         count = _names[function]
         _names[function] += 1
-        name = _named[sink, function] = f"{function}n{count}" if count else function
-    return name
+        names[function] = f"{function}n{count}" if count else function
+    return names[function]
 
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "white": 37}

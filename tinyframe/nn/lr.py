@@ -41,13 +41,22 @@ class Schedule:
         """The learning rate at a step: an int32 Tensor of shape () to a float32 one."""
         raise NotImplementedError(f"{type(self).__name__} has to define at(step)")
 
+    def momentum_at(self, step: Tensor) -> Tensor | None:
+        """The momentum at a step; None where it stays as it is."""
+        return None
+
     def step(self) -> None:
-        """Counts one step, and sets the optimizer's rate."""
+        """Counts one step, and sets the optimizer's rate, and its momentum where that changes."""
         self.steps.assign(self.steps + 1)
         self._set()
 
     def _set(self) -> None:
-        self.optimizer.lr = self.at(self.steps.detach())
+        step = self.steps.detach()
+        self.optimizer.lr = self.at(step)
+        if (momentum := self.momentum_at(step)) is not None:
+            memory = self.optimizer.kept_momentum()
+            assert memory is not None, "only OneCycleLR has one, which made sure"
+            memory.assign(momentum.cast(memory.dtype)).realize()
         self.steps.realize()
 
     def get_lr(self) -> Tensor:
@@ -133,7 +142,9 @@ class OneCycleLR(Schedule):
     """Up to max_lr in the first pct_start of the steps, and then down to next to nothing.
 
     It begins at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
-    "linear". Momentum stays as it is. Smith and Topin, "Super-convergence" (2018).
+    "linear". cycle_momentum: the momentum (b1 of the Adam family) goes the other way, from
+    max_momentum down to base_momentum and back; ValueError where the optimizer has none.
+    Smith and Topin, "Super-convergence" (2018).
     """
 
     def __init__(
@@ -145,9 +156,19 @@ class OneCycleLR(Schedule):
         anneal_strategy: str = "cos",
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.85,
+        max_momentum: float = 0.95,
     ):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f'anneal_strategy is "cos" or "linear", not {anneal_strategy!r}')
+        if cycle_momentum and optimizer.kept_momentum() is None:
+            raise ValueError(
+                f"{type(optimizer).__name__} without momentum has none to cycle: give it "
+                "momentum=, or OneCycleLR cycle_momentum=False"
+            )
+        self.cycle_momentum = cycle_momentum
+        self.base_momentum, self.max_momentum = base_momentum, max_momentum
         self.max_lr, self.total_steps, self.pct_start = max_lr, total_steps, pct_start
         self.initial_lr = max_lr / div_factor
         self.final_lr = self.initial_lr / final_div_factor
@@ -155,12 +176,20 @@ class OneCycleLR(Schedule):
         super().__init__(optimizer)
 
     def at(self, step: Tensor) -> Tensor:
+        return self._cycle(step, self.initial_lr, self.max_lr, self.final_lr)
+
+    def momentum_at(self, step: Tensor) -> Tensor | None:
+        if not self.cycle_momentum:
+            return None
+        return self._cycle(step, self.max_momentum, self.base_momentum, self.max_momentum)
+
+    def _cycle(self, step: Tensor, first: float, middle: float, last: float) -> Tensor:
         top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
         now = _float(step)
-        # With pct_start * total_steps <= 1 there is no way up: it begins at the top.
-        up = self.between(now / top if top > 0 else now.ones_like(), self.initial_lr, self.max_lr)
+        # With pct_start * total_steps <= 1 there is no way to the middle: it begins there.
+        before = self.between(now / top if top > 0 else now.ones_like(), first, middle)
         part = ((now - top) / (end - top)).clip(0, 1)
-        return (now > top).where(self.between(part, self.max_lr, self.final_lr), up)
+        return (now > top).where(self.between(part, middle, last), before)
 
 
 def _half_cosine(part: Tensor, begin: float, end: float) -> Tensor:
@@ -194,3 +223,15 @@ class SequentialLR(Schedule):
         for begin, schedule in zip(self.milestones, self.schedulers[1:], strict=True):
             rate = (step >= begin).where(schedule.at(step - begin), rate)
         return rate
+
+    def momentum_at(self, step: Tensor) -> Tensor | None:
+        given = [(0, self.schedulers[0]), *zip(self.milestones, self.schedulers[1:], strict=True)]
+        found = [(begin, schedule.momentum_at(step - begin)) for begin, schedule in given]
+        if all(momentum is None for _, momentum in found):
+            return None
+        now = self.optimizer.kept_momentum()
+        assert now is not None
+        result = now = now.detach()
+        for begin, momentum in found:  # a schedule that leaves it alone leaves what it finds
+            result = (step >= begin).where(now if momentum is None else momentum, result)
+        return result

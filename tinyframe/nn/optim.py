@@ -37,6 +37,9 @@ class Optimizer:
     lr: the learning rate, a Tensor of shape (); `optimizer.lr = 0.1` writes a number into it.
     """
 
+    # The attribute that OneCycleLR moves against the rate, where a rule has such a one.
+    _momentum_name: str | None = None
+
     def __init__(self, params: Iterable[Tensor], lr: float):
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes a list of Tensors, so a single one as [parameter]")
@@ -69,6 +72,16 @@ class Optimizer:
         new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr")
         self._lr.assign(new).realize()
 
+    def kept_momentum(self) -> Tensor | None:
+        """The momentum (b1 of the Adam family), from now on a Tensor of shape () that a schedule
+        can write into; None where there is none."""
+        if self._momentum_name is None:
+            return None
+        momentum = getattr(self, self._momentum_name)
+        if not isinstance(momentum, Tensor):
+            setattr(self, self._momentum_name, momentum := self._keep(momentum))
+        return momentum
+
     def zero_grad(self) -> None:
         """Forgets the gradients: `.grad` is None afterwards."""
         for tensor in self.params:
@@ -88,6 +101,7 @@ class Optimizer:
                 f"step() of {len(self.params)} parameters, and none has a gradient: call "
                 "loss.backward() first"
             )
+        self._settle()
         # Gradients too, so that they can be read afterwards.
         waiting = waiting_for(self.params)
         self._skip, changed = skip, []
@@ -102,6 +116,14 @@ class Optimizer:
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers, *waiting]
+
+    def _settle(self) -> None:
+        """Puts parameters and what is remembered in memory before the first step. That would
+        otherwise begin from formulas (zeros, random bits), and need kernels that no later one does.
+        """
+        held = [value for name, value in vars(self).items() if name != "buffers"]
+        lists = [value if isinstance(value, list) else [value] for value in held]
+        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
 
     # ---- what an optimizer defines ---------------------------------------------------------------
 
@@ -138,7 +160,17 @@ class Optimizer:
 
     def _rate(self, value: Tensor) -> Tensor:
         """The learning rate for a parameter, in its dtype and on its device."""
-        return self._lr.detach().to(value.device).cast(value.dtype)
+        return _beside(self._lr, value)
+
+
+def _beside(number: Tensor, value: Tensor) -> Tensor:
+    """A Tensor of shape () in the dtype and on the device of a parameter's value."""
+    return number.detach().to(value.device).cast(value.dtype)
+
+
+def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
+    """A hyperparameter: a number, or once a schedule moves it what is in its memory now."""
+    return _beside(number, value) if isinstance(number, Tensor) else number
 
 
 def waiting_for(tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -184,6 +216,10 @@ class OptimizerGroup(Optimizer):
     def __getitem__(self, number: int) -> Optimizer:
         return self.optimizers[number]
 
+    def kept_momentum(self) -> Tensor | None:
+        """That of the first, like `lr`."""
+        return self.optimizers[0].kept_momentum()
+
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
         """What every one of them realizes."""
         waiting = waiting_for(self.params)
@@ -217,7 +253,8 @@ class SGD(Optimizer):
         classic: bool = False,
     ):
         super().__init__(params, lr)
-        self.momentum = _checked(momentum, "momentum")
+        self.momentum: Tensor | float = _checked(momentum, "momentum")
+        self._momentum_name = "momentum" if momentum else None
         self.weight_decay = _checked(weight_decay, "weight_decay")
         self.nesterov, self.classic = nesterov, classic
         if nesterov and not momentum:
@@ -225,7 +262,7 @@ class SGD(Optimizer):
         self.b = self._zeros() if momentum else []
 
     def _states(self) -> list[list[Tensor]]:
-        return [self.b] if self.momentum else []
+        return [self.b] if self.b else []
 
     def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
         if self.weight_decay:
@@ -235,9 +272,10 @@ class SGD(Optimizer):
     def _descend(self, number: int, value: Tensor, gradient: Tensor, rate: Tensor) -> Tensor:
         if self.classic:
             gradient, rate = gradient * rate, rate.ones_like()
-        if self.momentum:
-            b = self._set(self.b[number], self.b[number] * self.momentum + gradient)
-            gradient = gradient + self.momentum * b if self.nesterov else b
+        if self.b:
+            momentum = _factor(self.momentum, gradient)
+            b = self._set(self.b[number], self.b[number] * momentum + gradient)
+            gradient = gradient + momentum * b if self.nesterov else b
         return value - rate * gradient
 
 
@@ -289,6 +327,8 @@ class Adam(Optimizer):
     Kingma and Ba, "Adam: a method for stochastic optimization" (2015).
     """
 
+    _momentum_name = "b1"
+
     def __init__(
         self,
         params: Iterable[Tensor],
@@ -302,7 +342,8 @@ class Adam(Optimizer):
         for name, decay in (("b1", b1), ("b2", b2)):
             if not 0 <= decay < 1:
                 raise ValueError(f"{name} is from 0 to below 1, not {decay}")
-        self.b1, self.b2, self.eps = b1, b2, _checked(eps, "eps")
+        self.b1: Tensor | float = b1
+        self.b2, self.eps = b2, _checked(eps, "eps")
         self.weight_decay = _checked(weight_decay, "weight_decay")
         self.t = self._keep(0)
         self.m, self.v = self._zeros(), self._zeros()
@@ -321,14 +362,17 @@ class Adam(Optimizer):
     def _direction(self, number: int, gradient: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
         m, v = self.m[number], self.v[number]
-        m = self._set(m, m * self.b1 + gradient * (1 - self.b1))
+        b1 = _factor(self.b1, gradient)
+        m = self._set(m, m * b1 + gradient * (1 - b1))
         v = self._set(v, v * self.b2 + gradient.square() * (1 - self.b2))
         t = self.t.detach().to(gradient.device).cast(gradient.dtype)
-        return m / _grown(self.b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+        return m / _grown(b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
 
-def _grown(decay: float, t: Tensor) -> Tensor:
+def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
     """1 - decay ** t, to the last digit: 1 - 0.999 itself would lose three of seven."""
+    if isinstance(decay, Tensor):
+        return -expm1(t * decay.log())
     return -expm1(t * math.log(decay)) if decay else t.ones_like()
 
 
@@ -395,6 +439,8 @@ class Muon(Optimizer):
     Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """
 
+    _momentum_name = "momentum"
+
     def __init__(
         self,
         params: Iterable[Tensor],
@@ -413,7 +459,7 @@ class Muon(Optimizer):
                     f"Muon is for matrices, not for a parameter of shape {tensor.shape}: "
                     "OptimizerGroup(Muon(matrices), AdamW(others))"
                 )
-        self.momentum = _checked(momentum, "momentum")
+        self.momentum: Tensor | float = _checked(momentum, "momentum")
         self.weight_decay = _checked(weight_decay, "weight_decay")
         self.ns_steps, self.ns_coefficients, self.eps = ns_steps, ns_coefficients, eps
         self.nesterov = nesterov
@@ -423,10 +469,10 @@ class Muon(Optimizer):
         return [self.b]
 
     def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        b = self.b[number]
-        b = self._set(b, b + (gradient - b) * (1 - self.momentum))
+        b, momentum = self.b[number], _factor(self.momentum, gradient)
+        b = self._set(b, b + (gradient - b) * (1 - momentum))
         if self.nesterov:
-            b = b - (b - gradient) * (1 - self.momentum)
+            b = b - (b - gradient) * (1 - momentum)
         matrix = orthogonalized(b.flatten(1), self.ns_steps, self.ns_coefficients, self.eps)
         rows, columns = matrix.shape
         rate = self._rate(value)

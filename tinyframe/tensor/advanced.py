@@ -27,6 +27,7 @@ from tinyframe.tensor.gradient import flow_back
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import has_memory, is_moved
 from tinyframe.tensor.movement import broadcast_shapes
+from tinyframe.tensor.recording import is_recording
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -235,7 +236,8 @@ class AdvancedIndexing(Indexing, Gathering):
 
     def _write(self, view: Self, value: Self) -> None:
         """Makes `view`, a part of this, mean `value`."""
-        asks = True in (self._requires_grad, value._requires_grad)
+        value = value if is_recording() else value._cut_off()
+        asks = is_recording() and True in (self._requires_grad, value._requires_grad)
         requires = self._requires_grad or value._requires_grad
         if has_memory(self.uop):
             self._check_nobody_waits(value)
@@ -284,6 +286,9 @@ def _memory(uop: UOp) -> UOp:
 def _put_back(view: UOp, whole: UOp, value: UOp) -> UOp:
     """A value of the shape of `view` at the places of `whole` that it shows, 0 elsewhere."""
     while view is not whole:
+        if view.op is Ops.DETACH:  # in the way of gradients, not of places
+            view = view.src[0]
+            continue
         (value,) = flow_back(view, value)  # type: ignore[assignment]
         view = view.src[0]
     return value

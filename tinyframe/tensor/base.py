@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
+from tinyframe.tensor.recording import is_recording
 from tinyframe.uop.node import UOp, plain, sint
 
 # Every Tensor alive, by id: when a graph is realized, each one that contains it is updated.
@@ -47,13 +48,21 @@ class TensorBase(Methods):
         """The Tensor of `function` of the graphs of this one and others.
 
         It requires a gradient where one of its sources does; where none does, whether it will is
-        open (None) if it is for one of the sources, since an optimizer may still ask for it.
+        open (None) if it is for one of the sources, since an optimizer may still ask for it. Inside
+        `no_grad()` it does not.
         """
-        asks = [self._requires_grad, *[tensor._requires_grad for tensor in others]]
-        result = function(self.uop, *[tensor.uop for tensor in others])
+        sources = (self, *others) if is_recording() else [t._cut_off() for t in (self, *others)]
+        asks = [tensor._requires_grad for tensor in sources]
+        result = function(*[tensor.uop for tensor in sources])
         if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
             return self._of(result, False)
         return self._of(result, True if True in asks else None if None in asks else False)
+
+    def _cut_off(self) -> Self:
+        """This Tensor, or where a gradient might be asked for the same values without one."""
+        if self._requires_grad is False or not dtypes.is_float(self.dtype):
+            return self
+        return self._of(self.uop.detach(), False)
 
     @property
     def shape(self) -> tuple[sint, ...]:
@@ -62,6 +71,7 @@ class TensorBase(Methods):
 
     @property
     def dtype(self) -> DType:
+        """The type of each element."""
         return self.uop.dtype
 
     @property

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -51,6 +51,7 @@ from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.normalization import Normalization
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
+from tinyframe.tensor.recording import NoGrad, is_recording
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
@@ -285,6 +286,7 @@ class Tensor(
         new = other._broadcast_to(self.shape).uop
         if new is self.uop:
             return self
+        new = new if is_recording() else new.detach()
         self.uop = self.uop.assign(new) if has_memory(self.uop) else new
         return self
 
@@ -385,6 +387,16 @@ class Tensor(
             else:
                 tensor.grad.uop = (tensor.grad + grad).uop
         return self
+
+    @staticmethod
+    def no_grad(function: Callable[..., Any] | None = None) -> Any:
+        """Inside `with Tensor.no_grad():` no result requires a gradient, and none flows through it.
+
+        Also a decorator, `@Tensor.no_grad()` or `@Tensor.no_grad`, of functions and of generators.
+        A Tensor that is created there with requires_grad=True still requires one. It holds in its
+        own thread (or asyncio task) only, and leaves `Tensor.training` alone.
+        """
+        return NoGrad() if function is None else NoGrad()(function)
 
     @classmethod
     @contextlib.contextmanager

@@ -161,7 +161,11 @@ class Elementwise(TensorBase):
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if dtypes.is_float(x.dtype):
             quotient = x.div(y)
-            return quotient.floor() if rounding_mode == "floor" else quotient.trunc()
+            if rounding_mode == "trunc":
+                return quotient.trunc()
+            # one that underflows to -0, as -1 / inf does, has the floor -1
+            is_tiny = quotient.eq(0) * x.ne(0) * x.lt(0).ne(y.lt(0))
+            return is_tiny.where(-1, quotient.floor())
         floored = x._apply(lambda a, b: a.alu(Ops.IDIV, b), y)
         if rounding_mode == "floor" or dtypes.is_unsigned(x.dtype):
             return floored
@@ -182,14 +186,19 @@ class Elementwise(TensorBase):
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
-        if dtypes.is_float(x.dtype):
-            return x - x.div(y, rounding_mode="floor") * y
-        return x._apply(lambda a, b: a.alu(Ops.MOD, b), y)
+        if not dtypes.is_float(x.dtype):
+            return x._apply(lambda a, b: a.alu(Ops.MOD, b), y)
+        return x._without(y, "floor")
 
     def fmod(self, other: Any, reverse: bool = False) -> Self:
         """What `idiv` leaves, with this Tensor's sign."""
         x, y = self._operands(other, reverse)
-        return x - x.div(y, rounding_mode="trunc") * y
+        return x._without(y, "trunc")
+
+    def _without(self, other: Self, rounding_mode: str) -> Self:
+        """Less the other as often as it goes in; self where that is 0 times, even of infinity."""
+        times = self.div(other, rounding_mode=rounding_mode)
+        return times.eq(0).where(self, self - times * other)
 
     def pow(self, other: Any, reverse: bool = False) -> Self:
         """self ** other. 0 ** 0 is 1; a negative base to a fraction is NaN.
@@ -278,23 +287,29 @@ class Elementwise(TensorBase):
     # ---- comparison ------------------------------------------------------------------------------
 
     def eq(self, other: Any) -> Self:
+        """True where both are equal; NaN never is."""
         return self._binary(Ops.CMPEQ, other, compare=True)
 
     def ne(self, other: Any) -> Self:
+        """True where they are not equal."""
         return self._binary(Ops.CMPNE, other, compare=True)
 
     def lt(self, other: Any) -> Self:
+        """self < other."""
         return self._binary(Ops.CMPLT, other, compare=True)
 
     def gt(self, other: Any) -> Self:
+        """self > other."""
         return self._binary(Ops.CMPLT, other, reverse=True, compare=True)
 
     def le(self, other: Any) -> Self:
+        """self <= other; False beside NaN."""
         x, y = self._operands(other, compare=True)
         # "not greater" would say yes to NaN
         return x.lt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.gt(y).logical_not()
 
     def ge(self, other: Any) -> Self:
+        """self >= other; False beside NaN."""
         x, y = self._operands(other, compare=True)
         return x.gt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.lt(y).logical_not()
 

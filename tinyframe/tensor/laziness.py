@@ -61,7 +61,7 @@ def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
         return becomes
     depends: set[UOp] = set()
     for u in UOp.sink(*leaves).toposort():
-        if any(s in depends or s in leaves for s in u.src):
+        if u.op is not Ops.DETACH and any(s in depends or s in leaves for s in u.src):
             depends.add(u)
     memory = {old: new.base for old, new in becomes.items()}
     becomes = {

@@ -224,6 +224,17 @@ class Random(TensorBase):
         return cls.glorot_uniform(*shape, **options)
 
     @classmethod
+    def glorot_normal(cls, *shape: Any, **options: Any) -> Self:
+        """Normal with standard deviation sqrt(2 / (inputs + outputs)), of a shape (out, in, …)."""
+        outputs, inputs = _fan(shape)
+        return cls.normal(*shape, std=math.sqrt(2 / max(1, inputs + outputs)), **options)
+
+    @classmethod
+    def xavier_normal(cls, *shape: Any, **options: Any) -> Self:
+        """Another name of glorot_normal."""
+        return cls.glorot_normal(*shape, **options)
+
+    @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
         """Uniform from -b to b, with b = sqrt(6 / ((1 + a²) * inputs)), of a shape (out, in, …).
 

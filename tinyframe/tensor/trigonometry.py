@@ -89,7 +89,7 @@ class Trigonometry(Elementwise):
         height, width = y._magnitude(), x._magnitude()
         is_steep = height.gt(width)
         small, large = is_steep.where(width, height), is_steep.where(height, width)
-        is_origin, is_diagonal = large.eq(0), small.isinf()
+        is_origin, is_diagonal = large.eq(0), small.isinf() * large.isinf()
         ratio = is_diagonal.where(1.0, small) / (is_origin + is_diagonal).where(1.0, large)
         angle = ratio.atan()
         angle = is_steep.where(math.pi / 2 - angle, angle)
@@ -142,12 +142,13 @@ class Trigonometry(Elementwise):
 
     @float_function
     def hypot(self, other: Any) -> Self:
-        """sqrt(self² + other²), without overflow."""
+        """sqrt(self² + other²), without overflow; of an infinity and anything inf."""
         x, y = self._operands(other, to_float=True)
         x, y = x._magnitude(), y._magnitude()
         scale = x.maximum(y).detach()
         scale = (scale.eq(0) + scale.isfinite().logical_not()).where(1.0, scale)
-        return ((x / scale).square() + (y / scale).square()).sqrt() * scale
+        length = ((x / scale).square() + (y / scale).square()).sqrt() * scale
+        return (x.isinf() + y.isinf()).where(math.inf, length)
 
     arctan, arctan2, arcsin, arccos = atan, atan2, asin, acos
     arcsinh, arccosh, arctanh = asinh, acosh, atanh
