@@ -585,3 +585,10 @@ def test_what_is_realized_without_gradients_keeps_no_history():
     with Tensor.no_grad():
         loss = (w.exp() * 3).sum().realize()
     assert len(history) == before and loss.requires_grad is False
+
+
+def test_a_parameter_is_what_requires_a_gradient():
+    t = Tensor([1.0])
+    assert not t.is_param
+    assert t.requires_grad_().is_param
+    assert not t.requires_grad_(False).is_param

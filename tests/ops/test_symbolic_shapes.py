@@ -430,3 +430,10 @@ def test_a_variable_without_a_value_is_named():
         Tensor(X)[:ROWS].sum().realize()
     with pytest.raises(RuntimeError, match="unbound rows"):
         Tensor(X)[:ROWS].numpy()
+
+
+def test_the_largest_shape_is_that_of_the_memory():
+    t = Tensor(X)[: ROWS.bind(3)]
+    assert t.max_shape == (ROWS.vmax, *X.shape[1:])
+    assert t.max_numel() == ROWS.vmax * X[0].size
+    assert Tensor(X).max_shape == X.shape

@@ -120,6 +120,15 @@ class Tensor(
         """How many elements."""
         return self._count(None)
 
+    @property
+    def max_shape(self) -> tuple[int, ...]:
+        """The shape with every Variable at its largest: that of the memory."""
+        return tuple(s if isinstance(s, int) else int(s.vmax) for s in self.shape)
+
+    def max_numel(self) -> int:
+        """How many elements there are at most: those of `max_shape`."""
+        return math.prod(self.max_shape)
+
     def element_size(self) -> int:
         """Bytes an element takes."""
         return self.dtype.itemsize
@@ -310,6 +319,11 @@ class Tensor(
             # are not one parameter: memory of its own tells this one apart.
             memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
             self.uop = memory.uop.assign(self.uop)
+
+    @property
+    def is_param(self) -> bool:
+        """Whether this is one that backward() gives a gradient: `requires_grad` is True."""
+        return self._requires_grad is True
 
     def requires_grad_(self, requires_grad: bool | None = True) -> Self:
         """Sets `requires_grad`, and returns this Tensor."""
