@@ -285,7 +285,8 @@ class ClangRunner(Runner):
         super().__init__(name, lib)
         # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
         # It releases the GIL during the call.
-        self.entry = getattr(load_library(lib), f"{name}_entry")
+        self.library = load_library(lib)
+        self.entry = getattr(self.library, f"{name}_entry")
         self.entry.restype = None
         self._pack: Callable[..., bytes] | None = None
         self._launch: Callable[..., None] | None = None
@@ -313,6 +314,13 @@ class ClangRunner(Runner):
         else:
             self.entry(addresses, values, 0, total)
         return perf_counter() - start if wait else None
+
+
+    def unload(self) -> None:
+        """Give the library's memory back, its panels too. It must not be called any more."""
+        import _ctypes
+
+        _ctypes.dlclose(self.library._handle)
 
 
 def load_library(lib: bytes) -> ctypes.CDLL:
