@@ -169,9 +169,7 @@ def record_runs() -> Iterator[list[Run]]:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def run_schedule(
-    items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None
-) -> None:
+def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None) -> None:
     """Run every item in order.
 
     var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use.

@@ -315,7 +315,6 @@ class ClangRunner(Runner):
             self.entry(addresses, values, 0, total)
         return perf_counter() - start if wait else None
 
-
     def unload(self) -> None:
         """Give the library's memory back, its panels too. It must not be called any more."""
         import _ctypes
