@@ -124,6 +124,13 @@ def test_time_ends_it():
     assert found(bench).opts == upcast(14)
 
 
+def test_without_time_the_heuristic_is_what_is_found(monkeypatch):
+    monkeypatch.setattr(search, "MOST_SECONDS", -1.0)
+    bench = bench_of(on_buffer(24, 24).exp2())
+    result = search.search(bench, 2)
+    assert (result.opts, result.tried) == (bench.heuristic, 1)
+
+
 # ---- timing, by a clock of numbers ---------------------------------------------------------------
 
 

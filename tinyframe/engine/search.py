@@ -35,7 +35,7 @@ from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import listing
 
-# A search takes no new candidates after so many seconds; what has begun is finished.
+# A search compiles and times no more candidates after so many seconds.
 MOST_SECONDS = 35.0
 # What replaces the heuristic's list takes less than this part of its time: less is noise.
 GAIN = 0.98
@@ -191,6 +191,8 @@ class Bench:
                     started[opts] = spec, start(self.device.compiler.compile, spec.src)
             with _progress(f"{self.name} compiled", len(started), self.times) as advance:
                 for opts, (spec, lib) in started.items():
+                    if self.is_late() and self.built:
+                        break
                     try:
                         self.built[opts] = spec, lib.result()
                     except (CompileError, OSError):
