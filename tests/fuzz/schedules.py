@@ -1,16 +1,28 @@
-"""Random lists of loop primitives, and the kernels that people really write to apply them to."""
+"""Random lists of loop primitives, and kernels to apply them to: those that people really write,
+and those of whole training steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 
 import numpy as np
 
 from tests.fuzz.programs import buffer
-from tinyframe.codegen import Compilation, simplify, tidy
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
+from tinyframe import nn
+from tinyframe.codegen import Compilation, get_program, simplify, tidy
+from tinyframe.codegen.optimize.loops import (
+    KernelOptError,
+    Opt,
+    OptOps,
+    apply_opt,
+    apply_opts,
+    axes,
+)
+from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.device import Device
+from tinyframe.nn import optim
+from tinyframe.nn.state import get_parameters
 from tinyframe.schedule import create_schedule
 from tinyframe.schedule.fuse import length
 from tinyframe.tensor.core import Tensor
@@ -57,6 +69,26 @@ def random_opts(rng: Random, kernel: UOp, most: int = 7) -> tuple[list[Opt], int
             continue
         opts.append(opt)
     return opts, refused
+
+
+def wandering_opts(rng: Random, ast: UOp, steps: int) -> list[Opt]:
+    """A legal list that a search may come to: so many changes away from the heuristic's."""
+    kernel, renderer = tidied(ast), Device["CPU"].renderer
+    opts = tuple(get_program(ast, renderer).opts)
+    for _ in range(steps):
+        others = neighbours(kernel, opts, renderer.target)
+        rng.shuffle(others)
+        opts = next((o for o in others if why_illegal(kernel, o) is None), opts)
+    return list(opts)
+
+
+def why_illegal(kernel: UOp, opts: Iterable[Opt]) -> str | None:
+    """What the KernelOptError says; None of a legal list."""
+    try:
+        apply_opts(kernel, opts)
+    except KernelOptError as error:
+        return str(error)
+    return None
 
 
 # ---- kernels that people really write ------------------------------------------------------------
@@ -149,6 +181,47 @@ REAL: dict[str, Callable[[], Tensor | list[Tensor]]] = {
     "mean and variance": lambda: [(x := data(13, 9)).mean(axis=0), x.var(axis=0)],
     "flipped and shifted": lambda: data(18).flip(0).pad(((2, 3),)) + data(23),
 }
+
+
+def _mlp_step() -> list[Tensor]:
+    first, second = nn.Linear(20, 17), nn.Linear(17, 10)
+    parameters = [*get_parameters(first), *get_parameters(second)]
+    optimizer = optim.Adam(parameters, lr=0.01)
+    Tensor.realize(*parameters, *optimizer.buffers)
+    return _step(lambda x: second(first(x).relu()), data(6, 20), optimizer)
+
+
+def _cnn_step() -> list[Tensor]:
+    narrow, wide = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 6, 3)
+    norm, last = nn.BatchNorm(6), nn.Linear(24, 10)
+    parameters = [p for layer in (narrow, wide, norm, last) for p in get_parameters(layer)]
+    # Not Adam: what comes before the norm has gradients of rounding errors, which it makes large.
+    optimizer = optim.SGD(parameters, lr=0.1, momentum=0.9)
+    Tensor.realize(*parameters, *optimizer.buffers)
+
+    def model(x: Tensor) -> Tensor:
+        x = narrow(x).relu().max_pool2d(2)
+        return last(norm(wide(x)).relu().flatten(1))
+
+    return _step(model, data(6, 1, 9, 9), optimizer)
+
+
+def _step(model: Callable[[Tensor], Tensor], x: Tensor, optimizer: optim.Optimizer) -> list[Tensor]:
+    """What one step of training realizes, not realized yet."""
+    labels = Tensor([3, 1, 9, 0, 1, 4]).realize()
+    with Tensor.train():
+        loss = model(x).sparse_categorical_crossentropy(labels)
+        loss.backward()
+        return [loss, *optimizer.schedule_step()]
+
+
+TRAINING: dict[str, Callable[[], list[Tensor]]] = {"MLP": _mlp_step, "CNN": _cnn_step}
+
+
+def training_kernels(name: str) -> list[tuple[UOp, list[np.ndarray]]]:
+    """The kernels of a training step, each with what its arguments hold when it runs."""
+    Tensor.manual_seed(1)
+    return with_arguments([t.uop for t in TRAINING[name]()])
 
 
 def real_kernels(name: str) -> list[tuple[UOp, list[np.ndarray]]]:

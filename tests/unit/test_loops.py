@@ -20,7 +20,7 @@ from tests.kernels import (
     run_with,
     source_of,
 )
-from tinyframe import Context, Device, Tensor
+from tinyframe import Context, Device, Tensor, dtypes
 from tinyframe.codegen import Compilation, simplify, tidy
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
@@ -306,6 +306,9 @@ def test_stage_says_what_it_cannot_copy():
         apply_opt(kernel_of(on_buffer(9, 9) + _twice()), Opt(STAGE, 0, 2))
     with pytest.raises(KernelOptError, match="does not change inside axis 0"):
         apply_opt(kernel_of(x + on_buffer(64, 1)), Opt(STAGE, 0, 2))
+    rows = on_buffer(64, 48)[on_buffer(5, dtype=dtypes.int)].contiguous()
+    with pytest.raises(KernelOptError, match="argument 2 is read at places that are themselves"):
+        apply_opt(kernel_of(rows), Opt(STAGE, 0, 2))
     with pytest.raises(KernelOptError, match="argument 0 is written by the kernel"):
         apply_opt(kernel_of(x.assign(x + on_buffer(48, 64).T)), Opt(STAGE, 0, 0))
 

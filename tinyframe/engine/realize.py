@@ -13,8 +13,8 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
+    from tinyframe.codegen.optimize.loops import Opt
     from tinyframe.codegen.program import ProgramSpec
     from tinyframe.schedule.item import ScheduleItem
 
@@ -102,7 +103,9 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     if new:
         from tinyframe.codegen import get_program
 
-        specs = ((key, get_program(key[0], key[1].renderer)) for key in new)
+        # A search is done before any compiler runs: it measures time.
+        opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
+        specs = ((key, get_program(key[0], key[1].renderer, opts.get(key))) for key in new)
         if len(new) == 1:
             for key, spec in specs:
                 _load(key, spec, key[1].compiler.compile_cached(spec.src))
@@ -115,26 +118,43 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     return [ready[key] for key in keys]
 
 
+def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
+    from tinyframe.engine.search import best_opts
+
+    return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
+
+
 def setup_of(name: str) -> Setup:
     device = Device[name]
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
     return Setup(device, device.renderer, device.compiler, values)
 
 
-def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
-    """Compilers are other processes: they run while Python makes the next source."""
-    pool = ThreadPoolExecutor(max_workers=settings.THREADS)
+Compile = Callable[[str], bytes]
+
+
+@contextmanager
+def compilers(count: int) -> Iterator[Callable[[Compile, str], Future[bytes]]]:
+    """A function that starts `compile(src)` and gives its Future; `count` of them run at a time.
+
+    Compilers are other processes: they run while Python makes the next source.
+    """
+    pool = ThreadPoolExecutor(max_workers=count)
     try:
-        started = []
-        for key, spec in specs:
-            # In a copy of this context: settings of a Context around here hold in the thread too.
-            run = copy_context().run
-            started.append((key, spec, pool.submit(run, key[1].compiler.compile_cached, spec.src)))
-        for key, spec, lib in started:
-            _load(key, spec, lib.result())
+        # In a copy of this context: settings of a Context around here hold in the thread too.
+        yield lambda compile, src: pool.submit(copy_context().run, compile, src)
     finally:
         # After an error or an interrupt, those that have not begun are not worth waiting for.
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
+    with compilers(settings.THREADS) as start:
+        started = [
+            (key, spec, start(key[1].compiler.compile_cached, spec.src)) for key, spec in specs
+        ]
+        for key, spec, lib in started:
+            _load(key, spec, lib.result())
 
 
 def _load(key: tuple[UOp, Setup], spec: ProgramSpec, lib: bytes) -> None:
@@ -165,9 +185,7 @@ def is_recording() -> bool:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def run_schedule(
-    items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None
-) -> None:
+def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None) -> None:
     """Run every item in order.
 
     var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use.
@@ -227,7 +245,7 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
     if debug >= 2:
         took = perf_counter() - start
         print(f"{target.device:<6} copy {human_bytes(target.nbytes)} from {source.device}  "
-              f"{_time_text(took)}")  # fmt: skip
+              f"{time_text(took)}")  # fmt: skip
 
 
 # ---- what DEBUG shows ----------------------------------------------------------------------------
@@ -241,7 +259,7 @@ def _kernel_line(
     name = colored_name(kernel.spec)
     rate = 1e-9 / seconds if seconds > 0 else 0.0
     return plain_unless_shown(
-        f"{item.bufs[0].device:<6} {_pad(name, 14)} {_shapes(item):<18} {_time_text(seconds)} "
+        f"{item.bufs[0].device:<6} {_pad(name, 14)} {_shapes(item):<18} {time_text(seconds)} "
         f"{operations * rate:7.1f} GFLOP/s {nbytes * rate:5.1f} GB/s  "
         f"{human_bytes(GlobalCounters.mem_used)} in use"
     )
@@ -267,7 +285,7 @@ def _shapes(item: ScheduleItem) -> str:
     return f"{outs} <- {ins}" if ins else outs
 
 
-def _time_text(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     return f"{seconds * 1e6:7.1f} us" if seconds < 1e-2 else f"{seconds * 1e3:7.1f} ms"
 
 

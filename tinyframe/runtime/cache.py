@@ -68,6 +68,14 @@ def cached(kind: str, key: Iterable[str], make: Callable[[], bytes]) -> Cached:
     return Cached.at(data, path if _write(folder, path, data) else None)
 
 
+def forget(kind: str, key: Iterable[str]) -> None:
+    """Deletes the entry of this key: it is intact, but says what is not true any more."""
+    folder = cache_folder()
+    if folder is not None:
+        with contextlib.suppress(OSError):
+            _entry(folder, kind, key).unlink()
+
+
 def cache_folder() -> Path | None:
     """The folder, made where it was missing; None where there is none to use. Warns once why."""
     if not settings.CACHE:

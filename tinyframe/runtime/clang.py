@@ -324,7 +324,8 @@ class ClangRunner(Runner):
 
 
 def _unload(handle: int) -> None:
-    """What ctypes does not do by itself: a session that makes ever new kernels would only grow."""
+    """What ctypes does not do by itself: a session that makes ever new kernels, or a search that
+    tries hundreds, would only grow."""
     import _ctypes
 
     _ctypes.dlclose(handle)

@@ -355,6 +355,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"argument {opt.arg} is copied already")
     (load,), (index,) = loads, [u.src[0] for u in loads]
     buffer, valid, *ix = index.src
+    if any(u.op is Ops.LOAD for i in ix for u in i.toposort()):
+        raise KernelOptError(f"argument {opt.arg} is read at places that are themselves read")
     inside = [r for r in _reading_order(sink) if r in index.ranges and r not in outside]
     moving = [
         total(

@@ -1,0 +1,452 @@
+"""BEAM: where the search goes, what it survives, what it keeps, and that results stay the same."""
+
+from __future__ import annotations
+
+import io
+import sys
+from math import inf
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, kernel_of, numbers, on_buffer
+from tinyframe import Device, Tensor, Variable
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
+from tinyframe.codegen.optimize.neighbours import Opts, neighbours
+from tinyframe.counters import GlobalCounters
+from tinyframe.device import Compiled, CompileError, Compiler
+from tinyframe.engine import realize, search
+from tinyframe.engine.realize import get_kernel
+from tinyframe.engine.search import Bench, Found, best_opts, least_seconds
+from tinyframe.renderer import Target
+from tinyframe.runtime.host import HostAllocator
+from tinyframe.settings import Context
+from tinyframe.uop.node import UOp
+
+AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=256 << 10)
+CPU = Device["CPU"]
+
+
+def upcast(n: int) -> Opts:
+    return (Opt(OptOps.UPCAST, 0, n),)
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch, tmp_path):
+    """No kernel is known yet, the disk cache is the test's own, and searches are short."""
+    monkeypatch.setattr(realize, "_kernels", {})
+    monkeypatch.setenv("TINYFRAME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DEBUG", "0")
+    every_fourth = lambda *arguments: neighbours(*arguments)[::4]  # noqa: E731
+    monkeypatch.setattr(search, "neighbours", every_fourth)
+
+
+# ---- where it goes: a bench of numbers -----------------------------------------------------------
+
+
+class Numbers:
+    """A Bench whose lists are UPCASTs of n, one apart from n-1 and n+1, and take what it is told.
+
+    final: what they take at the end, where that is something else.
+    """
+
+    heuristic = upcast(10)
+
+    def __init__(self, seconds: dict[int, float], final: dict[int, float] | None = None) -> None:
+        self.said, self.final = seconds, {**seconds, **(final or {})}
+        self.times: dict[Opts, float] = {}
+        self.asked: list[Opts] = []
+        self.late_after = 100
+
+    def is_late(self) -> bool:
+        return len(self.asked) >= self.late_after
+
+    def neighbours(self, opts: Opts) -> list[Opts]:
+        n = opts[0].arg if opts else 0
+        self.asked.append(opts)
+        return [upcast(n - 1), upcast(n + 1)]
+
+    def measure(self, lists: list[Opts]) -> None:
+        for opts in lists:
+            n = opts[0].arg if opts else 0
+            if n in self.said:
+                self.times.setdefault(opts, self.said[n])
+
+    def compare(self, lists: list[Opts]) -> dict[Opts, float]:
+        return {opts: self.final[opts[0].arg if opts else 0] for opts in lists}
+
+
+def found(bench: Numbers, width: int = 1) -> Found:
+    return search.search(bench, width)
+
+
+def test_it_goes_downhill_from_the_heuristic_to_the_end():
+    assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == Found(upcast(12), 3, 5, 5)
+
+
+def test_it_goes_downhill_from_no_opts_too():
+    assert found(Numbers({0: 5, 10: 6, 1: 4, 2: 3})).opts == upcast(2)
+
+
+def test_a_wider_beam_gets_over_a_hill():
+    seconds = {0: 99, 10: 5, 11: 6, 12: 2}
+    assert found(Numbers(seconds), 1).opts == upcast(10)
+    assert found(Numbers(seconds), 2).opts == upcast(12)
+
+
+def test_what_is_hopeless_is_not_searched_from():
+    bench = Numbers({0: inf, 10: 5, 11: inf})
+    assert found(bench, 4).opts == upcast(10)
+    assert bench.asked == [upcast(10)]
+
+
+def test_no_list_is_searched_from_twice():
+    bench = Numbers(dict.fromkeys(range(20), 5))
+    found(bench, 3)
+    assert len(bench.asked) == len(set(bench.asked))
+
+
+@pytest.mark.parametrize("seconds", [5.1, 5.0, 4.95])
+def test_the_heuristic_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
+    lucky = Numbers({0: 9, 10: 5, 11: 1}, final={11: seconds})
+    assert found(lucky) == Found(upcast(10), 5, 5, 3)
+
+
+def test_the_heuristic_is_timed_anew_although_it_left_the_beam():
+    bench = Numbers({0: 9, 10: 5, 11: 4, 12: 3}, final={10: 1})
+    assert found(bench).opts == upcast(10)
+
+
+def test_time_ends_it():
+    bench = Numbers({n: 30 - n for n in range(30)})
+    bench.late_after = 4
+    assert found(bench).opts == upcast(14)
+
+
+def test_without_time_the_heuristic_is_what_is_found(monkeypatch):
+    monkeypatch.setattr(search, "MOST_SECONDS", -1.0)
+    bench = bench_of(on_buffer(24, 24).exp2())
+    result = search.search(bench, 2)
+    assert (result.opts, result.tried) == (bench.heuristic, 1)
+
+
+# ---- timing, by a clock of numbers ---------------------------------------------------------------
+
+
+def clock(*seconds: float):
+    """A kernel whose runs take these, then the last one again and again; and its runs so far."""
+    runs: list[float] = []
+
+    def run() -> float:
+        runs.append(seconds[min(len(runs), len(seconds) - 1)])
+        return runs[-1]
+
+    return run, runs
+
+
+def test_the_first_run_warms_up_and_the_least_of_the_others_counts():
+    run, _ = clock(0.02, 0.015, 0.011, 0.010, 0.013)
+    assert least_seconds(run, inf) == 0.010
+
+
+def test_what_is_hopeless_runs_once():
+    run, runs = clock(0.31)
+    assert least_seconds(run, 0.1) == inf
+    assert len(runs) == 1
+
+
+def test_a_short_first_run_is_not_held_against_it():
+    run, _ = clock(9e-4, 1e-6)
+    assert least_seconds(run, 2e-6) == 1e-6
+
+
+def test_what_is_clearly_slower_is_not_timed_for_long():
+    run, runs = clock(0.001)
+    least_seconds(run, 0.0005)
+    assert len(runs) == 3
+
+
+# ---- neighbours ----------------------------------------------------------------------------------
+
+
+def test_neighbours_of_no_opts_are_one_of_each_primitive():
+    kernel = kernel_of(on_buffer(64, 64) @ on_buffer(64, 64))
+    lists = neighbours(kernel, (), AVX2)
+    assert {len(opts) for opts in lists} == {1}
+    assert {opts[0].op for opts in lists} == set(OptOps)
+
+
+def test_an_opt_is_left_out_made_larger_and_smaller_and_moved_and_thread_stays_last():
+    kernel = kernel_of(on_buffer(64, 64) @ on_buffer(64, 64))
+    thread = Opt(OptOps.THREAD, 0)
+    lists = neighbours(kernel, (Opt(OptOps.UPCAST, 0, 4), thread), AVX2)
+    for other in ((), upcast(3), upcast(6), (Opt(OptOps.UPCAST, 1, 4),)):
+        assert (*other, thread) in lists
+    assert upcast(4) in lists
+    assert all(thread not in opts[:-1] for opts in lists)
+
+
+# ---- on real kernels -----------------------------------------------------------------------------
+
+
+def bench_of(tensor: Tensor, device: Compiled = CPU) -> Bench:
+    return Bench(get_program(kernel_of(tensor), device.renderer), device)
+
+
+class Strange(Compiler):
+    """The CPU's, which fails where a source has 3 of something, and counts what it is given."""
+
+    def __init__(self, fails: bool = True) -> None:
+        self.sources: list[str] = []
+        self.fails = fails
+
+    def compile(self, src: str) -> bytes:
+        self.sources.append(src)
+        if self.fails and "_3(" in src:
+            raise CompileError("died of signal 11")
+        return CPU.compiler.compile(src)
+
+    def identity(self) -> str:
+        return CPU.compiler.identity()
+
+
+def device_with(compiler: Compiler) -> Compiled:
+    return Compiled("CPU", HostAllocator(), CPU.renderer, compiler, CPU.runner)
+
+
+def test_what_is_illegal_or_does_not_compile_is_left_out():
+    bench = bench_of(on_buffer(24, 24).exp2(), device_with(Strange()))
+    illegal = (Opt(OptOps.UPCAST, 7, 2),)
+    with pytest.raises(KernelOptError, match="there is no axis 7; the kernel has"):
+        get_program(bench.ast, bench.renderer, illegal)
+    bench.measure([bench.heuristic, illegal, upcast(3), upcast(2)])
+    assert list(bench.times) == [bench.heuristic, upcast(2)]
+
+
+def test_a_failure_that_one_list_brings_about_is_survived(monkeypatch):
+    bench = bench_of(on_buffer(24, 24).exp2())
+
+    def fails(ast, renderer, opts=None):
+        if opts == upcast(2):
+            raise RecursionError
+        return get_program(ast, renderer, opts)
+
+    monkeypatch.setattr(search, "get_program", fails)
+    bench.measure([bench.heuristic, upcast(2), upcast(4)])
+    assert list(bench.times) == [bench.heuristic, upcast(4)]
+
+
+def test_what_the_heuristic_cannot_do_either_is_said():
+    class Broken(Compiler):
+        def compile(self, src: str) -> bytes:
+            raise CompileError("no space left")
+
+    bench = bench_of(on_buffer(24, 24).exp2(), device_with(Broken()))
+    with pytest.raises(CompileError, match="no space left"):
+        search.search(bench, 2)
+
+
+def test_equal_programs_are_compiled_and_timed_once():
+    compiler = Strange()
+    bench = bench_of(on_buffer(24, 24).exp2(), device_with(compiler))
+    twice = (Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.UPCAST, 0, 2))
+    bench.measure([bench.heuristic, upcast(2), twice, upcast(2)])
+    bench.measure([upcast(2), twice])
+    assert len(bench.times) == len(compiler.sources) == len(set(compiler.sources))
+
+
+def test_very_long_programs_and_very_large_panels_are_left_out():
+    bench = bench_of(on_buffer(2048, 2048) @ on_buffer(2048, 2048))
+    unrolled = [Opt(OptOps.UPCAST, 0, 16), Opt(OptOps.UPCAST, 1, 16), Opt(OptOps.UNROLL, 2, 16)]
+    for opts in (tuple(unrolled), (Opt(OptOps.STAGE, -1, 1),), ()):
+        assert bench._program(opts) is None
+    assert bench._program(bench.heuristic) is not None
+
+
+def test_a_search_leaves_what_the_kernel_works_on_alone():
+    x = filled(numbers(64))
+    with Context(BEAM=1):
+        x.assign(x + 1).realize()
+    np.testing.assert_array_equal(x.numpy(), numbers(64) + 1)
+
+
+REAL = {
+    "matmul": lambda: filled(numbers(33, 17)) @ filled(numbers(17, 20)),
+    "rows": lambda: filled(numbers(9, 50)).sum(axis=1),
+    "columns": lambda: filled(numbers(50, 9)).max(axis=0),
+    "elements": lambda: filled(numbers(7, 40)).T.contiguous() * 2,
+    "nothing": lambda: filled(numbers(1)) + 1,
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_results_are_equal(name):
+    plain = REAL[name]().numpy()
+    with Context(BEAM=2):
+        np.testing.assert_array_equal(REAL[name]().numpy(), plain)
+
+
+def test_a_kernel_with_a_variable_runs_at_its_largest_value(monkeypatch):
+    x, n = filled(numbers(20)), Variable("n", 1, 7)
+    given = []
+    run = realize.CompiledKernel.__call__
+
+    def watched(self, bufs, var_vals, wait=False):
+        given.append(var_vals[n])
+        return run(self, bufs, var_vals, wait)
+
+    monkeypatch.setattr(realize.CompiledKernel, "__call__", watched)
+    with Context(BEAM=1):
+        np.testing.assert_array_equal((x * Tensor(n.bind(3))).numpy(), numbers(20) * 3)
+    assert set(given[:-1]) == {7}
+    assert given[-1] == 3
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """The widths of the searches that were made; each takes no time."""
+    made: list[int] = []
+
+    def quick(bench: Bench, width: int) -> Found:
+        made.append(width)
+        return Found((Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))), 1.0, 2.0, 3)
+
+    monkeypatch.setattr(search, "search", quick)
+    return made
+
+
+def ast() -> UOp:
+    return kernel_of(on_buffer(24, 24).exp2())
+
+
+FOUND = [Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))]
+
+
+def test_a_result_is_kept_with_what_it_was_measured_at():
+    whole = Found(tuple(FOUND), 1.5, 2.0, 30)
+    assert Found.from_bytes(whole.to_bytes()) == whole
+
+
+def test_what_was_found_is_found_on_disk(searches):
+    for _ in range(2):
+        assert best_opts(ast(), CPU, 2) == FOUND
+    assert searches == [2]
+
+
+def test_each_width_kernel_and_number_of_threads_is_searched_for(searches):
+    best_opts(ast(), CPU, 2)
+    best_opts(ast(), CPU, 3)
+    best_opts(kernel_of(on_buffer(24, 25).exp2()), CPU, 2)
+    with Context(THREADS=7):
+        best_opts(ast(), CPU, 2)
+    assert searches == [2, 3, 2, 2]
+
+
+def entries(tmp_path):
+    return [path for path in (tmp_path / "cache" / "schedules").rglob("*") if path.is_file()]
+
+
+def test_a_damaged_entry_is_searched_for_anew(searches, tmp_path):
+    best_opts(ast(), CPU, 2)
+    (entry,) = entries(tmp_path)
+    entry.write_bytes(entry.read_bytes()[:-7])
+    assert best_opts(ast(), CPU, 2) == best_opts(ast(), CPU, 2) == FOUND
+    assert searches == [2, 2]
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"\xff", b"[]", b"{}", b'{"opts": 3}', b'{"opts": [["TWIST", 0, 2]]}',
+    Found((Opt(OptOps.UPCAST, 9, 2),), 1.0, 1.0, 1).to_bytes(),
+])  # fmt: skip
+def test_an_intact_entry_that_makes_no_sense_is_searched_for_anew(searches, monkeypatch, data):
+    with monkeypatch.context() as patch:
+        patch.setattr(Found, "to_bytes", lambda self: data)
+        with pytest.raises((ValueError, KeyError, TypeError, KernelOptError)):
+            best_opts(ast(), CPU, 2)
+    assert best_opts(ast(), CPU, 2) == best_opts(ast(), CPU, 2) == FOUND
+    assert searches == [2, 2, 2]
+
+
+def test_an_interrupt_leaves_the_session_usable_and_nothing_on_disk(monkeypatch, tmp_path):
+    x = filled(numbers(8, 8))
+
+    def interrupted(run, best):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, Context(BEAM=2):
+        patch.setattr(search, "least_seconds", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            (x + 1).realize()
+    assert entries(tmp_path) == []
+    with Context(BEAM=2):
+        np.testing.assert_array_equal((x + 1).numpy(), numbers(8, 8) + 1)
+    assert len(entries(tmp_path)) == 1
+
+
+def test_without_memory_for_a_second_set_of_arguments_there_is_no_search(monkeypatch, searches):
+    def full(ast, device):
+        raise MemoryError
+
+    monkeypatch.setattr(search, "_scratch", full)
+    assert best_opts(ast(), CPU, 2) is None
+
+
+def test_the_interpreter_is_not_searched_for(searches):
+    assert best_opts(ast(), Device["PYTHON"], 2) is None
+    assert searches == []
+
+
+def test_kernels_with_and_without_a_search_are_kept_apart(searches):
+    plain = get_kernel(ast(), "CPU")
+    with Context(BEAM=2):
+        searched = get_kernel(ast(), "CPU")
+        assert get_kernel(ast(), "CPU") is searched
+        with Context(NOOPT=1):
+            assert get_kernel(ast(), "CPU").spec.opts == []
+    with Context(BEAM=3):
+        assert get_kernel(ast(), "CPU") is not searched
+    assert searched.spec.opts == FOUND
+    assert get_kernel(ast(), "CPU") is plain
+    assert plain.spec.opts != FOUND
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+def test_debug_2_shows_all_that_was_tried(capsys):
+    x = filled(numbers(16, 16))
+    with Context(BEAM=1, DEBUG=2):
+        (x * 3).realize()
+    *tried, summary = capsys.readouterr().out.partition("the heuristic's")[0].splitlines()
+    assert f"{len(tried)} tried" in summary
+    assert all(" us  " in line or " ms  " in line or "> 3x best  " in line for line in tried)
+    assert any("Opt(OptOps." in line for line in tried)
+
+
+def test_a_bar_is_shown_on_a_terminal_only(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = []
+    for n, stream in enumerate((Terminal(), io.StringIO())):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with Context(BEAM=1):
+            (filled(numbers(16, 3 + n)) * 3).realize()
+        shown.append(stream.getvalue())
+    terminal, file = shown
+    assert "BEAM E_" in terminal
+    assert "####################" in terminal
+    assert terminal.endswith("\r\x1b[K")
+    assert file == ""
+
+
+def test_buffers_of_a_search_are_given_back():
+    x = filled(numbers(16, 16))
+    before = GlobalCounters.mem_used
+    best_opts(kernel_of(x * 3), CPU, 1)
+    assert GlobalCounters.mem_used == before

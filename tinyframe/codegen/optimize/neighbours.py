@@ -1,0 +1,79 @@
+"""The lists of Opts that are one change away from a given one: where a search goes next.
+
+From `[UPCAST(0, 4), THREAD(0)]` that is a list without one of the two, UPCAST of 3 or 6, of another
+axis, or with one Opt more. Whether a list is legal is not asked here: who applies it finds out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tinyframe.codegen.optimize.heuristic import Schedule
+from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes, kind
+from tinyframe.renderer import Target
+from tinyframe.schedule.fuse import length
+from tinyframe.uop.node import AxisType, Ops, UOp
+
+Opts = tuple[Opt, ...]
+
+SIZES = {
+    OptOps.SPLIT: (4, 8, 16, 32, 64, 128, 256),
+    OptOps.UPCAST: (2, 3, 4, 6, 8, 10, 12, 16),
+    OptOps.VECTOR: (2, 4, 8, 16, 32),
+    OptOps.UNROLL: (2, 4, 8, 16),
+}
+# Those of a new Opt; a good one comes to its best size by and by.
+FIRST_SIZES = {OptOps.SPLIT: (8, 64), OptOps.UPCAST: (2, 4), OptOps.UNROLL: (4,)}
+
+
+def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
+    """Lists of Opts that are one change away from this one, legal or not.
+
+    kernel: as it is before Opts. THREAD stays at the end, where it is in the way of no other.
+    """
+    thread = tuple(o for o in opts if o.op is OptOps.THREAD)
+    body = tuple(o for o in opts if o.op is not OptOps.THREAD)
+    out = [body] if thread else [(*body, Opt(OptOps.THREAD, 0))]
+    lanes = Schedule(kernel, target).lanes()
+    for n, opt in enumerate(body):
+        changed = [(*body[:n], new, *body[n + 1 :]) for new in _variants(opt, len(axes(kernel)))]
+        out += [(*o, *thread) for o in [(*body[:n], *body[n + 1 :]), *changed]]
+    # Copies and lanes come before panels; their axes are those that the kernel had at first.
+    out += [(new, *body, *thread) for new in _copies(kernel, lanes)]
+    scheduled = apply_opts(kernel, body)
+    more = [*_copies(scheduled, lanes), *_loops(scheduled)]
+    return [*out, *[(*body, new, *thread) for new in more]]
+
+
+def _variants(opt: Opt, count: int) -> Iterator[Opt]:
+    """The same Opt with the next size down or up, or on another of `count` axes."""
+    if opt.op in SIZES:
+        smaller = [n for n in SIZES[opt.op] if n < opt.arg]
+        larger = [n for n in SIZES[opt.op] if n > opt.arg]
+        yield from (Opt(opt.op, opt.axis, n) for n in (*smaller[-1:], *larger[:1]))
+        yield from (Opt(opt.op, axis, opt.arg) for axis in range(count) if axis != opt.axis)
+    elif opt.op is OptOps.STAGE:
+        assert isinstance(opt.axis, int)
+        yield from (Opt(opt.op, opt.axis + by, opt.arg) for by in (-1, 1) if opt.axis + by >= -1)
+
+
+def _copies(kernel: UOp, lanes: int) -> Iterator[Opt]:
+    for n, r in enumerate(axes(kernel)):
+        if length(r) >= lanes > 1:
+            yield Opt(OptOps.VECTOR, n, lanes)
+        op = OptOps.UNROLL if kind(r) is AxisType.REDUCE else OptOps.UPCAST
+        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= length(r))
+
+
+def _loops(kernel: UOp) -> Iterator[Opt]:
+    loops = axes(kernel)
+    places = [-1, *[n for n, r in enumerate(loops) if kind(r) is AxisType.LOOP]]
+    slots = {u.src[0].src[0].arg for u in kernel.toposort()
+             if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL}  # fmt: skip
+    for n in range(len(loops)):
+        yield from (Opt(OptOps.SPLIT, n, size) for size in FIRST_SIZES[OptOps.SPLIT])
+        if n and kind(loops[n]) is kind(loops[n - 1]):
+            order = list(range(len(loops)))
+            order[n - 1], order[n] = n, n - 1
+            yield Opt(OptOps.REORDER, tuple(order))
+    yield from (Opt(OptOps.STAGE, place, slot) for place in places for slot in sorted(slots))

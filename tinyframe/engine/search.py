@@ -1,0 +1,279 @@
+"""BEAM=n: better Opts than the heuristic's, found by timing.
+
+    beam         the n quickest lists of Opts so far; at first the heuristic's and the empty one
+    neighbours   what is one change away: an Opt more, one less, another size, another axis
+    a round      neighbours of the beam are compiled side by side, then timed one by one
+
+Rounds go on until the beam stays as it is, or time is up. At the end the beam and the heuristic's
+list are timed anew, in turns, and the heuristic's stays unless another is quicker: what is found is
+never slower by what was measured. It is kept on disk, by kernel, compiler, machine and width.
+
+Candidates run on memory of their own, since a kernel may write to what it reads. Which Opts are
+legal is not asked here: get_program refuses the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import nsmallest
+from math import inf
+from time import perf_counter
+
+from tinyframe.codegen import Compilation, get_program, simplify, tidy
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
+from tinyframe.codegen.optimize.neighbours import Opts, neighbours
+from tinyframe.codegen.program import ProgramSpec, estimate_ops
+from tinyframe.device import Buffer, Compiled, CompileError
+from tinyframe.dtype import PtrDType
+from tinyframe.engine.realize import CompiledKernel, compilers, time_text
+from tinyframe.runtime.cache import cached, forget
+from tinyframe.settings import Context, settings, usable_cores
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import listing
+
+# A search compiles and times no more candidates after so many seconds.
+MOST_SECONDS = 35.0
+# What replaces the heuristic's list takes less than this part of its time: less is noise.
+GAIN = 0.98
+# A first run so many times slower than the best is the only one.
+HOPELESS = 3.0
+# Below this many seconds, a first run is mostly the loading of its code, and says nothing.
+FIRST_RUN_TELLS = 1e-3
+# Of a longer program, the C compiler takes long, and it has more values than there are registers.
+MOST_INSTRUCTIONS = 1500
+
+# Without Opts these may take seconds, which cannot be interrupted.
+MOST_OPERATIONS = 5e9
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found; seconds: of a run; heuristic: the same of the heuristic's list."""
+
+    opts: Opts
+    seconds: float
+    heuristic: float
+    tried: int
+
+    def to_bytes(self) -> bytes:
+        opts = [(opt.op.name, opt.axis, opt.arg) for opt in self.opts]
+        return json.dumps({**vars(self), "opts": opts}).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Found:
+        """ValueError, KeyError or TypeError where that is not what it says."""
+        said = json.loads(data)
+        opts = [
+            Opt(OptOps[name], tuple(axis) if isinstance(axis, list) else axis, arg)
+            for name, axis, arg in said.pop("opts")
+        ]
+        return cls(tuple(opts), **said)
+
+
+def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
+    """The Opts that a search of this beam width finds, now or earlier; None for the heuristic's.
+
+    A device that interprets, whose compiler has no identity, is not searched for.
+    """
+    identity, debug = device.compiler.identity(), settings.DEBUG
+    if not identity:
+        return None
+    with Context(DEBUG=0, VIZ=0):  # or each candidate would be shown on its way down
+        spec = get_program(ast, device.renderer)
+        key = (identity, device.device, repr(device.renderer.target), str(width),
+               listing(ast.toposort()), spec.src)  # fmt: skip
+
+        def make() -> bytes:
+            bench = Bench(spec, device)
+            found = search(bench, width)
+            if debug >= 2:
+                print(table(spec.name, bench.times, found))
+            return found.to_bytes()
+
+        try:
+            try:
+                return _checked(cached("schedules", key, make), ast, device)
+            except (ValueError, KeyError, TypeError, KernelOptError):
+                forget("schedules", key)  # intact, but of another version
+                return _checked(cached("schedules", key, make), ast, device)
+        except MemoryError:  # there is room for the kernel's arguments once, not twice
+            return None
+
+
+def _checked(data: bytes, ast: UOp, device: Compiled) -> list[Opt]:
+    opts = list(Found.from_bytes(data).opts)
+    get_program(ast, device.renderer, opts)
+    return opts
+
+
+def search(bench: Bench, width: int) -> Found:
+    """The quickest list of Opts that a beam of this width comes to."""
+    times = bench.times
+    bench.measure([bench.heuristic, ()])
+    expanded: set[Opts] = set()
+    while (beam := set(quickest(times, width)) - expanded) and not bench.is_late():
+        expanded |= beam
+        bench.measure([new for opts in times if opts in beam for new in bench.neighbours(opts)])
+    final = bench.compare(list(dict.fromkeys([bench.heuristic, *quickest(times, width)])))
+    winner = min(final, key=final.__getitem__)
+    if final[winner] > GAIN * final[bench.heuristic]:
+        winner = bench.heuristic
+    return Found(winner, final[winner], final[bench.heuristic], len(times))
+
+
+def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
+    """The beam: at most `width` lists that are not hopeless."""
+    alive = [opts for opts in times if times[opts] < inf]
+    return nsmallest(width, alive, key=times.__getitem__)
+
+
+class Bench:
+    """Where one kernel's candidates are built and timed.
+
+    times: seconds of each list of Opts that ran; inf of those that ran once only.
+    """
+
+    def __init__(self, spec: ProgramSpec, device: Compiled) -> None:
+        self.ast, self.name = spec.ast, spec.name
+        self.device, self.renderer = device, device.renderer
+        self.values = {variable: variable.arg[2] for variable in spec.vars}  # each at its largest
+        job = Compilation(self.renderer, [])
+        self.kernel = tidy(simplify(self.ast, job), job)
+        self.heuristic: Opts = tuple(spec.opts)
+        self.times: dict[Opts, float] = {}
+        self.built: dict[Opts, tuple[ProgramSpec, bytes]] = {}
+        self.seen: set[str] = set()  # sources: many ways lead to the same one
+        self.bufs = _scratch(self.ast, device.device)
+        self.started = perf_counter()
+
+    def is_late(self) -> bool:
+        return perf_counter() - self.started > MOST_SECONDS
+
+    def neighbours(self, opts: Opts) -> list[Opts]:
+        return neighbours(self.kernel, opts, self.renderer.target)
+
+    def measure(self, lists: Iterable[Opts]) -> None:
+        """Adds to `times` what each list takes that is legal, compiles and is a program anew."""
+        fresh = self._build(lists)
+        with _progress(f"{self.name} timed", len(fresh), self.times) as advance:
+            for opts in fresh:
+                best = min(self.times.values(), default=inf)
+                if self.is_late() and best < inf:
+                    return
+                self.times[opts] = least_seconds(self._loaded(opts), best)
+                advance()
+
+    def compare(self, lists: list[Opts]) -> dict[Opts, float]:
+        """The least that each takes in several runs, in turns, so that all see the same noise."""
+        runs = {opts: self._loaded(opts) for opts in lists}
+        times = {opts: run() for opts, run in runs.items()}
+        turns = min(32, max(3, int(1.0 / sum(times.values()))))
+        for _ in range(turns):
+            times = {opts: min(times[opts], run()) for opts, run in runs.items()}
+        return times
+
+    def _build(self, lists: Iterable[Opts]) -> list[Opts]:
+        """Those lists that give a new program, which is in `built` then."""
+        started = {}
+        with compilers(usable_cores()) as start:
+            for opts in dict.fromkeys(lists):
+                if self.is_late() and self.built:
+                    break
+                spec = self._program(opts)
+                if spec is not None and spec.src not in self.seen:
+                    self.seen.add(spec.src)
+                    started[opts] = spec, start(self.device.compiler.compile, spec.src)
+            with _progress(f"{self.name} compiled", len(started), self.times) as advance:
+                for opts, (spec, lib) in started.items():
+                    if self.is_late() and self.built:
+                        break
+                    try:
+                        self.built[opts] = spec, lib.result()
+                    except (CompileError, OSError):
+                        if opts == self.heuristic:
+                            raise
+                    advance()
+        return [opts for opts in started if opts in self.built]
+
+    def _program(self, opts: Opts) -> ProgramSpec | None:
+        """None where an Opt is illegal, or the program would take too long or too much memory."""
+        if opts == self.heuristic:
+            return get_program(self.ast, self.renderer, opts)
+        if not opts and estimate_ops(self.ast) > MOST_OPERATIONS:
+            return None
+        try:
+            spec = get_program(self.ast, self.renderer, opts)
+        except Exception:  # a KernelOptError, or a failure that only this list brings about
+            return None
+        panels = [u.dtype for u in spec.uops if u.op is Ops.DEFINE_LOCAL]
+        room = sum(d.size * d.base.itemsize for d in panels if isinstance(d, PtrDType))
+        small = len(spec.uops) <= MOST_INSTRUCTIONS and room <= self.renderer.target.l2
+        return spec if small else None
+
+    def _loaded(self, opts: Opts) -> Callable[[], float]:
+        """A function that runs the kernel once and gives the seconds."""
+        spec, lib = self.built[opts]
+        kernel = CompiledKernel(spec, self.device.runner(spec.function, lib))
+        return lambda: kernel(self.bufs, self.values, wait=True) or 0.0
+
+
+def _scratch(ast: UOp, device: str) -> list[Buffer]:
+    """A Buffer for each argument. Zeros: as an index they are in bounds, in sums they stay small,
+    and they were written, so that each page is one in memory."""
+    places = {u.arg: u.dtype for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
+    buffers = [Buffer(device, d.size, d.base) for _, d in sorted(places.items())
+               if isinstance(d, PtrDType)]  # fmt: skip
+    return [buffer.copyin(bytes(buffer.nbytes)) for buffer in buffers]
+
+
+def least_seconds(run: Callable[[], float], best: float) -> float:
+    """The least that `run` takes after a first time, which warms up; inf where that is hopeless."""
+    first = run()
+    if first > HOPELESS * best and first > FIRST_RUN_TELLS:
+        return inf
+    times = [run(), run()]
+    while len(times) < 16 and sum(times) < 0.1 and min(times) < 1.2 * best:
+        times.append(run())
+    return min(times)
+
+
+# ---- what is shown ------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _progress(name: str, count: int, times: dict[Opts, float]) -> Iterator[Callable[[], None]]:
+    """On a terminal a line that grows each time the function is called; elsewhere nothing."""
+    live, done = sys.stderr.isatty(), 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        filled = 20 * done // count
+        bar = "#" * filled + "." * (20 - filled)
+        best = f", best {time_text(min(times.values())).strip()}" if times else ""
+        text = f"BEAM {name}  {bar}  {done} of {count}{best}"
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance if live else lambda: None
+    finally:
+        if live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def table(name: str, times: dict[Opts, float], found: Found) -> str:
+    """All that was tried, the slowest first, and what came of it."""
+    rows = [
+        f"{'  > 3x best' if seconds == inf else time_text(seconds)}  "
+        + (", ".join(map(repr, opts)) or "no Opts")
+        for opts, seconds in sorted(times.items(), key=lambda row: -row[1])
+    ]
+    rows.append(
+        f"BEAM {name}: {found.tried} tried, {time_text(found.seconds).strip()}; "
+        f"the heuristic's {time_text(found.heuristic).strip()}"
+    )
+    return "\n".join(rows)
