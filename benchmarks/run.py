@@ -116,7 +116,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     for table, rows in TABLES.items():
         cores = threads if table == "all cores" else 1
         chosen = [w for w in rows() if (w.quick or not options.quick) and options.only in w.name]
-        results["peaks"][table] = asdict(peaks(cores, repeats)) | {"threads": cores}
+        results["peaks"][table] = asdict(peaks(cores, 3 if options.quick else 7)) | {
+            "threads": cores
+        }
         results["tables"][table] = []
         tinygrad = start_tinygrad(cores, left_out)
         for number, work in enumerate(chosen):
