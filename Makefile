@@ -13,8 +13,8 @@ lint:    ## ruff and mypy
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-bench:   ## measure beside other libraries
-	$(PYTHON) -m benchmarks.run $(ARGS)
+bench:   ## measure beside other libraries; QUICK=1 in two minutes, KEEP=dir keeps all there is
+	$(PYTHON) -m benchmarks.run $(if $(QUICK),--quick) $(if $(KEEP),--keep $(KEEP)) $(ARGS)
 
 course:  ## run the notebooks and the READMEs' examples, and store what they really print
 	$(PYTHON) tests/course/refresh.py

@@ -3,13 +3,16 @@
 Two programs are compared by running them A B A B … in one process (or as processes in turn), so
 that a machine that slows down slows down both. A turn is a pause, one run that is not counted, and
 then the one that is: BLAS and OpenMP threads wait for more work by spinning (some 100 ms),
-and would do it on the core of whoever runs next. What is printed is the median and, in brackets,
-the first and third quartile; a ratio is the median of the ratios pair by pair.
+and would do it on the core of whoever runs next. What is shorter than `LEAST` is run several times
+in a row, and counts as their mean. What is printed is the median and, in brackets, the first and
+third quartile; a ratio is the median of the ratios pair by pair. That two programs differ is said
+only where a rank test of the pairs (Wilcoxon's) says so at 5 %.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -17,8 +20,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol
 
 SETTLE = 0.2  # seconds until threads that wait for more work have gone to sleep
+LEAST = 0.002  # seconds that are long beside the clock and a call
+SLOW, SLOW_TURNS = 0.5, 7  # seconds; programs that take longer get no more turns than that
+SURE = 0.05  # how often a rank test may see a difference where there is none
+
+
+class Turns(Protocol):
+    """What can be timed elsewhere, as in another process."""
+
+    def turn(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -42,16 +55,37 @@ class Times:
         return f"{self.median / unit:8.2f} [{low / unit:.2f} … {high / unit:.2f}] {label}"
 
 
-def interleaved(repeats: int = 15, **programs: Callable[[], object]) -> dict[str, Times]:
-    """Times of each program, run in turn in this process."""
-    seconds: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(repeats):
-        for name, run in programs.items():
+class Program:
+    """A function that is timed; `turn()` gives the seconds of one call."""
+
+    def __init__(self, run: Callable[[], object]) -> None:
+        self.run, self.calls, self.last = run, 0, 0.0
+
+    def turn(self) -> float:
+        if self.last < SLOW:  # the first call after a pause wakes threads and fills caches
+            self.last = self._seconds(1)
+        if not self.calls:
+            self.calls = 1 + int(LEAST / max(self.last, 1e-7))
+        self.last = self._seconds(self.calls)
+        return self.last
+
+    def _seconds(self, calls: int) -> float:
+        start = time.perf_counter()
+        for _ in range(calls):
+            self.run()
+        return (time.perf_counter() - start) / calls
+
+
+def interleaved(repeats: int = 15, **programs: Callable[[], object] | Turns) -> dict[str, Times]:
+    """Times of each program, run in turn; functions are run in this process."""
+    runs = {k: p if hasattr(p, "turn") else Program(p) for k, p in programs.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for n in range(repeats):
+        for name, program in runs.items():
+            if n >= SLOW_TURNS and seconds[name][-1] > SLOW:
+                continue
             time.sleep(SETTLE)
-            run()
-            start = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(program.turn())
     return {name: Times(name, tuple(s)) for name, s in seconds.items()}
 
 
@@ -76,6 +110,44 @@ def processes(
 def ratio(a: Times, b: Times) -> float:
     """How many times as long a takes as b: the median over the pairs."""
     return statistics.median(x / y for x, y in zip(a.seconds, b.seconds, strict=True))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many times as quick one program is as another, over pairs of turns."""
+
+    ratio: float
+    low: float  # quartiles
+    high: float
+    chance: float  # that pairs alike would differ from `than` as these do; NaN where it is unknown
+    than: float = 1.0
+
+    @property
+    def verdict(self) -> str:
+        """quicker or slower than `than` times the other one, or "even": not told apart."""
+        if not self.chance < SURE:
+            return "even" if self.chance == self.chance else "untested"
+        return "quicker" if self.ratio > self.than else "slower"
+
+    def text(self) -> str:
+        same = " =" if self.than == 1 and self.verdict == "even" else ""
+        return f"{self.ratio:.2f} [{self.low:.2f}…{self.high:.2f}]{same}"
+
+
+def compare(theirs: Sequence[float], ours: Sequence[float], than: float = 1.0) -> Comparison:
+    """Ours beside theirs, turn by turn; where one had fewer turns, the first ones."""
+    pairs = list(zip(theirs, ours, strict=False))
+    ratios = [x / y for x, y in pairs]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return Comparison(middle, low, high, _chance([math.log(r / than) for r in ratios]), than)
+
+
+def _chance(differences: Sequence[float]) -> float:
+    try:
+        from scipy.stats import wilcoxon
+    except ImportError:
+        return math.nan
+    return float(wilcoxon(differences).pvalue) if any(differences) else 1.0
 
 
 def save(name: str, results: dict[str, Times], folder: Path | None) -> None:
