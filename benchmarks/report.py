@@ -144,7 +144,8 @@ def draw_ratios(axes: Any, rows: list[Row], peaks: Row) -> None:
 
 def draw_roofline(axes: Any, rows: list[Row], peaks: Row) -> None:
     """Operations in a second over operations per byte, as the compiled kernels count them."""
-    intensities = [2.0**n for n in range(-5, 12)]
+    corner = peaks["flops"] / peaks["bandwidth"]
+    intensities = [2.0**-5, corner, 2.0**11]
     roof = [min(peaks["flops"], i * peaks["bandwidth"]) * 1e-9 for i in intensities]
     axes.plot(intensities, roof, color="black")
     for row in rows:
