@@ -211,11 +211,20 @@ class _Writer:
     def _scratch(self, u: UOp) -> None:
         assert isinstance(u.dtype, PtrDType)
         self.names[u] = name = f"panel{u.arg}"
-        where = "" if u.dtype.size * u.dtype.base.itemsize <= STACK_BYTES else "static __thread "
-        self.line(
-            f"{where}{self.language.type_name(u.dtype.base)} {name}[{max(u.dtype.size, 1)}] "
-            "__attribute__((aligned(64)));"
+        element = self.language.type_name(u.dtype.base)
+        panel = f"{element} {name}[{max(u.dtype.size, 1)}] __attribute__((aligned(64)));"
+        if u.dtype.size * u.dtype.base.itemsize <= STACK_BYTES:
+            self.line(panel)
+            return
+        # A function of its own finds a thread's memory: that may have to be allocated first, and
+        # clang 14 forgets that this call changes AVX-512's upper registers. The empty asm keeps it
+        # from seeing through the function.
+        self.language.helpers[name] = (
+            f"static __attribute__((noinline)) {element}* {name}_of_thread(void) "
+            f"{{ static __thread {panel} {element}* p = {name}; "
+            '__asm__ volatile("" : "+r"(p)); return p; }'
         )
+        self.line(f"{element}* {self.language.restrict} {name} = {name}_of_thread();")
 
     def _register(self, u: UOp) -> None:
         self.names[u] = f"acc{u.arg}"
