@@ -366,7 +366,9 @@ def test_brackets_do_not_nest_without_end():
 
 def test_a_panel_too_large_for_the_stack_is_each_threads_own():
     x, y = on_buffer(64, 256), on_buffer(256, 64)
-    assert "float* restrict panel0 = panel0_of_thread();" in source_of(x @ y, [Opt(OptOps.STAGE, -1, 2)])
+    text = source_of(x @ y, [Opt(OptOps.STAGE, -1, 2)])
+    assert "static __thread float panel0[16384]" in text
+    assert "float* restrict panel0 = panel0_of_thread();" in body_of(text)
     assert "  float panel0[256] " in source_of(x @ y, [Opt(OptOps.STAGE, 1, 2)])
 
 
