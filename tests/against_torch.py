@@ -23,7 +23,7 @@ def normal(seed: int, *shape: int) -> np.ndarray:
 seeds = st.integers(0, 10**6)
 
 
-def agree(
+def assert_agree(
     ours: Callable[..., Any],
     theirs: Callable[..., Any],
     inputs: Sequence[np.ndarray],

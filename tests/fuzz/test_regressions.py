@@ -20,7 +20,7 @@ def counted(size: int, dtype=np.float32) -> tuple[UOp, np.ndarray]:
     return buffer(array), array
 
 
-def everywhere(roots: list[UOp], inputs: dict[UOp, np.ndarray]) -> None:
+def assert_right_everywhere(roots: list[UOp], inputs: dict[UOp, np.ndarray]) -> None:
     program: Program = of_graph(roots, inputs)
     for noopt in (0, 1):
         for device in ("PYTHON", "CPU"):
@@ -30,46 +30,46 @@ def everywhere(roots: list[UOp], inputs: dict[UOp, np.ndarray]) -> None:
 
 def test_unwindow_needs_a_whole_quotient_where_it_is_constant():
     x, a = counted(14)
-    everywhere([x.reshape((2, 7, 1)).unwindow(0, 2, 1, 2)], {x: a})
+    assert_right_everywhere([x.reshape((2, 7, 1)).unwindow(0, 2, 1, 2)], {x: a})
 
 
 def test_a_sum_of_copies_of_a_stored_sum_counts_each_copy():
     x, a = counted(8)
     inner = x.reduce_axis(Ops.ADD, (0,))
-    everywhere([inner.expand((2,)).reduce_axis(Ops.ADD, (0,)), inner], {x: a})
+    assert_right_everywhere([inner.expand((2,)).reduce_axis(Ops.ADD, (0,)), inner], {x: a})
 
 
 def test_a_padded_not_is_false_outside():
     x, y = buffer(np.array([0, 1, 1, 0], bool)), buffer(np.arange(9, dtype=np.uint8))
     gate = x.alu(Ops.NEG).pad(((3, 2),))
     inputs = {x: np.array([0, 1, 1, 0], bool), y: np.arange(9, dtype=np.uint8)}
-    everywhere([gate.alu(Ops.WHERE, y, y.alu(Ops.ADD, y))], inputs)
+    assert_right_everywhere([gate.alu(Ops.WHERE, y, y.alu(Ops.ADD, y))], inputs)
 
 
 def test_reduces_of_booleans_are_logical():
     x = buffer(np.array([0, 1, 1, 1], bool))
     total = x.reduce_axis(Ops.ADD, (0,))
-    everywhere([total.cast(dtypes.float32)], {x: np.array([0, 1, 1, 1], bool)})
+    assert_right_everywhere([total.cast(dtypes.float32)], {x: np.array([0, 1, 1, 1], bool)})
 
 
 def test_an_element_is_read_before_it_is_overwritten():
     x, a = counted(3, np.int64)
     minus = x.alu(Ops.NEG)
-    everywhere([minus, x.assign(x.alu(Ops.ADD, minus))], {x: a})
+    assert_right_everywhere([minus, x.assign(x.alu(Ops.ADD, minus))], {x: a})
 
 
 def test_two_changes_of_one_memory_are_two_kernels():
     x, a = counted(14)
     first = x.assign(x)
     both = first.alu(Ops.ADD, x)
-    everywhere([first.assign(both), both], {x: a})
+    assert_right_everywhere([first.assign(both), both], {x: a})
 
 
 def test_a_value_assigned_twice_waits_for_nothing_of_its_own():
     x, a = counted(8, np.int64)
     y, b = counted(8, np.int32)
     value = y.cast(dtypes.int64)
-    everywhere([x.assign(value).assign(value), value], {x: a, y: b})
+    assert_right_everywhere([x.assign(value).assign(value), value], {x: a, y: b})
 
 
 @pytest.mark.parametrize("view", ["flip", "shrink", "permute"])
@@ -84,14 +84,14 @@ def test_what_is_assigned_through_a_view_is_read_through_it(view):
     y = buffer(np.arange(20, 20 + target.size, dtype=np.float32))
     first = target.assign(y.reshape(target.shape))
     inputs = {x: a, y: np.arange(20, 20 + target.size, dtype=np.float32)}
-    everywhere([first.reduce_axis(Ops.ADD, (0,))], inputs)
-    everywhere([first.assign(first.alu(Ops.ADD, first))], inputs)
+    assert_right_everywhere([first.reduce_axis(Ops.ADD, (0,))], inputs)
+    assert_right_everywhere([first.assign(first.alu(Ops.ADD, first))], inputs)
 
 
 def test_a_constant_is_computed_on_its_own_device():
     one = UOp(Ops.CONST, dtypes.float32, (UOp(Ops.DEVICE, arg="PYTHON"),), 1.0)
     ones = one.reshape((1, 1)).expand((8, 2))
-    everywhere([ones.reduce_axis(Ops.ADD, (0,)).expand((4, 2))], {})
+    assert_right_everywhere([ones.reduce_axis(Ops.ADD, (0,)).expand((4, 2))], {})
 
 
 def test_stage_guards_every_index_that_depends_on_one_loop():
@@ -110,7 +110,7 @@ def test_a_copy_of_a_reduce_that_reads_nothing_has_a_loop_of_its_own():
     x, a = counted(8, np.float64)
     padded = x.reshape((1, 1, 2, 4)).expand((4, 1, 2, 4)).pad(((0, 0), (0, 0), (0, 0), (0, 3)))
     places = padded.expand((4, 2, 2, 7)).unwindow(0, 1, 3, 22)
-    everywhere([places.reduce_axis(Ops.ADD, (1, 2))], {x: a})
+    assert_right_everywhere([places.reduce_axis(Ops.ADD, (1, 2))], {x: a})
 
 
 def test_a_reduce_inside_a_loop_that_it_does_not_depend_on_is_found():
@@ -134,8 +134,8 @@ def test_numerators_below_zero_divide_downwards(stride, dilation, turned):
     x, a = counted(12)
     source = x.reshape((4, 3)).flip((turned, False))
     places = source.unwindow(0, stride, dilation, 3 * stride + 2 * dilation + 1)
-    everywhere([places, places.reduce_axis(Ops.ADD, (1,))], {x: a})
-    everywhere([source.pad(((2, 1), (0, 1))).unwindow(0, stride, dilation, 9)], {x: a})
+    assert_right_everywhere([places, places.reduce_axis(Ops.ADD, (1,))], {x: a})
+    assert_right_everywhere([source.pad(((2, 1), (0, 1))).unwindow(0, stride, dilation, 9)], {x: a})
 
 
 @pytest.mark.parametrize("op", [Ops.IDIV, Ops.MOD])
@@ -145,5 +145,5 @@ def test_data_below_zero_divides_downwards(op, divisor, dtype):
     array = np.arange(-9, 9).astype(dtype)
     x, d = buffer(array), buffer(np.full(18, divisor, dtype))
     constant = UOp(Ops.CONST, x.dtype, (UOp(Ops.DEVICE, arg="PYTHON"),), divisor)
-    everywhere([x.alu(op, d)], {x: array, d: np.full(18, divisor, dtype)})
-    everywhere([x.alu(op, constant.reshape((1,)).expand((18,)))], {x: array})
+    assert_right_everywhere([x.alu(op, d)], {x: array, d: np.full(18, divisor, dtype)})
+    assert_right_everywhere([x.alu(op, constant.reshape((1,)).expand((18,)))], {x: array})

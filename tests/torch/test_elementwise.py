@@ -97,13 +97,15 @@ BINARY = {
 }
 
 
-def agree(ours, theirs, inputs: list[np.ndarray], scale: float, compiled: bool, what: str) -> None:
+def assert_agree(
+    ours, theirs, inputs: list[np.ndarray], scale: float, compiled: bool, what: str
+) -> None:
     """The results are those of PyTorch."""
     out = ours(*[Tensor(a) for a in inputs])
     check(out, theirs(*[torch.tensor(a) for a in inputs]).numpy(), compiled, scale, what)
 
 
-def agree_in_gradient(ours, theirs, inputs, scale: float, compiled: bool, what: str) -> None:
+def assert_gradients_agree(ours, theirs, inputs, scale: float, compiled: bool, what: str) -> None:
     """The gradients of a weighted sum of the results are those of PyTorch."""
     mine = [Tensor(a, requires_grad=True) for a in inputs]
     other = [torch.tensor(a, requires_grad=True) for a in inputs]
@@ -119,14 +121,14 @@ def agree_in_gradient(ours, theirs, inputs, scale: float, compiled: bool, what: 
 @given(x=arrays(max_ndim=2), compiled=sometimes)
 def test_unary_function(name, x, compiled):
     ours, theirs, scale = UNARY[name]
-    agree(ours, theirs, [x], scale, compiled, f"{name} of {x.tolist()}")
+    assert_agree(ours, theirs, [x], scale, compiled, f"{name} of {x.tolist()}")
 
 
 @pytest.mark.parametrize("name", [name for name in UNARY if not name.startswith("is")])
 @given(x=arrays(max_ndim=2, edges=False), compiled=sometimes)
 def test_gradient_of_unary_function(name, x, compiled):
     ours, theirs, scale = UNARY[name]
-    agree_in_gradient(ours, theirs, [x], scale, compiled, f"{name} of {x.tolist()}")
+    assert_gradients_agree(ours, theirs, [x], scale, compiled, f"{name} of {x.tolist()}")
 
 
 @st.composite
@@ -143,14 +145,14 @@ def broadcastable(draw, edges):
 @given(inputs=broadcastable(edges=True), compiled=sometimes)
 def test_binary_function_with_broadcasting(name, inputs, compiled):
     ours, theirs, scale = BINARY[name]
-    agree(ours, theirs, inputs, scale, compiled, f"{name} of {[a.tolist() for a in inputs]}")
+    assert_agree(ours, theirs, inputs, scale, compiled, f"{name} of {[a.tolist() for a in inputs]}")
 
 
 @pytest.mark.parametrize("name", [name for name in BINARY if name[0] not in "=!<>i"])
 @given(inputs=broadcastable(edges=False), compiled=sometimes)
 def test_gradient_of_binary_function_with_broadcasting(name, inputs, compiled):
     ours, theirs, scale = BINARY[name]
-    agree_in_gradient(ours, theirs, inputs, scale, compiled,
+    assert_gradients_agree(ours, theirs, inputs, scale, compiled,
                       f"{name} of {[a.tolist() for a in inputs]}")  # fmt: skip
 
 

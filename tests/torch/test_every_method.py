@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.against_torch import agree, normal
+from tests.against_torch import assert_agree, normal
 from tests.course.refresh import public_methods
 from tests.values import EXTREMES, TURNS, check
 from tinyframe import Tensor
@@ -319,7 +319,7 @@ def test_method_agrees_with_pytorch(name):
     theirs = row.theirs or getattr(torch.Tensor, name)
     inputs = [normal(number, *given) if isinstance(given, tuple) else given
               for number, given in enumerate(row.inputs)]  # fmt: skip
-    agree(
+    assert_agree(
         lambda *xs: row.call(getattr(Tensor, name), *xs),
         lambda *xs: row.call(theirs, *xs),
         inputs, compiled=True, what=name, gradient=row.gradient,

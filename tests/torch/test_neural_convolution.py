@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.against_torch import agree, normal, seeds
+from tests.against_torch import assert_agree, normal, seeds
 from tests.values import sometimes
 from tinyframe import Tensor
 
@@ -57,7 +57,7 @@ def convolutions(draw, transposed: bool = False):
 def test_convolution(case, seed, compiled):
     axes, shape, weight, outs, options = case
     inputs = [normal(seed, *shape), normal(seed + 1, *weight), normal(seed + 2, outs)]
-    agree(
+    assert_agree(
         lambda x, w, b: OURS[axes](x, w, b, **options),
         lambda x, w, b: THEIRS[axes](x, w, b, **options),
         inputs, compiled, what=str(case),
@@ -69,7 +69,7 @@ def test_convolution(case, seed, compiled):
 def test_transposed_convolution(case, seed, compiled):
     axes, shape, weight, outs, options = case
     inputs = [normal(seed, *shape), normal(seed + 1, *weight), normal(seed + 2, outs)]
-    agree(
+    assert_agree(
         lambda x, w, b: OURS_TRANSPOSED[axes](x, w, b, **options),
         lambda x, w, b: THEIRS_TRANSPOSED[axes](x, w, b, **options),
         inputs, compiled, what=str(case),
@@ -82,7 +82,7 @@ def test_transposed_convolution(case, seed, compiled):
 @pytest.mark.parametrize("padding", ["same", "valid"])
 def test_padding_by_name(kernel, dilation, padding):
     options = {"dilation": dilation, "padding": padding}
-    agree(
+    assert_agree(
         lambda x, w: x.conv2d(w, **options), lambda x, w: F.conv2d(x, w, **options),
         [normal(0, 1, 2, 8, 9), normal(1, 3, 2, *kernel)], compiled=False,
     )  # fmt: skip
@@ -91,7 +91,7 @@ def test_padding_by_name(kernel, dilation, padding):
 @given(widths=st.lists(st.integers(0, 2), min_size=4, max_size=4), compiled=sometimes)
 @settings(max_examples=6)
 def test_padding_that_differs_on_each_side(widths, compiled):
-    agree(
+    assert_agree(
         lambda x, w: x.conv2d(w, padding=widths), lambda x, w: F.conv2d(F.pad(x, widths), w),
         [normal(0, 1, 2, 4, 3), normal(1, 2, 2, 3, 2)], compiled,
     )  # fmt: skip

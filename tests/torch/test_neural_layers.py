@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.against_torch import agree, normal, seeds
+from tests.against_torch import assert_agree, normal, seeds
 from tests.values import sometimes
 from tinyframe import Tensor
 
@@ -58,7 +58,7 @@ NORMS = {
 def test_function_of_layers(name, seed, compiled):
     ours, theirs, shapes = NORMS[name]
     inputs = [normal(seed + number, *shape) for number, shape in enumerate(shapes)]
-    agree(ours, theirs, inputs, compiled, 100, name)
+    assert_agree(ours, theirs, inputs, compiled, 100, name)
 
 
 @pytest.mark.parametrize("dtype", ["half", "bfloat16"])
@@ -92,7 +92,7 @@ def test_attention(shapes, seed, kind, compiled):
     mask = np.random.default_rng(seed).random((query[2], key[2]))
     if kind == "bool":
         hidden = mask > 0.5
-        agree(
+        assert_agree(
             lambda q, k, v: q.scaled_dot_product_attention(k, v, Tensor(hidden), **options),
             lambda q, k, v: F.scaled_dot_product_attention(
                 q, k, v, torch.tensor(hidden), **options
@@ -101,7 +101,7 @@ def test_attention(shapes, seed, kind, compiled):
         )  # fmt: skip
         return
     extra = [mask.astype(np.float32)] if kind == "add" else []
-    agree(
+    assert_agree(
         lambda q, k, v, *m: q.scaled_dot_product_attention(k, v, *m, **options),
         lambda q, k, v, *m: F.scaled_dot_product_attention(q, k, v, *m, **options),
         inputs + extra, compiled, 100, f"{kind} {shapes}",

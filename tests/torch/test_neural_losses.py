@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.against_torch import agree, normal, seeds
+from tests.against_torch import assert_agree, normal, seeds
 from tests.values import sometimes
 from tinyframe import Tensor
 
@@ -30,7 +30,7 @@ def test_loss_of_numbers(name, reduction, seed, compiled):
     ours, theirs, options = OF_NUMBERS[name]
     options = {"reduction": reduction, **options}
     inputs = [normal(seed, 3, 4), normal(seed + 1, 3, 4)]
-    agree(
+    assert_agree(
         lambda x, y: ours(x, y, **options), lambda x, y: theirs(x, y, **options),
         inputs, compiled, what=name,
     )  # fmt: skip
@@ -42,7 +42,7 @@ def test_binary_crossentropy(reduction, seed, compiled):
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.01, 0.99, (3, 4)).astype(np.float32)
     y = rng.uniform(0, 1, (3, 4)).round(1).astype(np.float32)
-    agree(
+    assert_agree(
         lambda x: x.binary_crossentropy(Tensor(y), reduction),
         lambda x: F.binary_cross_entropy(x, torch.tensor(y), reduction=reduction),
         [x], compiled, 100,
@@ -51,7 +51,7 @@ def test_binary_crossentropy(reduction, seed, compiled):
 
 def test_binary_crossentropy_at_0_and_1_is_bounded():
     x, y = np.array([0, 0, 1, 1], np.float32), np.array([0, 1, 0, 1], np.float32)
-    agree(
+    assert_agree(
         lambda x: x.binary_crossentropy(Tensor(y), "none"),
         lambda x: F.binary_cross_entropy(x, torch.tensor(y), reduction="none"),
         [x], compiled=True, gradient=False,
@@ -64,7 +64,7 @@ def test_binary_crossentropy_logits(reduction, weighted, seed, compiled):
     rng = np.random.default_rng(seed)
     y, w = rng.uniform(0, 1, (3, 4)).astype(np.float32), np.float32([1, 2, 0.5, 3])
     w = w if weighted else np.ones_like(w)
-    agree(
+    assert_agree(
         lambda x: x.binary_crossentropy_logits(
             Tensor(y), reduction, Tensor(w) if weighted else None
         ),
@@ -101,7 +101,7 @@ def both(weight):
 def test_cross_entropy_of_classes(case, smoothing, compiled):
     x, classes, weight, ignored, reduction = case
     own, theirs = both(weight)
-    agree(
+    assert_agree(
         lambda x: x.cross_entropy(Tensor(classes), reduction, smoothing, own, ignored),
         lambda x: F.cross_entropy(
             x, torch.tensor(classes), theirs, ignore_index=ignored, reduction=reduction,
@@ -117,7 +117,7 @@ def test_cross_entropy_of_probabilities(case, smoothing, compiled):
     x, _, weight, _, reduction = case
     own, theirs = both(weight)
     y = abs(normal(3, *x.shape))
-    agree(
+    assert_agree(
         lambda x: x.cross_entropy(Tensor(y), reduction, smoothing, own),
         lambda x: F.cross_entropy(
             x, torch.tensor(y), theirs, reduction=reduction, label_smoothing=smoothing
@@ -131,7 +131,7 @@ def test_cross_entropy_of_probabilities(case, smoothing, compiled):
 def test_nll_loss(case, compiled):
     x, classes, weight, ignored, reduction = case
     own, theirs = both(weight)
-    agree(
+    assert_agree(
         lambda x: x.nll_loss(Tensor(classes), own, ignored, reduction),
         lambda x: F.nll_loss(
             x, torch.tensor(classes), theirs, ignore_index=ignored, reduction=reduction
@@ -144,7 +144,7 @@ def test_nll_loss(case, compiled):
 @settings(max_examples=12)
 def test_sparse_categorical_crossentropy_has_its_classes_last(case, smoothing, compiled):
     x, classes, _, ignored, reduction = case
-    agree(
+    assert_agree(
         lambda x: x.permute(0, *range(2, x.ndim), 1).sparse_categorical_crossentropy(
             Tensor(classes), ignored, smoothing, reduction
         ),
@@ -158,7 +158,7 @@ def test_sparse_categorical_crossentropy_has_its_classes_last(case, smoothing, c
 
 def test_cross_entropy_of_one_sample_without_a_batch():
     for y in (np.array(2), np.float32([0.2, 0.3, 0.5])):
-        agree(
+        assert_agree(
             lambda x, y=y: x.cross_entropy(Tensor(y)),
             lambda x, y=y: F.cross_entropy(x, torch.tensor(y)), [normal(0, 3)], compiled=True,
         )  # fmt: skip

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.against_torch import agree, normal, seeds
+from tests.against_torch import assert_agree, normal, seeds
 from tests.values import sometimes
 from tinyframe import Tensor, dtypes
 
@@ -47,7 +47,7 @@ THEIRS = {
 def test_max_pool(case, seed, indices, compiled):
     axes, shape, kernel, options = case
     options["return_indices"] = indices
-    agree(
+    assert_agree(
         lambda x: OURS["max"][axes](x, kernel, **options),
         lambda x: THEIRS["max"][axes](x, kernel, **options),
         [normal(seed, *shape)], compiled, what=str(case),
@@ -59,7 +59,7 @@ def test_max_pool(case, seed, indices, compiled):
 def test_avg_pool(case, seed, included, compiled):
     axes, shape, kernel, options = case
     options["count_include_pad"] = included
-    agree(
+    assert_agree(
         lambda x: OURS["avg"][axes](x, kernel, **options),
         lambda x: THEIRS["avg"][axes](x, kernel, **options),
         [normal(seed, *shape)], compiled, what=str(case),
@@ -71,7 +71,7 @@ def test_avg_pool(case, seed, included, compiled):
 @settings(max_examples=6)
 def test_lp_pool(p, stride, ceil, compiled):
     x = abs(normal(0, 1, 2, 5, 6)) + 0.5
-    agree(
+    assert_agree(
         lambda x: x.lp_pool2d(p, (2, 3), stride, ceil),
         lambda x: F.lp_pool2d(x, p, (2, 3), stride, ceil),
         [x], compiled, 200,
@@ -80,7 +80,7 @@ def test_lp_pool(p, stride, ceil, compiled):
 
 def test_max_pool_of_infinities_and_nan():
     x = np.array([[[-np.inf, -np.inf, 3, np.nan], [-np.inf, -np.inf, 7, 7]]], np.float32)
-    agree(
+    assert_agree(
         lambda x: x.max_pool2d(2, padding=1, stride=1, return_indices=True),
         lambda x: F.max_pool2d(x, 2, padding=1, stride=1, return_indices=True),
         [x], compiled=True, gradient=False,
@@ -92,11 +92,11 @@ def test_max_pool_of_infinities_and_nan():
 def test_adaptive_pool(sizes, seed, compiled):
     h, w, *wanted = sizes
     x = [normal(seed, 2, h, w)]
-    agree(
+    assert_agree(
         lambda x: x.adaptive_avg_pool2d(wanted), lambda x: F.adaptive_avg_pool2d(x, wanted),
         x, compiled, what=str(sizes),
     )  # fmt: skip
-    agree(
+    assert_agree(
         lambda x: x.adaptive_max_pool2d(wanted, return_indices=True),
         lambda x: F.adaptive_max_pool2d(x, wanted, return_indices=True),
         x, compiled, what=str(sizes),
@@ -105,9 +105,9 @@ def test_adaptive_pool(sizes, seed, compiled):
 
 def test_adaptive_pool_of_one_axis_and_of_whole_axes():
     x = [normal(0, 2, 3, 7)]
-    agree(lambda x: x.adaptive_avg_pool1d(3), lambda x: F.adaptive_avg_pool1d(x, 3), x, True)
-    agree(lambda x: x.adaptive_max_pool1d(3), lambda x: F.adaptive_max_pool1d(x, 3), x, True)
-    agree(
+    assert_agree(lambda x: x.adaptive_avg_pool1d(3), lambda x: F.adaptive_avg_pool1d(x, 3), x, True)
+    assert_agree(lambda x: x.adaptive_max_pool1d(3), lambda x: F.adaptive_max_pool1d(x, 3), x, True)
+    assert_agree(
         lambda x: x.adaptive_avg_pool2d((None, 1)),
         lambda x: F.adaptive_avg_pool2d(x, (None, 1)), x, True,
     )  # fmt: skip
@@ -122,7 +122,7 @@ def test_max_unpool(h, w, stride, compiled):
     else:
         pooled = normal(1, *indices.shape)
     ours = Tensor(indices.numpy().astype(np.int32))
-    agree(
+    assert_agree(
         lambda x: x.max_unpool2d(ours, 2, stride, output_size=(h, w)),
         lambda x: F.max_unpool2d(x, indices, 2, stride, output_size=(h, w)),
         [pooled], compiled, gradient=stride == 2,
@@ -132,7 +132,7 @@ def test_max_unpool(h, w, stride, compiled):
 def test_max_unpool_to_the_smallest_size_that_fits():
     x = torch.tensor(normal(0, 1, 2, 6, 9))
     values, indices = F.max_pool2d(x, (2, 3), return_indices=True)
-    agree(
+    assert_agree(
         lambda v: v.max_unpool2d(Tensor(indices.numpy()), (2, 3)),
         lambda v: F.max_unpool2d(v, indices, (2, 3)),
         [values.numpy()], compiled=True,
@@ -162,7 +162,7 @@ def resizings(draw):
 @settings(max_examples=24)
 def test_interpolate(case, seed, compiled):
     mode, old, new, aligned = case
-    agree(
+    assert_agree(
         lambda x: x.interpolate(new, mode, aligned),
         lambda x: F.interpolate(
             x, new, mode=NAMES.get((mode, len(new)), mode), align_corners=aligned or None

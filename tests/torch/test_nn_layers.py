@@ -30,7 +30,7 @@ def ours_with_the_weights_of(layer, theirs):
     return layer
 
 
-def agree(layer, theirs, *inputs: np.ndarray, scale: float = 20) -> None:
+def assert_agree(layer, theirs, *inputs: np.ndarray, scale: float = 20) -> None:
     """Output, gradients by inputs and gradients by parameters are those of PyTorch's layer."""
     ours_with_the_weights_of(layer, theirs)
     mine = [Tensor(x, requires_grad=True) for x in inputs]
@@ -140,7 +140,7 @@ LAYERS = {
 def test_layer_agrees_with_pytorch(name):
     ours, theirs, arguments, options, shape = LAYERS[name]
     reference = theirs(*arguments, **options)
-    agree(ours(*arguments, **options), reference.eval(), random(*shape))
+    assert_agree(ours(*arguments, **options), reference.eval(), random(*shape))
 
 
 def test_layernorm2d_normalizes_the_channels_of_each_position():
@@ -165,7 +165,7 @@ def test_batchnorm_in_training_agrees_with_pytorch(shape, options):
     kind = {2: torch.nn.BatchNorm1d, 3: torch.nn.BatchNorm1d, 4: torch.nn.BatchNorm2d}[len(shape)]
     layer, theirs = nn.BatchNorm(3, **options), kind(3, **options)
     with Tensor.train():
-        agree(layer, theirs, random(*shape) + 1)
+        assert_agree(layer, theirs, random(*shape) + 1)
         for number in range(1, 3):
             layer(Tensor(random(*shape, seed=number)))
             theirs(torch.tensor(random(*shape, seed=number)))
@@ -231,7 +231,7 @@ def attention(**options):
 )
 def test_attention_agrees_with_pytorch(options, shapes):
     layer, theirs = attention(**options)
-    agree(layer, theirs, *[random(*shape, seed=n) for n, shape in enumerate(shapes)])
+    assert_agree(layer, theirs, *[random(*shape, seed=n) for n, shape in enumerate(shapes)])
 
 
 @pytest.mark.parametrize("kind", ["bool", "float", "padding", "for each head", "causal"])

@@ -47,7 +47,7 @@ def train(steps, ours, theirs, dtype=np.float32):
         yield step, [t.numpy() for t in mine], [t.detach().numpy() for t in other]
 
 
-def agree(name, options, steps=20, scale=50.0, dtype=np.float32):
+def assert_agree(name, options, steps=20, scale=50.0, dtype=np.float32):
     kind = getattr(torch.optim, name)
     ours, theirs = {**options}, torch_options(options)
     states = train(steps, lambda p: OURS[name](p, **ours), lambda p: kind(p, **theirs), dtype)
@@ -74,17 +74,17 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_twenty_steps_are_those_of_pytorch(name, options):
-    agree(name, options)
+    assert_agree(name, options)
 
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW"])
 def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
-    agree(name, {"lr": 10.0}, steps=10, scale=500)
+    assert_agree(name, {"lr": 10.0}, steps=10, scale=500)
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
 def test_float64_parameters_take_the_steps_of_float64(name):
-    agree(name, {"lr": 0.01}, steps=5, scale=1e-4, dtype=np.float64)
+    assert_agree(name, {"lr": 0.01}, steps=5, scale=1e-4, dtype=np.float64)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_float64_parameters_take_the_steps_of_float64(name):
 )
 def test_muon_takes_the_steps_of_pytorch_with_its_rounding_to_bfloat16(options):
     # A digit of a gradient that is one off moves a bfloat16 by its last digit now and then.
-    agree("Muon", options, scale=500 * max(1, options["lr"]))
+    assert_agree("Muon", options, scale=500 * max(1, options["lr"]))
 
 
 def test_a_matrix_made_orthogonal_is_bit_for_bit_that_of_pytorch():

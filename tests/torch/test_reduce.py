@@ -36,7 +36,7 @@ ALONG = {
 }
 
 
-def agree(ours, theirs, inputs, scale, compiled, what):
+def assert_agree(ours, theirs, inputs, scale, compiled, what):
     """The results and the gradients of a weighted sum of them are those of PyTorch."""
     mine = [Tensor(a, requires_grad=True) for a in inputs]
     other = [torch.tensor(a, requires_grad=True) for a in inputs]
@@ -56,8 +56,8 @@ def test_reduce_and_gradient(name, data, keepdim, compiled):
     least = 2 if name in ("var", "std") else 1
     x = data.draw(arrays(min_ndim=1, min_size=least, values=TIES))
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
-    agree(lambda t: ours(t, axis, keepdim), lambda t: theirs(t, axis, keepdim=keepdim), [x], scale,
-          compiled, f"{name} over {axis} of {x.tolist()}")  # fmt: skip
+    assert_agree(lambda t: ours(t, axis, keepdim), lambda t: theirs(t, axis, keepdim=keepdim), [x],
+                 scale, compiled, f"{name} over {axis} of {x.tolist()}")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ALONG)
@@ -66,7 +66,7 @@ def test_softmax_and_gradient(name, data, compiled):
     ours, theirs, scale = ALONG[name]
     x = data.draw(arrays(min_ndim=1, min_size=1, edges=False))
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
-    agree(
+    assert_agree(
         lambda t: ours(t, axis),
         lambda t: theirs(t, axis),
         [x],
@@ -84,7 +84,7 @@ def test_matmul_and_gradient(data, compiled):
         ((m, k), (2, k, n)), ((2, 1, m, k), (3, k, n))]))  # fmt: skip
     small = st.floats(-4, 4, width=16)
     inputs = [data.draw(arrays(shape=s, values=small)) for s in (left, right)]
-    agree(lambda x, y: x @ y, lambda x, y: x @ y, inputs, 10, compiled, f"{left} @ {right}")
+    assert_agree(lambda x, y: x @ y, lambda x, y: x @ y, inputs, 10, compiled, f"{left} @ {right}")
 
 
 @given(data=st.data(), compiled=sometimes)
@@ -97,7 +97,7 @@ def test_conv2d_and_gradient(data, compiled):
     bias = data.draw(arrays(shape=(2 * groups,), values=small))
     options = {"stride": stride, "dilation": dilation, "padding": padding, "groups": groups}
     ours, theirs = lambda *a: a[0].conv2d(*a[1:], **options), lambda *a: F.conv2d(*a, **options)
-    agree(ours, theirs, [x, w, bias], 20, compiled, str(options))
+    assert_agree(ours, theirs, [x, w, bias], 20, compiled, str(options))
 
 
 def test_a_convolution_beside_infinities_in_its_padding():
@@ -120,7 +120,7 @@ def test_a_small_network_and_its_gradients(data, compiled):
     ]
     ours = partial(network, softmax=Tensor.log_softmax)
     theirs = partial(network, softmax=partial(torch.log_softmax, dim=-1))
-    agree(ours, theirs, inputs, 10, compiled, "network")
+    assert_agree(ours, theirs, inputs, 10, compiled, "network")
 
 
 @given(data=st.data(), compiled=sometimes)

@@ -8,12 +8,10 @@
 
 The first call runs as always. The second runs too, and what it launches is recorded. From the third
 call on the recorded kernels are launched on the new inputs, and the Python body is not run any
-more:
-whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
+more: whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
 
 What may change from call to call is what is passed in: Tensors (of the same shape, dtype, device
-and
-view) and bound Variables. Everything else is part of what was captured.
+and view) and bound Variables. Everything else is part of what was captured.
 """
 
 from __future__ import annotations
@@ -98,8 +96,7 @@ def needs_value(what: str) -> None:
     if _capturing:
         raise JitError(
             f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
-            "Return the "
-            "Tensor and read it outside"
+            "Return the Tensor and read it outside"
         )
 
 
@@ -138,8 +135,7 @@ class TinyJit(Generic[P, Result]):
         if _capturing:
             raise JitError(
                 f"{self._name()} is called while another TinyJit is captured: only the outer one "
-                "can be "
-                "replayed, so leave the inner one out"
+                "can be replayed, so leave the inner one out"
             )
         if not settings.JIT or self.cnt == 0:
             result = self.fxn(*args, **kwargs)
@@ -168,8 +164,7 @@ class TinyJit(Generic[P, Result]):
             if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
                 raise JitError(
                     f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
-                    "tell "
-                    "which of them a kernel means. Pass it once, or a clone()"
+                    "tell which of them a kernel means. Pass it once, or a clone()"
                 )
             captured.inputs.append((_signature(place, tensor), buffer))
         started = UOp.unique().arg
@@ -205,8 +200,7 @@ class TinyJit(Generic[P, Result]):
             if _buffer_under(tensor.uop).op is not Ops.BUFFER:
                 raise JitError(
                     f"{self._name()}: {place} is a constant, which has no memory that a replay "
-                    "could read "
-                    "anew; make it contiguous() first, or create it inside"
+                    "could read anew; make it contiguous() first, or create it inside"
                 )
         return tensors
 
@@ -271,8 +265,7 @@ class TinyJit(Generic[P, Result]):
         )
 
 
-# ---- arguments and results
-# ------------------------------------------------------------------------
+# ---- arguments and results -----------------------------------------------------------------------
 
 
 def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -112,8 +112,7 @@ class Schedule:
         return True
 
 
-# ---- what a kernel is
-# -----------------------------------------------------------------------------
+# ---- what a kernel is ----------------------------------------------------------------------------
 
 
 def contraction(sink: UOp) -> tuple[UOp, UOp, UOp] | None:
@@ -158,8 +157,7 @@ def step(index: UOp, r: UOp) -> int | None:
     return total
 
 
-# ---- contractions
-# -----------------------------------------------------------------------------------
+# ---- contractions --------------------------------------------------------------------------------
 
 
 def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
@@ -251,8 +249,7 @@ def _box_bytes(index: UOp, outside: set[UOp]) -> int:
     return iterations(tuple(inside)) * index.dtype.base.itemsize
 
 
-# ---- everything else
-# ----------------------------------------------------------------------------------
+# ---- everything else -----------------------------------------------------------------------------
 
 
 def vectors(s: Schedule) -> None:
