@@ -46,7 +46,7 @@ def batches(count: int):
 
 
 @pytest.mark.parametrize(("jit", "steps"), [(True, 2000), (False, 60)])
-def test_training_holds_as_much_at_the_end_as_at_the_start(jit, steps):
+def test_training_holds_no_more_at_the_end_than_at_the_start(jit, steps):
     step = training_step()
     step = TinyJit(step) if jit else step
     for batch in batches(10):
@@ -56,7 +56,9 @@ def test_training_holds_as_much_at_the_end_as_at_the_start(jit, steps):
     for batch in batches(steps):
         step(*batch)
     del batch
-    assert held() == before
+    nodes, memory = held()
+    assert nodes <= before[0]  # fewer where a node of an earlier test was let go of meanwhile
+    assert memory == before[1]
 
 
 def libraries() -> set[str]:
