@@ -1,0 +1,1 @@
+"""What stands around the course: exercises checked as they are done, progress, grading, building."""

@@ -1,0 +1,43 @@
+"""The classroom's commands: `python -m classroom COMMAND`, `--help` after any of them."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from importlib import import_module
+
+# name, module:function that takes the rest of the arguments and returns an exit code, what it does
+COMMANDS = [
+    ("progress", "classroom.learner.progress:main", "exercises done, part by part"),
+    ("grade", "classroom.grader.command:main", "grade a project, out of 100 points"),
+    (
+        "course",
+        "classroom.build:main",
+        "make the learners' notebooks and projects from the worked ones",
+    ),
+    ("release", "classroom.release:main", "write a repository for students, without solutions"),
+]
+
+
+def usage() -> str:
+    rows = [f"  {name:<10} {meaning}" for name, _, meaning in COMMANDS]
+    return "\n".join(["python -m classroom COMMAND [--help]", "", *rows])
+
+
+def main(arguments: list[str]) -> int:
+    places = {name: place for name, place, _ in COMMANDS}
+    name, *rest = arguments or ["--help"]
+    if name in ("-h", "--help", "help"):
+        print(usage())
+        return 0
+    if name not in places:
+        close = difflib.get_close_matches(name, places, n=1)
+        meant = f" Did you mean {close[0]}?" if close else ""
+        print(f"classroom: there is no command {name!r}.{meant}\n\n{usage()}", file=sys.stderr)
+        return 2
+    module, function = places[name].split(":")
+    return getattr(import_module(module), function)(rest)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
