@@ -1,1 +1,1 @@
-"""What stands around the course: exercises checked as they are done, progress, grading, building."""
+"""What stands around the course: checks of exercises, progress, the grader, the notebooks' making."""
