@@ -1,1 +1,1 @@
-"""What stands around the course: checks of exercises, progress, the grader, the notebooks' making."""
+"""What stands around the course: checked exercises, progress, the grader, how notebooks are made."""
