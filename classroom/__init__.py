@@ -1,1 +1,1 @@
-"""What stands around the course: checked exercises, progress, the grader, how notebooks are made."""
+"""What stands around the course: checked exercises, progress, grading, how notebooks are made."""
