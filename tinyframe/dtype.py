@@ -367,6 +367,11 @@ def _value_range(scalar: DType) -> tuple[ConstType, ConstType]:
     raise ValueError(f"{scalar} has no values")
 
 
+def strong_dtype(dtype: DType) -> DType:
+    """The dtype itself: what a Python number takes on is decided when it is written down."""
+    return dtype
+
+
 def to_dtype(dtype: DTypeLike) -> DType:
     """The dtype itself, or the one of that name ("int8", "half", "float32"), in either case.
 

@@ -237,10 +237,12 @@ class _Graph:
         """The cost rule: why this value is stored, or None: it is computed where it is used."""
         if u in self.outputs:
             return "output"
-        if u in self.together or not uses or u.op in GroupOp.Movement:
+        if u in self.together:
             return None
         if u.op in _FORCED:
             return u.op.name.lower()
+        if not uses or u.op in GroupOp.Movement:
+            return None
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
