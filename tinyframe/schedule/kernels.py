@@ -98,7 +98,11 @@ def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
     turned = {}
     for base, (view, *others) in views.items():
         if base.op is Ops.REDUCE_AXIS and view is not base and not others and view in used:
-            ops = {u.op for u in view.toposort(gate=lambda u, base=base: u is not base)} - {base.op}
+            ops = set()
+            u = view
+            while u is not base:
+                ops.add(u.op)
+                u = u.src[0]
             if Ops.PERMUTE in ops and ops <= {Ops.PERMUTE, Ops.RESHAPE}:
                 turned[base] = view
     return turned
