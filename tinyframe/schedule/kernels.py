@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory, memory_state
+from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
+from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.spec import spec_kernel, spec_tensor
 from tinyframe.uop.stages import staged
