@@ -143,6 +143,16 @@ def test_what_cannot_be_drawn_is_named():
         graph([matrix(), "x"])
     with pytest.raises(ValueError, match="nothing to draw"):
         graph([])
+    with pytest.raises(ValueError, match="1 or more, not 0"):
+        graph(matrix(), limit=0)
+
+
+def test_operands_have_names_where_their_order_matters():
+    x = matrix()
+    notes = [node.note for node in graph(x.exp2() / x.log2()).nodes]
+    assert notes[-1] == "EXP2 / LOG2"
+    assert graph(x.exp2() + x.log2()).nodes[-1].note == ""
+    assert graph((x < 2).where(x, 0)).nodes[-1].note == "CMPLT, RESHAPE, 0.0"
 
 
 # ---- large graphs -------------------------------------------------------------------------------
@@ -172,7 +182,7 @@ def test_a_graph_that_no_folding_makes_small_is_cut_far_from_the_results():
     for _ in range(200):
         x = x.sum(axis=0, keepdim=True).contiguous() + x
     picture = graph(x)
-    assert len(picture.nodes) == 60
+    assert len(picture.nodes) == 180
     assert re.fullmatch(r"… [\d,]+ more nodes", picture.nodes[0].title)
     assert picture.nodes[-1].title == "2 ops"
     assert "more nodes" in picture.svg()

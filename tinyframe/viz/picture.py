@@ -36,8 +36,11 @@ def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> Picture:
 
     A list of ScheduleItems is drawn as a schedule: kernels in running order, and their buffers.
     Constants and index arithmetic are written inside their users, and graphs of over `limit` nodes
-    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
+    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else,
+    ValueError for an empty list.
     """
+    if limit < 1:
+        raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     if not things:
         raise ValueError("an empty list: there is nothing to draw")
@@ -65,7 +68,7 @@ def roots_of(x: Any) -> Sequence[UOp]:
 def reduced(nodes: list[Node], fold: bool, limit: int) -> list[Node]:
     if not fold:
         return nearest(nodes, MOST)
-    return nodes if len(nodes) <= limit else nearest(folded(nodes), limit)
+    return nodes if len(nodes) <= limit else nearest(folded(nodes), 3 * limit)
 
 
 class Picture:
