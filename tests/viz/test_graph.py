@@ -151,6 +151,7 @@ def test_operands_have_names_where_their_order_matters():
     x = matrix()
     notes = [node.note for node in graph(x.exp2() / x.log2()).nodes]
     assert notes[-1] == "EXP2 / LOG2"
+    assert graph(x.exp2() / 2).nodes[-1].note == "· / 2.0"
     assert graph(x.exp2() + x.log2()).nodes[-1].note == ""
     assert graph((x < 2).where(x, 0)).nodes[-1].note == "CMPLT, RESHAPE, 0.0"
 

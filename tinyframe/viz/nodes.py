@@ -144,7 +144,8 @@ def constant_of(u: UOp) -> Any:
 def operands_text(u: UOp, inside: set[UOp]) -> str:
     """What is computed, where arrows do not say it: `· * 2.0`, `EXP2 / EXPAND`. A dot stands for an
     operand whose place does not matter."""
-    other = "·" if len(u.src) == 1 or u.op in GroupOp.Commutative else ""
+    drawn = [s for s in u.src if s not in inside]
+    other = "·" if len(drawn) == 1 or u.op in GroupOp.Commutative else ""
     words = [number_text(constant_of(s)) if s in inside else other or s.op.name for s in u.src]
     if set(words) <= {"·"}:
         return ""
