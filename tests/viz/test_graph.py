@@ -147,6 +147,11 @@ def test_what_cannot_be_drawn_is_named():
         graph(matrix(), limit=0)
 
 
+def test_a_constant_on_a_device_is_shown_as_its_number():
+    notes = [node.note for node in graph(Tensor.rand(3)).nodes if node.title == "BITCAST"]
+    assert "1.0" in notes
+
+
 def test_operands_have_names_where_their_order_matters():
     x = matrix()
     notes = [node.note for node in graph(x.exp2() / x.log2()).nodes]

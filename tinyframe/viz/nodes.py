@@ -136,7 +136,7 @@ def number_text(value: Any) -> str:
 
 def constant_of(u: UOp) -> Any:
     """The number that a broadcast constant has in every place."""
-    while u.src:
+    while u.op is not Ops.CONST:  # which may itself say on what device
         u = u.src[0]
     return u.arg
 
