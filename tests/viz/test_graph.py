@@ -115,6 +115,7 @@ def test_a_schedule_has_a_node_for_each_kernel_in_running_order():
     assert [k.title for k in kernels] == ["1. reduce", "2. elementwise"]
     assert titles(picture) == ["buffer 0", "1. reduce", "buffer 1", "2. elementwise", "buffer 2"]
     assert kernels[1].sources == (0, 2)
+    assert picture.headline == "schedule of 2 kernels, 3 buffers"
 
 
 def test_a_copy_and_a_change_in_place_can_be_drawn():
@@ -124,6 +125,7 @@ def test_a_copy_and_a_change_in_place_can_be_drawn():
     assigned = graph(x.assign(x + 1).schedule())
     assert [n.kind for n in assigned.nodes] == ["memory", "kernel", "memory"]
     assert [n.title for n in assigned.nodes if n.kind == "memory"] == ["buffer 0", "buffer 0"]
+    assert assigned.headline == "schedule of 1 kernel, 1 buffer"
 
 
 def test_a_kernel_shows_its_loops_and_a_program_every_line():

@@ -72,7 +72,10 @@ def reduced(nodes: list[Node], fold: bool, limit: int) -> list[Node]:
 
 
 class Picture:
-    """A graph to look at: `svg()`, `text`, `source` (in the DOT language), `save(path)`."""
+    """A graph to look at: `svg()`, `text`, `source` (in the DOT language), `save(path)`.
+
+    what: "graph" or "schedule". nodes: what is drawn, sources first.
+    """
 
     def __init__(self, what: str, nodes: list[Node]) -> None:
         self.what, self.nodes = what, nodes
@@ -86,9 +89,10 @@ class Picture:
     @property
     def headline(self) -> str:
         """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
-        counts = Counter[str]()
-        for node in self.nodes:
-            counts[node.kind] += 1
+        counts = Counter(node.kind for node in self.nodes)
+        if self.what == "schedule":
+            buffers = len({node.title for node in self.nodes if node.kind == "memory"})
+            return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
         kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
         return f"{self.what} of {plural(len(self.nodes), 'node')}: {kinds}"
 
