@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-SETTLE = 0.2  # seconds until threads that wait for more work have gone to sleep
+SETTLE = 0.12  # seconds until threads that wait for more work have gone to sleep
 LEAST = 0.002  # seconds that are long beside the clock and a call
 SLOW, SLOW_TURNS = 0.5, 7  # seconds; programs that take longer get no more turns than that
 SURE = 0.05  # how often a rank test may see a difference where there is none
