@@ -35,7 +35,7 @@ def hint(number: str, level: int = 1) -> None:
         return
     last = len(exercise.hints)
     level = min(max(int(level), 1), last)
-    more = f' hint("{exercise.number}", {level + 1}) says more.' if level < last else ""
+    more = f' `hint("{exercise.number}", {level + 1})` says more.' if level < last else ""
     show.message(
         "hint", f"{exercise.number}, hint {level} of {last}.", exercise.hints[level - 1] + more
     )
