@@ -41,9 +41,9 @@ def hint(number: str, level: int = 1) -> None:
     )
 
 
-def progress() -> None:
-    """The exercises that are done, part by part."""
-    show.both(*table(record.place()))
+def progress(part: int | None = None) -> None:
+    """The exercises that are done, part by part; progress(4) for one part."""
+    show.both(*table(record.place(), part))
 
 
 def _find(number: str) -> Exercise | None:
