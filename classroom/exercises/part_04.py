@@ -240,11 +240,11 @@ def any_number(answer: Any) -> str:
 def _designed(tensor: Any, wanted: int, case: str) -> None:
     """Wrong unless a Tensor becomes so many kernels, with nothing stored by hand."""
     wants(tensor, Tensor, "a Tensor", case)
-    for u in tensor.uop.toposort():
-        if u.op in FORCED:
-            raise Wrong(f"It says {u.op.name}: it has to come apart by itself.", case)
-        if u.op is Ops.THREEFRY:
-            raise Wrong("Random numbers bring kernels of their own.", case)
+    ops = {u.op for u in tensor.uop.toposort()}
+    if Ops.THREEFRY in ops:
+        raise Wrong("Random numbers bring kernels of their own.", case)
+    if forced := sorted(op.name for op in ops.intersection(FORCED)):
+        raise Wrong(f"It says {forced[0]}: it has to come apart by itself.", case)
     runs_as(tensor, wanted, case)
 
 
