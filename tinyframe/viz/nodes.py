@@ -1,4 +1,4 @@
-"""What is drawn: a list of nodes, sources first, each with its words and the numbers of its sources.
+"""What is drawn: nodes, sources first, each with its words and the numbers of its sources.
 
 `of_graph` makes it of UOps, `of_schedule` of a schedule. Names that differ from run to run, the
 numbers of buffers, become the order of their first appearance, so that equal graphs look equal.
@@ -7,14 +7,14 @@ numbers of buffers, become the order of their first appearance, so that equal gr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.uop.show import render, sizes_text
+from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 
 LONGEST = 44  # characters of a line in a picture
@@ -49,14 +49,13 @@ def of_graph(roots: Sequence[UOp], literal: bool = False) -> list[Node]:
     literal: no node is written inside another, so there are just as many as there are UOps.
     """
     order = list(dict.fromkeys(u for root in roots for u in root.toposort()))
-    inside = set() if literal else written_inside(order, set(roots))
+    used = {s for u in order for s in u.src}
+    inside = set() if literal else written_inside(order, {u for u in roots if u not in used})
     has_shapes = not any(u.op in TO_KERNELS for u in order)
     names = Names()
     numbers: dict[UOp, int] = {}
     nodes: list[Node] = []
     for u in order:
-        if u.op is Ops.BUFFER:
-            names.of(u)  # in the order in which they appear
         if u in inside:
             continue
         sources = u.src if literal else sources_seen(u, inside)
@@ -92,8 +91,9 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
             users[s].append(u)
     inside: set[UOp] = set()
     for u in order:
-        broadcast = u.op in GroupOp.Movement and u.src[0] in inside
-        if u not in roots and (u.op in (Ops.CONST, Ops.UNIQUE, Ops.DEVICE) or broadcast):
+        broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
+        leaf = u.op in (Ops.CONST, Ops.UNIQUE, Ops.DEVICE)
+        if u not in roots and (leaf or (broadcast and u.src[0] in inside)):
             inside.add(u)
     for u in reversed(order):  # users first
         arithmetic = u.op in GroupOp.Elementwise and u not in roots
@@ -126,18 +126,32 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
 
 def title_of(u: UOp, names: Names) -> str:
     rule = titles.get(u.op)
-    return f"{u.op.name} {rule(u, names)}" if rule else u.op.name
+    return shorten(f"{u.op.name} {rule(u, names)}" if rule else u.op.name)
 
 
-def constant_text(u: UOp) -> str:
-    return repr(u.base.arg) if u.base.op is Ops.CONST else render(u)
+def number_text(value: Any) -> str:
+    """A constant in few characters: 1.4427 of 1.4426950408889634."""
+    return f"{value:.5g}" if isinstance(value, float) and len(repr(value)) > 8 else repr(value)
+
+
+def constant_of(u: UOp) -> Any:
+    """The number that a broadcast constant has in every place."""
+    while u.src:
+        u = u.src[0]
+    return u.arg
+
+
+def operands_text(u: UOp, inside: set[UOp]) -> str:
+    """The operands that are written inside a node, and a dot for each that is not: `· * 2.0`."""
+    words = [number_text(constant_of(s)) if s in inside else "·" for s in u.src]
+    return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
 
 
 titles: dict[Ops, Callable[[UOp, Names], str]] = {
-    Ops.BUFFER: lambda u, names: str(names.of(u)),
-    Ops.UNIQUE: lambda u, names: str(names.of(("unique", u))),
+    Ops.BUFFER: lambda u, names: str(names.of(u.src[0])),
+    Ops.UNIQUE: lambda u, names: str(names.of(u)),
     Ops.DEVICE: lambda u, names: str(u.arg),
-    Ops.CONST: lambda u, names: repr(u.arg),
+    Ops.CONST: lambda u, names: number_text(u.arg),
     Ops.REDUCE_AXIS: lambda u, names: u.arg[0].name,
     Ops.REDUCE: lambda u, names: u.arg.name,
     Ops.RANGE: lambda u, names: render(u),
@@ -149,7 +163,7 @@ titles: dict[Ops, Callable[[UOp, Names], str]] = {
 
 def value_of(u: UOp, has_shapes: bool) -> str:
     dtype = repr(u.dtype).removeprefix("dtypes.")
-    if dtype == "void":
+    if dtype == "void" or u.op in (Ops.INDEX, Ops.RANGE):
         return ""
     return f"{sizes_text(u.shape)} {dtype}" if has_shapes else dtype
 
@@ -163,7 +177,7 @@ def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
     if u.op is Ops.INDEX and not literal:
         words = [index_text(u)]
     elif u.op in GroupOp.Elementwise and any(s in inside for s in u.src):
-        words.append(", ".join(constant_text(s) if s in inside else "·" for s in u.src))
+        words.append(operands_text(u, inside))
     return shorten(" ".join(words))
 
 
@@ -175,6 +189,7 @@ def index_text(u: UOp) -> str:
 
 
 def shorten(text: str) -> str:
+    """A line that fits a node, of characters that can be shown."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
 
@@ -255,13 +270,12 @@ def work_kind(ast: UOp) -> str:
 
 def loops_text(ast: UOp) -> str:
     """The sizes of a kernel's loops: `4 × 8, reduce 16`."""
-    ranges = [u for u in ast.toposort() if u.op is Ops.RANGE]
-    reduced = {r for u in ast.toposort() if u.op is Ops.REDUCE for r in u.src[1:]}
-    words = []
-    for word, mine in (("", [r for r in ranges if r not in reduced]), ("reduce ", reduced)):
-        if sizes := [f"{render(r.src[0])}" for r in ranges if r in mine]:
-            words.append(word + " × ".join(sizes))
-    return ", ".join(words)
+    order = ast.toposort()
+    reduces = dict.fromkeys(r for u in order if u.op is Ops.REDUCE for r in u.own_ranges)
+    around = [u for u in order if u.op is Ops.RANGE and u not in reduces]
+    loops = " × ".join(render(r.src[0]) for r in around)
+    inside = ", ".join(render(r.src[0]) for r in reduces)
+    return ", ".join(words for words in (loops, inside and f"reduce {inside}") if words)
 
 
 def work_text(ast: UOp) -> str:
@@ -277,5 +291,6 @@ def work_text(ast: UOp) -> str:
     return shorten(contents_text(counts))
 
 
-def contents_text(counts: Counter[str]) -> str:
+def contents_text(counts: Mapping[str, int]) -> str:
+    """`2 MUL, ADD` of how often each occurs."""
     return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())

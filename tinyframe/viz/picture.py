@@ -1,8 +1,8 @@
 """`graph(x)`: a picture of what x is made of, drawn by the last line of a notebook's cell.
 
-    graph(x)                  # of a Tensor, a UOp, a kernel, a schedule, a program
-    print(graph(x))           # the same as text
-    graph(x).save("x.svg")
+graph(x)                  # of a Tensor, a UOp, a kernel, a schedule, a program
+print(graph(x))           # the same as text
+graph(x).save("x.svg")
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> Picture:
     are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
     """
     things = list(x) if isinstance(x, (list, tuple)) else [x]
-    if things and len(things) == len([t for t in things if isinstance(t, ScheduleItem)]):
-        if isinstance(x, (list, tuple)):
-            return Picture("schedule", reduced(of_schedule(things), fold, limit))
+    if not things:
+        raise ValueError("an empty list: there is nothing to draw")
+    if x is not things[0] and all(isinstance(t, ScheduleItem) for t in things):
+        return Picture("schedule", reduced(of_schedule(things), fold, limit))
     roots = [root for thing in things for root in roots_of(thing)]
     return Picture("graph", reduced(of_graph(roots, literal=not fold), fold, limit))
 
@@ -103,7 +104,8 @@ class Picture:
         ]
         return "\n".join([self.headline, *[f"  {line.rstrip()}" for line in lines]])
 
-    __str__ = __repr__ = lambda self: self.text
+    def __repr__(self) -> str:
+        return self.text
 
     @cached_property
     def source(self) -> str:
@@ -143,7 +145,7 @@ class Picture:
         """
         try:
             data = base64.b64encode(self.svg().encode()).decode()
-        except (ImportError, NoLayout) as problem:
+        except NoLayout as problem:
             return {"text/plain": f"{self.text}\n(no picture: {problem})"}
         alt = html.escape(f"{self.headline}. print(graph(…)) gives it as text.")
         image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 
+from tinyframe.viz.kinds import KINDS, SLANT
 from tinyframe.viz.nodes import Node
 
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -32,12 +33,13 @@ def assemble(legend: str, graph: str, title: str, text: str, nodes: Sequence[Nod
     )
     ElementTree.SubElement(root, tag("title")).text = title
     ElementTree.SubElement(root, tag("desc")).text = text
+    describe(parts[1][0], nodes)
     top = 0.0
     for part, w, h in parts:
+        reshape(part)
         place = {"transform": f"translate({(width - w) / 2:.2f} {top:.2f})"}
         ElementTree.SubElement(root, tag("g"), place).append(part)
         top += h + GAP
-    describe(parts[1][0], nodes)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -58,15 +60,31 @@ def tidied(source: str) -> tuple[ElementTree.Element, float, float]:
 
 def describe(drawing: ElementTree.Element, nodes: Sequence[Node]) -> None:
     """Give each node its words in place of its number, which browsers show under the pointer."""
-    for group in list(drawing):
+    for group in drawing.findall(tag("g")):
         words = group.find(tag("title"))
         if words is None:
             continue
-        if "node" in group.get("class", "").split():
-            node = nodes[int(words.text or 0)]
-            words.text = ", ".join(w for w in (node.title, node.value, node.note) if w)
-            first = group.find(tag("text"))
-            if first is not None:
-                first.set("font-weight", "bold")
-        else:
+        if group.attrib["class"].startswith("edge"):
             group.remove(words)
+            continue
+        node = nodes[int(words.text or 0)]
+        words.text = ", ".join(w for w in (node.title, node.value, node.note) if w)
+        first = group.find(tag("text"))
+        if first is not None:
+            first.set("font-weight", "bold")
+
+
+def reshape(drawing: ElementTree.Element) -> None:
+    """Turn the boxes of kinds that have an outline of their own into that."""
+    for group in drawing.findall(tag("g")):
+        kind = KINDS.get(group.attrib["class"].removeprefix("node "))
+        box = group.find(tag("polygon"))
+        if kind is None or not kind.outline or box is None:
+            continue
+        corners = [tuple(map(float, pair.split(","))) for pair in box.attrib["points"].split()]
+        left, right = min(x for x, _ in corners), max(x for x, _ in corners)
+        top, bottom = min(y for _, y in corners), max(y for _, y in corners)
+        box.attrib["points"] = " ".join(
+            f"{left + x * (right - left) + slant * SLANT:.2f},{top + y * (bottom - top):.2f}"
+            for x, y, slant in kind.outline
+        )
