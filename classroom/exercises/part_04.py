@@ -24,8 +24,8 @@ from tinyframe.uop import Ops, UOp
 
 TITLE = "Lazy evaluation"
 
-# Nodes that are stored because somebody said so: where a kernel is asked for, they are no design.
-FORCED = (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN)
+# What overrules the scheduler by hand: an expression that is to come apart by itself has none.
+BY_HAND = (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.FUSE)
 
 
 # ---- what the predictions are about, done for real ----------------------------------------------
@@ -210,8 +210,8 @@ def one_less(answer: Any) -> str:
     case = "`a.sum(axis=0) / a.sum(axis=0).sum()`"
     got = call(answer, a)
     wants(got, Tensor, "a Tensor", case)
-    if any(u.op in FORCED for u in got.uop.toposort()):
-        raise Wrong("Nothing has to be stored by hand here.", case)
+    if any(u.op in BY_HAND for u in got.uop.toposort()):
+        raise Wrong("Nothing has to be stored, or fused, by hand here.", case)
     runs_as(got, 2, case)
     sums = a.numpy().sum(0)
     same_values(got, sums / sums.sum(), case, shown=False)
@@ -243,7 +243,7 @@ def _designed(tensor: Any, wanted: int, case: str) -> None:
     ops = {u.op for u in tensor.uop.toposort()}
     if Ops.THREEFRY in ops:
         raise Wrong("Random numbers bring kernels of their own.", case)
-    if forced := sorted(op.name for op in ops.intersection(FORCED)):
+    if forced := sorted(op.name for op in ops.intersection(BY_HAND)):
         raise Wrong(f"It says {forced[0]}: it has to come apart by itself.", case)
     runs_as(tensor, wanted, case)
 
