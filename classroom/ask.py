@@ -91,8 +91,9 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "") -> None:
     found = kernels(tensor)
     if found != wanted:
         raise Wrong(
-            f"It becomes {count(found, 'kernel')}.", case, count(wanted, "kernel"), got=str(found)
-        )
+            "The number of kernels is another.", case, count(wanted, "kernel"),
+            count(found, "kernel"),
+        )  # fmt: skip
 
 
 def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True) -> None:
@@ -102,11 +103,11 @@ def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True
     """
     if tuple(got.shape) != expected.shape:
         shapes = (str(expected.shape), str(got.shape)) if shown else ("", "")
-        raise Wrong("The shape is another one.", case, *shapes)
+        raise Wrong("The shape is another.", case, *shapes)
     values = got.numpy()
     if not np.allclose(values, expected, rtol=1e-4, atol=1e-5):
         both = (str(expected.tolist()), describe(values.tolist())) if shown else ("", "")
-        raise Wrong("The values are others.", case, *both)
+        raise Wrong("The values differ.", case, *both)
 
 
 def predicts(compute: Callable[[], Any]) -> Callable[[Any], str]:

@@ -138,6 +138,11 @@ def test_every_code_cell_was_run_once_from_top_to_bottom(path):
 
 
 @every_notebook
+def test_no_cell_is_empty(path):
+    assert all(source(cell).strip() for cell in read(path)["cells"])
+
+
+@every_notebook
 def test_no_cell_ends_in_an_error_or_a_warning(path):
     for cell in code_cells(path):
         assert not [o for o in cell["outputs"] if o["output_type"] == "error"], source(cell)
