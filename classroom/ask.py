@@ -44,7 +44,10 @@ def small_tensor(rows: int, columns: int) -> Tensor:
 def call(function: Any, *inputs: Any, case: str = "") -> Any:
     """What the learner's function gives; Open where it gives nothing yet."""
     if not callable(function):
-        raise Wrong("This exercise asks for a function.", got=describe(function))
+        raise Wrong(
+            "This exercise asks for a function: its name, without brackets behind it.",
+            got=describe(function),
+        )
     result = function(*inputs)
     if result is None or result is ...:
         written = "" if _does_nothing(function) else "It returns nothing. Is there a `return`?"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,8 +55,14 @@ def main(arguments: list[str]) -> int:
         found = [text for pair in chosen if (text := drift(*pair))]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
+    from nbclient.exceptions import CellExecutionError
+
     for worked, learners in chosen:
-        make(worked, learners)
+        try:
+            make(worked, learners)
+        except (ValueError, CellExecutionError) as error:
+            print(error, file=sys.stderr)
+            return 1
     return 0
 
 
