@@ -25,6 +25,8 @@ from tinyframe.uop.symbolic import terms
 THREADS_FROM = 1 << 16
 # from this many products for each result on, it no longer matters that results are stored apart
 LONG_REDUCE = 64
+# what is transposed is copied in blocks of so many rows: a line of memory holds 16 floats
+BLOCK = 16
 # a panel pays when at least this many tiles of rows read it
 ROW_TILES_PER_PANEL = 4
 
@@ -271,6 +273,18 @@ def vectors(s: Schedule) -> None:
                 total += iterations(tuple(i.ranges)) * (1 if step(i, r) == 1 else -1)
         return total
 
+    reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
+    tables = [i for i in indices if len(i.ranges) > 1]
+    along = [r for r in s.origin if any(step(i, r) == 1 for i in tables)]
+    if len(along) == 2 and not reduces and not any(map(is_symbolic, along)):
+        # Something is transposed. In a block of both axes every line of memory is used whole.
+        column = max(along, key=lambda r: (gain(r), any(step(i, r) == 1 for i in writes)))
+        row = along[1 - along.index(column)]
+        size = min(map(length, along))
+        if size >= lanes > 1 and s.split(OptOps.UPCAST, row, min(size, BLOCK)):
+            s.split(OptOps.VECTOR, column, lanes)
+            return
+
     done: list[UOp] = []
     for r in sorted(s.origin, key=gain, reverse=True):
         width = min(lanes, 1 << (length(r).bit_length() - 1))
@@ -281,8 +295,12 @@ def vectors(s: Schedule) -> None:
             and s.split(OptOps.VECTOR, r, width)
         ):
             done.append(r)
-    # a value that is summed down columns: several vectors at once keep the adders busy
-    reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
+    # one sum along each row: two rows at once keep the adders busy
+    rows = [r for r in s.origin if kind(r) is AxisType.LOOP and r not in done]
+    if len(reduces) == len(done) == len(rows) == 1 and kind(done[0]) is AxisType.REDUCE:
+        if length(rows[0]) % 2 == 0 and length(rows[0]) >= 4 * s.target.threads:
+            s.split(OptOps.UPCAST, rows[0], 2)
+    # a value that is summed down columns: several vectors at once do
     if len(done) == 1 and kind(done[0]) is AxisType.LOOP and reduces and done[0] in s.origin:
         for width in (4, 2):
             if s.left(done[0]) % width == 0 and s.split(OptOps.UPCAST, done[0], width):
