@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from classroom import build
 
@@ -58,6 +58,20 @@ def test_both_versions_are_run_and_the_learners_shows_nothing_of_the_answers(rep
     assert said == ["solutions/course/09_nine.ipynb", "course/09_nine.ipynb",
                     "projects/03_three.py"]  # fmt: skip
     assert build.main(["--check"]) == 0
+
+
+def test_a_cell_that_shows_the_same_but_for_a_time_keeps_what_it_had():
+    def ran(*texts):
+        cells = [
+            new_code_cell(f"show({n})", id=str(n), outputs=[new_output("stream", text=text)])
+            for n, text in enumerate(texts)
+        ]
+        return new_notebook(cells=cells)
+
+    before = ran("1 kernels, 0.50 ms", "1 kernels, 0.50 ms", "x")
+    after = build.calmed(ran("1 kernels, 0.70 ms", "2 kernels, 0.70 ms", "y", "z"), before)
+    shown = [cell.outputs[0].text for cell in after.cells]
+    assert shown == ["1 kernels, 0.50 ms", "2 kernels, 0.70 ms", "y", "z"]
 
 
 def test_only_what_is_named_is_made(repository):

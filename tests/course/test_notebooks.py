@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from classroom.build import ROOT
+from classroom.build import ROOT, sanitized
 from classroom.exercises import exercises, parts
 
 WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
 LEARNERS = sorted((ROOT / "course").glob("*.ipynb"))
-SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"
 
 # A cell with one of these is run, and what it prints is not compared. PNGs are never compared.
 UNCHECKED_TAGS = {"nbval-ignore-output", "nbval-skip", "skip"}
@@ -179,13 +178,6 @@ def test_it_says_how_long_it_takes_and_what_it_is_for(path):
 
 
 # ---- what is not compared ----------------------------------------------------------------------
-
-
-def sanitized(text: str) -> str:
-    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
-    for regex, replacement in rules:
-        text = re.sub(regex, replacement, text)
-    return text
 
 
 def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:
