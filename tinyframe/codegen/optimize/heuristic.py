@@ -62,10 +62,13 @@ class Schedule:
         )
 
     def split(self, op: OptOps, r: UOp, n: int) -> bool:
-        """UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not allowed."""
+        """SPLIT, UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not
+        allowed. Of the two loops of a SPLIT, both are `r`, and the outer one comes first."""
         axis = self.origin.index(r)
         if not self._apply(Opt(op, axis, n)):
             return False
+        if op is OptOps.SPLIT:
+            self.origin.insert(axis, r)
         if len(axes(self.sink)) < len(self.origin):
             self.origin.pop(axis)
         return True
@@ -214,7 +217,14 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
         if s.left(image) >= s.target.threads > 1:
             s.thread(image if not both else both[0])
         return True
-    s.outermost(*outer)
+    if (block := _block_of_rows(s, reduce, a, row)) > 1 and s.split(OptOps.SPLIT, row, block):
+        # A transposed operand: its rows lie far apart along the sum. Some of them are copied, tile
+        # by tile, for all columns; each column's panel is copied once for every such block.
+        outer = [*both, row, *[r for r in [column] if r in s.origin]]
+        s.outermost(*outer)
+        s.stage(_slot(a), row)
+    else:
+        s.outermost(*outer)
     if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None:
         s.stage(_slot(b), outer[-1] if outer else None)
     work = iterations((*reduce.ranges, *reduce.own_ranges))
@@ -238,6 +248,17 @@ def tile_rows(size: int, most: int) -> int:
     return next(
         (n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few
     )
+
+
+def _block_of_rows(s: Schedule, reduce: UOp, a: UOp, row: UOp) -> int:
+    """How many tiles of rows of a transposed operand stay in the cache; 1 where that is no help:
+    of another operand, of few tiles, or where they do not divide."""
+    longest = max(reduce.own_ranges, key=length)
+    if step(a, row) != 1 or row not in s.origin or length(longest) < LONG_REDUCE:
+        return 1
+    tile = iterations(reduce.own_ranges) * a.dtype.base.itemsize * (length(row) // s.left(row))
+    most = min(s.target.l2 // 2 // tile, s.left(row) // (2 * s.target.threads))
+    return next((n for n in range(most, 3, -1) if s.left(row) % n == 0), 1)
 
 
 def _slot(index: UOp) -> int:
