@@ -1,6 +1,6 @@
 """What every notebook promises beside printing what is stored, which nbval checks.
 
-A notebook that was changed is run again and stored by `python tests/course/refresh.py`.
+Worked notebooks are in solutions/course; `make course` makes the learners' of them, and runs both.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.refresh import ROOT, notebooks
+from classroom.build import ROOT, sanitized
+from classroom.exercises import exercises, parts
 
-COURSE = notebooks()
-SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"
+WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
+LEARNERS = sorted((ROOT / "course").glob("*.ipynb"))
 
 # A cell with one of these is run, and what it prints is not compared. PNGs are never compared.
 UNCHECKED_TAGS = {"nbval-ignore-output", "nbval-skip", "skip"}
@@ -24,7 +25,12 @@ MACHINE_PATHS = re.compile(
     r"/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages|[A-Z]:\\\\Users"
 )
 
-every_notebook = pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+# check("4.3", …) and predict("4.1", …) in a cell
+ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)"', re.MULTILINE)
+
+every_notebook = pytest.mark.parametrize(
+    "path", WORKED + LEARNERS, ids=lambda path: str(path.relative_to(ROOT))
+)
 
 
 def read(path: Path) -> dict:
@@ -45,18 +51,51 @@ def texts(output: dict) -> dict[str, str]:
     return {kind: "".join(lines) for kind, lines in data.items()}
 
 
-def pictures(cell: dict) -> list[str]:
+def plots(cell: dict) -> list[str]:
     return [kind for o in cell["outputs"] for kind in texts(o) if kind.startswith("image/")]
 
 
-def test_parts_1_and_2_are_there():
-    assert {"01_why_tinyframe", "02_setup_and_first_steps"} <= {path.stem for path in COURSE}
+def part_of(path: Path) -> int:
+    return int(path.name[:2])
+
+
+# ---- exercises -----------------------------------------------------------------------------------
+
+
+@every_notebook
+def test_exercises_are_those_of_the_table_in_order(path):
+    asked = [number for cell in code_cells(path) for number in ASKED.findall(source(cell))]
+    assert asked == [exercise.number for exercise in exercises(part_of(path))]
+
+
+@every_notebook
+def test_predictions_come_before_the_cell_that_shows_them(path):
+    cells = code_cells(path)
+    by_number = {exercise.number: exercise for exercise in exercises(part_of(path))}
+    for place, cell in enumerate(cells):
+        for number in ASKED.findall(source(cell)):
+            word = "predict" if by_number[number].shown_by else "check"
+            assert f'{word}("{number}"' in source(cell)
+            if by_number[number].shown_by == "the next cell":
+                assert not ASKED.search(source(cells[place + 1])), number
+
+
+def test_every_part_with_exercises_has_a_notebook():
+    assert set(parts()) <= {part_of(path) for path in LEARNERS}
+
+
+# ---- every notebook -----------------------------------------------------------------------------
 
 
 @every_notebook
 def test_every_code_cell_was_run_once_from_top_to_bottom(path):
     counts = [cell["execution_count"] for cell in code_cells(path)]
     assert counts == list(range(1, len(counts) + 1))
+
+
+@every_notebook
+def test_no_cell_is_empty(path):
+    assert all(source(cell).strip() for cell in read(path)["cells"])
 
 
 @every_notebook
@@ -105,17 +144,17 @@ def test_nearly_all_cells_are_compared(path):
 
 
 @every_notebook
-def test_pictures_are_svg_shown_last_and_carry_a_printed_fact(path):
+def test_plots_are_svg_shown_last_and_carry_a_printed_fact(path):
     for cell in code_cells(path):
-        if pictures(cell):
-            assert set(pictures(cell)) == {"image/svg+xml"}, source(cell)
+        if plots(cell):
+            assert set(plots(cell)) == {"image/svg+xml"}, source(cell)
             assert source(cell).rstrip().endswith("plt.show()"), source(cell)
             assert any(o.get("name") == "stdout" for o in cell["outputs"]), source(cell)
 
 
 @every_notebook
-def test_pictures_have_no_date_and_the_same_names_in_every_run(path):
-    plotting = [source(cell) for cell in code_cells(path) if pictures(cell)]
+def test_plots_have_no_date_and_the_same_names_in_every_run(path):
+    plotting = [source(cell) for cell in code_cells(path) if plots(cell)]
     everything = "\n".join(source(cell) for cell in code_cells(path))
     if plotting:
         assert 'plt.rcParams["svg.hashsalt"] = "tinyframe"' in everything
@@ -139,13 +178,6 @@ def test_it_says_how_long_it_takes_and_what_it_is_for(path):
 
 
 # ---- what is not compared ----------------------------------------------------------------------
-
-
-def sanitized(text: str) -> str:
-    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
-    for regex, replacement in rules:
-        text = re.sub(regex, replacement, text)
-    return text
 
 
 def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:

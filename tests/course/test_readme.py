@@ -1,6 +1,6 @@
 """The READMEs are true: their examples print what is shown, their links, files and lists exist.
 
-`python tests/course/refresh.py README.md tinyframe/README.md` stores what they print now.
+`python -m tests.course.refresh README.md tinyframe/README.md` stores what they print now.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom.build import sanitized
 from tests.course.refresh import (
     COUNT,
     READMES,
@@ -21,7 +22,6 @@ from tests.course.refresh import (
     with_examples,
     with_methods,
 )
-from tests.course.test_notebooks import sanitized
 from tinyframe.codegen import passes
 from tinyframe.codegen.optimize.loops import OptOps
 
