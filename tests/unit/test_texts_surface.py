@@ -11,7 +11,7 @@ import pytest
 from tests.kernels import filled, on_buffer, program_of
 from tinyframe import Context, Device, GlobalCounters, Tensor, Variable, dtypes
 from tinyframe.device import Allocator, Compiled, Compiler, Runner
-from tinyframe.dtype import AddrSpace
+from tinyframe.dtype import AddrSpace, strong_dtype
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop import Ops, UOp
 from tinyframe.uop.ops import GroupOp, PatternMatcher, UPat, graph_rewrite
@@ -26,7 +26,7 @@ NAMES = {
     "tinyframe.uop.symbolic": "sym symbolic_simple",
     "tinyframe.device": "Device Buffer Compiled Allocator Compiler Runner",
     "tinyframe.dtype": "DType dtypes AddrSpace ConstType DTypeLike Invalid InvalidType to_dtype "
-    "least_upper_dtype least_upper_float can_lossless_cast truncate float_to_bf16",
+    "least_upper_dtype least_upper_float can_lossless_cast truncate float_to_bf16 strong_dtype",
     "tinyframe.renderer.cstyle": "CStyleLanguage",
     "tinyframe.codegen": "full_rewrite_to_sink get_program",
     "tinyframe.schedule": "create_schedule kernelize",
@@ -42,9 +42,10 @@ def test_a_name_can_be_imported(module, name):
 
 
 ON_TENSORS = """uop shape dtype device grad schedule kernelize realize numpy tolist item backward
-gradient assign requires_grad data T ndim numel"""
+gradient assign requires_grad data T ndim numel fuse"""
 ON_UOPS = """op dtype src arg tag toposort replace rtag const_like sink variables vars unbind
-substitute simplify ssimplify vmin vmax st render cast bitcast alu where maximum minimum ufix"""
+substitute simplify ssimplify vmin vmax st render cast bitcast alu where maximum minimum ufix
+max min stack valid fuse"""
 
 
 def test_names_on_objects():
@@ -180,6 +181,12 @@ def test_other_names_of_the_same_ops():
     assert Ops.RECIPROCAL is Ops.RECIP
     assert Ops.FLOORDIV is Ops.IDIV
     assert Ops.FLOORMOD is Ops.MOD
+    assert Ops.PARAM is Ops.DEFINE_VAR
+
+
+def test_an_index_is_a_plain_int_and_no_dtype_is_weak():
+    assert dtypes.weakint is dtypes.int
+    assert all(strong_dtype(dtype) is dtype for dtype in dtypes.all)
 
 
 # ---- the UOp and its patterns --------------------------------------------------------------------
