@@ -207,26 +207,26 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
     not side by side), else one for each lane."""
     memory, valid, flat = index.src
     ts, data = terms(flat), _data_in(index)
+    rebuilt = _rebuilt(data, done)
     others = [t for t in ts if t is not None and t is not lane]
     if lane not in valid.ranges and not any(lane in t.ranges for t in others):
         first = total({t: f for t, f in ts.items() if t is not lane}, flat.dtype)
         step = ts.get(lane, 0)
-        return [_place(index, valid, first, done).replace(arg=None if step == 1 else step)]
+        place = _place(index, valid, first, rebuilt, done)
+        return [place.replace(arg=None if step == 1 else step)]
     if any(lane in u.ranges for u in data):  # the indices are a vector that was loaded or computed
         return [
             UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
             for k in range(length(lane))
         ]
     constants = [{lane: UOp.const(dtypes.int, k)} for k in range(length(lane))]
-    return [
-        _place(index, put_constants(valid, k).simplify(), put_constants(flat, k).simplify(), done)
-        for k in constants
-    ]
+    lanes = [(put_constants(valid, k), put_constants(flat, k)) for k in constants]
+    return [_place(index, v.simplify(), f.simplify(), rebuilt, done) for v, f in lanes]
 
 
 def _data_in(index: UOp) -> list[UOp]:
-    """The values that an index's own expressions are computed from: loaded, or a reduce's "
-    "result."""
+    """The values that an index's own expressions are computed from: loaded, or a reduce's
+    result."""
     found = (
         u
         for s in index.src[1:]
@@ -236,17 +236,24 @@ def _data_in(index: UOp) -> list[UOp]:
     return [u for u in found if u.op in (Ops.LOAD, Ops.REDUCE)]
 
 
-def _place(index: UOp, valid: UOp, flat: UOp, done: dict[UOp, UOp]) -> UOp:
-    rebuilt = {u: done[u] for u in _data_in(index) if done[u] is not u}
+def _rebuilt(data: list[UOp], done: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    return {u: done[u] for u in data if done[u] is not u}
+
+
+def _place(index: UOp, valid: UOp, flat: UOp, rebuilt: dict[UOp, UOp], done: dict[UOp, UOp]) -> UOp:
     if rebuilt:
         valid, flat = valid.substitute(rebuilt), flat.substitute(rebuilt)
     return UOp(Ops.INDEX, index.dtype, (done[index.src[0]], valid, flat))
 
 
+def _as_it_is(index: UOp, done: dict[UOp, UOp]) -> UOp:
+    return _place(index, index.src[1], index.src[2], _rebuilt(_data_in(index), done), done)
+
+
 def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
     index = u.src[0]
     if lane is None:
-        return u.replace(src=(_place(index, index.src[1], index.src[2], done),))
+        return u.replace(src=(_as_it_is(index, done),))
     places, vector = _lane_places(index, lane, done), u.dtype.vec(length(lane))
     if len(places) == 1:
         return UOp(Ops.LOAD, vector, (places[0],))
@@ -258,7 +265,7 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
     loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
     if lane is None:
-        place = _place(index, index.src[1], index.src[2], done)
+        place = _as_it_is(index, done)
         return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
     value = _broadcast(value, length(lane))
     places = _lane_places(index, lane, done)

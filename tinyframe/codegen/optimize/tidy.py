@@ -83,8 +83,11 @@ def _same_loops(sink: UOp) -> bool:
     )
 
 
-def _divisions(sink: UOp) -> int:
-    return sum(u.op in (Ops.IDIV, Ops.MOD) for u in sink.toposort())
+def _divisions(root: UOp) -> int:
+    """How many there are below a node."""
+    if root.op in (Ops.RANGE, Ops.CONST):
+        return 0
+    return sum(u.op in (Ops.IDIV, Ops.MOD) for u in root.toposort())
 
 
 def _merge_dimensions(u: UOp) -> UOp | None:
@@ -94,8 +97,9 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     ix, shape = list(u.src[2:]), list(u.arg)
     d = 0
     while d + 1 < len(ix):
-        both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify()
-        if _divisions(ix[d]) + _divisions(ix[d + 1]) > _divisions(both):
+        apart = _divisions(ix[d]) + _divisions(ix[d + 1])
+        both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if apart else ix[d]
+        if apart > _divisions(both):
             ix[d : d + 2], shape[d : d + 2] = [both], [plain(shape[d] * shape[d + 1])]
         else:
             d += 1
