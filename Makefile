@@ -16,5 +16,6 @@ lint:    ## ruff and mypy
 bench:   ## measure beside other libraries; QUICK=1 in two minutes, KEEP=dir keeps all there is
 	$(PYTHON) -m benchmarks.run $(if $(QUICK),--quick) $(if $(KEEP),--keep $(KEEP)) $(ARGS)
 
-course:  ## run the notebooks and the READMEs' examples, and store what they really print
-	$(PYTHON) tests/course/refresh.py
+course:  ## the learners' notebooks and projects from the worked ones, run again; READMEs' examples
+	$(PYTHON) -m classroom course $(ARGS)
+	$(PYTHON) -m tests.course.refresh

@@ -1,30 +1,28 @@
-"""Runs every notebook and every README example again, and stores what they print.
+"""Runs the READMEs' examples again, and stores what they print. (`classroom/build.py` does that for
+notebooks; `make course` runs both.)
 
-    python tests/course/refresh.py                 everything
-    python tests/course/refresh.py README.md course/01_why_tinyframe.ipynb
+    python -m tests.course.refresh                 both READMEs
+    python -m tests.course.refresh README.md
 
-Then read the difference (git diff) before you commit it: these files are what learners see. In a
-README it replaces:
+Then read the difference (git diff) before you commit it: these files are what learners see. It
+replaces:
 
     a ```text block after a ```python block      by what that prints
     a ```text block after <!-- stage: NAME -->   by that stage, as the last ```python block has it
     N in a table row | `path` | N | …            by the file's number of lines
     what stands after <!-- methods -->           by the public methods of Tensor, from docstrings
-
-Notebooks are run in a fresh kernel, from the top, and their metadata is left clean: no times, no
-versions, nothing of the machine.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from classroom.build import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md"]
@@ -37,46 +35,6 @@ METHODS = re.compile(r"(<!-- methods -->\n).*?(<!-- end of methods -->)", re.DOT
 # What a table's cell would take for markup, and code, which it takes as it is.
 MARKDOWN = re.compile(r"`[^`]*`|[|*]")
 TITLE = re.compile(r"^───── (.+?) ─+$", re.MULTILINE)
-
-
-def notebooks() -> list[Path]:
-    return sorted((ROOT / "course").glob("*.ipynb"))
-
-
-def clean_environment() -> dict[str, str]:
-    """This environment without anything that would change what tinyframe prints."""
-    from tinyframe.settings import rows
-
-    kept = {"TINYFRAME_CACHE", "TINYFRAME_DATA", "CC"}
-    env = {name: value for name, value in os.environ.items() if name not in rows().keys() - kept}
-    return env | {"PYTHONPATH": str(ROOT)}
-
-
-# ---- notebooks ----------------------------------------------------------------------------------
-
-
-def refresh_notebook(path: Path) -> None:
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:  # the author's IPython start-up files stay out
-        env = clean_environment() | {"IPYTHONDIR": folder, "JUPYTER_CONFIG_DIR": folder}
-        client = NotebookClient(
-            notebook,
-            timeout=300,
-            kernel_name="python3",
-            record_timing=False,
-            coalesce_streams=True,
-            resources={"metadata": {"path": str(path.parent)}},
-        )
-        client.execute(env=env)
-    kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook.metadata = {"kernelspec": kernelspec, "language_info": {"name": "python"}}
-    for cell in notebook.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = {"tags": tags} if tags else {}
-    nbformat.write(notebook, path)
 
 
 # ---- READMEs ------------------------------------------------------------------------------------
@@ -187,15 +145,10 @@ def as_it_stands(found: re.Match[str]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    wanted = [Path(argument).resolve() for argument in arguments] or [*notebooks(), *READMES]
-    for path in wanted:
+    for path in [Path(argument).resolve() for argument in arguments] or READMES:
         print(path.relative_to(ROOT))
-        if path.suffix == ".ipynb":
-            refresh_notebook(path)
-        else:
-            path.write_text(with_methods(with_counts(with_examples(path.read_text()))))
+        path.write_text(with_methods(with_counts(with_examples(path.read_text()))))
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """The READMEs are true: their examples print what is shown, their links, files and lists exist.
 
-`python tests/course/refresh.py README.md tinyframe/README.md` stores what they print now.
+`python -m tests.course.refresh README.md tinyframe/README.md` stores what they print now.
 """
 
 from __future__ import annotations

@@ -1,0 +1,167 @@
+"""Make what learners get from the worked versions: `python -m classroom course`, or `make course`.
+
+    solutions/course/NN_name.ipynb  ->  course/NN_name.ipynb   solutions cut out, outputs cleared,
+                                                               run again from the top, stored
+    solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
+
+The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
+their metadata is left clean: no times, no versions, nothing of the machine. Read the difference
+(git diff) before you commit it: it is what learners see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from classroom.cut import cut_solutions
+
+ROOT = Path(__file__).resolve().parents[1]
+KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+TIMEOUT = 300  # seconds for one cell
+
+
+def pairs() -> Iterator[tuple[Path, Path]]:
+    """(worked, learner's) of every notebook and every project."""
+    for room, pattern in (("course", "*.ipynb"), ("projects", "*.py")):
+        for worked in sorted((ROOT / "solutions" / room).glob(pattern)):
+            if not worked.name.startswith("_"):
+                yield worked, ROOT / room / worked.name
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m classroom course", description="Make course/ and projects/ from solutions/."
+    )
+    parser.add_argument("names", nargs="*", help="only those with this in their name, such as 04")
+    parser.add_argument(
+        "--check", action="store_true", help="run and write nothing: say what has drifted apart"
+    )
+    asked = parser.parse_args(arguments)
+    chosen = [
+        (worked, learners)
+        for worked, learners in pairs()
+        if not asked.names or any(name in worked.name for name in asked.names)
+    ]
+    if not chosen:
+        print(f"nothing in solutions/ is named like {' or '.join(asked.names)}")
+        return 2
+    if asked.check:
+        found = [text for pair in chosen if (text := drift(*pair))]
+        print("\n".join(found) if found else f"{len(chosen)} in step")
+        return bool(found)
+    for worked, learners in chosen:
+        make(worked, learners)
+    return 0
+
+
+def make(worked: Path, learners: Path) -> None:
+    """Write the learner's version of one, and run both where they are notebooks."""
+    learners.parent.mkdir(exist_ok=True)
+    if worked.suffix == ".py":
+        _say(learners)
+        learners.write_text(cut(worked))
+        return
+    _say(worked)
+    notebook = run(read(worked), worked.parent)
+    _write(notebook, worked)
+    _say(learners)
+    _write(run(cut_notebook(notebook), learners.parent), learners)
+
+
+def drift(worked: Path, learners: Path) -> str:
+    """What is different between the learner's version and what cutting would make; "" if nothing.
+
+    Sources only, nothing is run: what cells print, nbval compares.
+    """
+    name = learners.relative_to(ROOT)
+    if not learners.exists():
+        return f"{name} is missing: make course writes it"
+    if worked.suffix == ".py":
+        same = cut(worked) == learners.read_text()
+        return "" if same else f"{name} is not {worked.relative_to(ROOT)} with its solutions cut"
+    expected, stored = cut_notebook(read(worked)).cells, read(learners).cells
+    for number, (one, other) in enumerate(zip(expected, stored, strict=False)):
+        if _content(one) != _content(other):
+            return f"{name}: cell {number} is not that of {worked.relative_to(ROOT)}, cut"
+    if len(expected) != len(stored):
+        return f"{name} has {len(stored)} cells, and {worked.relative_to(ROOT)} {len(expected)}"
+    return ""
+
+
+def cut(worked: Path) -> str:
+    """The text of a worked script without its solutions; ValueError names file and line."""
+    try:
+        return cut_solutions(worked.read_text())
+    except ValueError as error:
+        raise ValueError(f"{worked.relative_to(ROOT)}: {error}") from None
+
+
+def cut_notebook(worked: Any) -> Any:
+    """A copy without solutions, outputs and counts. ValueError names the cell."""
+    import nbformat
+
+    learners = nbformat.from_dict(worked)
+    for number, cell in enumerate(learners.cells):
+        if cell.cell_type == "code":
+            try:
+                cell.source = cut_solutions(cell.source)
+            except ValueError as error:
+                raise ValueError(f"cell {number}, {error}") from None
+            cell.outputs, cell.execution_count = [], None
+    return learners
+
+
+def read(path: Path) -> Any:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def run(notebook: Any, folder: Path) -> Any:
+    """The notebook with what its cells print, run from the top in a fresh kernel in `folder`."""
+    from nbclient import NotebookClient
+
+    with tempfile.TemporaryDirectory() as apart:  # the author's IPython start-up files stay out
+        env = clean_environment() | {"IPYTHONDIR": apart, "JUPYTER_CONFIG_DIR": apart}
+        client = NotebookClient(
+            notebook,
+            timeout=TIMEOUT,
+            kernel_name="python3",
+            record_timing=False,
+            coalesce_streams=True,
+            resources={"metadata": {"path": str(folder)}},
+        )
+        client.execute(env=env)
+    notebook.metadata = {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        cell.metadata = {"tags": tags} if tags else {}
+    return notebook
+
+
+def clean_environment() -> dict[str, str]:
+    """This environment without anything that would change what tinyframe prints."""
+    from tinyframe.settings import rows
+
+    kept = {"TINYFRAME_CACHE", "TINYFRAME_DATA", "CC"}
+    env = {name: value for name, value in os.environ.items() if name not in rows().keys() - kept}
+    return env | {"PYTHONPATH": str(ROOT)}
+
+
+def _content(cell: Any) -> tuple[str, str, tuple[str, ...]]:
+    return cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ()))
+
+
+def _write(notebook: Any, path: Path) -> None:
+    import nbformat
+
+    nbformat.write(notebook, path)
+
+
+def _say(path: Path) -> None:
+    print(path.relative_to(ROOT), flush=True)

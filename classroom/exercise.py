@@ -1,0 +1,122 @@
+"""An exercise is a row of a table; a check says what an answer is worth.
+
+    Exercise("4.5", "two-kernels", "Two kernels", check=two_kernels, hints=("…", "…"))
+
+A check is given the answer. It returns a sentence on what a right answer shows, or raises `Wrong`
+(never with the solution in it) or `Open`. `judge` calls it with a limit on time, so that an answer
+which raises, loops or has the wrong type becomes a sentence too. The learner's `check` and the
+grader both call `judge`.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from classroom.limit import OutOfTime, time_limit
+
+State = Literal["right", "wrong", "open"]
+
+# Frames from here are not the learner's: the checks, the framework, Python itself.
+_ROOT = Path(__file__).resolve().parents[1]
+_NOT_THE_LEARNERS = (
+    str(_ROOT / "classroom"),
+    str(_ROOT / "tinyframe"),
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    "<frozen",
+)
+
+
+class Wrong(Exception):
+    """The answer is wrong: a sentence, and the case that shows it."""
+
+    def __init__(self, text: str, case: str = "", expected: Any = "", got: Any = ""):
+        super().__init__(text)
+        named = {"case": case, "expected": expected, "got": got}
+        self.rows = tuple((name, str(value)) for name, value in named.items() if value != "")
+
+
+class Open(Exception):
+    """There is no answer yet; a sentence on what is missing, or nothing to say."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a part.
+
+    name: what progress is kept under; it stays when an update of the course moves the number, and
+        changes when the exercise becomes another one.
+    seconds: how long a check may take.
+    shown_by: of a prediction, the place that shows what really happens ("the next cell").
+    """
+
+    number: str
+    name: str
+    title: str
+    check: Callable[[Any], str]
+    hints: tuple[str, ...]
+    shown_by: str = ""
+    seconds: float = 10.0
+
+    @property
+    def part(self) -> int:
+        return int(self.number.split(".")[0])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found: `rows` are (label, value) of the case that went wrong."""
+
+    exercise: Exercise
+    state: State
+    text: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+def judge(exercise: Exercise, answer: Any) -> Outcome:
+    """What this answer is worth. Only KeyboardInterrupt gets out of here."""
+    if is_untouched(answer):
+        return Outcome(exercise, "open")
+    try:
+        with time_limit(exercise.seconds):
+            return Outcome(exercise, "right", exercise.check(answer))
+    except Open as nothing:
+        return Outcome(exercise, "open", str(nothing))
+    except Wrong as wrong:
+        return Outcome(exercise, "wrong", str(wrong), wrong.rows)
+    except OutOfTime as stopped:
+        text = f"It was stopped after {exercise.seconds:g} seconds. Is there a loop without an end?"
+        return Outcome(exercise, "wrong", text, _place(stopped.__traceback__))
+    except (Exception, SystemExit) as error:
+        name, words = type(error).__name__, " ".join(str(error).split())
+        words = words if len(words) <= 300 else words[:300] + " …"
+        text = f"Your answer raised {name}: {words}" if words else f"Your answer raised {name}."
+        return Outcome(exercise, "wrong", text, _place(error.__traceback__))
+
+
+def is_untouched(answer: Any) -> bool:
+    """Whether this is what the learner's version begins with: `...`, or nothing at all."""
+    if isinstance(answer, (tuple, list)):
+        return any(item is ... for item in answer)
+    if isinstance(answer, dict):
+        return any(item is ... for item in answer.values())
+    return answer is None or answer is ...
+
+
+def _place(traceback: TracebackType | None) -> tuple[tuple[str, str], ...]:
+    """The learner's own line that was running, as a row; none where there is no such line."""
+    found = None
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_NOT_THE_LEARNERS):
+            found = (file, traceback.tb_lineno, traceback.tb_frame.f_globals)
+        traceback = traceback.tb_next
+    if found is None:
+        return ()
+    line = linecache.getline(*found).strip()
+    return (("your line", f"{found[1]}: `{line}`" if line else str(found[1])),)

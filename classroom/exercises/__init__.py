@@ -1,0 +1,39 @@
+"""The exercises of every part: `part_04.py` has those of part 4, in a table `EXERCISES`."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from classroom.exercise import Exercise
+
+
+def parts() -> dict[int, str]:
+    """The parts that have exercises, and their titles."""
+    return {number: import_module(module).TITLE for number, module in _modules().items()}
+
+
+@cache
+def exercises(part: int) -> tuple[Exercise, ...]:
+    """Those of a part, in order; none where there is no such part."""
+    module = _modules().get(part)
+    return tuple(import_module(module).EXERCISES) if module else ()
+
+
+def find(number: str) -> Exercise:
+    """The exercise of that number. LookupError, with those there are, where there is none."""
+    number = str(number)
+    part = number.split(".")[0]
+    there = exercises(int(part)) if part.isdecimal() else ()
+    for exercise in there:
+        if exercise.number == number:
+            return exercise
+    known = f"; part {part} has {there[0].number} to {there[-1].number}" if there else ""
+    raise LookupError(f"There is no exercise {number!r}{known}.")
+
+
+@cache
+def _modules() -> dict[int, str]:
+    names = [m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("part_")]
+    return {int(name.removeprefix("part_")): f"{__name__}.{name}" for name in sorted(names)}

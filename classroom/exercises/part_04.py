@@ -1,0 +1,421 @@
+"""Part 4, lazy evaluation: what an answer has to do."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from classroom.ask import (
+    call,
+    count,
+    describe,
+    fresh_sizes,
+    fresh_tensor,
+    kernels,
+    predicts,
+    runs_as,
+    same_values,
+    wants,
+)
+from classroom.exercise import Exercise, Wrong
+from tinyframe import GlobalCounters, Tensor
+from tinyframe.uop import Ops, UOp
+
+TITLE = "Lazy evaluation"
+
+# Nodes that are stored because somebody said so: where a kernel is asked for, they are no design.
+FORCED = (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN)
+
+
+# ---- what the predictions are about, done for real ----------------------------------------------
+
+
+def kernels_of_a_table() -> int:
+    x = fresh_tensor(*fresh_sizes(1))
+    before = GlobalCounters.kernel_count
+    table = x.reshape(-1, 1) * x.reshape(1, -1)
+    _ = (table + 1).shape
+    return GlobalCounters.kernel_count - before
+
+
+def additions_after_doubling() -> int:
+    t = Tensor([1.0, 2.0, 3.0])
+    for _ in range(60):
+        t = t + t
+    return len(nodes(t, Ops.ADD))
+
+
+def kernels_of_a_view() -> int:
+    a = Tensor.zeros(6, 8).contiguous().realize()
+    return kernels(a.T.flip(0).reshape(2, 24)[:, 4:20].expand(2, 16))
+
+
+def kernels_of_five() -> tuple[int, ...]:
+    a, b = (Tensor.zeros(64, 64).contiguous().realize() for _ in range(2))
+    expressions = [
+        (a + b).relu().sum(),
+        a / a.sum(axis=1, keepdim=True),
+        a / a.sum(),
+        (a @ b).relu(),
+        (a @ b) @ b,
+    ]
+    return tuple(kernels(e) for e in expressions)
+
+
+def kernels_of_31_and_32_rows() -> tuple[int, ...]:
+    rows = [Tensor.zeros(n, 64).contiguous().realize() for n in (31, 32)]
+    return tuple(kernels(a / a.sum(axis=1, keepdim=True)) for a in rows)
+
+
+def plan_after_an_assign() -> list[float]:
+    a = Tensor([1.0, 2.0, 3.0]).realize()
+    later = a * 100
+    a.assign(a + 1).realize()
+    return later.tolist()
+
+
+def plan_reads_new_values() -> bool:
+    return plan_after_an_assign() == [200.0, 300.0, 400.0]
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def nodes(tensor: Tensor, op: Ops) -> list[UOp]:
+    """The nodes of an op in the graph of a Tensor, each once."""
+    return [u for u in tensor.uop.toposort() if u.op is op]
+
+
+def count_nodes(answer: Any) -> str:
+    """answer(tensor, op): how many nodes of an op a graph has."""
+    a, b = fresh_tensor(5), fresh_tensor(5)
+    shared = a * b
+    cases = [
+        ("`a * b + a`, Ops.MUL", a * b + a, Ops.MUL),
+        ("`a + b`, Ops.MUL", a + b, Ops.MUL),
+        ("`(a * b) + (a * b)`, Ops.MUL", shared + a * b, Ops.MUL),
+        ("`a * b + a`, Ops.BUFFER", a * b + a, Ops.BUFFER),
+    ]
+    chain = a
+    for _ in range(random.randint(3, 30)):
+        chain = chain * a + b
+    cases.append(("a chain `((a * a + b) * a + b) …`, Ops.ADD", chain, Ops.ADD))
+    for case, tensor, op in cases:
+        got = call(answer, tensor, op)
+        wants(got, int, "a whole number", case)
+        if got != len(nodes(tensor, op)):
+            raise Wrong("Another number.", case, len(nodes(tensor, op)), got)
+    return "Each node is counted once, however many others use it: a graph, not a tree."
+
+
+def large_tree(answer: Any) -> str:
+    """answer(a): a graph of at most 40 nodes that would be a tree of over a million."""
+    tensor = call(answer, fresh_tensor(5))
+    wants(tensor, Tensor, "a Tensor")
+    leaves: dict[UOp, int] = {}
+    for u in tensor.uop.toposort():
+        leaves[u] = sum(leaves[s] for s in u.src) if u.src and u.op is not Ops.BUFFER else 1
+    found, size = leaves[tensor.uop], len(leaves)
+    asked = "at most 40 nodes, and as a tree more than 1000000 leaves"
+    if size > 40 or found <= 1_000_000:
+        raise Wrong(
+            "Not yet." if size <= 40 else "The graph is too large.",
+            expected=asked,
+            got=f"{count(size, 'node')}, {found if found < 10**9 else 'over 10^9'} leaves",
+        )
+    return (
+        "Sharing is what keeps a graph small: written out, this one would be over a million terms."
+    )
+
+
+def multiply_add(answer: Any) -> str:
+    """answer(a, b): the graph of a * b + a, made of UOps."""
+    a, b = fresh_tensor(5), fresh_tensor(5)
+    got = call(answer, a.uop, b.uop)
+    wants(got, UOp, "a UOp")
+    _same_graph(got, (a * b + a).uop, "`a * b + a`")
+    return "It is not only equal to what `a * b + a` builds: it is that very object."
+
+
+def dot_product(answer: Any) -> str:
+    """answer(a, b): the graph of (a * b).sum(), made of UOps."""
+    for n in (5, *fresh_sizes(1)):
+        a, b = fresh_tensor(n), fresh_tensor(n)
+        got = call(answer, a.uop, b.uop)
+        wants(got, UOp, "a UOp")
+        _same_graph(got, (a * b).sum().uop, "`(a * b).sum()`" if n == 5 else "another length")
+    return "A dot product is three nodes: what Tensor's methods do is build nodes, nothing else."
+
+
+def _same_graph(got: UOp, expected: UOp, case: str) -> None:
+    if got is expected:
+        return
+    found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
+    text = "The graph is another one."
+    if got.op is expected.op:
+        for field in ("dtype", "arg"):
+            if getattr(got, field) != getattr(expected, field):
+                text = f"The last node has the right op, and another {field}."
+    raise Wrong(text, case, got=f"{describe(got)}, made of {' '.join(found) or 'nothing'}")
+
+
+def bytes_touched(answer: Any) -> str:
+    """answer(items): the bytes of all buffers that a schedule's items name, item by item."""
+    n, m = fresh_sizes(2)
+    cases = [
+        ("`(a + b).sum()`, a and b of 5 floats", lambda: (fresh_tensor(5) + fresh_tensor(5)).sum()),
+        ("`a / a.sum()`, a of 5 floats: two items", lambda: (a := fresh_tensor(5)) / a.sum()),
+        ("a sum over rows of another size", lambda: fresh_tensor(n, m).sum(axis=1)),
+    ]
+    for case, make in cases:
+        tensor = make()
+        items = tensor.schedule()
+        expected = sum(buf.size * buf.dtype.itemsize for item in items for buf in item.bufs)
+        got = call(answer, items)
+        wants(got, int, "a whole number of bytes", case)
+        if got != expected:
+            raise Wrong("Another number of bytes.", case, expected, got)
+    return "A schedule knows all memory that will be read and written before a single byte is."
+
+
+def anti_transpose(answer: Any) -> str:
+    """answer(a): a mirrored on its other diagonal, without a kernel."""
+    n, m = fresh_sizes(2)
+    for rows, columns, case in ((2, 3, "a of shape (2, 3)"), (n, m, "another shape")):
+        a = fresh_tensor(rows, columns)
+        got = call(answer, a)
+        wants(got, Tensor, "a Tensor", case)
+        if kernels(got):
+            raise Wrong("It would run a kernel.", case, "no kernel", count(kernels(got), "kernel"))
+        same_values(got, a.numpy()[::-1, ::-1].T, case)
+    return "Not one number was moved: each is found in another order by arithmetic on indices."
+
+
+def cut_in_two(answer: Any) -> str:
+    """answer(a): the values of a * 2 + 1, in two kernels."""
+    a = fresh_tensor(*fresh_sizes(2))
+    got = call(answer, a)
+    wants(got, Tensor, "a Tensor", "`a * 2 + 1`")
+    runs_as(got, 2, "`a * 2 + 1`")
+    expected = a.numpy() * 2 + 1
+    same_values(got, expected, "`a * 2 + 1`")
+    return "The values are the same; what is stored between is written once and read once more."
+
+
+def one_less(answer: Any) -> str:
+    """answer(a): the values of a.sum(0) / a.sum(0).sum(), in two kernels."""
+    a = fresh_tensor(*fresh_sizes(2))
+    case = "`a.sum(axis=0) / a.sum(axis=0).sum()`"
+    got = call(answer, a)
+    wants(got, Tensor, "a Tensor", case)
+    if any(u.op in FORCED for u in got.uop.toposort()):
+        raise Wrong("Nothing has to be stored by hand here.", case)
+    runs_as(got, 2, case)
+    sums = a.numpy().sum(0)
+    same_values(got, sums / sums.sum(), case)
+    return (
+        "Fusion does what you wrote, in as few kernels as it can; it does not look for another "
+        "formula. That part is yours."
+    )
+
+
+def exactly_three(answer: Any) -> str:
+    """answer(a): any expression of a square a that becomes three kernels by itself."""
+    (n,) = fresh_sizes(1)
+    _designed(call(answer, fresh_tensor(n, n)), 3, "a square `a` of more than 32 rows")
+    return "Three kernels, and each of the two cuts has a reason that you can name."
+
+
+def any_number(answer: Any) -> str:
+    """answer(a, n): an expression of a square a that becomes n kernels by itself."""
+    (size,) = fresh_sizes(1)
+    for n in (1, 2, 3, random.randint(4, 7)):
+        tensor = call(answer, fresh_tensor(size, size), n)
+        _designed(tensor, n, f"n = {n}" if n <= 3 else "a larger n")
+    return "Kernel counts are no accident: you can say beforehand what an expression becomes."
+
+
+def _designed(tensor: Any, wanted: int, case: str) -> None:
+    """Wrong unless a Tensor becomes so many kernels, with nothing stored by hand."""
+    wants(tensor, Tensor, "a Tensor", case)
+    for u in tensor.uop.toposort():
+        if u.op in FORCED:
+            raise Wrong(f"It says {u.op.name}: it has to come apart by itself.", case)
+        if u.op is Ops.THREEFRY:
+            raise Wrong("Random numbers bring kernels of their own.", case)
+    runs_as(tensor, wanted, case)
+
+
+EXERCISES = (
+    Exercise(
+        "4.1",
+        "lazy-table-kernels",
+        "How many kernels have run",
+        predicts(kernels_of_a_table),
+        (
+            "Did anybody ask for a number?",
+            "A shape is known without its values. What else does the cell look at?",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.2",
+        "lazy-count-nodes",
+        "Count the nodes of an op",
+        count_nodes,
+        (
+            "`t.uop.toposort()` gives every node of the graph once.",
+            "Go through them, and count those whose `.op is op`.",
+        ),
+    ),
+    Exercise(
+        "4.3",
+        "lazy-doubling",
+        "How many ADD nodes after 60 doublings",
+        predicts(additions_after_doubling),
+        (
+            "What are the two sources of `t + t`?",
+            "Each turn of the loop makes one new node, and uses one old node twice.",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.4",
+        "lazy-large-tree",
+        "A small graph that is a large tree",
+        large_tree,
+        (
+            "Each time that a value is used twice, the tree below it counts twice.",
+            "A loop: how often does a number double until it is above a million?",
+        ),
+    ),
+    Exercise(
+        "4.5",
+        "lazy-multiply-add",
+        "Build `a * b + a` from UOps",
+        multiply_add,
+        (
+            "`UOp(op, dtype, sources)`: the sources are a tuple of UOps.",
+            "First the product, `UOp(Ops.MUL, a.dtype, (a, b))`; it is the first source of the ADD.",
+        ),
+    ),
+    Exercise(
+        "4.6",
+        "lazy-dot-product",
+        "Build `(a * b).sum()` from UOps",
+        dot_product,
+        (
+            "Print `summary` of what `(a * b).sum()` builds, and read it from the top.",
+            "Three nodes: MUL; REDUCE_AXIS, whose arg is `(Ops.ADD, (0,))`; RESHAPE, whose arg is "
+            "the shape `()`.",
+        ),
+    ),
+    Exercise(
+        "4.7",
+        "lazy-bytes-touched",
+        "Bytes of a schedule",
+        bytes_touched,
+        (
+            "Two loops, one inside the other: items, and each item's `bufs`.",
+            "A Buffer has a `size` in elements, and `nbytes`.",
+        ),
+    ),
+    Exercise(
+        "4.8",
+        "lazy-view-kernels",
+        "Kernels of four movements",
+        predicts(kernels_of_a_view),
+        (
+            "Which of these methods computes a new number?",
+            "If only places change, what is there for a kernel to do?",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.9",
+        "lazy-anti-transpose",
+        "Mirrored on the other diagonal, without a kernel",
+        anti_transpose,
+        (
+            "On paper: where does the number in the bottom right corner go? And in the top right?",
+            "Both axes reversed (`flip`), and then rows and columns exchanged.",
+        ),
+    ),
+    Exercise(
+        "4.10",
+        "lazy-five-counts",
+        "Kernels of five expressions",
+        predicts(kernels_of_five),
+        (
+            "For each: is there a reduce whose result is needed inside another loop?",
+            "A row's sum is complete before the row is divided. The whole sum is complete only "
+            "at the very end. And of a product that is needed 64 times?",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.11",
+        "lazy-31-and-32-rows",
+        "31 rows, 32 rows",
+        predicts(kernels_of_31_and_32_rows),
+        (
+            "Look at the three conditions for a reduce in the list above.",
+            "How many independent sums are there, and how many does the rule want?",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.12",
+        "lazy-cut-in-two",
+        "Break fusion on purpose",
+        cut_in_two,
+        (
+            "Which method says: have this in memory?",
+            "`contiguous()`, on what lies between the two operations.",
+        ),
+    ),
+    Exercise(
+        "4.13",
+        "lazy-plan-after-assign",
+        "A plan that meets an assign",
+        predicts(plan_reads_new_values),
+        (
+            "When does `later` read the memory of `a`?",
+            "A plan holds the name of a buffer, and no copy of what is in it.",
+        ),
+        shown_by="the next cell",
+    ),
+    Exercise(
+        "4.14",
+        "lazy-one-less",
+        "The same values, one kernel less",
+        one_less,
+        (
+            "Why are there three? Ask `why`.",
+            "The sum of the columns' sums is the sum of everything. Who then still needs "
+            "`a.sum(axis=0)` twice?",
+        ),
+    ),
+    Exercise(
+        "4.15",
+        "lazy-exactly-three",
+        "Exactly three kernels",
+        exactly_three,
+        (
+            "What makes two? Take that, and make its result need the same again.",
+            "The loop over rows and columns above: which step of it has three?",
+        ),
+    ),
+    Exercise(
+        "4.16",
+        "lazy-any-number",
+        "Exactly n kernels",
+        any_number,
+        (
+            "Find a step that always adds one kernel to what is there.",
+            "One step: a matrix product. Or a sum along the other axis than the step before.",
+        ),
+    ),
+)

@@ -1,0 +1,55 @@
+"""How far a learner is: `progress()` in a notebook, `python -m classroom progress` in a shell."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from classroom.exercises import exercises, parts
+from classroom.learner import record
+
+NOWHERE = (
+    "Progress is kept in my_course/, the learner's copy of the course, which "
+    "python3 start.py makes. This is not in one."
+)
+HEADINGS = ("part", "", "done", "open", "predictions right first time")
+
+
+def rows(file: Path | None) -> tuple[list[tuple[str, ...]], str]:
+    """A row for each part under HEADINGS, and what there is to say beside."""
+    noted, said = record.read(file) if file else ({}, NOWHERE)
+    table = []
+    for part, title in parts().items():
+        all_of_it = exercises(part)
+        done = sum(noted.get(e.name, {}).get("done", False) for e in all_of_it)
+        still = [e.number for e in all_of_it if not noted.get(e.name, {}).get("done", False)]
+        guesses = [noted[e.name]["first"] for e in all_of_it if e.shown_by and e.name in noted]
+        first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
+        table.append((str(part), title, f"{done}/{len(all_of_it)}", " ".join(still) or "-", first))
+    return table, said
+
+
+def table(file: Path | None) -> tuple[str, str]:
+    """The progress kept in a file, as text and as HTML."""
+    body, said = rows(file)
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *body, strict=True)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+             for row in (HEADINGS, *body)]  # fmt: skip
+    text = "\n".join([*lines, *([said] if said else [])])
+
+    def cells(row: tuple[str, ...], tag: str) -> str:
+        left = ' style="text-align: left"'
+        return "".join(f"<{tag}{left}>{html.escape(cell)}</{tag}>" for cell in row)
+
+    trs = [f"<tr>{cells(HEADINGS, 'th')}</tr>", *[f"<tr>{cells(row, 'td')}</tr>" for row in body]]
+    after = f"<p>{html.escape(said)}</p>" if said else ""
+    return text, f"<table>{''.join(trs)}</table>{after}"
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        print("python -m classroom progress: exercises done, part by part; it takes no arguments")
+        return 0 if set(arguments) <= {"-h", "--help"} else 2
+    # At the root of the repository, the copy is one step down.
+    print(table(record.place() or record.place(Path.cwd() / record.COPY))[0])
+    return 0

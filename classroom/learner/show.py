@@ -1,0 +1,85 @@
+"""What a check says, below its cell: HTML with a text beside it; outside a notebook, the text.
+
+A sign, a word and a colour say the same thing. Text keeps the colour of the page, so it can be read
+on light and on dark.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from classroom.exercise import Outcome
+
+SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "hint": "?", "note": "!"}
+COLORS = {"right": "#2e9e5b", "wrong": "#d1603d", "open": "#8a8f98", "hint": "#4a90d9"}
+BOX = (
+    "border-left: 4px solid {color}; padding: 0.3em 0.8em; margin: 0.3em 0; "
+    "max-width: 60em; line-height: 1.45"
+)
+LABEL = (
+    "text-align: left; vertical-align: top; padding: 0 1em 0 0; font-weight: normal; opacity: 0.75"
+)
+VALUE = "text-align: left; vertical-align: top; padding: 0"
+
+
+def outcome(found: Outcome, note: str = "") -> None:
+    """Show what a check found."""
+    exercise = found.exercise
+    words = found.text
+    if exercise.shown_by and found.state == "right":
+        words = f"{exercise.shown_by.capitalize()} shows it."
+    elif exercise.shown_by and found.state == "wrong" and not words:
+        words = f"{exercise.shown_by.capitalize()} shows what happens."
+    elif found.state == "open" and not words:
+        words = exercise.title + "."
+    head = f"{exercise.number} {found.state}."
+    message(found.state, head, words, found.rows, note)
+
+
+def message(
+    kind: str, head: str, words: str, rows: tuple[tuple[str, str], ...] = (), note: str = ""
+) -> None:
+    """A sign and a bold beginning, a sentence, rows of (label, value), a smaller note."""
+    sign = SIGNS[kind]
+    width = max((len(label) for label, _ in rows), default=0)
+    lines = [" ".join(part for part in (sign, head, words) if part)]
+    lines += [f"    {label:{width}}  {value}" for label, value in rows]
+    lines += [note] * bool(note)
+
+    body = f"<strong>{sign} {html.escape(head)}</strong> {_inline(words)}"
+    if rows:
+        cells = [
+            f'<tr style="background: none"><th style="{LABEL}">{html.escape(label)}</th>'
+            f'<td style="{VALUE}">{_inline(value)}</td></tr>'
+            for label, value in rows
+        ]
+        body += f'<table style="margin: 0.3em 0 0 0; font-size: inherit">{"".join(cells)}</table>'
+    if note:
+        body += f"<br><em>{_inline(note)}</em>"
+    box = BOX.format(color=COLORS.get(kind, COLORS["open"]))
+    both("\n".join(lines), f'<div style="{box}">{body}</div>')
+
+
+def both(text: str, as_html: str) -> None:
+    """Shown as HTML where that can be seen, else printed as text."""
+    if _in_notebook():
+        from IPython.display import publish_display_data
+
+        publish_display_data({"text/plain": text, "text/html": as_html})
+    else:
+        print(text)
+
+
+def _in_notebook() -> bool:
+    """Whether an IPython kernel runs this."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def _inline(words: str) -> str:
+    """HTML of a sentence, in which `code` is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(words, quote=False))
