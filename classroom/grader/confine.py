@@ -107,6 +107,7 @@ def main() -> None:
     told = json.loads(sys.argv[1])
     os.chdir(told["work"])
     os.umask(0o077)
+    os.nice(5)  # the warden goes first, however many processes there will be
     linux = sys.platform == "linux"
     if linux and told["hide"]:
         hide(told["hide"])

@@ -15,7 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tinyframe import Tensor, dtypes
+from tinyframe import Context, Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.uop.node import Ops
 
 
 @dataclass(frozen=True)
@@ -32,4 +35,13 @@ class Expression:
 
     def kernels(self) -> int:
         """How many kernels realizing it takes."""
-        return sum(item.ast.op.name == "SINK" for item in self.function()().schedule())
+        return sum(item.ast.op is Ops.SINK for item in self.function()().schedule())
+
+    def op(self) -> str:
+        """The name of the op that its graph ends with, movement aside."""
+        return self.function()().uop.base.op.name
+
+    def source(self) -> str:
+        """The C source of its last kernel with its loops as written, the same on every machine."""
+        with Context(NOOPT=1):
+            return get_program(self.function()().schedule()[-1].ast, CStyleLanguage()).src

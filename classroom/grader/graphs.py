@@ -233,7 +233,7 @@ def _buffer(argument: list, dtype: DType, arrays: list[np.ndarray], rebuilt: Reb
 
 
 def dtype_name(dtype: DType) -> str:
-    """"float" of dtypes.float."""
+    """ "float" of dtypes.float."""
     return INVERSE_DTYPES_DICT[dtype.scalar().name]
 
 

@@ -68,13 +68,16 @@ def read_submission(path: Path) -> bytes:
         return file.read(MOST_BYTES + 1)
 
 
+# The whole file of tasks, where there is one; else what a release has of it.
+TASKS = (ROOT / "solutions" / "projects" / "tasks", ROOT / "classroom" / "projects")
+
+
 def tasks_of(name: str) -> Path:
     """The file of tasks of a project, such as "01_tensor_basics"."""
-    folders = [ROOT / "solutions" / "projects", ROOT / "classroom" / "projects"]
-    for folder in folders:
-        if (path := folder / f"{name}_tasks.py").is_file():
+    for folder in TASKS:
+        if (path := folder / f"{name}.py").is_file():
             return path
-    known = sorted({p.name.removesuffix("_tasks.py") for f in folders for p in f.glob("*_tasks.py")})
+    known = sorted({path.stem for folder in TASKS for path in folder.glob("*.py")})
     raise CannotGrade(f"there is no project {name!r}; there are: {', '.join(known) or 'none'}")
 
 
@@ -205,7 +208,7 @@ def grade(
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
     lines = source.decode("utf-8", errors="replace").splitlines()
     report = Report(project.title, str(path), project.points, project.elsewhere, protection.rows())
-    original = ROOT / "projects" / f"{tasks.name.removesuffix('_tasks.py')}.py"
+    original = ROOT / "projects" / tasks.name
     if not source.strip():
         report.notes.append("The file is empty. Is it saved?")
     elif original.is_file() and original.read_bytes() == source:
@@ -244,7 +247,7 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
     except Raised as error:
         return _row(check, f"raised {error}", line=error.line, text=_text(lines, error.line))
     except Exception as error:
-        return _row(check, f"an answer of another form ({type(error).__name__} in judging it)")
+        return _row(check, f"an answer of another form than was asked for ({type(error).__name__})")
 
 
 def _row(

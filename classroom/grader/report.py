@@ -11,6 +11,8 @@ import csv
 import io
 import json
 import os
+import shutil
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -71,6 +73,13 @@ class Report:
     def is_full(self) -> bool:
         return self.score == self.of > 0
 
+    def tasks(self) -> dict[str, list[Row]]:
+        """The rows, task by task."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(row.task, []).append(row)
+        return found
+
     def result(self) -> str:
         text = f"{self.score} of {self.of} points"
         if self.elsewhere:
@@ -95,14 +104,16 @@ def table(report: Report) -> str:
     rows.add_column("task", no_wrap=True)
     rows.add_column("points", justify="right", no_wrap=True)
     rows.add_column("what was found", overflow="fold")
-    for row in report.rows:
-        found = Text(f"{row.shows}: ", style="bold" if not row.passed else "")
-        found.append("right" if row.passed else row.found, style="green" if row.passed else "red")
-        if row.where:
-            found.append(f"\n{row.where}", style="cyan")
-        if not row.passed:
-            found.append(f"\nhint: {row.hint}", style="dim")
-        rows.add_row(row.task, f"{row.points}/{row.of}", found)
+    for task, checks in report.tasks().items():
+        points = f"{sum(row.points for row in checks)}/{sum(row.of for row in checks)}"
+        same = len({row.found for row in checks}) == 1  # all right, all open, or none asked
+        lines: list[tuple[str, str]] = []
+        for row in checks[:1] if same else checks:
+            found = "right" if row.passed else row.found
+            lines.append((found if same else f"{row.shows}: {found}", _COLORS[row.passed]))
+            lines += [(text, "cyan") for text in [row.where] if text]
+            lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
+        rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
     terminal = Console(file=io.StringIO(), highlight=False, width=_width(), force_terminal=_color())
     terminal.print(rows)
     for note in report.notes:
@@ -117,15 +128,14 @@ def table(report: Report) -> str:
     return "\n".join(line.rstrip() for line in terminal.file.getvalue().splitlines())
 
 
-def _color() -> bool:
-    import sys
+_COLORS = {True: "green", False: "red"}
 
+
+def _color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _width() -> int:
-    import shutil
-
     return max(60, min(110, shutil.get_terminal_size((100, 24)).columns))
 
 

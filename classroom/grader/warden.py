@@ -129,7 +129,9 @@ class Warden:
 
     def disk(self) -> str | None:
         size, files = disk_use(self.folder, self.limits["files"])
-        return "disk" if size > self.limits["disk"] else "files" if files > self.limits["files"] else None  # fmt: skip  # noqa: E501
+        if size > self.limits["disk"]:
+            return "disk"
+        return "files" if files > self.limits["files"] else None
 
     def drain(self, out: int) -> bool:
         """Takes what was printed; False where no more can come."""
@@ -151,6 +153,7 @@ class Warden:
         By SIGSTOP first: what makes new processes as fast as it can is made to stand still.
         """
         until = time.monotonic() + 5
+        self.child.kill()  # in a PID namespace all the others go with it, at once
         while time.monotonic() < until:
             for number in (signal.SIGSTOP, signal.SIGKILL):
                 for pid in descendants(os.getpid()):
