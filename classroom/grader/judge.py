@@ -55,17 +55,30 @@ def read_submission(path: Path) -> bytes:
     if path.is_symlink() or path.absolute().parent.is_symlink():
         raise CannotGrade(f"{path} is a symbolic link; give the file that it leads to")
     try:
-        found = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         raise CannotGrade(f"{path} cannot be read: {error.strerror}") from None
-    with open(found, "rb") as file:
-        status = os.fstat(found)
+    try:
+        status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise CannotGrade(f"{path} is not a file")
         if status.st_size > MOST_BYTES:
             size = status.st_size / 1e6
             raise CannotGrade(f"{path} has {size:.1f} MB; a project's file has at most 1 MB")
-        return file.read(MOST_BYTES + 1)
+        return os.read(file, MOST_BYTES)
+    finally:
+        os.close(file)
+
+
+def why_not_python(source: bytes) -> str:
+    """What keeps these bytes from being a program at all; empty where nothing does."""
+    if not source.strip():
+        return "the file is empty; is it saved?"
+    try:
+        source.decode()
+    except UnicodeDecodeError as error:
+        return f"the file is not text in UTF-8 (byte {error.start})"
+    return "the file has null bytes in it" if b"\0" in source else ""
 
 
 # The whole file of tasks, where there is one; else what a release has of it.
@@ -206,16 +219,16 @@ def grade(
     source = read_submission(path)
     project = load_project(tasks)
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
-    lines = source.decode("utf-8", errors="replace").splitlines()
+    lines = source.decode(errors="replace").splitlines()
     report = Report(project.title, str(path), project.points, project.elsewhere, protection.rows())
     original = ROOT / "projects" / tasks.name
-    if not source.strip():
-        report.notes.append("The file is empty. Is it saved?")
+    stopped = why_not_python(source)
+    if stopped:
+        report.notes.append(f"Nothing was asked: {stopped}.")
     elif original.is_file() and original.read_bytes() == source:
         report.notes.append("This is the file as it was handed out. Is yours saved?")
     with Workplace(limits, protection, source) as place:
         grading = Grading(place, limits)
-        stopped = "the file is empty" if not source.strip() else ""
         for number, check in enumerate(project.checks, 1):
             progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
             if not stopped and (problem := grading.load(lines)):

@@ -208,7 +208,7 @@ class Workplace:
             "limits": self._rlimits(),
         }
         confine = str(self.lib / "classroom" / "grader" / "confine.py")
-        python = [sys.executable, "-I", "-S", "-B", confine, json.dumps(told)]
+        python = [sys.executable, "-I", "-S", "-B", "-u", confine, json.dumps(told)]
         if self.protection.wrapper == "bubblewrap":
             over = [word for folder in hidden for word in ("--tmpfs", folder)]
             return [*bubblewrap(str(self.work), over), *python]

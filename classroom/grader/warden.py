@@ -119,10 +119,10 @@ class Warden:
                 self.drain(out)
                 return f"exit {status}" if status >= 0 else f"signal {-status}"
             processes = descendants(os.getpid())
-            if sum(processes.values()) > self.limits["memory"]:
-                return "memory"
             if len(processes) > self.limits["most_processes"]:
                 return "processes"
+            if sum(processes.values()) > self.limits["memory"]:
+                return "memory"
             rounds += 1
             if rounds % 4 == 0 and (why := self.disk()):
                 return why

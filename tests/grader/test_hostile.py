@@ -1,0 +1,163 @@
+"""Hostile submissions gain nothing, harm nothing, and their reports say what happened."""
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from classroom.grader.judge import CannotGrade, grade
+from classroom.grader.report import as_json, table
+from classroom.grader.sandbox import ROOT, Limits, best_protection, without
+from tests.grader.hostile import HOSTILE, WRONG
+
+TOY = Path(__file__).with_name("toy.py")
+LIMITS = Limits(load_seconds=6, answer_seconds=1, total_seconds=12, memory=256 << 20,
+                address_space=4 << 30, processes=24, output=100 << 10, disk=8 << 20,
+                files=300)  # fmt: skip
+# These wait for a deadline while they load.
+HANG = {"hangs in an answer", "hangs up"}
+# Without it, a submission could do this, and the report says that it was not there.
+NEEDS = {
+    "calls home": "own namespaces",
+    "imports the solution": "solutions out of its sight",
+    "writes through a link": "Landlock",
+    "deletes files": "Landlock",
+    "poisons caches": "Landlock",
+}
+
+
+@pytest.fixture
+def outside(tmp_path):
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "precious").write_text("kept")
+    return folder
+
+
+def write(folder, text, **places):
+    path = folder / "submission.py"
+    path.write_text(text.format(**places) if places else text)
+    return path
+
+
+def processes_of_grading():
+    """Command lines of processes that work in a grading's folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if "tinyframe-grade-" in os.readlink(process / "cwd"):
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, monkeypatch):
+    monkeypatch.setenv("GRADER_TOKEN", "secret-of-the-grader")
+    text, said = HOSTILE[name]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with_places = "{outside" in text or "{root" in text or "{port" in text or "{{" in text
+        places = {"outside": str(outside), "root": str(ROOT), "port": port} if with_places else {}
+        path = write(tmp_path, text, **places)
+        limits = replace(LIMITS, load_seconds=2) if name in HANG else LIMITS
+        protection = best_protection()
+        report = grade(path, TOY, protection, limits)
+        server.settimeout(0)
+        called = True
+        try:
+            server.accept()
+        except BlockingIOError:
+            called = False
+    whole = table(report) + as_json(report)
+    assert report.score == 0
+    assert "secret-of-the-grader" not in whole
+    assert processes_of_grading() == []
+    missing = NEEDS.get(name)
+    if missing and any(row.startswith(missing) for row in report.without()):
+        assert f"{missing}" in whole.split("Not protected here by")[1]
+        return
+    assert said in " ".join(whole.split())
+    assert not called
+    assert (outside / "precious").read_text() == "kept"
+    assert sorted(p.name for p in outside.iterdir()) == ["precious"]
+
+
+# ---- what is no file to grade --------------------------------------------------------------------
+
+
+def refused(path):
+    with pytest.raises(CannotGrade) as caught:
+        grade(path, TOY, best_protection(), LIMITS)
+    return str(caught.value)
+
+
+def test_a_link_is_not_followed(tmp_path):
+    solution = tmp_path / "solution.py"
+    solution.write_text("def double(x): return x + x")
+    (tmp_path / "link.py").symlink_to(solution)
+    assert "symbolic link" in refused(tmp_path / "link.py")
+    (tmp_path / "folder").symlink_to(tmp_path)
+    assert "symbolic link" in refused(tmp_path / "folder" / "solution.py")
+
+
+def test_what_is_huge_or_no_file_is_refused_by_name(tmp_path):
+    huge = tmp_path / "huge.py"
+    huge.write_text("#" * (2 << 20))
+    assert "at most 1 MB" in refused(huge)
+    os.mkfifo(tmp_path / "pipe.py")
+    assert "not a file" in refused(tmp_path / "pipe.py")
+    assert "not a file" in refused(tmp_path)
+    assert "there is no file" in refused(tmp_path / "missing.py")
+
+
+@pytest.mark.parametrize("data", [b"", b"   \n\n", b"\xff\xfe\x00 garbage \xe9", b"# \xe9\nx = 1\n"])
+def test_what_is_no_python_gets_no_points(data, tmp_path):
+    path = tmp_path / "submission.py"
+    path.write_bytes(data)
+    report = grade(path, TOY, best_protection(), LIMITS)
+    assert report.score == 0
+    assert report.notes
+
+
+# ---- with less protection ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [("wrapper",), ("wrapper", "user", "landlock")], ids="+".join)
+@pytest.mark.parametrize("name", ["exits", "leaves a daemon", "loops", "forks without end"])
+def test_limits_hold_where_there_are_no_namespaces(name, missing, tmp_path):
+    path = write(tmp_path, HOSTILE[name][0])
+    report = grade(path, TOY, without(best_protection(), *missing), LIMITS)
+    assert report.score == 0
+    assert processes_of_grading() == []
+    assert any("own namespaces" in row for row in report.without())
+
+
+def test_the_grader_dies_and_so_does_what_it_started(tmp_path):
+    path = write(tmp_path, "import time\nprint('here')\ntime.sleep(1000)\n" + WRONG)
+    code = f"""
+import os, sys, threading
+from pathlib import Path
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import best_protection
+threading.Timer(1.5, os._exit, [7]).start()
+grade(Path({str(path)!r}), Path({str(TOY)!r}), best_protection())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
+    assert done.returncode == 7
+    until = 200
+    while processes_of_grading() and until:
+        until -= 1
+        select_nothing()
+    assert processes_of_grading() == []
+
+
+def select_nothing():
+    import select
+
+    select.select([], [], [], 0.05)
