@@ -21,15 +21,17 @@ from typing import Any
 import numpy as np
 
 from tinyframe.device import buffer_of
-from tinyframe.dtype import DTYPES_DICT, INVERSE_DTYPES_DICT, DType, dtypes, to_np_dtype
+from tinyframe.dtype import DTYPES_DICT, DType, dtypes, to_np_dtype
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.spec import spec_tensor
 
 MOST_NODES = 1000
 MOST_ELEMENTS = 1 << 18  # of any node: a graph is also run, in an interpreter
 MOST_DIMENSIONS = 8
-NAMES = ("bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
-NAMES += ("half", "bfloat16", "float", "double")
+NAMES = (
+    *("bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"),
+    *("half", "bfloat16", "float", "double"),
+)
 SENT_DTYPES = {DTYPES_DICT[name]: name for name in NAMES}
 
 
@@ -173,6 +175,8 @@ def from_table(table: Any, arrays: list[np.ndarray]) -> Rebuilt:
             raise Refused(f"a row that means nothing ({type(error).__name__})") from None
         if not legal:
             raise Refused(f"{nodes[-1].op.name} in a way that the spec does not allow")
+        if min(shape, default=0) < 0:
+            raise Refused(f"{nodes[-1].op.name} of shape {shape}: a size below 0")
         if len(shape) > MOST_DIMENSIONS or math.prod(shape) > MOST_ELEMENTS:
             raise Refused(f"{nodes[-1].op.name} of shape {shape}: too large to be judged")
     return Rebuilt(nodes[-1], rebuilt.inputs, rebuilt.data)
@@ -230,11 +234,6 @@ def _buffer(argument: list, dtype: DType, arrays: list[np.ndarray], rebuilt: Reb
         raise Refused("a buffer without its contents")
     rebuilt.data[buffer] = arrays[which]
     return buffer
-
-
-def dtype_name(dtype: DType) -> str:
-    """ "float" of dtypes.float."""
-    return INVERSE_DTYPES_DICT[dtype.scalar().name]
 
 
 def same_dtype(array: np.ndarray, dtype: DType) -> bool:

@@ -30,11 +30,12 @@ def main(channel: Channel, path: str) -> None:
         table, count = question.body["table"], question.body["inputs"]
         inputs = question.arrays[:count]
         arrays: list[np.ndarray] = []
+        body: Any
         try:
             rebuilt = from_table(table, question.arrays[count:])
-            kind, body = "facts", facts(rebuilt)
             if question.kind == "run":
-                kind, body = "values", run(rebuilt, inputs, arrays)
+                run(rebuilt, inputs, arrays)
+            kind, body = question.kind, facts(rebuilt) if question.kind == "facts" else None
         except Refused as error:
             kind, body = "refused", str(error)
         except Exception as error:

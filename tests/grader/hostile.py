@@ -63,7 +63,10 @@ HOSTILE = {
         FIND_PIPE + 'send(b\'{"nonce": "", "kind": "", "body": 0, "arrays": [["object", [1]]]}\')',
         "a dtype that is not sent",
     ),
-    "hangs up": ("import os; os.closerange(3, 99); import time; time.sleep(99)", "no answer within"),
+    "hangs up": (
+        "import os; os.closerange(3, 99); import time; time.sleep(99)",
+        "no answer within",
+    ),
     "gives NaN": (
         "def double(x): return x * float('nan')\ndef lazily(x): return x * float('nan')",
         "is nan, not",
