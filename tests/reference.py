@@ -161,7 +161,7 @@ def _value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
         return buffer_of(u).numpy().copy()
     if u.op is Ops.BIND:
         return np.array(u.src[1].arg, np_dtype(u.dtype))
-    if u.op in (Ops.COPY, Ops.CONTIGUOUS, Ops.DETACH):
+    if u.op in (Ops.COPY, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH):
         return src[0]
     if u.op is Ops.ASSIGN:
         return src[1]

@@ -316,7 +316,8 @@ class dtypes(metaclass=_DTypesMeta):
     uint8 = uchar = DType(2, 1, "unsigned char", "B")
     int16 = short = DType(3, 2, "short", "h")
     uint16 = ushort = DType(4, 2, "unsigned short", "H")
-    int32 = int = DType(5, 4, "int", "i")
+    # weakint: where a newer API speaks of an index's dtype, which here is plain int
+    weakint = int32 = int = DType(5, 4, "int", "i")
     uint32 = uint = DType(6, 4, "unsigned int", "I")
     int64 = long = DType(7, 8, "long", "q")
     uint64 = ulong = DType(8, 8, "unsigned long", "Q")
@@ -364,6 +365,11 @@ def _value_range(scalar: DType) -> tuple[ConstType, ConstType]:
     if scalar is dtypes.bool:
         return (False, True)
     raise ValueError(f"{scalar} has no values")
+
+
+def strong_dtype(dtype: DType) -> DType:
+    """The dtype itself: what a Python number takes on is decided when it is written down."""
+    return dtype
 
 
 def to_dtype(dtype: DTypeLike) -> DType:

@@ -231,6 +231,13 @@ class Settings:
             f'or os.environ["{name}"] = "{value}"'
         )
 
+    def fingerprint(self) -> tuple[object, ...]:
+        """Equal for as long as nothing sets a setting: the Context around here, and the texts in
+        the environment. What depends on many settings looks at this instead, many times over."""
+        stored = getattr(os.environ, "_data", os.environ)  # see Setting.__get__
+        names = _encoded_names() if stored is not os.environ else rows()
+        return (_frame.get(), *map(stored.get, names))
+
     def describe(self) -> str:
         """The table as text: name, default, what is allowed, meaning, one setting a line."""
         lines = [("name", "default", "allowed", "meaning")]
@@ -246,6 +253,11 @@ class Settings:
 def rows() -> dict[str, Setting[Any]]:
     """Each setting by name, in the table's order."""
     return {name: row for name, row in vars(Settings).items() if isinstance(row, Setting)}
+
+
+@functools.cache
+def _encoded_names() -> list[Any]:
+    return [row._encoded_name for row in rows().values()]
 
 
 def _unknown(names: list[str]) -> str:

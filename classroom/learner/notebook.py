@@ -35,15 +35,15 @@ def hint(number: str, level: int = 1) -> None:
         return
     last = len(exercise.hints)
     level = min(max(int(level), 1), last)
-    more = f' hint("{exercise.number}", {level + 1}) says more.' if level < last else ""
+    more = f' `hint("{exercise.number}", {level + 1})` says more.' if level < last else ""
     show.message(
         "hint", f"{exercise.number}, hint {level} of {last}.", exercise.hints[level - 1] + more
     )
 
 
-def progress() -> None:
-    """The exercises that are done, part by part."""
-    show.both(*table(record.place()))
+def progress(part: int | None = None) -> None:
+    """The exercises that are done, part by part; progress(4) for one part."""
+    show.both(*table(record.place(), part))
 
 
 def _find(number: str) -> Exercise | None:

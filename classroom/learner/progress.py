@@ -12,26 +12,28 @@ NOWHERE = (
     "Progress is kept in my_course/, the learner's copy of the course, which "
     "python3 start.py makes. This is not in one."
 )
-HEADINGS = ("part", "", "done", "open", "predictions right first time")
+HEADINGS = ("part", "", "done", "next", "predictions right first time")
 
 
-def rows(file: Path | None) -> tuple[list[tuple[str, ...]], str]:
-    """A row for each part under HEADINGS, and what there is to say beside."""
+def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], str]:
+    """A row for each part (or that one) under HEADINGS, and what there is to say beside."""
     noted, said = record.read(file) if file else ({}, NOWHERE)
-    table = []
+    found: list[tuple[str, ...]] = []
     for part, title in parts().items():
+        if only not in (None, part):
+            continue
         all_of_it = exercises(part)
         done = sum(noted.get(e.name, {}).get("done", False) for e in all_of_it)
         still = [e.number for e in all_of_it if not noted.get(e.name, {}).get("done", False)]
         guesses = [noted[e.name]["first"] for e in all_of_it if e.shown_by and e.name in noted]
         first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
-        table.append((str(part), title, f"{done}/{len(all_of_it)}", " ".join(still) or "-", first))
-    return table, said
+        found.append((str(part), title, f"{done}/{len(all_of_it)}", (still or ["-"])[0], first))
+    return found, said
 
 
-def table(file: Path | None) -> tuple[str, str]:
-    """The progress kept in a file, as text and as HTML."""
-    body, said = rows(file)
+def table(file: Path | None, only: int | None = None) -> tuple[str, str]:
+    """The progress kept in a file, of all parts or of one, as text and as HTML."""
+    body, said = rows(file, only)
     widths = [max(map(len, column)) for column in zip(HEADINGS, *body, strict=True)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
              for row in (HEADINGS, *body)]  # fmt: skip

@@ -2,7 +2,7 @@
 
 It is written only where the learner's copy is, found by walking up from the working directory, so
 `course/` and `solutions/`, run as tests, leave no trace. Exercises are kept by name, which an
-update of the course does not change; what no longer exists stays in the file and counts for nothing.
+update of the course does not change; one that no longer exists stays in the file, uncounted.
 """
 
 from __future__ import annotations

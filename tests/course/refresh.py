@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from classroom.build import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md"]
+READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md", ROOT / "course" / "README.md"]
 
 # What a fence holds: ```python or ```text, up to the closing one.
 FENCE = re.compile(r"```(python|text)\n(.*?)```\n", re.DOTALL)

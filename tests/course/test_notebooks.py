@@ -1,6 +1,6 @@
 """What every notebook promises beside printing what is stored, which nbval checks.
 
-A notebook that was changed is run again and stored by `python tests/course/refresh.py`.
+Worked notebooks are in solutions/course; `make course` makes the learners' of them, and runs both.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.refresh import ROOT, notebooks
+from classroom import build
+from classroom.build import ROOT
+from classroom.exercises import exercises, parts
 
-COURSE = notebooks()
+WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
+LEARNERS = sorted((ROOT / "course").glob("*.ipynb"))
 SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"
 
 # A cell with one of these is run, and what it prints is not compared. PNGs are never compared.
@@ -24,7 +27,14 @@ MACHINE_PATHS = re.compile(
     r"/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages|[A-Z]:\\\\Users"
 )
 
-every_notebook = pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+# check("4.3", …) and predict("4.1", …) in a cell, and what they say about it
+ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)"', re.MULTILINE)
+SAID = {"right": "✓", "open": "○"}
+
+every_notebook = pytest.mark.parametrize(
+    "path", WORKED + LEARNERS, ids=lambda path: str(path.relative_to(ROOT))
+)
+every_part = pytest.mark.parametrize("path", WORKED, ids=lambda path: path.stem)
 
 
 def read(path: Path) -> dict:
@@ -45,12 +55,80 @@ def texts(output: dict) -> dict[str, str]:
     return {kind: "".join(lines) for kind, lines in data.items()}
 
 
-def pictures(cell: dict) -> list[str]:
+def plots(cell: dict) -> list[str]:
     return [kind for o in cell["outputs"] for kind in texts(o) if kind.startswith("image/")]
 
 
-def test_parts_1_and_2_are_there():
-    assert {"01_why_tinyframe", "02_setup_and_first_steps"} <= {path.stem for path in COURSE}
+def part_of(path: Path) -> int:
+    return int(path.name[:2])
+
+
+def test_each_part_is_there_in_both_versions():
+    assert {1, 2, 4} <= {part_of(path) for path in WORKED}
+    assert [path.name for path in WORKED] == [path.name for path in LEARNERS]
+
+
+# ---- the two versions, and the exercises --------------------------------------------------------
+
+
+def test_learners_versions_are_the_worked_ones_with_solutions_cut():
+    drifted = [text for pair in build.pairs() if (text := build.drift(*pair))]
+    assert not drifted, "run make course"
+
+
+def test_drift_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    worked, learners = tmp_path / "worked.ipynb", tmp_path / "learners.ipynb"
+    worked.write_text(WORKED[-1].read_text())
+    assert "missing" in build.drift(worked, learners)
+    learners.write_text(LEARNERS[-1].read_text())
+    assert build.drift(worked, learners) == ""
+    for old, new in (("Exercise", "Task"), ("realize()", "compute()"), ("nbval-ignore", "nbval-")):
+        learners.write_text(LEARNERS[-1].read_text().replace(old, new))
+        assert "is not that of" in build.drift(worked, learners), old
+    shorter = read(LEARNERS[-1])
+    del shorter["cells"][-1]
+    learners.write_text(json.dumps(shorter))
+    assert "cells" in build.drift(worked, learners)
+
+
+@pytest.mark.parametrize("path", LEARNERS, ids=lambda path: path.stem)
+def test_no_solution_is_left(path):
+    assert "SOLUTION" not in path.read_text()
+
+
+@every_part
+def test_exercises_are_those_of_the_table_in_order(path):
+    asked = [number for cell in code_cells(path) for number in ASKED.findall(source(cell))]
+    assert asked == [exercise.number for exercise in exercises(part_of(path))]
+
+
+@every_part
+def test_predictions_come_before_the_cell_that_shows_them(path):
+    cells = code_cells(path)
+    by_number = {exercise.number: exercise for exercise in exercises(part_of(path))}
+    for place, cell in enumerate(cells):
+        for number in ASKED.findall(source(cell)):
+            word = "predict" if by_number[number].shown_by else "check"
+            assert f'{word}("{number}"' in source(cell)
+            if by_number[number].shown_by == "the next cell":
+                assert not ASKED.search(source(cells[place + 1])), number
+
+
+@every_notebook
+def test_worked_answers_are_right_and_untouched_ones_open(path):
+    state = "right" if path in WORKED else "open"
+    for cell in code_cells(path):
+        for number in ASKED.findall(source(cell)):
+            shown = [texts(o).get("text/plain", "") for o in cell["outputs"]]
+            assert [f"{SAID[state]} {number} {state}." in text for text in shown] == [True], shown
+
+
+def test_every_part_with_exercises_has_a_notebook():
+    assert set(parts()) <= {part_of(path) for path in WORKED}
+
+
+# ---- every notebook -----------------------------------------------------------------------------
 
 
 @every_notebook
@@ -105,17 +183,17 @@ def test_nearly_all_cells_are_compared(path):
 
 
 @every_notebook
-def test_pictures_are_svg_shown_last_and_carry_a_printed_fact(path):
+def test_plots_are_svg_shown_last_and_carry_a_printed_fact(path):
     for cell in code_cells(path):
-        if pictures(cell):
-            assert set(pictures(cell)) == {"image/svg+xml"}, source(cell)
+        if plots(cell):
+            assert set(plots(cell)) == {"image/svg+xml"}, source(cell)
             assert source(cell).rstrip().endswith("plt.show()"), source(cell)
             assert any(o.get("name") == "stdout" for o in cell["outputs"]), source(cell)
 
 
 @every_notebook
-def test_pictures_have_no_date_and_the_same_names_in_every_run(path):
-    plotting = [source(cell) for cell in code_cells(path) if pictures(cell)]
+def test_plots_have_no_date_and_the_same_names_in_every_run(path):
+    plotting = [source(cell) for cell in code_cells(path) if plots(cell)]
     everything = "\n".join(source(cell) for cell in code_cells(path))
     if plotting:
         assert 'plt.rcParams["svg.hashsalt"] = "tinyframe"' in everything

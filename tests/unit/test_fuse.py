@@ -188,6 +188,40 @@ def test_what_is_made_of_indices_alone_is_computed_where_it_is_used():
     assert len(kernels_of(Tensor.rand(9) @ on_buffer(9, 64))) == 2  # random numbers are costly
 
 
+# ---- what the user wants in one kernel -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x / x.sum(),
+        lambda x: (x @ x.T).softmax() @ x,
+        lambda x: (x.sin() @ x).sum(0),
+        lambda x: (x - x.mean(0)).abs().max(1) * x[0],
+    ],
+)
+def test_fuse_leaves_one_kernel_where_there_were_more(program):
+    values = np.random.default_rng(0).standard_normal((24, 24)).astype(np.float32)
+    x = filled(values)
+    assert len(kernels_of(program(x))) > 1
+    assert len(kernels_of(program(x).fuse())) == 1
+    np.testing.assert_allclose(program(x).fuse().numpy(), program(x).numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_fuse_is_about_what_is_below_it_alone():
+    x = on_buffer(24, 24)
+    assert len(kernels_of((x / x.sum()).fuse() @ x)) == 2
+    assert len(kernels_of((x.fuse() / x.sum()) @ x)) == 3
+    assert len(kernels_of((x + 1).contiguous().sin().fuse())) == 2  # the user wants both
+
+
+def test_a_very_large_reduce_is_one_kernel_if_the_user_wants_it():
+    x = on_buffer(LARGE_REDUCE)
+    assert [len(kernels_of(y)) for y in (x.sum(), x.sum().fuse())] == [2, 1]
+    ones = Tensor.ones(LARGE_REDUCE).contiguous().realize()
+    assert ones.sum().fuse().item() == LARGE_REDUCE
+
+
 # ---- why a value is stored -----------------------------------------------------------------------
 
 

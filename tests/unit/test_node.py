@@ -7,8 +7,10 @@ import gc
 import pickle
 import weakref
 
+import numpy as np
 import pytest
 
+from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import GroupOp, Ops, UOp, holds, resolve
 
@@ -86,7 +88,7 @@ def test_replace_gives_a_changed_copy_and_keeps_the_rest():
 
 
 def test_the_table_lets_go_of_nodes_that_nobody_holds():
-    x = UOp.variable("let go", 0, 1)
+    x = UOp.variable("let_go", 0, 1)
     gc.collect()
     before = len(UOp._table)
     made = x + 12345
@@ -186,7 +188,7 @@ def test_variables_are_bound_and_unbound():
         (a >= b, (a < b).ne(True)),
         (a > b, b < a),
         (a <= b, (b < a).ne(True)),
-        (a.minimum(b), -((-a).maximum(-b))),
+        (a.minimum(b), -((-a - 1).maximum(-b - 1)) - 1),
         (~(a < b), (a < b).ne(True)),
         (a // 2, a.alu(Ops.IDIV, UOp.const(dtypes.int, 2))),
         (2**a, UOp.const(dtypes.int, 2).alu(Ops.POW, a)),
@@ -261,3 +263,52 @@ def test_what_holds_for_all_values_and_what_for_those_that_are_bound():
     assert resolve(n.bind(3) < 9) and not resolve(n.bind(3) < 4, default=False)
     assert holds(n.bind(3) < 4) and not holds(n.bind(3) < 3)
     assert holds(n < 4)  # not bound: it may
+
+
+# ---- what a node has of a Tensor's methods -------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8, np.bool_], ids=str)
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)], ids=str)
+def test_the_largest_and_the_smallest_along_axes(axis, dtype):
+    values = np.random.default_rng(0).integers(0, 256, (2, 3, 4)).astype(np.uint8)
+    values[0, 0] = [0, 127, 128, 255]  # the ends of both dtypes of a byte
+    array = values.view(dtype) if dtype in (np.int8, np.uint8) else (values % 3).astype(dtype)
+    x = Tensor(array).realize()
+    for name in ("max", "min"):
+        for keep in (False, True):
+            node = getattr(x.uop, name)(axis, keepdim=keep)
+            expected = getattr(array, name)(axis, keepdims=keep)
+            np.testing.assert_array_equal(Tensor(node).numpy(), expected)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_nodes_are_stacked_along_a_new_axis(dim):
+    arrays = [np.arange(6, dtype=np.float32).reshape(2, 3) - n for n in range(3)]
+    first, *rest = [Tensor(a).realize().uop for a in arrays]
+    np.testing.assert_array_equal(
+        Tensor(first.stack(*rest, dim=dim)).numpy(), np.stack(arrays, axis=dim)
+    )
+
+
+def test_minimum_is_right_at_the_ends_of_every_dtype():
+    for dtype in dtypes.ints:
+        ends = [dtype.min, dtype.max, 0, 1]
+        for x in ends:
+            for y in ends:
+                node = UOp.const(dtype, x).minimum(UOp.const(dtype, y))
+                assert node.simplify().arg == min(x, y), (dtype, x, y)
+
+
+def test_an_index_is_valid_where_a_condition_holds():
+    i = UOp.variable("i", 0, 9)
+    assert i.valid(True) is i
+    guarded = i.valid(i < 5)
+    assert guarded.substitute({i: UOp.const(dtypes.int, 3)}).simplify().arg == 3
+    assert guarded.substitute({i: UOp.const(dtypes.int, 7)}).simplify() is UOp.invalid()
+
+
+@pytest.mark.parametrize("name", ["", "two words", "3x", "n=3", "größe"])
+def test_a_name_that_no_variable_can_have_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a Variable"):
+        UOp.variable(name, 0, 1)

@@ -583,3 +583,32 @@ def test_a_kernel_that_is_made_again_is_the_same_object():
     assert kernel_of(on_buffer(4, 5).sum(axis=1)) is kernel_of(on_buffer(4, 5).sum(axis=1))
     x = on_buffer(7)
     assert kernel_of(x + 1) is kernel_of(on_buffer(7) + 1)
+
+
+# ---- in which order of axes a result is stored ---------------------------------------------------
+
+
+def test_a_gradient_is_stored_in_the_order_of_its_parameter():
+    x, w, grad_y = filled(numbers(6, 5)), filled(numbers(5, 3)), filled(numbers(6, 3))
+    expected = x.numpy().T @ grad_y.numpy()
+    w.requires_grad_(True)
+    (x @ w).backward(grad_y)
+    assert w.grad.uop.base is not w.grad.uop  # the sum is made in another order of axes
+    base = Tensor(w.grad.uop.base)
+    before, updated = w.numpy(), w.assign(w - w.grad * 2)
+    kernels = kernels_of(updated, w.grad)
+    assert len(kernels) == 1
+    indices = [store.src[0].src[2:] for store in kernels[0].src]
+    assert len(indices) == 2 and indices[0] == indices[1]  # both row by row
+    Tensor.realize(updated, w.grad)
+    np.testing.assert_array_equal(w.grad.numpy(), expected)
+    np.testing.assert_array_equal(w.numpy(), before - 2 * expected)
+    # whoever held the sum as it was made has it too, from the same memory
+    assert kernels_of(base) == []
+    np.testing.assert_array_equal(base.contiguous().numpy().reshape(3, 5), expected.T)
+
+
+def test_a_result_that_nothing_else_uses_is_stored_as_it_is_made():
+    x, w = on_buffer(6, 5), on_buffer(5, 3)
+    (kernel,) = kernels_of((x @ w).T)
+    assert kernel is kernels_of(x @ w)[0]

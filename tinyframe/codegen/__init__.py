@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tinyframe.codegen.decompose import decompositions
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
-from tinyframe.codegen.linearize import linearize
+from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
@@ -111,7 +111,8 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
-    uops = staged("linearize", spec_program, lambda: linearize(sink))
+    recompute = bool(settings.SPEC and repeated_reduces(ast, loop_tree(ast)))
+    uops = staged("linearize", spec_program, lambda: linearize(sink, recompute))
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     loops = _named_loops(optimized)
     function = function_name(ast, loops)

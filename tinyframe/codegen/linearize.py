@@ -33,12 +33,15 @@ class Statement:
     needs: list[Statement] = field(default_factory=list)
 
 
-def linearize(sink: UOp) -> list[UOp]:
-    """The program of a kernel whose ranges are all real loops."""
+def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
+    """The program of a kernel whose ranges are all real loops.
+
+    `recompute` lets a reduce run more often than it has results, as after `Tensor.fuse()`.
+    """
     sink = loops_of_their_own(sink)
     parent = loop_tree(sink)
     check_loops(sink, parent)
-    if settings.SPEC:
+    if settings.SPEC and not recompute:
         check_no_recompute(sink, parent)
     statements, sizes = _statements(sink, parent)
     return _in_order(statements, sizes, parent)

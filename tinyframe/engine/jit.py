@@ -53,6 +53,36 @@ class Signature:
         return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
 
 
+@dataclass(frozen=True)
+class Usual:
+    """The usual call, told from others at a glance: Tensors that lie in memory as they are, and no
+    Variables. Whatever differs from it is looked at closely."""
+
+    layout: list[Any]
+    memories: list[tuple | None]
+    captured: list[Buffer]
+
+    @staticmethod
+    def of(args: tuple, kwargs: Mapping[str, Any]) -> Usual | None:
+        layout, tensors = _layout(args, kwargs)
+        memories = [_memory_as_it_lies(tensor.uop) for tensor in tensors]
+        if None in memories or UOp in layout or any(tensor.uop.unknowns for tensor in tensors):
+            return None
+        return Usual(layout, memories, [buffer_of(tensor.uop.base) for tensor in tensors])
+
+    def replaced(self, args: tuple, kwargs: Mapping[str, Any]) -> dict[Buffer, Buffer] | None:
+        """What takes the place of the captured buffers; None where this call needs a closer
+        look."""
+        layout, tensors = _layout(args, kwargs)
+        if layout != self.layout:
+            return None
+        for tensor, memory in zip(tensors, self.memories, strict=True):
+            if _memory_as_it_lies(tensor.uop) != memory:
+                return None
+        now = [buffer_of(tensor.uop.base) for tensor in tensors]
+        return dict(zip(self.captured, now, strict=True)) if len(set(now)) == len(now) else None
+
+
 @dataclass
 class Captured:
     """A recorded call: what it launched, and how arguments and results are connected to that."""
@@ -61,6 +91,7 @@ class Captured:
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     inputs: list[tuple[Signature, Buffer]] = field(default_factory=list)
+    usual: Usual | None = None
     variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
     sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     # memory that numbers for random() are read from, and how many counters each call takes
@@ -159,6 +190,7 @@ class TinyJit(Generic[P, Result]):
         tensors = self._tensors(args, kwargs)
         captured.variables = set(_bound_in(args, kwargs))
         captured.sizes = _sizes(args, kwargs)
+        captured.usual = Usual.of(args, kwargs)
         for place, tensor in tensors:
             buffer = buffer_of(_buffer_under(tensor.uop))
             if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
@@ -207,8 +239,41 @@ class TinyJit(Generic[P, Result]):
     # ---- replaying ------------------------------------------------------------------------------
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
-        from tinyframe.engine.replay import Replay
+        bound: dict[UOp, UOp] = {}
+        replaced = captured.usual.replaced(args, kwargs) if captured.usual is not None else None
+        if replaced is None:
+            replaced, bound = self._looked_at(captured, args, kwargs)
+        fresh = {base: base.replace(src=(UOp.unique(), base.src[1])) for base in captured.made}
+        for base, new in fresh.items():
+            replaced[buffer_of(base)] = buffer_of(new)
+        for buffer, refill in captured.random:
+            refill(buffer)
+        if not captured.replays:
+            from tinyframe.engine.replay import Replay
 
+            captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
+        for replay, var_vals in captured.replays:
+            values = {v: bound[v].val if v in bound else was for v, was in var_vals.items()}
+            replay(replaced, values)
+        from tinyframe.tensor.core import Tensor
+
+        def result(uop: UOp) -> Tensor:
+            if uop in fresh:
+                return Tensor._of(fresh[uop])
+            if uop.op is Ops.RESHAPE and uop.src[0] in fresh and not uop.unknowns:
+                return Tensor._of(UOp(Ops.RESHAPE, uop.dtype, (fresh[uop.src[0]],), uop.arg))
+            rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
+            return Tensor._of(uop.substitute(fresh | rebound))
+
+        return _map(captured.result, result, UOp)
+
+    def _looked_at(
+        self, captured: Captured, args: Any, kwargs: Any
+    ) -> tuple[dict[Buffer, Buffer], dict[UOp, UOp]]:
+        """What takes the place of the captured buffers, and the Variables' values.
+
+        JitError where an argument is not like the captured one.
+        """
         tensors = self._tensors(args, kwargs)
         places = [place for place, _ in tensors]
         wanted = [signature.place for signature, _ in captured.inputs]
@@ -239,24 +304,7 @@ class TinyJit(Generic[P, Result]):
                 f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
                 "same"
             )
-        fresh = {base: UOp.new_buffer(base.device, base.arg, base.dtype) for base in captured.made}
-        replaced |= {buffer_of(base): buffer_of(new) for base, new in fresh.items()}
-        for buffer, refill in captured.random:
-            refill(buffer)
-        if not captured.replays:
-            captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
-        for replay, var_vals in captured.replays:
-            values = {v: bound[v].val if v in bound else was for v, was in var_vals.items()}
-            replay(replaced, values)
-        from tinyframe.tensor.core import Tensor
-
-        def result(uop: UOp) -> Tensor:
-            if uop in fresh:
-                return Tensor._of(fresh[uop])
-            rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-            return Tensor._of(uop.substitute(fresh | rebound))
-
-        return _map(captured.result, result, UOp)
+        return replaced, bound
 
     def _refuse(self, why: str) -> NoReturn:
         raise JitError(
@@ -279,6 +327,35 @@ def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             pending[:0] = [(f"{place}[{key!r}]", x) for key, x in value.items()]
         else:
             yield place, value
+
+
+def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[TensorBase]]:
+    """How the arguments are nested and of what types they are; the Tensors among them."""
+    layout: list[Any] = [tuple(kwargs)]
+    tensors: list[TensorBase] = []
+
+    def add(values: Iterable[Any]) -> None:
+        for value in values:
+            kind = type(value)
+            layout.append(kind)
+            if _is_tensor(value):
+                tensors.append(value)
+            elif isinstance(value, dict):
+                layout.append(tuple(value))
+                add(value.values())
+            elif isinstance(value, (list, tuple)):
+                layout.append(len(value))
+                add(value)
+
+    add(args)
+    add(kwargs.values())
+    return layout, tensors
+
+
+def _memory_as_it_lies(uop: UOp) -> tuple | None:
+    """Whole memory in some shape: all that a kernel knows of it. None for any other view."""
+    base = uop.src[0] if uop.op is Ops.RESHAPE else uop
+    return (uop.op, uop.arg, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
 
 
 def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:

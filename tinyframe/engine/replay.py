@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 
 from tinyframe.counters import GlobalCounters
-from tinyframe.device import Buffer
+from tinyframe.device import Buffer, Device
 from tinyframe.engine.realize import (
     Setup,
     compile_all,
@@ -35,20 +35,15 @@ class Replay:
         one_graph = len(devices) == 1 and all(item.ast.op is Ops.SINK for item in items)
         self.device = devices.pop() if one_graph else None
         self.setup: Setup | None = None
+        self.prepared_for: tuple = ()
 
     def __call__(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
         """Run all items on their buffers, or on those put in their place.
 
         RuntimeError where a Variable has no value.
         """
-        # whoever wants to see or to time single launches gets them
-        if self.device is None or settings.DEBUG >= 2 or settings.VIZ or is_recording():
+        if is_recording() or not self._is_ready(var_vals):
             return self._one_by_one(replaced, var_vals)
-        setup = setup_of(self.device)
-        if setup.device.graph is None:
-            return self._one_by_one(replaced, var_vals)
-        if self.setup != setup:
-            self._prepare(setup, var_vals)
         for was, buffer in replaced.items():
             for place in self.places.get(was, ()):
                 self.graph.set_buffer(place, buffer._buf)
@@ -61,9 +56,24 @@ class Replay:
         GlobalCounters.global_ops += self.operations
         GlobalCounters.global_mem += self.nbytes
         GlobalCounters.time_sum_s += seconds
-        if settings.DEBUG:
+        if self.debug:
             print(f"{len(self.kernels)} kernels, {seconds * 1e3:.2f} ms")
         return None
+
+    def _is_ready(self, var_vals: Mapping[UOp, int]) -> bool:
+        """Whether all can be launched in one call, as settings and devices are now."""
+        if self.device is None:
+            return False
+        now = Device[self.device], settings.fingerprint()
+        if now != self.prepared_for:
+            # whoever wants to see or to time single launches gets them
+            self.usable = Device[self.device].graph is not None and not (
+                settings.DEBUG >= 2 or settings.VIZ
+            )
+            if self.usable and self.setup != (setup := setup_of(self.device)):
+                self._prepare(setup, var_vals)
+            self.debug, self.prepared_for = settings.DEBUG, now
+        return self.usable
 
     def _one_by_one(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
         items = [

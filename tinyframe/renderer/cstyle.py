@@ -98,7 +98,8 @@ class CStyleLanguage(Renderer):
         for u in sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg):
             const = "" if u in written else "const "
             out.append(f"{const}{self.type_name(u.dtype.base)}* {self.restrict} {writer.names[u]}")
-        return out + [f"const {self.type_name(u.dtype)} {u.arg[0]}" for u in variables(uops)]
+        out += [f"const {self.type_name(u.dtype)} {variable_name(u)}" for u in variables(uops)]
+        return out
 
     def signature(self, name: str, uops: list[UOp], writer: _Writer) -> str:
         extra = ["const int start", "const int stop"] if is_threaded(uops) else []
@@ -160,6 +161,11 @@ def _root(index: UOp) -> UOp:
 _MASKS = {1: dtypes.char, 2: dtypes.short, 4: dtypes.int, 8: dtypes.long}
 
 
+def variable_name(u: UOp) -> str:
+    """A Variable's name in C: never a word that C or the kernel has for something else."""
+    return f"var_{u.arg[0]}"
+
+
 class _Writer:
     """Writes the body of one program."""
 
@@ -206,7 +212,7 @@ class _Writer:
         self.names[u] = f"data{u.arg}"
 
     def _variable(self, u: UOp) -> None:
-        self.names[u] = u.arg[0]
+        self.names[u] = variable_name(u)
 
     def _scratch(self, u: UOp) -> None:
         assert isinstance(u.dtype, PtrDType)

@@ -210,6 +210,10 @@ class _Graph:
             else:
                 own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
                 self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
+        self.together: set[UOp] = set()  # below a FUSE: stored only if that cannot be helped
+        for u in reversed(order):
+            if u.op is Ops.FUSE or u in self.together:
+                self.together.update(s for s in u.src if s.op not in _FORCED or s.tag == IN_PARTS)
         self.reduce_ends = {self._end_of(u) for u in order if u.op is Ops.REDUCE_AXIS}
 
     def _end_of(self, reduce: UOp) -> UOp:
@@ -233,6 +237,8 @@ class _Graph:
         """The cost rule: why this value is stored, or None: it is computed where it is used."""
         if u in self.outputs:
             return "output"
+        if u in self.together:
+            return None
         if u.op in _FORCED:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
@@ -287,6 +293,8 @@ _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWI
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
+# the tag of a CONTIGUOUS that the scheduler added, to do a reduce in two kernels
+IN_PARTS = "in parts"
 
 
 def _is_expanded(u: UOp) -> bool:

@@ -59,9 +59,9 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     )
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
 
-    outputs = list(
-        dict.fromkeys(b for u in prepared.src[: len(sink.src)] if not is_leaf(b := u.base))
-    )
+    wanted = [u for u in prepared.src[: len(sink.src)] if not is_leaf(u.base)]
+    turned = _stored_turned(prepared, wanted)
+    outputs = list(dict.fromkeys(turned.get(u.base, u.base) for u in wanted))
     one_by_one: set[UOp] = set()
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
@@ -75,11 +75,45 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
 
     results = _link(groups, new_buffer)
+    for base, view in turned.items():
+        results[base] = _turned_back(results[view], view)
     becomes = {}
     for old, new in replaced.items():
-        if (result := results.get(new.base)) is not None:
-            becomes[old] = new.substitute({new.base: result})
+        if (base := new.base) in results:
+            memory = {u: results[u] for u in (turned.get(base, base), base)}
+            becomes[old] = new.substitute(memory)
     return becomes
+
+
+def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
+    """The reduces that are stored in another order of their axes: base -> view of it.
+
+    A gradient is wanted in the order of its parameter, and an optimizer uses it so. What has to be
+    stored anyway is stored in that order: then the kernel writes all its results side by side.
+    """
+    views: dict[UOp, set[UOp]] = {}
+    for u in wanted:
+        views.setdefault(u.base, set()).add(u)
+    used = {s for u in prepared.toposort() if u is not prepared for s in u.src}
+    turned = {}
+    for base, (view, *others) in views.items():
+        if base.op is Ops.REDUCE_AXIS and view is not base and not others and view in used:
+            ops = {u.op for u in view.toposort(gate=lambda u, base=base: u is not base)} - {base.op}
+            if Ops.PERMUTE in ops and ops <= {Ops.PERMUTE, Ops.RESHAPE}:
+                turned[base] = view
+    return turned
+
+
+def _turned_back(result: UOp, view: UOp) -> UOp:
+    """What `view` is a view of, seen through the memory that holds the view itself."""
+    while view.op is not Ops.REDUCE_AXIS:
+        if view.op is Ops.RESHAPE:
+            result = result.reshape(view.src[0].shape)
+        else:
+            back = sorted(range(len(view.arg)), key=view.arg.__getitem__)
+            result = result.permute(tuple(back))
+        view = view.src[0]
+    return result
 
 
 def _copy_first(

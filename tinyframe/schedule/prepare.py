@@ -7,7 +7,7 @@ import math
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import is_memory, memory_state
+from tinyframe.schedule.fuse import IN_PARTS, is_memory, memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the
@@ -69,7 +69,7 @@ def _in_parts(reduce: UOp, axis: int, parts: int) -> UOp:
     (x,), (op, axes) = reduce.src, reduce.arg
     split = x.reshape((*x.shape[:axis], parts, x.shape[axis] // parts, *x.shape[axis + 1 :]))
     inner = tuple(a if a < axis else a + 1 for a in axes)
-    partial = split.reduce_axis(op, inner).contiguous()
+    partial = split.reduce_axis(op, inner).contiguous().rtag(IN_PARTS)
     return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
 
 

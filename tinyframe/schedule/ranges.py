@@ -149,9 +149,12 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         return x.reduce(op, *child.ranges)
     if child.conditions:
         return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
-    if u.op in GroupOp.Movement or u.op in (Ops.CONTIGUOUS, Ops.DETACH, Ops.ASSIGN, Ops.COPY):
+    if u.op in GroupOp.Movement or u.op in _THE_SAME:
         return sources[0]
     return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
+
+
+_THE_SAME = {Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
 
 
 def _index_of(place: UOp, ix: Indices) -> UOp:

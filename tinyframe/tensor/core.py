@@ -255,6 +255,14 @@ class Tensor(
         """The elements in memory, in order: where they are, or where realize() stores them."""
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
+    def fuse(self) -> Self:
+        """The same values in one kernel, together with all that they are computed from.
+
+        Nothing in between is stored (but for what is `contiguous()` or assigned): a value that is
+        needed several times is computed as often, which can be far slower.
+        """
+        return self._apply(UOp.fuse)
+
     def to(self, device: str | None) -> Self:
         """A copy on another device; itself where it is there."""
         name = Device.canonicalize(device)

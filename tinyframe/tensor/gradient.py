@@ -187,7 +187,7 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.WINDOW, src=(x,), name="z"), window),
     (UPat(Ops.UNWINDOW, src=(x,), name="z"), unwindow),
     # memory
-    (UPat(Ops.CONTIGUOUS), lambda grad: (grad,)),
+    (UPat((Ops.CONTIGUOUS, Ops.FUSE)), lambda grad: (grad,)),
     (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
     (UPat(Ops.ASSIGN), lambda grad: (None, grad)),
 ]  # fmt: skip

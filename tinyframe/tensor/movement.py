@@ -418,21 +418,10 @@ class Movement(TensorBase):
                     "axes have to agree"
                 )
         dtype = least_upper_dtype(*[tensor.dtype for tensor in tensors])
-        total = sum(tensor.shape[axis] for tensor in tensors)
         parts = [tensor for tensor in tensors if tensor.shape[axis] != 0] or tensors[:1]
-        begins = [sum(p.shape[axis] for p in parts[:number]) for number in range(len(parts))]
 
-        def joined(*sources: UOp) -> UOp:
-            result = None
-            for x, begin in zip(sources, begins, strict=True):
-                around: Any = tuple((begin, total - begin - s) if d == axis else (0, 0)
-                               for d, s in enumerate(x.shape))  # fmt: skip
-                padded = x.cast(dtype).pad(around)
-                # a choice and not a sum, which would make 0.0 of -0.0
-                inside = UOp.const(dtypes.bool, True).broadcast_to(x.shape).pad(around)
-                result = padded if result is None else inside.where(padded, result)
-            assert result is not None
-            return result
+        def joined(first: UOp, *rest: UOp) -> UOp:
+            return first.cast(dtype).cat(*[x.cast(dtype) for x in rest], dim=axis)
 
         return parts[0]._apply(joined, *parts[1:])
 

@@ -105,7 +105,7 @@ def _(u):
 
 
 @UOp.bounds.rule(Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.SHRINK, Ops.FLIP, Ops.WINDOW, Ops.DETACH,
-                 Ops.CONTIGUOUS, Ops.COPY, Ops.GEP)
+                 Ops.CONTIGUOUS, Ops.FUSE, Ops.COPY, Ops.GEP)
 def _(u): return u.src[0].bounds
 
 

@@ -21,7 +21,8 @@ Indices = tuple[UOp, ...]
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.DETACH, Ops.ASSIGN, Ops.COPY, Ops.STORE)
+@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY,
+                Ops.STORE)
 def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
 

@@ -40,7 +40,7 @@ class Ops(enum.IntEnum):
     DETACH = enum.auto(); DEFINE_VAR = enum.auto(); BIND = enum.auto(); KERNEL = enum.auto()
     RESHAPE = enum.auto(); PERMUTE = enum.auto(); EXPAND = enum.auto(); PAD = enum.auto()
     SHRINK = enum.auto(); FLIP = enum.auto(); WINDOW = enum.auto(); UNWINDOW = enum.auto()
-    REDUCE_AXIS = enum.auto()
+    REDUCE_AXIS = enum.auto(); FUSE = enum.auto()
     # -- kernel level: one loop nest, loops still abstract
     SINK = enum.auto(); STORE = enum.auto(); LOAD = enum.auto(); INDEX = enum.auto()
     RANGE = enum.auto(); REDUCE = enum.auto(); STAGE = enum.auto()
@@ -65,6 +65,7 @@ class Ops(enum.IntEnum):
     RECIPROCAL = RECIP
     FLOORDIV = IDIV
     FLOORMOD = MOD
+    PARAM = DEFINE_VAR
 
     def __repr__(self) -> str:
         return f"<Ops.{self.name}: {self.value}>"
@@ -383,6 +384,8 @@ class UOp:
     @staticmethod
     def variable(name: str, min_val: int, max_val: int, dtype: DType = dtypes.int) -> UOp:
         """A named integer in [min_val, max_val], given its value by bind()."""
+        if not (name.isidentifier() and name.isascii()):
+            raise ValueError(f"{name!r} cannot name a Variable: ASCII letters, digits and _ can")
         if min_val > max_val:
             raise ValueError(
                 f"Variable {name!r}: the minimum {min_val} is above the maximum {max_val}"
@@ -438,6 +441,10 @@ class UOp:
         from tinyframe.dtype import Invalid
 
         return UOp(Ops.CONST, dtypes.int, (), Invalid)
+
+    def valid(self, condition: UOp | bool) -> UOp:
+        """This index where the condition holds, and one that must not be read elsewhere."""
+        return self if condition is True else self.ufix(condition).where(self, UOp.invalid())
 
     # ---- elementwise ----------------------------------------------------------------------------
 
@@ -504,7 +511,7 @@ class UOp:
     def eq(self, other): return self._binary(Ops.CMPEQ, other)
     def logical_not(self): return self.ne(True)
     def maximum(self, other): return self._binary(Ops.MAX, other)
-    def minimum(self, other): return -((-self).maximum(-self.ufix(other)))
+    def minimum(self, other): return self.mirror().maximum(self.ufix(other).mirror()).mirror()
     def where(self, yes, no):
         yes = (no if isinstance(no, UOp) else self).ufix(yes)
         return self.alu(Ops.WHERE, yes, yes.ufix(no))
@@ -518,6 +525,13 @@ class UOp:
     def neg(self): return -self
     # fmt: on
     add, sub, mul, div, mod, idiv = __add__, __sub__, __mul__, __truediv__, __mod__, __floordiv__
+
+    def mirror(self) -> UOp:
+        """The order reversed: what was the smallest value is the largest. Twice is the identity."""
+        if dtypes.is_float(self.dtype):
+            return -self
+        # for signed ints the same as ~, but in terms that bounds and sums are known of
+        return -self - 1 if self.dtype.scalar() in dtypes.sints else ~self
 
     def cast(self, dtype: DType) -> UOp:
         """Converted to `dtype`, lane by lane for vectors."""
@@ -595,6 +609,40 @@ class UOp:
         axes = tuple(sorted(a for a in axes if self.shape[a] != 1))
         return UOp(Ops.REDUCE_AXIS, self.dtype, (self,), (op, axes)) if axes else self
 
+    def max(self, axis: int | tuple | None = None, keepdim: bool = False, keepdims=None) -> UOp:
+        """The largest along axes: one, several, or (None) all; IndexError for one that is not."""
+        if axis is None:
+            axis = tuple(range(len(self.shape)))
+        axes = {range(len(self.shape))[a] for a in (axis if isinstance(axis, tuple) else (axis,))}
+        kept = self.reduce_axis(Ops.MAX, axes)
+        if keepdim if keepdims is None else keepdims:
+            return kept
+        return kept.reshape(tuple(s for d, s in enumerate(self.shape) if d not in axes))
+
+    def min(self, axis: int | tuple | None = None, keepdim: bool = False, keepdims=None) -> UOp:
+        """The smallest along axes, as `max`."""
+        return self.mirror().max(axis, keepdim, keepdims).mirror()
+
+    def cat(self, *others: UOp, dim: int = 0) -> UOp:
+        """Laid end to end along `dim`; the other axes have to agree."""
+        parts = (self, *others)
+        ends = list(itertools.accumulate(x.shape[dim] for x in parts))
+        result = None
+        for x, end in zip(parts, ends, strict=True):
+            around = (end - x.shape[dim], ends[-1] - end)
+            widths = tuple(around if d == dim else (0, 0) for d in range(len(x.shape)))
+            # a choice and not a sum, which would make 0.0 of -0.0
+            inside = UOp.const(dtypes.bool, True).broadcast_to(x.shape).pad(widths)
+            result = x.pad(widths) if result is None else inside.where(x.pad(widths), result)
+        assert result is not None
+        return result
+
+    def stack(self, *others: UOp, dim: int = 0) -> UOp:
+        """Nodes of one shape along a new axis `dim`, from 0 to their number of axes."""
+        shape = (*self.shape[:dim], 1, *self.shape[dim:])
+        first, *rest = [x.reshape(shape) for x in (self, *others)]
+        return first.cat(*rest, dim=dim)
+
     @staticmethod
     def iota(size: int, dtype: DType = dtypes.int) -> UOp:
         """0, 1, … size-1: each element is its own index. Like a constant it needs no memory."""
@@ -602,6 +650,10 @@ class UOp:
 
     def contiguous(self) -> UOp:
         return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
+
+    def fuse(self) -> UOp:
+        """This value; what it is computed from is stored only where it is stored already."""
+        return UOp(Ops.FUSE, self.dtype, (self,))
 
     def detach(self) -> UOp:
         return UOp(Ops.DETACH, self.dtype, (self,))

@@ -117,8 +117,9 @@ def sizes_text(arg: Any) -> str:
         return f"({', '.join(map(sizes_text, arg))}{',' * (len(arg) == 1)})"
     if not isinstance(arg, UOp):
         return repr(arg)
-    values = {u: UOp.variable(f"{u.expr}={u.val}", 0, 0) for u in arg.unknowns if u.op is Ops.BIND}
-    return render(arg.substitute(values))
+    bound = [u for u in arg.unknowns if u.op is Ops.BIND]
+    shown = {u: UOp(Ops.DEFINE_VAR, u.dtype, (), (f"{u.expr}={u.val}", 0, 0)) for u in bound}
+    return render(arg.substitute(shown))
 
 
 # ---- patterns -----------------------------------------------------------------------------------

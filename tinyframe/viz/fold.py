@@ -1,0 +1,75 @@
+"""Large graphs made small enough to look at, in two steps.
+
+First an op whose only user is of the same sort, elementwise or movement, is drawn as one with that
+user: what is left are the places where values are shared, reduced, read and written. This cannot
+make a ring, since what is folded away has no other way out. Where that is still too much, only the
+nodes nearest to the results are drawn, and one node stands for all others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tinyframe.viz.nodes import Node, contents_text, plural, shorten
+
+FOLDABLE = {"elementwise", "movement", "constant"}
+
+
+def folded(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with each tree of elementwise and movement ops as one."""
+    users: list[set[int]] = [set() for _ in nodes]
+    for number, node in enumerate(nodes):
+        for s in node.sources:
+            users[s].add(number)
+    last = list(range(len(nodes)))  # the op that each is drawn as one with, and whose value shows
+    for number in reversed(range(len(nodes))):
+        if len(users[number]) == 1 and nodes[number].kind in FOLDABLE:
+            (user,) = users[number]
+            if nodes[user].kind in FOLDABLE:
+                last[number] = last[user]
+    members: dict[int, list[int]] = {}
+    for number, end in enumerate(last):
+        members.setdefault(end, []).append(number)
+    drawn: list[Node] = []
+    place: dict[int, int] = {}
+    for end in sorted(members):
+        sources = [s for m in members[end] for s in nodes[m].sources if last[s] != end]
+        merged = tuple(dict.fromkeys(place[last[s]] for s in sources))
+        place[end] = len(drawn)
+        drawn.append(as_one([nodes[m] for m in members[end]], merged))
+    return drawn
+
+
+def as_one(nodes: list[Node], sources: tuple[int, ...]) -> Node:
+    """A node for several, the last of which gives the value."""
+    if len(nodes) == 1:
+        return replace(nodes[0], sources=sources)
+    ops = Counter(node.title.split()[0] for node in nodes)
+    count = sum(node.count for node in nodes)
+    words = contents_text(dict(ops.most_common()))
+    return Node("folded", plural(count, "op"), nodes[-1].value, shorten(words), sources, count)
+
+
+def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
+    """At most so many nodes, those nearest to the results; what is left out is one node more."""
+    if len(nodes) <= most:
+        return list(nodes)
+    used = {s for node in nodes for s in node.sources}
+    kept = [n for n in range(len(nodes)) if n not in used][-(most - 1) :]
+    seen = set(kept)
+    for number in kept:  # grows while it is walked: breadth first
+        for s in nodes[number].sources:
+            if s not in seen and len(kept) < most - 1:
+                seen.add(s)
+                kept.append(s)
+    left_out = [node for number, node in enumerate(nodes) if number not in seen]
+    count = sum(node.count for node in left_out)
+    place = {number: n for n, number in enumerate(sorted(seen), 1)}
+    rest = Node("folded", f"… {plural(count, 'more node')}", note="farther from the results")
+    drawn = [replace(rest, count=count)]
+    for number in sorted(seen):
+        sources = dict.fromkeys(place.get(s, 0) for s in nodes[number].sources)
+        drawn.append(replace(nodes[number], sources=tuple(sources)))
+    return drawn

@@ -1,0 +1,296 @@
+"""What is drawn: nodes, sources first, each with its words and the numbers of its sources.
+
+`of_graph` makes it of UOps, `of_schedule` of a schedule. Names that differ from run to run, the
+numbers of buffers, become the order of their first appearance, so that equal graphs look equal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tinyframe.device import Buffer, human_bytes
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.show import INFIX, render, sizes_text
+from tinyframe.viz.kinds import KIND_OF
+
+LONGEST = 44  # characters of a line in a picture
+TO_KERNELS = {Ops.SINK, Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
+
+
+@dataclass(frozen=True)
+class Node:
+    """title: what it is. value: its shape and dtype. note: what else the op was told.
+
+    sources: numbers of the nodes it is made of, in order. count: how many nodes it stands for.
+    """
+
+    kind: str
+    title: str
+    value: str = ""
+    note: str = ""
+    sources: tuple[int, ...] = ()
+    count: int = 1
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+# ---- a graph of UOps ----------------------------------------------------------------------------
+
+
+def of_graph(roots: Sequence[UOp], literal: bool = False) -> list[Node]:
+    """Every node that is not written inside another, once.
+
+    literal: no node is written inside another, so there are just as many as there are UOps.
+    """
+    order = list(dict.fromkeys(u for root in roots for u in root.toposort()))
+    used = {s for u in order for s in u.src}
+    inside = set() if literal else written_inside(order, {u for u in roots if u not in used})
+    has_shapes = not any(u.op in TO_KERNELS for u in order)
+    names = Names()
+    numbers: dict[UOp, int] = {}
+    nodes: list[Node] = []
+    for u in order:
+        if u in inside:
+            continue
+        sources = u.src if literal else sources_seen(u, inside)
+        numbers[u] = len(nodes)
+        nodes.append(
+            Node(
+                KIND_OF[u.op],
+                title_of(u, names),
+                value_of(u, has_shapes),
+                note_of(u, inside, literal),
+                tuple(numbers[s] for s in sources),
+            )
+        )
+    return nodes
+
+
+class Names:
+    """Numbers for what has no name of its own, in the order of first appearance."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+
+    def of(self, thing: Any) -> int:
+        return self.numbers.setdefault(thing, len(self.numbers))
+
+
+def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
+    """The nodes that need no node of their own in a picture: constants, with the movement that
+    gives them a shape; a buffer's number and device; and the arithmetic of an index."""
+    users: dict[UOp, list[UOp]] = {u: [] for u in order}
+    for u in order:
+        for s in dict.fromkeys(u.src):
+            users[s].append(u)
+    inside: set[UOp] = set()
+    for u in order:
+        broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
+        leaf = u.op in (Ops.CONST, Ops.UNIQUE, Ops.DEVICE)
+        if u not in roots and (leaf or (broadcast and u.src[0] in inside)):
+            inside.add(u)
+    for u in reversed(order):  # users first
+        arithmetic = u.op in GroupOp.Elementwise and u not in roots
+        if arithmetic and users[u] and all(is_index_of(u, user, inside) for user in users[u]):
+            inside.add(u)
+    return inside
+
+
+def is_index_of(u: UOp, user: UOp, inside: set[UOp]) -> bool:
+    """Whether `user` says where it reads with `u`, or is itself part of such an expression."""
+    if user.op is Ops.INDEX:
+        return u is not user.src[0]
+    return user in inside and user.op in GroupOp.Elementwise
+
+
+def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
+    """The sources, where one is written inside this node what that is made of in its place."""
+    found: list[UOp] = []
+    for s in u.src:
+        if s not in inside:
+            found.append(s)
+        else:
+            below = s.toposort(lambda x: x in inside)
+            found += [x for x in below if x not in inside and (x not in found)]
+    return found
+
+
+# ---- the words on a node ------------------------------------------------------------------------
+
+
+def title_of(u: UOp, names: Names) -> str:
+    rule = titles.get(u.op)
+    return shorten(f"{u.op.name} {rule(u, names)}" if rule else u.op.name)
+
+
+def number_text(value: Any) -> str:
+    """A constant in few characters: 1.4427 of 1.4426950408889634."""
+    return f"{value:.5g}" if isinstance(value, float) and len(repr(value)) > 8 else repr(value)
+
+
+def constant_of(u: UOp) -> Any:
+    """The number that a broadcast constant has in every place."""
+    while u.src:
+        u = u.src[0]
+    return u.arg
+
+
+def operands_text(u: UOp, inside: set[UOp]) -> str:
+    """The operands that are written inside a node, and a dot for each that is not: `· * 2.0`."""
+    words = [number_text(constant_of(s)) if s in inside else "·" for s in u.src]
+    return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
+
+
+titles: dict[Ops, Callable[[UOp, Names], str]] = {
+    Ops.BUFFER: lambda u, names: str(names.of(u.src[0])),
+    Ops.UNIQUE: lambda u, names: str(names.of(u)),
+    Ops.DEVICE: lambda u, names: str(u.arg),
+    Ops.CONST: lambda u, names: number_text(u.arg),
+    Ops.REDUCE_AXIS: lambda u, names: u.arg[0].name,
+    Ops.REDUCE: lambda u, names: u.arg.name,
+    Ops.RANGE: lambda u, names: render(u),
+    Ops.DEFINE_GLOBAL: lambda u, names: f"data{u.arg}",
+    Ops.DEFINE_VAR: lambda u, names: str(u.arg[0]),
+    Ops.GEP: lambda u, names: str(u.arg),
+}
+
+
+def value_of(u: UOp, has_shapes: bool) -> str:
+    dtype = repr(u.dtype).removeprefix("dtypes.")
+    if dtype == "void" or u.op in (Ops.INDEX, Ops.RANGE):
+        return ""
+    return f"{sizes_text(u.shape)} {dtype}" if has_shapes else dtype
+
+
+def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
+    """What the op was told beside its sources; operands that are written inside it."""
+    rule = notes.get(u.op)
+    words = [rule(u)] if rule else []
+    if u.op not in ARGUMENT_SHOWN and rule is None and u.arg is not None:
+        words.append(sizes_text(u.arg))
+    if u.op is Ops.INDEX and not literal:
+        words = [index_text(u)]
+    elif u.op in GroupOp.Elementwise and any(s in inside for s in u.src):
+        words.append(operands_text(u, inside))
+    return shorten(" ".join(words))
+
+
+def index_text(u: UOp) -> str:
+    _, valid, *indices = u.src
+    always = valid.op is Ops.CONST and valid.arg is True
+    place = ", ".join(render(i) for i in indices)
+    return f"[{place}]" + ("" if always else f" if {render(valid)}")
+
+
+def shorten(text: str) -> str:
+    """A line that fits a node, of characters that can be shown."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
+
+
+# Ops whose argument is in the title, or is the shape that every node shows.
+ARGUMENT_SHOWN = {Ops.RESHAPE, Ops.EXPAND, Ops.CONST, Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_GLOBAL,
+                  Ops.GEP, Ops.INDEX, Ops.REDUCE, Ops.IOTA, Ops.SINK}  # fmt: skip
+
+notes: dict[Ops, Callable[[UOp], str]] = {
+    Ops.BUFFER: lambda u: f"on {u.device}",
+    Ops.COPY: lambda u: f"to {u.device}",
+    Ops.PERMUTE: lambda u: f"axes {u.arg}",
+    Ops.SHRINK: lambda u: ", ".join(f"{sizes_text(a)}:{sizes_text(b)}" for a, b in u.arg),
+    Ops.PAD: lambda u: ", ".join(f"{sizes_text(a)}+{sizes_text(b)}" for a, b in u.arg),
+    Ops.FLIP: lambda u: "axes " + ", ".join(str(i) for i, yes in enumerate(u.arg) if yes),
+    Ops.REDUCE_AXIS: lambda u: f"over {axes_text(u.arg[1])}",
+    Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 … {u.vmax}",
+    Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} … {u.arg[2]}",
+    Ops.BIND: lambda u: f"= {u.src[1].arg}",
+    Ops.KERNEL: lambda u: work_text(u.arg.ast),
+}
+
+
+def axes_text(axes: tuple[int, ...]) -> str:
+    return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+
+
+# ---- a schedule ---------------------------------------------------------------------------------
+
+
+def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
+    """Kernels in the order in which they run, between the buffers that they read and write.
+
+    A buffer that is written again becomes another node: what is read is always above its reader.
+    """
+    names = Names()
+    nodes: list[Node] = []
+    current: dict[Buffer, int] = {}  # the latest node of each
+    for number, item in enumerate(items, 1):
+        read = list(dict.fromkeys(item.bufs[slot] for slot in slots(item.ast, Ops.LOAD)))
+        for b in read:
+            if b not in current:
+                current[b] = len(nodes)
+                nodes.append(buffer_node(b, names.of(b), ()))
+        kernel = Node(
+            "kernel",
+            f"{number}. {work_kind(item.ast)}",
+            loops_text(item.ast),
+            work_text(item.ast),
+            tuple(current[b] for b in read),
+        )
+        nodes.append(kernel)
+        place = len(nodes) - 1
+        for b in dict.fromkeys(item.bufs[slot] for slot in slots(item.ast, Ops.STORE)):
+            current[b] = len(nodes)
+            nodes.append(buffer_node(b, names.of(b), (place,)))
+    return nodes
+
+
+def buffer_node(buffer: Buffer, number: int, sources: tuple[int, ...]) -> Node:
+    dtype = repr(buffer.dtype).removeprefix("dtypes.")
+    note = f"{human_bytes(buffer.nbytes)} on {buffer.device}"
+    return Node("memory", f"buffer {number}", f"{buffer.size:,} {dtype}", note, sources)
+
+
+def slots(ast: UOp, access: Ops) -> list[int]:
+    """The numbers of the buffers that a ScheduleItem loads from, or stores to."""
+    if ast.op is Ops.COPY:
+        return [1 if access is Ops.LOAD else 0]
+    places = [u.src[0].src[0] for u in ast.toposort() if u.op is access]
+    return sorted({memory.arg for memory in places if memory.op is Ops.DEFINE_GLOBAL})
+
+
+def work_kind(ast: UOp) -> str:
+    ops = {u.op for u in ast.toposort()}
+    return "copy" if ast.op is Ops.COPY else "reduce" if Ops.REDUCE in ops else "elementwise"
+
+
+def loops_text(ast: UOp) -> str:
+    """The sizes of a kernel's loops: `4 × 8, reduce 16`."""
+    order = ast.toposort()
+    reduces = dict.fromkeys(r for u in order if u.op is Ops.REDUCE for r in u.own_ranges)
+    around = [u for u in order if u.op is Ops.RANGE and u not in reduces]
+    loops = " × ".join(render(r.src[0]) for r in around)
+    inside = ", ".join(render(r.src[0]) for r in reduces)
+    return ", ".join(words for words in (loops, inside and f"reduce {inside}") if words)
+
+
+def work_text(ast: UOp) -> str:
+    """The arithmetic of a kernel by name: `MUL, 2 MAX, ADD reduce`."""
+    counts: Counter[str] = Counter()
+    order = list(ast.toposort())
+    inside = written_inside(order, {ast})
+    for u in order:
+        if u.op is Ops.REDUCE:
+            counts[f"{u.arg.name} reduce"] += 1
+        elif u.op in GroupOp.Elementwise and u not in inside:
+            counts[u.op.name] += 1
+    return shorten(contents_text(counts))
+
+
+def contents_text(counts: Mapping[str, int]) -> str:
+    """`2 MUL, ADD` of how often each occurs."""
+    return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())
