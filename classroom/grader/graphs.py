@@ -100,7 +100,7 @@ def as_lists(x: Any) -> Any:
 ARGUMENTS: dict[Ops, Callable[[Any], Any]] = {
     **dict.fromkeys((Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.WINDOW, Ops.UNWINDOW), numbers),
     **dict.fromkeys((Ops.PAD, Ops.SHRINK), pairs),
-    **dict.fromkeys((*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.DETACH), nothing),
+    **dict.fromkeys((*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), nothing),
     Ops.FLIP: flags,
     Ops.REDUCE_AXIS: reduction,
 }
