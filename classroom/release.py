@@ -1,9 +1,9 @@
 """`python -m classroom release DIR`: write the repository for students, without solutions.
 
-DIR gets what git knows of this repository, less `solutions/`, what tests them, and what is only for
-instructors; in its READMEs, less the rows and paragraphs about those. Of each project's tasks it gets
-what is not hidden, as classroom/projects/NAME.py, and a workflow that grades at every push. DIR must
-be empty or not there; it is written whole, or not at all.
+DIR gets what git knows of this repository, less `solutions/`, what tests them, and what is only
+for instructors; in its READMEs, less the rows and paragraphs about those. Of each project's tasks
+it gets what is not hidden, as classroom/projects/NAME.py, and a workflow that grades at every push.
+DIR must be empty or not there; it is written whole, or not at all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT_BACK = (
     "solutions/*",
     "INSTRUCTOR.md",
-    "tests/course/test_notebooks.py",  # holds notebooks against the worked ones
+    "tests/course/test_*.py",  # hold notebooks against the worked ones, and READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
     "tests/grader/test_release.py",
