@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT_BACK = (
     "solutions/*",
     "INSTRUCTOR.md",
-    "tests/course/test_*.py",  # hold notebooks against the worked ones, and READMEs as they are here
+    "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
     "tests/grader/test_release.py",

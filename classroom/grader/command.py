@@ -53,6 +53,9 @@ def main(arguments: list[str]) -> int:
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("grade: stopped", file=sys.stderr)
+        return 2
     finally:
         _progress("")
     print(FORMATS[told.format](report))

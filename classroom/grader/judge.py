@@ -104,8 +104,8 @@ def load_project(tasks: Path) -> Project:
 class Grading:
     """One submission while it is judged; what Ask sends its questions through."""
 
-    def __init__(self, place: Workplace, limits: Limits) -> None:
-        self.place, self.limits = place, limits
+    def __init__(self, places: dict[str, Workplace], limits: Limits) -> None:
+        self.places, self.limits = places, limits
         self.until = monotonic() + limits.total_seconds
         self.peers: dict[str, Peer] = {}
         self.ends = 0
@@ -148,7 +148,7 @@ class Grading:
         if left <= 0:
             raise Ended("the time for this project was over")
         if who not in self.peers:
-            self.peers[who] = self.place.start(f"classroom.grader.{who}")
+            self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
         peer = self.peers[who]
         try:
             answer = peer.ask(kind, body, arrays, min(seconds, left))
@@ -220,15 +220,21 @@ def grade(
     project = load_project(tasks)
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
     lines = source.decode(errors="replace").splitlines()
-    report = Report(project.title, str(path), project.points, project.elsewhere, protection.rows())
+    report = Report(
+        project.title, cleaned(path), project.points, project.elsewhere, protection.rows()
+    )
     original = ROOT / "projects" / tasks.name
     stopped = why_not_python(source)
     if stopped:
         report.notes.append(f"Nothing was asked: {stopped}.")
     elif original.is_file() and original.read_bytes() == source:
         report.notes.append("This is the file as it was handed out. Is yours saved?")
-    with Workplace(limits, protection, source) as place:
-        grading = Grading(place, limits)
+    # The referee has a folder of its own: in a common one a submission could change its files.
+    with (
+        Workplace(limits, protection, source) as place,
+        Workplace(limits, protection.for_referee(), b"") as apart,
+    ):
+        grading = Grading({"answerer": place, "referee": apart}, limits)
         for number, check in enumerate(project.checks, 1):
             progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
             if not stopped and (problem := grading.load(lines)):

@@ -37,8 +37,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 SENT_ALONG = ("__init__", "channel", "graphs", "expressions", "answerer", "referee")
 # What a Python and a C compiler may have to read; more is added for this machine.
+# Not /dev: to root, who may grade, a disk is a file like any other.
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix", "/proc",
-          "/sys", "/dev", "/System", "/Library")  # fmt: skip
+          "/sys")  # fmt: skip
 KEPT_VARIABLES = ("PATH", "CC", "LD_LIBRARY_PATH", "SDKROOT", "DEVELOPER_DIR")
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--net", "--pid", "--ipc", "--fork",
               "--kill-child", "--mount-proc", "--")  # fmt: skip
@@ -57,6 +58,9 @@ class Limits:
     output: int = 1 << 20
     disk: int = 256 << 20
     files: int = 2000
+
+
+OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,10 @@ class Protection:
             ("solutions out of its sight", self.hides_solutions),
         ]
 
+    def for_referee(self) -> Protection:
+        """The same for a process that a submission's must not be able to touch."""
+        return self if self.user is None else replace(self, user=self.user + OTHER_USERS)
+
     @property
     def hides_solutions(self) -> bool:
         if self.wrapper:
@@ -97,7 +105,9 @@ def readable() -> list[str]:
     places = {*SYSTEM, sys.prefix, sys.base_prefix, *packages()}
     with contextlib.suppress(NoCompiler):
         compiler = Path(find_compiler(settings.CC)[0])
-        places |= {str(compiler.parent), str(compiler.resolve().parents[1])}
+        home = compiler.resolve().parents[1]  # of clang itself, if it is not in /usr
+        beside = ("bin", "lib", "lib64", "libexec", "include", "share")
+        places |= {str(compiler.parent), *(str(home / name) for name in beside)}
     return sorted(places - {"/"})
 
 
@@ -114,7 +124,7 @@ def best_protection() -> Protection:
 @functools.cache
 def _first_that_works(path: str) -> Protection:
     landlock = landlock_version() if sys.platform == "linux" else 0
-    own = 50_000 + os.getpid() % 10_000  # not a user that exists, and within a container's range
+    own = 40_000 + os.getpid() % 10_000  # not a user that exists, and within a container's range
     users = [own, None] if hasattr(os, "geteuid") and os.geteuid() == 0 else [None]
     for user in users:
         for wrapper in ("namespaces", "bubblewrap", ""):
@@ -152,8 +162,10 @@ class Workplace:
 
     def __exit__(self, *exc: object) -> None:
         # By programs: Python's own way fails on folders that are nested a thousand deep.
-        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-            subprocess.run([*command, str(self.folder)], capture_output=True)
+        folder = str(self.folder)
+        closed = ["-type", "d", "!", "-perm", "-u=rwx", "-exec", "chmod", "u+rwx", "{}", ";"]
+        for command in (["find", "-P", folder, *closed], ["rm", "-rf", folder]):
+            subprocess.run(command, capture_output=True)
 
     def give(self, *paths: Path) -> None:
         if self.protection.user is not None:

@@ -213,7 +213,8 @@ def expect_close(got: Any, wanted: np.ndarray | float, what: str, rtol: float = 
     expect(isinstance(got, np.ndarray), f"{what} is {described(got)}, not numbers")
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
     scale = float(np.max(np.abs(wanted), initial=1.0))
-    apart = np.abs(got.astype(np.float64) - wanted)
+    with np.errstate(all="ignore"):  # an infinity less another one is NaN
+        apart = np.abs(got.astype(np.float64) - wanted)
     wrong = ~(apart <= rtol * scale)  # where a NaN is, no comparison is true
     if wrong.any():
         place = tuple(map(int, np.argwhere(wrong)[0]))

@@ -24,6 +24,7 @@ from typing import Any
 PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 36, 1
 EVERY = 0.05  # seconds between looks at memory and processes
 KEPT = 2000  # characters of what was printed, of the beginning and of the end
+LEAST_LEFT = 128 << 20  # bytes: memory can also be held in files that are nowhere, as by memfd
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -61,6 +62,13 @@ def _listed_by_ps(pid: int) -> dict[int, int]:
     while more := {p: rss << 10 for p, up, rss in rows if p not in found and up in {pid, *found}}:
         found |= more
     return found
+
+
+def memory_left() -> int:
+    """Bytes that this machine can still give out; where that cannot be told, enough."""
+    with contextlib.suppress(OSError, StopIteration, ValueError), open("/proc/meminfo") as table:
+        return int(next(x for x in table if x.startswith("MemAvailable")).split()[1]) << 10
+    return LEAST_LEFT
 
 
 def disk_use(folder: str, most_files: int) -> tuple[int, int]:
@@ -121,7 +129,7 @@ class Warden:
             processes = descendants(os.getpid())
             if len(processes) > self.limits["most_processes"]:
                 return "processes"
-            if sum(processes.values()) > self.limits["memory"]:
+            if sum(processes.values()) > self.limits["memory"] or memory_left() < LEAST_LEFT:
                 return "memory"
             rounds += 1
             if rounds % 4 == 0 and (why := self.disk()):
