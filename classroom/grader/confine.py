@@ -32,7 +32,7 @@ def set_limits(limits: dict[str, Any]) -> None:
     """Address space, file size, open files, CPU seconds, processes; no core files."""
     wanted = {
         "RLIMIT_AS": limits["address_space"],
-        "RLIMIT_FSIZE": limits["disk"],
+        "RLIMIT_FSIZE": limits["disk"] // 4,  # of one file, one that is only in memory too
         "RLIMIT_NOFILE": 256,
         "RLIMIT_CPU": limits["cpu_seconds"],
         "RLIMIT_NPROC": limits["processes"],

@@ -205,7 +205,7 @@ class Workplace:
         return {**kept, **threads, **own}
 
     def _command(self, main: str | None, ends: list[int]) -> list[str]:
-        hidden = [str(ROOT / d) for d in ("solutions", "classroom", ".git") if (ROOT / d).is_dir()]
+        hidden = hidden_folders()
         own_namespace = self.protection.wrapper == "namespaces"
         told = {
             "main": main,
@@ -239,6 +239,14 @@ class Workplace:
             if apart or tasks_of_user()
             else None,
         }
+
+
+def hidden_folders() -> list[str]:
+    """What is covered where there is a mount namespace: answers, and the sockets of services."""
+    folders = [ROOT / name for name in ("solutions", "classroom", ".git")]
+    if not Path("/nix").exists():  # NixOS has its programs in /run
+        folders.append(Path("/run"))
+    return [str(folder) for folder in folders if folder.is_dir()]
 
 
 def bubblewrap(work: str, over: Iterable[str]) -> list[str]:

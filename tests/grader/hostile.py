@@ -68,7 +68,8 @@ HOSTILE = {
         "no answer within",
     ),
     "gives NaN": (
-        "def double(x): return x * float('nan')\ndef lazily(x): return x * float('nan')",
+        "from tinyframe import Tensor\nnan = float('nan')\n"
+        "def double(x): return Tensor([[nan] * 4] * 3)\ndef lazily(x): return x * nan",
         "is nan, not",
     ),
     "gives what equals everything": (
@@ -82,8 +83,7 @@ HOSTILE = {
     "gives constants": ("def double(x): return 2.0\ndef lazily(x): return x * 0 + 1", "not"),
     "patches NumPy": (
         "import numpy as np\n"
-        "np.allclose = np.array_equal = np.all = lambda *a, **k: True\n"
-        "np.ndarray.__eq__ if False else None\n" + WRONG,
+        "np.allclose = np.array_equal = np.all = lambda *a, **k: True\n" + WRONG,
         "double(x)",
     ),
     "patches builtins": (

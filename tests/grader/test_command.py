@@ -34,7 +34,7 @@ def graded(tmp_path, monkeypatch, capsys):
     def run(text, *options):
         path = tmp_path / "toy.py"
         path.write_text(text)
-        status = main(["grade", str(path), *options])
+        status = main(["grade", str(path), "--slow", "9", *options])
         out, err = capsys.readouterr()
         return status, out, err
 
@@ -64,6 +64,13 @@ def test_json_says_the_same(graded):
     assert (found["score"], found["of"], found["full"]) == (60, 100, False)
     assert [row["line"] for row in found["rows"]] == [None, 6]
     assert "Landlock" in " ".join(found["protections"])
+
+
+def test_the_same_file_gets_the_same_report_and_another_seed_other_numbers(graded):
+    wrong = "def double(x): return x\ndef lazily(x): return x\n"
+    first = graded(wrong, "--json")
+    assert first == graded(wrong, "--json")
+    assert first != graded(wrong, "--json", "--seed", "another")
 
 
 def test_a_file_may_have_another_name(graded, tmp_path, capsys):
