@@ -156,7 +156,11 @@ class Grading:
                 raise Raised(raised_body(answer.body))
             return answer
         except Late:
-            raise Ended(self._over(who, f"no answer within {seconds:g} seconds", 0.0)) from None
+            raise Ended(
+                self._over(
+                    who, f"no answer within {seconds:g} seconds; a loop without an end?", 0.0
+                )
+            ) from None
         except Malformed as error:
             what = f"what came back is no answer: {error}"
             raise Ended(self._over(who, what, 0.0)) from None

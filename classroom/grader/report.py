@@ -121,8 +121,9 @@ def table(report: Report) -> str:
     if report.printed:
         count = len(report.printed.splitlines())
         terminal.print(f"It printed {count} lines while it was graded; they count for nothing.")
-    if missing := report.without():
-        terminal.print(Text("Not protected here by: " + "; ".join(missing) + ".", style="dim"))
+    for active, words in ((True, "Protections active"), (False, "Not active here")):
+        if names := [name for name, is_active in report.protections if is_active is active]:
+            terminal.print(Text(f"{words}: {'; '.join(names)}.", style="dim"))
     terminal.print(Text(report.result(), style="bold"))
     assert isinstance(terminal.file, io.StringIO)
     return "\n".join(line.rstrip() for line in terminal.file.getvalue().splitlines())

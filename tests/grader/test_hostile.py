@@ -1,9 +1,11 @@
 """Hostile submissions gain nothing, harm nothing, and their reports say what happened."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -40,26 +42,38 @@ def outside(tmp_path):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def room(monkeypatch):
+    """Where gradings have their folders, so that no other test's is taken for this one's. Any user
+    may enter: a submission may have a user of its own."""
+    folder = tempfile.mkdtemp(prefix="tinyframe-tests-")
+    os.chmod(folder, 0o711)
+    monkeypatch.setattr(tempfile, "tempdir", folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
 def write(folder, text, **places):
     path = folder / "submission.py"
     path.write_text(text.format(**places) if places else text)
     return path
 
 
-def processes_of_grading():
-    """Command lines of processes that work in a grading's folder."""
+def processes_in(room):
+    """Command lines of processes that work in this folder, or were started with its name."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if "tinyframe-grade-" in os.readlink(process / "cwd"):
-                found.append((process / "cmdline").read_text())
+            words = (process / "cmdline").read_text()
+            if room in words or room in os.readlink(process / "cwd"):
+                found.append(words)
         except OSError:
             continue
     return found
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, monkeypatch):
+def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, room, monkeypatch):
     monkeypatch.setenv("GRADER_TOKEN", "secret-of-the-grader")
     text, said = HOSTILE[name]
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -79,10 +93,10 @@ def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, monkeypatch
     whole = table(report) + as_json(report)
     assert report.score == 0
     assert "secret-of-the-grader" not in whole
-    assert processes_of_grading() == []
+    assert processes_in(room) == [] and os.listdir(room) == []
     missing = NEEDS.get(name)
     if missing and any(row.startswith(missing) for row in report.without()):
-        assert f"{missing}" in whole.split("Not protected here by")[1]
+        assert f"{missing}" in whole.split("Not active here")[1]
         return
     assert said in " ".join(whole.split())
     assert not called
@@ -133,16 +147,16 @@ def test_what_is_no_python_gets_no_points(data, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["exits", "leaves a daemon", "loops", "forks without end"])
-def test_limits_hold_where_there_is_nothing_else(name, tmp_path):
+def test_limits_hold_where_there_is_nothing_else(name, tmp_path, room):
     path = write(tmp_path, HOSTILE[name][0])
     limits = replace(LIMITS, **HANG.get(name, {}))
     report = grade(path, TOY, without(best_protection(), "wrapper", "user", "landlock"), limits)
     assert report.score == 0
-    assert processes_of_grading() == []
+    assert processes_in(room) == []
     assert len(report.without()) >= 3
 
 
-def test_the_grader_dies_and_so_does_what_it_started(tmp_path):
+def test_the_grader_dies_and_so_does_what_it_started(tmp_path, room):
     path = write(tmp_path, "import time\nprint('here')\ntime.sleep(1000)\n" + WRONG)
     code = f"""
 import os, sys, threading
@@ -152,9 +166,11 @@ from classroom.grader.sandbox import best_protection
 threading.Timer(1.5, os._exit, [7]).start()
 grade(Path({str(path)!r}), Path({str(TOY)!r}), best_protection())
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
+    env = {**os.environ, "TMPDIR": room}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, timeout=60)
+    assert os.listdir(room)  # it had begun, and could not tidy up
     assert done.returncode == 7
     until = time.monotonic() + 20
-    while processes_of_grading() and time.monotonic() < until:
+    while processes_in(room) and time.monotonic() < until:
         pass  # the kernel takes a moment to end them
-    assert processes_of_grading() == []
+    assert processes_in(room) == []

@@ -21,9 +21,14 @@ def _(ask):
 NUMPY = {"dtypes.float": "float32", "dtypes.int": "int32", "dtypes.bool": "bool"}
 
 
-def expect_made(found, name, dtype, wanted):
+def tensor_in(found, name):
+    expect(isinstance(found, dict), f"factories gives {type(found).__name__}, not a dict")
     expect(isinstance(found.get(name), np.ndarray), f"there is no Tensor {name!r} in the dict")
-    got = found[name]
+    return found[name]
+
+
+def expect_made(found, name, dtype, wanted):
+    got = tensor_in(found, name)
     expect(got.dtype == NUMPY[dtype], f"{name!r} has dtype {got.dtype}, not {NUMPY[dtype]}")
     expect_close(got, wanted, f"{name!r}", rtol=1e-5)
 
@@ -267,7 +272,7 @@ def _(ask):
     first, second = ask("factories", rows, columns), ask("factories", rows, columns)
     bounds = {"rand": (0, 1), "randn": (-7, 7), "uniform": (-2, 3), "randint": (-rows, rows)}
     for name, (low, high) in bounds.items():
-        got, again = first[name], second[name]
+        got, again = tensor_in(first, name), tensor_in(second, name)
         dtype = "int32" if name == "randint" else "float32"
         expect(got.dtype == dtype, f"{name!r} has dtype {got.dtype}, not {dtype}")
         expect(got.shape == (rows, columns), f"{name!r} has shape {got.shape}")
