@@ -334,6 +334,7 @@ def reset(options: list[str]) -> None:
     with one_at_a_time():
         for name in dict.fromkeys(names):
             say(reset_file(name))
+    say("where JupyterLab shows an older one: File, Reload Notebook from Disk")
 
 
 def find_originals(word: str, room: str = "") -> list[Path]:

@@ -128,6 +128,7 @@ class Tinygrad:
 def serve(pipe: Connection, threads: int) -> None:
     """What tinygrad's process does."""
     os.environ["DEV"] = "CPU"
+    os.environ.pop("CC", None)  # a setting of ours too; tinygrad wants clang
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     program = None

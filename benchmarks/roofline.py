@@ -21,25 +21,21 @@ typedef float vec __attribute__((vector_size(LANES * 4), aligned(4)));
 
 void fma_entry(void** bufs, const long long* vals, int start, int stop) {
   for (int part = start; part < stop; part++) {
-    vec acc[CHAINS], a = (vec){0} + 0.999f, b = (vec){0} + 1.0f;
-    for (int c = 0; c < CHAINS; c++) acc[c] = b + (float)c;
+    vec a = (vec){0} + 0.999f, b = (vec){0} + 1.0f, ACCUMULATORS;
     for (int n = 0; n < ROUNDS; n++) {
-#pragma GCC unroll 16
-      for (int c = 0; c < CHAINS; c++) acc[c] = acc[c] * a + b;
-      __asm__ volatile("" ::: "memory");
+      MULTIPLY_ADDS
     }
-    for (int c = 1; c < CHAINS; c++) acc[0] += acc[c];
-    ((vec*)bufs[0])[part] = acc[0];
+    ((vec*)bufs[0])[part] = TOTAL;
   }
 }
 void read_entry(void** bufs, const long long* vals, int start, int stop) {
   for (int part = start; part < stop; part++) {
     const vec* x = (const vec*)((float*)bufs[0] + (long)part * PART);
-    vec acc[4] = {0};
-    for (int n = 0; n < PART / LANES; n += 4)
-#pragma GCC unroll 4
-      for (int c = 0; c < 4; c++) acc[c] += x[n + c];
-    ((vec*)bufs[1])[part] = acc[0] + acc[1] + acc[2] + acc[3];
+    vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int n = 0; n < PART / LANES; n += 4) {
+      s0 += x[n]; s1 += x[n + 1]; s2 += x[n + 2]; s3 += x[n + 3];
+    }
+    ((vec*)bufs[1])[part] = s0 + s1 + s2 + s3;
   }
 }
 void add_entry(void** bufs, const long long* vals, int start, int stop) {
@@ -65,9 +61,17 @@ def peaks(threads: int, repeats: int = 7) -> Peaks:
     device, lanes = Device["CPU"], Device["CPU"].renderer.target.vector_bytes // 4
     pieces = 8 * threads
     part = FLOATS // pieces // (4 * lanes) * (4 * lanes)
+    # named one by one: an array of them would be kept in memory by some compilers
+    sums = [f"s{n}" for n in range(CHAINS)]
+    pieces_of_source = {
+        "ACCUMULATORS": ", ".join(f"{s} = b + {n}.0f" for n, s in enumerate(sums)),
+        "MULTIPLY_ADDS": " ".join(f"{s} = {s} * a + b;" for s in sums),
+        "TOTAL": " + ".join(sums),
+        "LANES": str(lanes), "ROUNDS": str(ROUNDS), "PART": str(part),
+    }  # fmt: skip
     source = LOOPS
-    for name, number in (("LANES", lanes), ("CHAINS", CHAINS), ("ROUNDS", ROUNDS), ("PART", part)):
-        source = source.replace(name, str(number))
+    for name, text in pieces_of_source.items():
+        source = source.replace(name, text)
     with Context(THREADS=threads):
         library = device.compiler.compile_cached(source)
         x, y = (Buffer("CPU", FLOATS, dtypes.float).ensure_allocated() for _ in range(2))

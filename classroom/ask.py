@@ -44,7 +44,10 @@ def small_tensor(rows: int, columns: int) -> Tensor:
 def call(function: Any, *inputs: Any, case: str = "") -> Any:
     """What the learner's function gives; Open where it gives nothing yet."""
     if not callable(function):
-        raise Wrong("This exercise asks for a function.", got=describe(function))
+        raise Wrong(
+            "This exercise asks for a function: its name, without brackets behind it.",
+            got=describe(function),
+        )
     result = function(*inputs)
     if result is None or result is ...:
         written = "" if _does_nothing(function) else "It returns nothing. Is there a `return`?"
@@ -91,8 +94,9 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "") -> None:
     found = kernels(tensor)
     if found != wanted:
         raise Wrong(
-            f"It becomes {count(found, 'kernel')}.", case, count(wanted, "kernel"), got=str(found)
-        )
+            "The number of kernels is another.", case, count(wanted, "kernel"),
+            count(found, "kernel"),
+        )  # fmt: skip
 
 
 def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True) -> None:
@@ -102,11 +106,11 @@ def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True
     """
     if tuple(got.shape) != expected.shape:
         shapes = (str(expected.shape), str(got.shape)) if shown else ("", "")
-        raise Wrong("The shape is another one.", case, *shapes)
+        raise Wrong("The shape is another.", case, *shapes)
     values = got.numpy()
     if not np.allclose(values, expected, rtol=1e-4, atol=1e-5):
         both = (str(expected.tolist()), describe(values.tolist())) if shown else ("", "")
-        raise Wrong("The values are others.", case, *both)
+        raise Wrong("The values differ.", case, *both)
 
 
 def predicts(compute: Callable[[], Any]) -> Callable[[Any], str]:

@@ -5,14 +5,17 @@
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
 
 The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
-their metadata is left clean: no times, no versions, nothing of the machine. Read the difference
-(git diff) before you commit it: it is what learners see.
+their metadata is left clean: no times, no versions, nothing of the machine. A cell that shows the
+same but for what tests do not compare (times, plots of times) keeps what it had, so that the
+difference (git diff) is what is new to a learner: read it before you commit.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +26,8 @@ from classroom.cut import cut_solutions
 ROOT = Path(__file__).resolve().parents[1]
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
+NOT_COMPARED = "nbval-ignore-output"
+SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"  # what tests do not compare
 
 
 def pairs() -> Iterator[tuple[Path, Path]]:
@@ -54,8 +59,14 @@ def main(arguments: list[str]) -> int:
         found = [text for pair in chosen if (text := drift(*pair))]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
+    from nbclient.exceptions import CellExecutionError
+
     for worked, learners in chosen:
-        make(worked, learners)
+        try:
+            make(worked, learners)
+        except (ValueError, CellExecutionError) as error:
+            print(error, file=sys.stderr)
+            return 1
     return 0
 
 
@@ -67,10 +78,11 @@ def make(worked: Path, learners: Path) -> None:
         learners.write_text(cut(worked))
         return
     _say(worked)
-    notebook = run(read(worked), worked.parent)
-    _write(notebook, worked)
+    before, notebook = read(worked), run(read(worked), worked.parent)
+    _write(calmed(notebook, before), worked)
     _say(learners)
-    _write(run(cut_notebook(notebook), learners.parent), learners)
+    before = read(learners) if learners.exists() else notebook
+    _write(calmed(run(cut_notebook(notebook), learners.parent), before), learners)
 
 
 def drift(worked: Path, learners: Path) -> str:
@@ -142,6 +154,37 @@ def run(notebook: Any, folder: Path) -> Any:
         tags = cell.metadata.get("tags")
         cell.metadata = {"tags": tags} if tags else {}
     return notebook
+
+
+def calmed(notebook: Any, before: Any) -> Any:
+    """The notebook with the outputs of before in each cell that shows the same, sanitized."""
+    old = {cell.source: cell.outputs for cell in before.cells if cell.cell_type == "code"}
+    for cell in notebook.cells:
+        kept = old.get(cell.source) if cell.cell_type == "code" else None
+        if not kept or len(kept) != len(cell.outputs):
+            continue
+        if NOT_COMPARED in cell.metadata.get("tags", ()) or _shown(kept) == _shown(cell.outputs):
+            counts = [o.get("execution_count") for o in cell.outputs]
+            cell.outputs = kept
+            for output, count in zip(cell.outputs, counts, strict=True):
+                if "execution_count" in output:
+                    output.execution_count = count
+    return notebook
+
+
+def _shown(outputs: list[Any]) -> list[Any]:
+    """What outputs show, sanitized; but pictures of graphs as they are, which do not vary."""
+    texts = [o.get("data") or {"text": o.get("text", "")} for o in outputs]
+    return [{kind: sanitized(str(t), graphs=True) for kind, t in text.items()} for text in texts]
+
+
+def sanitized(text: str, graphs: bool = False) -> str:
+    """A text as tests compare it. graphs: leave pictures of graphs in it."""
+    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
+    for regex, replacement in rules:
+        if not (graphs and regex.startswith("data:")):
+            text = re.sub(regex, replacement, text)
+    return text
 
 
 def clean_environment() -> dict[str, str]:

@@ -152,12 +152,14 @@ def dot_product(answer: Any) -> str:
 def _same_graph(got: UOp, expected: UOp, case: str) -> None:
     if got is expected:
         return
-    found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
-    text = "The graph is another one."
+    text = "It is another graph."
     if got.op is expected.op:
-        for field in ("dtype", "arg"):
-            if getattr(got, field) != getattr(expected, field):
-                text = f"The last node has the right op, and another {field}."
+        differing = [f for f in ("dtype", "arg") if getattr(got, f) != getattr(expected, f)]
+        if differing:
+            text = f"The last node has the right op, and another {differing[0]}."
+        elif set(got.src) == set(expected.src):
+            text = "The last node has the right sources, in another order."
+    found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
     raise Wrong(text, case, got=f"{describe(got)}, made of {' '.join(found) or 'nothing'}")
 
 

@@ -17,6 +17,8 @@ from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
 from classroom.learner import progress, record, show
 from classroom.limit import OutOfTime, time_limit
+from tinyframe import Context
+from tinyframe.settings import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,6 +121,13 @@ def test_somebody_elses_alarm_still_rings():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_check_is_quiet_whatever_the_learner_has_set(capsys):
+    with Context(DEBUG=4):
+        outcome = judge(find("4.9"), lambda a: a.flip((0, 1)).T)
+        assert settings.DEBUG == 4
+    assert outcome.state == "right" and capsys.readouterr().out == ""
 
 
 def test_outside_the_main_thread_an_answer_is_judged_without_a_limit():

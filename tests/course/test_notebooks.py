@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from classroom import build
-from classroom.build import ROOT
+from classroom.build import ROOT, sanitized
 from classroom.exercises import exercises, parts
 
 WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
 LEARNERS = sorted((ROOT / "course").glob("*.ipynb"))
-SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"
 
 # A cell with one of these is run, and what it prints is not compared. PNGs are never compared.
 UNCHECKED_TAGS = {"nbval-ignore-output", "nbval-skip", "skip"}
@@ -27,14 +25,12 @@ MACHINE_PATHS = re.compile(
     r"/(home|Users|root|tmp|work|workspace|private|var|opt|usr/l|mnt)/|site-packages|[A-Z]:\\\\Users"
 )
 
-# check("4.3", …) and predict("4.1", …) in a cell, and what they say about it
+# check("4.3", …) and predict("4.1", …) in a cell
 ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)"', re.MULTILINE)
-SAID = {"right": "✓", "open": "○"}
 
 every_notebook = pytest.mark.parametrize(
     "path", WORKED + LEARNERS, ids=lambda path: str(path.relative_to(ROOT))
 )
-every_part = pytest.mark.parametrize("path", WORKED, ids=lambda path: path.stem)
 
 
 def read(path: Path) -> dict:
@@ -63,47 +59,16 @@ def part_of(path: Path) -> int:
     return int(path.name[:2])
 
 
-def test_each_part_is_there_in_both_versions():
-    assert {1, 2, 4} <= {part_of(path) for path in WORKED}
-    assert [path.name for path in WORKED] == [path.name for path in LEARNERS]
+# ---- exercises -----------------------------------------------------------------------------------
 
 
-# ---- the two versions, and the exercises --------------------------------------------------------
-
-
-def test_learners_versions_are_the_worked_ones_with_solutions_cut():
-    drifted = [text for pair in build.pairs() if (text := build.drift(*pair))]
-    assert not drifted, "run make course"
-
-
-def test_drift_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "ROOT", tmp_path)
-    worked, learners = tmp_path / "worked.ipynb", tmp_path / "learners.ipynb"
-    worked.write_text(WORKED[-1].read_text())
-    assert "missing" in build.drift(worked, learners)
-    learners.write_text(LEARNERS[-1].read_text())
-    assert build.drift(worked, learners) == ""
-    for old, new in (("Exercise", "Task"), ("realize()", "compute()"), ("nbval-ignore", "nbval-")):
-        learners.write_text(LEARNERS[-1].read_text().replace(old, new))
-        assert "is not that of" in build.drift(worked, learners), old
-    shorter = read(LEARNERS[-1])
-    del shorter["cells"][-1]
-    learners.write_text(json.dumps(shorter))
-    assert "cells" in build.drift(worked, learners)
-
-
-@pytest.mark.parametrize("path", LEARNERS, ids=lambda path: path.stem)
-def test_no_solution_is_left(path):
-    assert "SOLUTION" not in path.read_text()
-
-
-@every_part
+@every_notebook
 def test_exercises_are_those_of_the_table_in_order(path):
     asked = [number for cell in code_cells(path) for number in ASKED.findall(source(cell))]
     assert asked == [exercise.number for exercise in exercises(part_of(path))]
 
 
-@every_part
+@every_notebook
 def test_predictions_come_before_the_cell_that_shows_them(path):
     cells = code_cells(path)
     by_number = {exercise.number: exercise for exercise in exercises(part_of(path))}
@@ -115,17 +80,8 @@ def test_predictions_come_before_the_cell_that_shows_them(path):
                 assert not ASKED.search(source(cells[place + 1])), number
 
 
-@every_notebook
-def test_worked_answers_are_right_and_untouched_ones_open(path):
-    state = "right" if path in WORKED else "open"
-    for cell in code_cells(path):
-        for number in ASKED.findall(source(cell)):
-            shown = [texts(o).get("text/plain", "") for o in cell["outputs"]]
-            assert [f"{SAID[state]} {number} {state}." in text for text in shown] == [True], shown
-
-
 def test_every_part_with_exercises_has_a_notebook():
-    assert set(parts()) <= {part_of(path) for path in WORKED}
+    assert set(parts()) <= {part_of(path) for path in LEARNERS}
 
 
 # ---- every notebook -----------------------------------------------------------------------------
@@ -135,6 +91,11 @@ def test_every_part_with_exercises_has_a_notebook():
 def test_every_code_cell_was_run_once_from_top_to_bottom(path):
     counts = [cell["execution_count"] for cell in code_cells(path)]
     assert counts == list(range(1, len(counts) + 1))
+
+
+@every_notebook
+def test_no_cell_is_empty(path):
+    assert all(source(cell).strip() for cell in read(path)["cells"])
 
 
 @every_notebook
@@ -217,13 +178,6 @@ def test_it_says_how_long_it_takes_and_what_it_is_for(path):
 
 
 # ---- what is not compared ----------------------------------------------------------------------
-
-
-def sanitized(text: str) -> str:
-    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
-    for regex, replacement in rules:
-        text = re.sub(regex, replacement, text)
-    return text
 
 
 def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom.build import sanitized
 from tests.course.refresh import (
     COUNT,
     READMES,
@@ -21,7 +22,6 @@ from tests.course.refresh import (
     with_examples,
     with_methods,
 )
-from tests.course.test_notebooks import sanitized
 from tinyframe.codegen import passes
 from tinyframe.codegen.optimize.loops import OptOps
 

@@ -114,8 +114,25 @@ def test_rows_of_a_tile_divide_the_size_where_they_can(size, most, rows):
 def test_vectors_run_along_contiguous_memory():
     assert opts_of(on_buffer(4096) + 1)[0] == Opt(OptOps.VECTOR, 0, 16)
     assert opts_of(on_buffer(64, 48) + on_buffer(64, 1))[0] == Opt(OptOps.VECTOR, 1, 16)
-    assert opts_of(on_buffer(64, 48).sum(axis=1))[0] == Opt(OptOps.VECTOR, 1, 16)
+    assert opts_of(on_buffer(64, 48).sum(axis=1))[:2] == [
+        Opt(OptOps.VECTOR, 1, 16),
+        Opt(OptOps.UPCAST, 0, 2),
+    ]
     assert opts_of(on_buffer(64, 48).sum(axis=0))[0] == Opt(OptOps.VECTOR, 0, 16)
+
+
+def test_what_is_transposed_is_done_in_blocks():
+    blocks = [Opt(OptOps.UPCAST, 0, 16), Opt(OptOps.VECTOR, 1, 16)]
+    assert opts_of(on_buffer(64, 48).T.contiguous())[:2] == blocks
+    assert opts_of(on_buffer(48, 64) + on_buffer(64, 48).T)[:2] == blocks
+    assert opts_of(on_buffer(5, 64).T.contiguous())[:1] != blocks[:1]  # no block of 16 there
+
+
+@pytest.mark.parametrize("shape", [(64, 48), (37, 53), (16, 100), (129, 17)])
+def test_what_is_done_in_blocks_is_right(shape):
+    x, y = numbers(*shape), numbers(*shape[::-1], seed=1)
+    np.testing.assert_array_equal(filled(x).T.contiguous().numpy(), x.T)
+    np.testing.assert_array_equal((filled(x) + filled(y).T).numpy(), x + y.T)
 
 
 def test_all_reductions_of_a_row_have_vectors_too():
@@ -187,3 +204,12 @@ def test_a_schedule_is_what_its_opts_say():
     with pytest.raises(KernelOptError):
         apply_opts(kernel, [Opt(OptOps.VECTOR, len(axes(kernel)), 16)])
     assert not [u for u in kernel.toposort() if u.op is Ops.STAGE]
+
+
+@pytest.mark.parametrize("size", [256, 250, 253])
+def test_a_transposed_operand_is_copied_a_block_of_rows_at_a_time(size):
+    x, y = numbers(128, size), numbers(128, 96, seed=1)
+    opts = compiled(filled(x).T @ filled(y)).opts
+    staged = [opt.axis for opt in opts if opt.op is OptOps.STAGE]
+    assert staged == ([0, 1] if size == 256 else [0])  # else the tiles of rows do not divide
+    np.testing.assert_array_equal((filled(x).T @ filled(y)).numpy(), x.T @ y)

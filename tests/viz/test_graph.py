@@ -115,6 +115,7 @@ def test_a_schedule_has_a_node_for_each_kernel_in_running_order():
     assert [k.title for k in kernels] == ["1. reduce", "2. elementwise"]
     assert titles(picture) == ["buffer 0", "1. reduce", "buffer 1", "2. elementwise", "buffer 2"]
     assert kernels[1].sources == (0, 2)
+    assert picture.headline == "schedule of 2 kernels, 3 buffers"
 
 
 def test_a_copy_and_a_change_in_place_can_be_drawn():
@@ -124,6 +125,7 @@ def test_a_copy_and_a_change_in_place_can_be_drawn():
     assigned = graph(x.assign(x + 1).schedule())
     assert [n.kind for n in assigned.nodes] == ["memory", "kernel", "memory"]
     assert [n.title for n in assigned.nodes if n.kind == "memory"] == ["buffer 0", "buffer 0"]
+    assert assigned.headline == "schedule of 1 kernel, 1 buffer"
 
 
 def test_a_kernel_shows_its_loops_and_a_program_every_line():
@@ -143,6 +145,22 @@ def test_what_cannot_be_drawn_is_named():
         graph([matrix(), "x"])
     with pytest.raises(ValueError, match="nothing to draw"):
         graph([])
+    with pytest.raises(ValueError, match="1 or more, not 0"):
+        graph(matrix(), limit=0)
+
+
+def test_a_constant_on_a_device_is_shown_as_its_number():
+    notes = [node.note for node in graph(Tensor.rand(3)).nodes if node.title == "BITCAST"]
+    assert "1.0" in notes
+
+
+def test_operands_have_names_where_their_order_matters():
+    x = matrix()
+    notes = [node.note for node in graph(x.exp2() / x.log2()).nodes]
+    assert notes[-1] == "EXP2 / LOG2"
+    assert graph(x.exp2() / 2).nodes[-1].note == "· / 2.0"
+    assert graph(x.exp2() + x.log2()).nodes[-1].note == ""
+    assert graph((x < 2).where(x, 0)).nodes[-1].note == "CMPLT, RESHAPE, 0.0"
 
 
 # ---- large graphs -------------------------------------------------------------------------------
@@ -172,7 +190,7 @@ def test_a_graph_that_no_folding_makes_small_is_cut_far_from_the_results():
     for _ in range(200):
         x = x.sum(axis=0, keepdim=True).contiguous() + x
     picture = graph(x)
-    assert len(picture.nodes) == 60
+    assert len(picture.nodes) == 180
     assert re.fullmatch(r"… [\d,]+ more nodes", picture.nodes[0].title)
     assert picture.nodes[-1].title == "2 ops"
     assert "more nodes" in picture.svg()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.settings import settings
+from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -243,7 +244,10 @@ class TinyJit(Generic[P, Result]):
         replaced = captured.usual.replaced(args, kwargs) if captured.usual is not None else None
         if replaced is None:
             replaced, bound = self._looked_at(captured, args, kwargs)
-        fresh = {base: base.replace(src=(UOp.unique(), base.src[1])) for base in captured.made}
+        fresh = {
+            base: UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
+            for base in captured.made
+        }
         for base, new in fresh.items():
             replaced[buffer_of(base)] = buffer_of(new)
         for buffer, refill in captured.random:
@@ -258,12 +262,12 @@ class TinyJit(Generic[P, Result]):
         from tinyframe.tensor.core import Tensor
 
         def result(uop: UOp) -> Tensor:
-            if uop in fresh:
-                return Tensor._of(fresh[uop])
-            if uop.op is Ops.RESHAPE and uop.src[0] in fresh and not uop.unknowns:
-                return Tensor._of(UOp(Ops.RESHAPE, uop.dtype, (fresh[uop.src[0]],), uop.arg))
-            rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-            return Tensor._of(uop.substitute(fresh | rebound))
+            new = fresh.get(memory_state(uop))
+            if new is None or uop.unknowns:
+                rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
+                return Tensor._of(uop.substitute(fresh | rebound))
+            shown = UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
+            return Tensor._of(new if uop in fresh else shown)
 
         return _map(captured.result, result, UOp)
 
@@ -354,8 +358,8 @@ def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[Ten
 
 def _memory_as_it_lies(uop: UOp) -> tuple | None:
     """Whole memory in some shape: all that a kernel knows of it. None for any other view."""
-    base = uop.src[0] if uop.op is Ops.RESHAPE else uop
-    return (uop.op, uop.arg, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
+    base = memory_state(uop)
+    return (uop.shape, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
 
 
 def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:
@@ -412,9 +416,14 @@ def _realize(result: Any, more: list[TensorBase]) -> None:
 
 
 def _is_tensor(value: Any) -> bool:
+    return isinstance(value, _tensor_class())
+
+
+@functools.cache
+def _tensor_class() -> type[TensorBase]:
     from tinyframe.tensor.base import TensorBase
 
-    return isinstance(value, TensorBase)
+    return TensorBase
 
 
 def _bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:

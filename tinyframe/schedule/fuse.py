@@ -19,7 +19,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.movement import Indices, constant, flatten, source_indices
+from tinyframe.uop.movement import Indices, constant, flatten, memory_state, source_indices
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
 from tinyframe.uop.symbolic import terms
 
@@ -88,13 +88,6 @@ def is_symbolic(r: UOp) -> bool:
 def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
     return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
-
-
-def memory_state(u: UOp) -> UOp:
-    """What a chain of reshapes shows: the same elements in the same order."""
-    while u.op is Ops.RESHAPE:
-        u = u.src[0]
-    return u
 
 
 def is_memory(u: UOp) -> bool:

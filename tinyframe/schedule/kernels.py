@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory, memory_state
+from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
+from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.spec import spec_kernel, spec_tensor
 from tinyframe.uop.stages import staged
@@ -98,7 +99,11 @@ def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
     turned = {}
     for base, (view, *others) in views.items():
         if base.op is Ops.REDUCE_AXIS and view is not base and not others and view in used:
-            ops = {u.op for u in view.toposort(gate=lambda u, base=base: u is not base)} - {base.op}
+            ops = set()
+            u = view
+            while u is not base:
+                ops.add(u.op)
+                u = u.src[0]
             if Ops.PERMUTE in ops and ops <= {Ops.PERMUTE, Ops.RESHAPE}:
                 turned[base] = view
     return turned

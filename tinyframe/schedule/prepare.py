@@ -7,7 +7,8 @@ import math
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import IN_PARTS, is_memory, memory_state
+from tinyframe.schedule.fuse import IN_PARTS, is_memory
+from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the

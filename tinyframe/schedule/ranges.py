@@ -20,9 +20,9 @@ from collections.abc import Callable
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf, memory_state
+from tinyframe.schedule.fuse import Placed, is_leaf
 from tinyframe.schedule.pick import pick_rules
-from tinyframe.uop.movement import Indices, condition, source_indices
+from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
 

@@ -18,6 +18,13 @@ from tinyframe.uop.node import GroupOp, Ops, UOp, plain
 Indices = tuple[UOp, ...]
 
 
+def memory_state(u: UOp) -> UOp:
+    """What a chain of reshapes shows: the same elements in the same order."""
+    while u.op is Ops.RESHAPE:
+        u = u.src[0]
+    return u
+
+
 # ---- shapes -----------------------------------------------------------------------------------
 
 

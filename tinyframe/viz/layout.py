@@ -22,9 +22,9 @@ def dot_source(nodes: Sequence[Node], kinds: Sequence[str] = ()) -> str:
     """The nodes in the DOT language, sources above their users; without any, a legend of kinds."""
     graphviz = graphviz_package()
     dot = graphviz.Digraph(
-        graph_attr={"bgcolor": "transparent", "nodesep": "0.18", "ranksep": "0.32", "pad": "0.05"},
+        graph_attr={"bgcolor": "transparent", "nodesep": "0.18", "ranksep": "0.28", "pad": "0.05"},
         node_attr={"shape": "box", "fontname": FONT, "fontsize": "11", "fontcolor": TEXT,
-                   "style": "filled", "margin": "0.12,0.05", "height": "0.3", "width": "0.4"},
+                   "style": "filled", "margin": "0.15,0.05", "height": "0.3", "width": "0.4"},
         edge_attr={"color": ARROW, "arrowsize": "0.6"},
     )  # fmt: skip
     for kind in kinds:

@@ -136,14 +136,19 @@ def number_text(value: Any) -> str:
 
 def constant_of(u: UOp) -> Any:
     """The number that a broadcast constant has in every place."""
-    while u.src:
+    while u.op is not Ops.CONST:  # which may itself say on what device
         u = u.src[0]
     return u.arg
 
 
 def operands_text(u: UOp, inside: set[UOp]) -> str:
-    """The operands that are written inside a node, and a dot for each that is not: `· * 2.0`."""
-    words = [number_text(constant_of(s)) if s in inside else "·" for s in u.src]
+    """What is computed, where arrows do not say it: `· * 2.0`, `EXP2 / EXPAND`. A dot stands for an
+    operand whose place does not matter."""
+    drawn = [s for s in u.src if s not in inside]
+    other = "·" if len(drawn) == 1 or u.op in GroupOp.Commutative else ""
+    words = [number_text(constant_of(s)) if s in inside else other or s.op.name for s in u.src]
+    if set(words) <= {"·"}:
+        return ""
     return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
 
 
@@ -176,7 +181,7 @@ def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
         words.append(sizes_text(u.arg))
     if u.op is Ops.INDEX and not literal:
         words = [index_text(u)]
-    elif u.op in GroupOp.Elementwise and any(s in inside for s in u.src):
+    elif u.op in GroupOp.Elementwise:
         words.append(operands_text(u, inside))
     return shorten(" ".join(words))
 
@@ -184,7 +189,7 @@ def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
 def index_text(u: UOp) -> str:
     _, valid, *indices = u.src
     always = valid.op is Ops.CONST and valid.arg is True
-    place = ", ".join(render(i) for i in indices)
+    place = ", ".join(render(i)[1:-1] if i.op in INFIX else render(i) for i in indices)
     return f"[{place}]" + ("" if always else f" if {render(valid)}")
 
 
@@ -271,11 +276,12 @@ def work_kind(ast: UOp) -> str:
 def loops_text(ast: UOp) -> str:
     """The sizes of a kernel's loops: `4 × 8, reduce 16`."""
     order = ast.toposort()
-    reduces = dict.fromkeys(r for u in order if u.op is Ops.REDUCE for r in u.own_ranges)
-    around = [u for u in order if u.op is Ops.RANGE and u not in reduces]
-    loops = " × ".join(render(r.src[0]) for r in around)
-    inside = ", ".join(render(r.src[0]) for r in reduces)
-    return ", ".join(words for words in (loops, inside and f"reduce {inside}") if words)
+    reduces = dict.fromkeys(u.own_ranges for u in order if u.op is Ops.REDUCE)
+    closed = {r for loops in reduces for r in loops}
+    around = [u for u in order if u.op is Ops.RANGE and u not in closed]
+    inside = [" × ".join(render(r.src[0]) for r in loops) for loops in reduces]
+    words = [" × ".join(render(r.src[0]) for r in around), *[f"reduce {sizes}" for sizes in inside]]
+    return shorten(", ".join(filter(None, words)))
 
 
 def work_text(ast: UOp) -> str:

@@ -36,8 +36,11 @@ def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> Picture:
 
     A list of ScheduleItems is drawn as a schedule: kernels in running order, and their buffers.
     Constants and index arithmetic are written inside their users, and graphs of over `limit` nodes
-    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
+    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else,
+    ValueError for an empty list.
     """
+    if limit < 1:
+        raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     if not things:
         raise ValueError("an empty list: there is nothing to draw")
@@ -65,11 +68,14 @@ def roots_of(x: Any) -> Sequence[UOp]:
 def reduced(nodes: list[Node], fold: bool, limit: int) -> list[Node]:
     if not fold:
         return nearest(nodes, MOST)
-    return nodes if len(nodes) <= limit else nearest(folded(nodes), limit)
+    return nodes if len(nodes) <= limit else nearest(folded(nodes), 3 * limit)
 
 
 class Picture:
-    """A graph to look at: `svg()`, `text`, `source` (in the DOT language), `save(path)`."""
+    """A graph to look at: `svg()`, `text`, `source` (in the DOT language), `save(path)`.
+
+    what: "graph" or "schedule". nodes: what is drawn, sources first.
+    """
 
     def __init__(self, what: str, nodes: list[Node]) -> None:
         self.what, self.nodes = what, nodes
@@ -83,9 +89,10 @@ class Picture:
     @property
     def headline(self) -> str:
         """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
-        counts = Counter[str]()
-        for node in self.nodes:
-            counts[node.kind] += 1
+        counts = Counter(node.kind for node in self.nodes)
+        if self.what == "schedule":
+            buffers = len({node.title for node in self.nodes if node.kind == "memory"})
+            return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
         kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
         return f"{self.what} of {plural(len(self.nodes), 'node')}: {kinds}"
 

@@ -48,14 +48,18 @@ def tag(name: str) -> str:
 
 
 def tidied(source: str) -> tuple[ElementTree.Element, float, float]:
-    """The drawing, without what is the same on every element; its width and height in points."""
+    """The nodes and arrows, without what is the same on all; width and height in points."""
     root = ElementTree.fromstring(source)
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     for element in root.iter():
         for name in ("font-family", "id", "{http://www.w3.org/XML/1998/namespace}space"):
             element.attrib.pop(name, None)
         element.tail = None
-    return root[0], width, height
+    drawing = root[0]
+    for element in list(drawing):
+        if element.tag != tag("g"):  # a background, and a title that only some versions write
+            drawing.remove(element)
+    return drawing, width, height
 
 
 def describe(drawing: ElementTree.Element, nodes: Sequence[Node]) -> None:

@@ -25,6 +25,8 @@ from tinyframe.uop.symbolic import terms
 THREADS_FROM = 1 << 16
 # from this many products for each result on, it no longer matters that results are stored apart
 LONG_REDUCE = 64
+# what is transposed is copied in blocks of so many rows: a line of memory holds 16 floats
+BLOCK = 16
 # a panel pays when at least this many tiles of rows read it
 ROW_TILES_PER_PANEL = 4
 
@@ -60,10 +62,13 @@ class Schedule:
         )
 
     def split(self, op: OptOps, r: UOp, n: int) -> bool:
-        """UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not allowed."""
+        """SPLIT, UPCAST, VECTOR or UNROLL of what is left of range `r`; False where it is not
+        allowed. Of the two loops of a SPLIT, both are `r`, and the outer one comes first."""
         axis = self.origin.index(r)
         if not self._apply(Opt(op, axis, n)):
             return False
+        if op is OptOps.SPLIT:
+            self.origin.insert(axis, r)
         if len(axes(self.sink)) < len(self.origin):
             self.origin.pop(axis)
         return True
@@ -212,7 +217,14 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
         if s.left(image) >= s.target.threads > 1:
             s.thread(image if not both else both[0])
         return True
-    s.outermost(*outer)
+    if (block := _block_of_rows(s, reduce, a, row)) > 1 and s.split(OptOps.SPLIT, row, block):
+        # A transposed operand: its rows lie far apart along the sum. Some of them are copied, tile
+        # by tile, for all columns; each column's panel is copied once for every such block.
+        outer = [*both, row, *[r for r in [column] if r in s.origin]]
+        s.outermost(*outer)
+        s.stage(_slot(a), row)
+    else:
+        s.outermost(*outer)
     if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None:
         s.stage(_slot(b), outer[-1] if outer else None)
     work = iterations((*reduce.ranges, *reduce.own_ranges))
@@ -236,6 +248,17 @@ def tile_rows(size: int, most: int) -> int:
     return next(
         (n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few
     )
+
+
+def _block_of_rows(s: Schedule, reduce: UOp, a: UOp, row: UOp) -> int:
+    """How many tiles of rows of a transposed operand stay in the cache; 1 where that is no help:
+    of another operand, of few tiles, or where they do not divide."""
+    longest = max(reduce.own_ranges, key=length)
+    if step(a, row) != 1 or row not in s.origin or length(longest) < LONG_REDUCE:
+        return 1
+    tile = iterations(reduce.own_ranges) * a.dtype.base.itemsize * (length(row) // s.left(row))
+    most = min(s.target.l2 // 2 // tile, s.left(row) // (2 * s.target.threads))
+    return next((n for n in range(most, 3, -1) if s.left(row) % n == 0), 1)
 
 
 def _slot(index: UOp) -> int:
@@ -271,6 +294,18 @@ def vectors(s: Schedule) -> None:
                 total += iterations(tuple(i.ranges)) * (1 if step(i, r) == 1 else -1)
         return total
 
+    reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
+    tables = [i for i in indices if len(i.ranges) > 1]
+    along = [r for r in s.origin if any(step(i, r) == 1 for i in tables)]
+    if len(along) == 2 and not reduces and not any(map(is_symbolic, along)):
+        # Something is transposed. In a block of both axes every line of memory is used whole.
+        column = max(along, key=lambda r: (gain(r), any(step(i, r) == 1 for i in writes)))
+        row = along[1 - along.index(column)]
+        size = min(map(length, along))
+        if size >= lanes > 1 and s.split(OptOps.UPCAST, row, min(size, BLOCK)):
+            s.split(OptOps.VECTOR, column, lanes)
+            return
+
     done: list[UOp] = []
     for r in sorted(s.origin, key=gain, reverse=True):
         width = min(lanes, 1 << (length(r).bit_length() - 1))
@@ -281,8 +316,12 @@ def vectors(s: Schedule) -> None:
             and s.split(OptOps.VECTOR, r, width)
         ):
             done.append(r)
-    # a value that is summed down columns: several vectors at once keep the adders busy
-    reduces = [u for u in s.sink.toposort() if u.op is Ops.REDUCE]
+    # one sum along each row: two rows at once keep the adders busy
+    rows = [r for r in s.origin if kind(r) is AxisType.LOOP and r not in done]
+    if len(reduces) == len(done) == len(rows) == 1 and kind(done[0]) is AxisType.REDUCE:
+        if length(rows[0]) % 2 == 0 and length(rows[0]) >= 4 * s.target.threads:
+            s.split(OptOps.UPCAST, rows[0], 2)
+    # a value that is summed down columns: several vectors at once do
     if len(done) == 1 and kind(done[0]) is AxisType.LOOP and reduces and done[0] in s.origin:
         for width in (4, 2):
             if s.left(done[0]) % width == 0 and s.split(OptOps.UPCAST, done[0], width):

@@ -1,0 +1,65 @@
+"""A part has two versions, worked and learner's: the second is the first with its answers cut out.
+
+A release for students has no solutions/, and not this file.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classroom import build
+from tests.course.test_notebooks import (
+    ASKED,
+    LEARNERS,
+    WORKED,
+    code_cells,
+    every_notebook,
+    part_of,
+    read,
+    source,
+    texts,
+)
+
+SAID = {"right": "✓", "open": "○"}
+
+
+def test_each_part_is_there_in_both_versions():
+    assert {1, 2, 4} <= {part_of(path) for path in WORKED}
+    assert [path.name for path in WORKED] == [path.name for path in LEARNERS]
+
+
+def test_learners_versions_are_the_worked_ones_with_solutions_cut():
+    drifted = [text for pair in build.pairs() if (text := build.drift(*pair))]
+    assert not drifted, "run make course"
+
+
+def test_drift_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    worked, learners = tmp_path / "worked.ipynb", tmp_path / "learners.ipynb"
+    worked.write_text(WORKED[-1].read_text())
+    assert "missing" in build.drift(worked, learners)
+    learners.write_text(LEARNERS[-1].read_text())
+    assert build.drift(worked, learners) == ""
+    for old, new in (("Exercise", "Task"), ("realize()", "compute()"), ("nbval-ignore", "nbval-")):
+        learners.write_text(LEARNERS[-1].read_text().replace(old, new))
+        assert "is not that of" in build.drift(worked, learners), old
+    shorter = read(LEARNERS[-1])
+    del shorter["cells"][-1]
+    learners.write_text(json.dumps(shorter))
+    assert "cells" in build.drift(worked, learners)
+
+
+@pytest.mark.parametrize("path", LEARNERS, ids=lambda path: path.stem)
+def test_no_solution_is_left(path):
+    assert "SOLUTION" not in path.read_text()
+
+
+@every_notebook
+def test_worked_answers_are_right_and_untouched_ones_open(path):
+    state = "right" if path in WORKED else "open"
+    for cell in code_cells(path):
+        for number in ASKED.findall(source(cell)):
+            shown = [texts(o).get("text/plain", "") for o in cell["outputs"]]
+            assert [f"{SAID[state]} {number} {state}." in text for text in shown] == [True], shown
