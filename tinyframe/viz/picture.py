@@ -34,17 +34,15 @@ MOST = 1000  # nodes: more take seconds to lay out
 def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> Picture:
     """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
 
-    A list of ScheduleItems is drawn as a schedule: kernels in running order, and their buffers.
+    A list of ScheduleItems, which may be empty, is drawn as a schedule: kernels in running order,
+    and their buffers.
     Constants and index arithmetic are written inside their users, and graphs of over `limit` nodes
-    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else,
-    ValueError for an empty list.
+    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
     """
     if limit < 1:
         raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
     things = list(x) if isinstance(x, (list, tuple)) else [x]
-    if not things:
-        raise ValueError("an empty list: there is nothing to draw")
-    if x is not things[0] and all(isinstance(t, ScheduleItem) for t in things):
+    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
         return Picture("schedule", reduced(of_schedule(things), fold, limit))
     roots = [root for thing in things for root in roots_of(thing)]
     return Picture("graph", reduced(of_graph(roots, literal=not fold), fold, limit))
