@@ -1,7 +1,8 @@
 """The first steps of a confined process: it gives up what it must not have, then does its work.
 
 Run as `python -I -S confine.py '{"main": …}'`, with nothing of the project imported before:
-limits, then folders hidden in the mount namespace, then capabilities dropped, then Landlock.
+limits, then folders hidden in the mount namespace, then capabilities dropped, then Landlock. Where
+one of these is asked for and fails, the process ends.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from typing import Any
 
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
-MS_REC_PRIVATE = (1 << 14) | (1 << 18)
+MS_RDONLY, MS_REC_PRIVATE = 1, (1 << 14) | (1 << 18)
 # Landlock, Linux 5.13 and newer (see linux/landlock.h): read, write and run files; bind and connect
 # by TCP from version 4; signals and abstract sockets from version 6.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
@@ -50,22 +51,23 @@ def set_limits(limits: dict[str, Any]) -> None:
             continue
 
 
-def hide(folders: list[str]) -> None:
-    """An empty folder over each, in this mount namespace alone."""
+def hide(folders: list[str]) -> bool:
+    """Puts an empty folder over each, in this mount namespace alone; whether it worked."""
     mount = libc().mount
-    mount(b"none", b"/", None, MS_REC_PRIVATE, None)
-    for folder in folders:
-        mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 1, b"size=4k")  # 1: read only
+    if mount(b"none", b"/", None, MS_REC_PRIVATE, None) != 0:
+        return False
+    over = [mount(b"tmpfs", os.fsencode(f), b"tmpfs", MS_RDONLY, b"size=4k") for f in folders]
+    return not any(over)
 
 
-def drop_capabilities() -> None:
-    """Root of a namespace may mount and unmount there; after this it may not."""
+def drop_capabilities() -> bool:
+    """Root of a namespace may mount and unmount there; after this it may not. Whether it worked."""
     calls = libc()
     calls.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for capability in range(64):
         calls.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
-    calls.capset(header, nothing)
+    return calls.capset(header, nothing) == 0
 
 
 def landlock_version() -> int:
@@ -108,14 +110,14 @@ def main() -> None:
     os.chdir(told["work"])
     os.umask(0o077)
     os.nice(5)  # the warden goes first, however many processes there will be
-    linux = sys.platform == "linux"
-    if linux and told["hide"]:
-        hide(told["hide"])
     set_limits(told["limits"])
-    if linux:
-        drop_capabilities()
-    if linux and told["landlock"] and not restrict(told["readable"], told["writable"]):
-        sys.exit("the files could not be closed off")
+    if sys.platform == "linux":
+        if told["hide"] and not hide(told["hide"]):
+            sys.exit("answers could not be hidden")
+        if not drop_capabilities():
+            sys.exit("capabilities could not be dropped")
+        if told["landlock"] and not restrict(told["readable"], told["writable"]):
+            sys.exit("files could not be closed off")
     # Numbers of their own, which programs that are started from here do not get.
     ends = [os.dup(end) for end in told["ends"]]
     for end in told["ends"]:

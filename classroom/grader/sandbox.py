@@ -91,7 +91,10 @@ class Protection:
 
     @property
     def hides_solutions(self) -> bool:
-        if self.wrapper:
+        answers = [path for path in (ROOT / "solutions", ROOT / ".git") if path.is_dir()]
+        if self.wrapper or not answers:
+            return True
+        if self.user is not None and not any(path.stat().st_mode & 0o007 for path in answers):
             return True
         seen = [Path(p) for p in readable()]
         return self.landlock > 0 and not any(ROOT.is_relative_to(p) for p in seen)
