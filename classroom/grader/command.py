@@ -13,6 +13,7 @@ import argparse
 import os
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.judge import CannotGrade, grade, tasks_of
@@ -39,6 +40,9 @@ def main(arguments: list[str]) -> int:
     told = parser().parse_args(arguments)
     if os.name == "nt":
         print("grade: on Windows, run this in WSL.", file=sys.stderr)
+        return 2
+    if told.format == "table" and find_spec("rich") is None:
+        print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
     try:
         tasks = tasks_of(told.project or told.file.stem)

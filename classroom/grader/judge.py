@@ -183,8 +183,8 @@ class Grading:
                 files=self.limits.files,
             )
         how, _, number = ended.partition(" ")
-        if why:
-            return why
+        if why or how not in ("exit", "signal"):  # it was not even started
+            return why or ended
         word = "with status" if how == "exit" else "by signal"
         return f"it ended itself ({word} {number}) before it answered"
 

@@ -91,11 +91,12 @@ def disk_use(folder: str, most_files: int) -> tuple[int, int]:
 
 
 class Warden:
+    """One process with all that it starts, from its beginning to the end of the last of them."""
+
     def __init__(self, told: dict[str, Any]) -> None:
         self.limits = told["limits"]
         self.folder = told["work"]
         self.first, self.last, self.count = b"", b"", 0
-        self.died = False
         self.child = subprocess.Popen(
             told["command"],
             stdin=subprocess.DEVNULL,

@@ -43,9 +43,9 @@ def outside(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def room(monkeypatch):
+def room(tmp_path, monkeypatch):
     """Where gradings have their folders, so that no other test's is taken for this one's. Any user
-    may enter: a submission may have a user of its own."""
+    may enter, as into no tmp_path (which has to be there before): a submission may be another."""
     folder = tempfile.mkdtemp(prefix="tinyframe-tests-")
     os.chmod(folder, 0o711)
     monkeypatch.setattr(tempfile, "tempdir", folder)
