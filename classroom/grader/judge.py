@@ -156,22 +156,18 @@ class Grading:
                 raise Raised(raised_body(answer.body))
             return answer
         except Late:
-            raise Ended(
-                self._over(
-                    who, f"no answer within {seconds:g} seconds; a loop without an end?", 0.0
-                )
-            ) from None
+            why = f"no answer within {seconds:g} seconds; a loop without an end?"
         except Malformed as error:
-            what = f"what came back is no answer: {error}"
-            raise Ended(self._over(who, what, 0.0)) from None
+            why = f"what came back is no answer: {error}"
         except Closed:
-            raise Ended(self._over(who, "", PATIENCE)) from None
+            why = ""
+        raise Ended(self._over(who, why))
 
-    def _over(self, who: str, why: str, patience: float) -> str:
-        """Ends a process; in words, why it had to be, or how it ended by itself."""
+    def _over(self, who: str, why: str) -> str:
+        """Ends a process; in words, why it had to be, or (with no `why`) how it ended itself."""
         if who == "answerer":
             self.ends += 1
-        status = self.peers.pop(who).end(patience)
+        status = self.peers.pop(who).end(0.0 if why else PATIENCE)
         self.printed = self.printed or status["printed"]
         ended = status["ended"]
         if ended in ENDINGS and not (why and ended in ("closed", "killed")):
@@ -276,10 +272,8 @@ def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
 def _row(
     check: Check, found: str, passed: bool = False, line: int | None = None, text: str = ""
 ) -> Row:
-    points = check.points if passed else 0
-    return Row(
-        check.task, check.shows, points, check.points, cleaned(found), check.hint, line, text
-    )
+    points, found = (check.points, "") if passed else (0, cleaned(found) or "not right")
+    return Row(check.task, check.shows, points, check.points, found, check.hint, line, text)
 
 
 def _text(lines: list[str], line: int | None) -> str:

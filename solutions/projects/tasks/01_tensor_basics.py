@@ -6,6 +6,16 @@ from classroom.grader.tasks import Expression, Project, expect, expect_close, ex
 
 project = Project("Project 1: Tensor basics", points=100)
 
+
+def random_text(ask):
+    """An expression of a and b that nobody has seen, in one to three kernels."""
+    text = "a"
+    steps = [" + b", " * b", " - 0.5", ".relu()", ".exp2()", ".contiguous()", ".contiguous()"]
+    for step in ask.rng.permutation(steps)[:5]:
+        text = f"({text}{step})"
+    return f"{text}.{'sum' if ask.integer(0, 1) else 'max'}()"
+
+
 # ---- 1 describe ----------------------------------------------------------------------------------
 
 
@@ -90,12 +100,13 @@ def expect_count(ask, text, *shapes):
 @project.check(
     "kernel_count",
     4,
-    "one kernel, and three",
+    "one kernel, three, and some",
     "GlobalCounters.kernel_count counts what has run since GlobalCounters.reset().",
 )
 def _(ask):
     expect_count(ask, "(a + b).relu().sum()", (4, 8), (4, 8))
     expect_count(ask, "((a + b).contiguous().relu().contiguous()).sum()", (4, 8), (4, 8))
+    expect_count(ask, random_text(ask), (4, 8), (4, 8))
 
 
 # ---- 5 chain -------------------------------------------------------------------------------------
@@ -272,6 +283,8 @@ def _(ask):
     rows, columns = ask.integer(2, 4), 400  # so many that what is right passes for sure
     first, second = ask("factories", rows, columns), ask("factories", rows, columns)
     bounds = {"rand": (0, 1), "randn": (-7, 7), "uniform": (-2, 3), "randint": (-rows, rows)}
+    whole = ((2 * rows + 1) ** 2 - 1) ** 0.5  # of the whole numbers from -rows to rows, times √12
+    spreads = {"rand": 12**-0.5, "randn": 1.0, "uniform": 5 * 12**-0.5, "randint": whole * 12**-0.5}
     for name, (low, high) in bounds.items():
         got, again = tensor_in(first, name), tensor_in(second, name)
         dtype = "int32" if name == "randint" else "float32"
@@ -279,7 +292,7 @@ def _(ask):
         expect(got.shape == (rows, columns), f"{name!r} has shape {got.shape}")
         inside = bool(((got >= low) & (got <= high)).all())
         expect(inside, f"{name!r} has values outside {low} to {high}")
-        middle, spread = (low + high) / 2, 1.0 if name == "randn" else (high - low) / 12**0.5
+        middle, spread = (low + high) / 2, spreads[name]
         off = abs(float(got.mean()) - middle) / spread
         expect(off < 0.25, f"the mean of {name!r} is far from {middle}")
         ratio = float(got.std()) / spread
@@ -324,6 +337,7 @@ def _(ask):
 @project.check("before_and_after", 4, "other expressions", "Take all four from the Tensor.")
 def _(ask):
     expect_change(ask, "(a + b).exp2()", (4, 3))
+    expect_change(ask, random_text(ask), (5, 3))
     expect_change(ask, "((a * b).contiguous() - b).max()", (2, 7))
 
 
