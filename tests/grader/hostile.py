@@ -147,7 +147,7 @@ HOSTILE = {
         "0 of 100",
     ),
     "deletes files": (
-        "import shutil\nfor place in ({outside!r}, {root!r} + '/.graderless', '..', '.', '/tmp'):\n"
+        "import shutil\nfor place in ({outside!r}, {root!r} + '/.nowhere', '..', '.'):\n"
         "    shutil.rmtree(place, ignore_errors=True)\n" + WRONG,
         "0 of 100",
     ),
@@ -165,9 +165,11 @@ HOSTILE = {
         "    os._exit(0)\n" + WRONG,
         "0 of 100",
     ),
+    # To everybody only where it is the first process of a namespace of its own: a test must not end
+    # the machine that it runs on.
     "signals its parent": (
         "import os, signal\n"
-        "for pid in {{os.getppid(), 1, -1}} - {{0, os.getpid()}}:\n"
+        "for pid in [os.getppid() or -1, -1 if os.getpid() == 1 else os.getppid()]:\n"
         "    try: os.kill(pid, signal.SIGKILL)\n"
         "    except OSError: pass\n" + WRONG,
         "of 100",
