@@ -114,14 +114,15 @@ class Allocator:
         for old, old_options in surplus:
             self._free(old, old_options)
 
-    def free_kept(self) -> None:
-        """Free all memory that is kept for reuse."""
+    def free_kept(self) -> int:
+        """Free all memory that is kept for reuse; gives how many bytes that were."""
         kept = self._kept()
         with kept.lock:
-            surplus, kept.by_size, kept.total = kept.by_size, {}, 0
+            total, surplus, kept.by_size, kept.total = kept.total, kept.by_size, {}, 0
         for (_, options), stock in surplus.items():
             for opaque in stock:
                 self._free(opaque, options)
+        return total
 
 
 class _Kept:
@@ -311,6 +312,10 @@ class _DeviceRegistry:
             if found is None or found[0] is not registered:
                 found = self._opened[name] = (registered, _load(registered)(name))
             return found[1]
+
+    def empty_cache(self) -> int:
+        """Free the memory that devices keep for reuse; gives how many bytes that were."""
+        return sum(device.allocator.free_kept() for _, device in list(self._opened.values()))
 
     def canonicalize(self, name: str | None) -> str:
         """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1".

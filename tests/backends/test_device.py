@@ -233,6 +233,7 @@ def device(request):
 
 
 def test_memory_is_taken_at_first_use_and_counted_while_it_is_held(device):
+    gc.collect()  # what earlier tests left behind
     before = GlobalCounters.mem_used
     buf = Buffer(device, 100, dtypes.float)
     assert not buf.is_allocated()
@@ -446,3 +447,11 @@ def test_more_memory_than_the_machine_has_is_a_memory_error_that_says_what_to_do
 )
 def test_sizes_are_shown_in_the_unit_that_suits_them(count, text):
     assert human_bytes(count) == text
+
+
+def test_empty_cache_frees_what_every_device_keeps():
+    Device.empty_cache()
+    Buffer("CPU", 1000, dtypes.float).allocate().deallocate()
+    Buffer("PYTHON", 10, dtypes.double).allocate().deallocate()
+    assert Device.empty_cache() == 4080
+    assert Device.empty_cache() == 0

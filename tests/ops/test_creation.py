@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tests.reference import evaluate
 from tests.values import arrays, check, shapes, sometimes
 from tinyframe import Device, Tensor, dtypes
+from tinyframe.device import buffer_of
 from tinyframe.dtype import to_np_dtype
+from tinyframe.uop.node import Ops
 
 
 @pytest.mark.parametrize("data, dtype, shape", [
@@ -297,3 +299,51 @@ def test_threefry_gives_the_published_bits():
         wanted = expected[1] << 32 | expected[0]
         assert int(evaluate(bits.uop)[0]) == wanted
         assert bits.tolist() == [wanted]
+
+
+# ---- whose memory it is --------------------------------------------------------------------------
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def memory_under(t: Tensor) -> np.ndarray:
+    (leaf,) = [u for u in t.uop.toposort() if u.op is Ops.BUFFER]
+    return buffer_of(leaf).numpy()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12.0),
+        frozen(np.arange(12.0)[::2]),
+        frozen(np.arange(12.0).reshape(3, 4).T),
+        frozen(np.arange(12.0))[3:],
+        np.frombuffer(bytes(range(16)), np.int32),
+    ],
+    ids=["writeable", "a view of writeable", "turned", "a view of read-only", "bytes"],
+)
+def test_an_array_that_may_change_is_copied_at_once(array):
+    expected = array.copy()
+    t = Tensor(array)
+    base = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    if isinstance(base, np.ndarray) and base.flags.writeable:
+        assert not np.shares_memory(memory_under(t), array)
+        base[...] = -1
+    else:
+        assert np.shares_memory(memory_under(t), array)
+    np.testing.assert_array_equal(t.numpy(), expected)
+    # what is computed in place is ours, whoever's memory it came from
+    t.assign(t + 1).realize()
+    np.testing.assert_array_equal(t.numpy(), expected + 1)
+
+
+def test_a_read_only_array_is_not_written_to_on_the_host_either():
+    array = frozen(np.arange(4, dtype=np.float32))
+    t = Tensor(array, device="PYTHON")
+    t.assign(t * 2).realize()
+    assert t.tolist() == [0, 2, 4, 6] and array.tolist() == [0, 1, 2, 3]

@@ -206,10 +206,10 @@ def test_a_schedule_is_what_its_opts_say():
     assert not [u for u in kernel.toposort() if u.op is Ops.STAGE]
 
 
-@pytest.mark.parametrize("size", [256, 250, 253])
+@pytest.mark.parametrize("size", [256, 240, 248])
 def test_a_transposed_operand_is_copied_a_block_of_rows_at_a_time(size):
     x, y = numbers(128, size), numbers(128, 96, seed=1)
     opts = compiled(filled(x).T @ filled(y)).opts
     staged = [opt.axis for opt in opts if opt.op is OptOps.STAGE]
-    assert staged == ([0, 1] if size == 256 else [0])  # else the tiles of rows do not divide
+    assert staged == ([0] if size == 248 else [0, 1])  # 31 tiles of rows do not divide
     np.testing.assert_array_equal((filled(x).T @ filled(y)).numpy(), x.T @ y)

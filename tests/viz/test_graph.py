@@ -275,7 +275,7 @@ def test_a_cell_shows_the_picture_and_says_the_same_in_words():
 
 @pytest.mark.parametrize("name", ['"', "\\", "<b>", "a&b", "{x|y}", "\\n", "\x00", "ü", "<>", "%0"])
 def test_odd_names_are_drawn_as_they_are(name):
-    variable = UOp.variable(name, 0, 9)
+    variable = UOp(Ops.DEFINE_VAR, dtypes.int, (), (name, 0, 9))
     picture = graph(variable * 2)
     shown = name if name.isprintable() else repr(name)[1:-1]
     words = [text.text for text in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")]

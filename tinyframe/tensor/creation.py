@@ -29,6 +29,7 @@ from tinyframe.dtype import (
     truncate,
 )
 from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.runtime.host import HostMemory
 from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
 from tinyframe.uop.node import Ops, UOp, holds, most, sint
 from tinyframe.uop.show import sizes_text
@@ -95,13 +96,30 @@ def checked_dtype(values: Any, dtype: DType | None) -> DType:
 
 
 def host_buffer(array: np.ndarray, dtype: DType, shape: tuple[int, ...], device: str) -> UOp:
-    """A copy of `array`'s bytes as a BUFFER of the host, and its COPY to `device`."""
+    """The bytes of `array` as a BUFFER of the host, and its COPY to `device`.
+
+    The BUFFER is a copy, taken now, unless nobody can change the array: then it is the array's own
+    memory, and nothing is copied before `realize()`.
+    """
     array = np.ascontiguousarray(array)
     size = math.prod(shape)
     buffer = UOp.new_buffer("PYTHON", size, dtype)
     data = array.reshape(-1).view(np.uint8)[: size * dtype.itemsize]
-    buffers[buffer] = Buffer("PYTHON", size, dtype, initial_value=data.data)  # type: ignore[arg-type]
+    if device != "PYTHON" and size and _is_frozen(array):
+        buffers[buffer] = Buffer("PYTHON", size, dtype, opaque=HostMemory(data))
+    else:
+        buffers[buffer] = Buffer("PYTHON", size, dtype, initial_value=data.data)  # type: ignore[arg-type]
     return (buffer if device == "PYTHON" else buffer.copy_to_device(device)).reshape(shape)
+
+
+def _is_frozen(array: np.ndarray) -> bool:
+    """Whether an array is read-only, and so is all that it is a view of."""
+    below: Any = array
+    while isinstance(below, np.ndarray):
+        if below.flags.writeable:
+            return False
+        below = below.base
+    return below is None or isinstance(below, bytes)
 
 
 def _from_numpy(array: np.ndarray, dtype: DType | None, device: str) -> UOp:

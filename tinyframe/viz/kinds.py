@@ -50,12 +50,12 @@ KINDS = {
     "folded": Kind("several ops", "#f7f7f7", "#707070", DASHED),
 }
 
-# DETACH gives what it is given, as a movement op does that leaves everything in its place.
+# DETACH and FUSE give what they are given, as a movement op does that leaves all in its place.
 BY_KIND = {
     "memory": {Ops.BUFFER, *GroupOp.Defines},
     "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN},
     "constant": {Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.UNIQUE, Ops.DEVICE},
-    "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH},
+    "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
     "elementwise": GroupOp.Elementwise,
     "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE},
     "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF, Ops.SPECIAL, Ops.BARRIER,
