@@ -1,0 +1,17 @@
+"""The grader. It judges; the submission, in a process of its own, only answers questions.
+
+command.py     python -m classroom grade FILE
+judge.py       asks every question of a project, adds up the points
+tasks.py       what a project's file of tasks is written with
+report.py      the result as a table, JSON, and what Gradescope, GitHub and others read
+
+sandbox.py     starts a process with all the protection that this system has; asks it
+warden.py      stands beside that process, sees that it keeps its limits, and ends it
+confine.py     the process' own first steps: gives up what it must not have
+answerer.py    then, of a submission: loads the file, calls its functions, sends what they give
+referee.py     or, of the grader: rebuilds graphs that a submission sent, counts, runs them
+
+channel.py     how questions and answers are written on a pipe, and what is let through
+graphs.py      graphs as tables; what a table must keep to
+expressions.py tensor expressions that both sides build from the same text
+"""

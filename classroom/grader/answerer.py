@@ -1,0 +1,125 @@
+"""The process of a submission: loads the file, and answers until no more questions come.
+
+It shares this process with the submission, which can change anything here. That gains it nothing:
+what leaves the process is only an answer, and the grader judges answers by what is in them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from time import monotonic
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from classroom.grader.channel import Channel, Closed, Malformed, Message, encode
+from classroom.grader.expressions import Expression
+from classroom.grader.graphs import Refused, to_table
+from tinyframe import Tensor
+from tinyframe.dtype import DType, dtypes
+from tinyframe.uop.node import Ops, UOp
+
+A_DAY = 24 * 60 * 60.0
+
+
+def main(channel: Channel, path: str) -> None:
+    submission: ModuleType | None = None
+    while True:
+        try:
+            question = channel.receive(monotonic() + A_DAY)
+        except Closed:
+            return
+        arrays: list[np.ndarray] = []
+        try:
+            if question.kind == "load":
+                submission = load(path)
+                kind, body = "loaded", None
+            else:
+                kind, body = answer(submission, question, arrays)
+        except BaseException as error:  # an exit() or an interrupt is one answer like any other
+            kind, body, arrays = "raised", what_was_raised(error, path), []
+        try:
+            channel.send(question.nonce, kind, body, arrays, monotonic() + A_DAY)
+        except Malformed as error:
+            channel.send(question.nonce, "refused", str(error), [], monotonic() + A_DAY)
+
+
+def load(path: str) -> ModuleType:
+    """The file as a module that is not `__main__`: what stands under that guard does not run."""
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec")
+    module = sys.modules["submission"] = ModuleType("submission")
+    module.__file__ = path
+    sys.path.insert(0, os.path.dirname(path))
+    exec(code, module.__dict__)
+    return module
+
+
+def answer(
+    submission: ModuleType | None, question: Message, arrays: list[np.ndarray]
+) -> tuple[str, Any]:
+    name, want = question.body["function"], question.kind
+    function = getattr(submission, name, None)
+    if function is None:
+        return "missing", None
+    inputs: dict[UOp, int] = {}
+    arguments = [_argument(a, question.arrays, inputs) for a in question.body["arguments"]]
+    result = function(*arguments)
+    if want == "value":
+        return "value", encode(_plain(result), arrays)
+    if not isinstance(result, Tensor):
+        return "value", encode(_plain(result), arrays)
+    try:
+        return "graph", to_table(result.uop, inputs, arrays)
+    except Refused as error:
+        arrays.clear()
+        return "refused", str(error)
+
+
+def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> Any:
+    """What the grader wrote: arrays are Tensors in memory, expressions are functions."""
+    if isinstance(body, list):
+        return [_argument(x, arrays, inputs) for x in body]
+    if not isinstance(body, dict):
+        return body
+    if "array" in body:
+        tensor = Tensor(arrays[body["array"]]).realize()
+        inputs[tensor.uop.base] = len(inputs)
+        return tensor
+    if "dict" in body:
+        return {key: _argument(x, arrays, inputs) for key, x in body["dict"]}
+    text, named, parameters = body["expression"]
+    return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).function()
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """The same with the values of Tensors, and the names of dtypes and ops, in their place."""
+    if depth > 8:
+        return value
+    if isinstance(value, Tensor):
+        floats = value.float() if value.dtype is dtypes.bfloat16 else value
+        return np.array(floats.numpy())
+    if isinstance(value, (DType, Ops)):
+        return str(value)
+    if type(value) in (list, tuple):
+        return type(value)(_plain(x, depth + 1) for x in value)
+    if type(value) is dict:
+        return {_plain(k, depth + 1): _plain(x, depth + 1) for k, x in value.items()}
+    return value
+
+
+def what_was_raised(error: BaseException, path: str) -> dict[str, Any]:
+    """The type, the message, and the last line of the submission on the way there."""
+    try:
+        message = str(error)[:300]
+    except BaseException:
+        message = ""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines.append(error.lineno)
+        message = str(error.msg)[:300]
+    last = next((n for n in reversed(lines) if type(n) is int), None)
+    return {"type": type(error).__name__[:60], "message": message, "line": last}

@@ -1,0 +1,236 @@
+"""Messages on a pipe: a JSON header, then raw arrays. Nothing is unpickled or evaluated.
+
+    4 bytes     length of the header, big endian
+    header      {"nonce": "…", "kind": "…", "body": …, "arrays": [["float32", [2, 3]], …]}
+    arrays      their bytes, one after the other, row-major
+
+What comes from a submission may be anything. It is read up to a limit and a deadline, and whatever
+is not exactly of this form is `Malformed`. The body holds None, bools, ints below 2**63, finite
+floats and strings as they are, and everything else as an object with one key:
+
+    {"array": 0}   {"tuple": [...]}   {"dict": [[key, value], ...]}   {"float": "nan"}
+    {"open": 0}    {"other": "generator"}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import struct
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, NoReturn
+
+import numpy as np
+
+MOST_HEADER = 1 << 20  # bytes
+MOST_ARRAYS = 16 << 20  # bytes, of all arrays of one message
+MOST_DIMENSIONS = 8
+DEEPEST = 12  # levels of lists in lists
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+
+
+class Malformed(Exception):
+    """Bytes that are no message, or a message with something in it that is not allowed."""
+
+
+class Late(Exception):
+    """The other side did not read or answer in time."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that is not sent, of which only the type's name is."""
+
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"an object of type {self.kind}"
+
+
+@dataclass(frozen=True)
+class Message:
+    nonce: str
+    kind: str
+    body: Any
+    arrays: list[np.ndarray]
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def encode(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
+    """`value` as JSON can hold it; arrays are appended to `arrays`. By exact type: a subclass could
+    do anything when it is asked something."""
+    kind = type(value)
+    if depth > DEEPEST:
+        return {"other": f"{kind.__name__}, more than {DEEPEST} levels deep"}
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int:
+        return value if -(2**63) <= value < 2**63 else {"other": "int of more than 64 bits"}
+    if kind is float:
+        return value if math.isfinite(value) else {"float": str(value)}
+    if value is ...:
+        return {"open": 0}
+    if kind is list:
+        return [encode(x, arrays, depth + 1) for x in value]
+    if kind is tuple:
+        return {"tuple": [encode(x, arrays, depth + 1) for x in value]}
+    if kind is dict:
+        pairs = [[encode(x, arrays, depth + 1) for x in pair] for pair in value.items()]
+        return {"dict": pairs}
+    if kind is np.ndarray and value.dtype.name in DTYPES:
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if issubclass(kind, np.generic) and kind.__module__ == "numpy" and kind.__name__ != "void":
+        return encode(value.item(), arrays, depth + 1)
+    return {"other": kind.__name__[:60]}
+
+
+def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
+    """The value that `encode` was given. Malformed for anything that it does not write."""
+    if depth > 2 * DEEPEST:
+        fail("lists in lists, too deep")
+    if body is None or isinstance(body, (bool, str)):
+        return body
+    if isinstance(body, int):
+        return body if -(2**63) <= body < 2**63 else fail("an int of more than 64 bits")
+    if isinstance(body, float):
+        return body if math.isfinite(body) else fail("a float that JSON does not have")
+    if isinstance(body, list):
+        return [decode(x, arrays, depth + 1) for x in body]
+    if not (isinstance(body, dict) and len(body) == 1):
+        fail("an object that is no value")
+    ((tag, what),) = body.items()
+    if tag == "open":
+        return ...
+    if tag == "float" and what in ("nan", "inf", "-inf"):
+        return float(what)
+    if tag == "other" and isinstance(what, str):
+        return Other(what[:80])
+    if tag == "array" and type(what) is int and 0 <= what < len(arrays):
+        return arrays[what]
+    if tag == "tuple" and isinstance(what, list):
+        return tuple(decode(x, arrays, depth + 1) for x in what)
+    if tag == "dict" and isinstance(what, list):
+        return dict(_pair(x, arrays, depth) for x in what)
+    fail("an object that is no value")
+
+
+def _pair(pair: Any, arrays: list[np.ndarray], depth: int) -> tuple[Any, Any]:
+    if not (isinstance(pair, list) and len(pair) == 2):
+        fail("a dict that is none")
+    key, value = (decode(x, arrays, depth + 1) for x in pair)
+    return (key if isinstance(key, (str, int, bool, float)) else repr(key)[:80]), value
+
+
+def fail(what: str) -> NoReturn:
+    raise Malformed(what)
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def pack(nonce: str, kind: str, body: Any, arrays: list[np.ndarray]) -> bytes:
+    """A message as bytes; Malformed where it is over the limits."""
+    header = {"nonce": nonce, "kind": kind, "body": body}
+    header["arrays"] = [[a.dtype.name, list(a.shape)] for a in arrays]
+    text = json.dumps(header, allow_nan=False).encode()
+    data = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+    if len(text) > MOST_HEADER or len(data) > MOST_ARRAYS:
+        fail(f"more than {MOST_HEADER >> 20} MB of values or {MOST_ARRAYS >> 20} MB of arrays")
+    return struct.pack(">I", len(text)) + text + data
+
+
+def unpack_header(text: bytes) -> tuple[str, str, Any, list[tuple[str, tuple[int, ...]]]]:
+    """(nonce, kind, body, dtype and shape of each array)."""
+    try:
+        header = json.loads(text, parse_constant=fail)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"no JSON ({type(error).__name__})") from None
+    if not (isinstance(header, dict) and header.keys() == {"nonce", "kind", "body", "arrays"}):
+        fail("no header")
+    nonce, kind, listed = header["nonce"], header["kind"], header["arrays"]
+    if not (isinstance(nonce, str) and isinstance(kind, str) and isinstance(listed, list)):
+        fail("no header")
+    return nonce, kind, header["body"], [_array_form(entry) for entry in listed]
+
+
+def _array_form(entry: Any) -> tuple[str, tuple[int, ...]]:
+    if not (isinstance(entry, list) and len(entry) == 2 and entry[0] in DTYPES):
+        fail("an array of a dtype that is not sent")
+    dtype, shape = entry
+    if not (isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS):
+        fail("an array without a shape")
+    if not all(type(size) is int and 0 <= size <= MOST_ARRAYS for size in shape):
+        fail("an array of a shape that cannot be")
+    return dtype, tuple(shape)
+
+
+# ---- pipes ---------------------------------------------------------------------------------------
+
+
+class Channel:
+    """Two ends of pipes: messages are read from one and written to the other, by a deadline."""
+
+    def __init__(self, read: int, write: int) -> None:
+        self.read_end, self.write_end = read, write
+        os.set_blocking(write, False)
+
+    def send(self, nonce: str, kind: str, body: Any, arrays: list[np.ndarray], until: float):
+        """Raises Late, Closed, or Malformed where the message is too large."""
+        data = memoryview(pack(nonce, kind, body, arrays))
+        while data:
+            _, ready, _ = select.select([], [self.write_end], [], max(0.0, until - monotonic()))
+            if not ready:
+                raise Late
+            try:
+                data = data[os.write(self.write_end, data[: 1 << 16]) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise Closed from None
+
+    def receive(self, until: float) -> Message:
+        """The next message. Raises Late, Closed, Malformed."""
+        (length,) = struct.unpack(">I", self._exactly(4, until))
+        if length > MOST_HEADER:
+            fail("a header that is too long")
+        nonce, kind, body, forms = unpack_header(self._exactly(length, until))
+        sizes = [np.dtype(dtype).itemsize * math.prod(shape) for dtype, shape in forms]
+        if sum(sizes) > MOST_ARRAYS:
+            fail("arrays that are too large")
+        arrays = []
+        for (dtype, shape), size in zip(forms, sizes, strict=True):
+            data = self._exactly(size, until)
+            if dtype == "bool":  # a byte other than 0 and 1 would be a third kind of bool
+                data = (np.frombuffer(data, np.uint8) != 0).tobytes()
+            arrays.append(np.frombuffer(data, dtype).reshape(shape))
+        return Message(nonce, kind, body, arrays)
+
+    def _exactly(self, count: int, until: float) -> bytes:
+        parts = []
+        while count:
+            ready, _, _ = select.select([self.read_end], [], [], max(0.0, until - monotonic()))
+            if not ready:
+                raise Late
+            part = os.read(self.read_end, min(count, 1 << 16))
+            if not part:
+                raise Closed
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        os.close(self.read_end)
+        os.close(self.write_end)

@@ -1,0 +1,281 @@
+"""Grades one file: starts the submission, asks every check of the project, adds up the points."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import runpy
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from classroom.grader.channel import Closed, Late, Malformed, Message, decode
+from classroom.grader.report import Report, Row, cleaned
+from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
+from classroom.grader.tasks import Ask, Check, Open, Project, Raised, Wrong
+
+MOST_BYTES = 1 << 20  # of a submission
+MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
+PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
+
+ENDINGS = {
+    "memory": "it took more than {memory} MB of memory and was stopped",
+    "processes": "it started more than {processes} processes and was stopped",
+    "output": "it printed more than {output} kB and was stopped",
+    "disk": "it wrote more than {disk} MB to disk and was stopped",
+    "files": "it made more than {files} files and was stopped",
+    "closed": "it hung up",
+    "killed": "it was killed",
+}
+
+
+class CannotGrade(Exception):
+    """There is nothing to grade, and why; a message for the person who gave the command."""
+
+
+class Ended(Exception):
+    """The submission's process is over; how."""
+
+
+# ---- what is there to grade ----------------------------------------------------------------------
+
+
+def read_submission(path: Path) -> bytes:
+    """The file's bytes. CannotGrade where it is not a plain file of a usual size.
+
+    A link is not followed, nor is the last folder: in a learner's repository either could lead to
+    the solution.
+    """
+    if not os.path.lexists(path):
+        raise CannotGrade(f"there is no file {path}")
+    if path.is_symlink() or path.absolute().parent.is_symlink():
+        raise CannotGrade(f"{path} is a symbolic link; give the file that it leads to")
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise CannotGrade(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise CannotGrade(f"{path} is not a file")
+        if status.st_size > MOST_BYTES:
+            size = status.st_size / 1e6
+            raise CannotGrade(f"{path} has {size:.1f} MB; a project's file has at most 1 MB")
+        return os.read(file, MOST_BYTES)
+    finally:
+        os.close(file)
+
+
+def why_not_python(source: bytes) -> str:
+    """What keeps these bytes from being a program at all; empty where nothing does."""
+    if not source.strip():
+        return "the file is empty; is it saved?"
+    try:
+        source.decode()
+    except UnicodeDecodeError as error:
+        return f"the file is not text in UTF-8 (byte {error.start})"
+    return "the file has null bytes in it" if b"\0" in source else ""
+
+
+# The whole file of tasks, where there is one; else what a release has of it.
+TASKS = (ROOT / "solutions" / "projects" / "tasks", ROOT / "classroom" / "projects")
+
+
+def tasks_of(name: str) -> Path:
+    """The file of tasks of a project, such as "01_tensor_basics"."""
+    for folder in TASKS:
+        if (path := folder / f"{name}.py").is_file():
+            return path
+    known = sorted({path.stem for folder in TASKS for path in folder.glob("*.py")})
+    raise CannotGrade(f"there is no project {name!r}; there are: {', '.join(known) or 'none'}")
+
+
+def load_project(tasks: Path) -> Project:
+    return runpy.run_path(str(tasks))["project"]
+
+
+# ---- judging -------------------------------------------------------------------------------------
+
+
+class Grading:
+    """One submission while it is judged; what Ask sends its questions through."""
+
+    def __init__(self, places: dict[str, Workplace], limits: Limits) -> None:
+        self.places, self.limits = places, limits
+        self.until = monotonic() + limits.total_seconds
+        self.peers: dict[str, Peer] = {}
+        self.ends = 0
+        self.printed = ""
+
+    def load(self, lines: list[str]) -> str:
+        """Loads the submission where it is not running; in words, what went wrong."""
+        if "answerer" in self.peers:
+            return ""
+        try:
+            self._ask("answerer", "load", None, [], self.limits.load_seconds)
+            return ""
+        except Ended as ended:
+            return str(ended)
+        except Raised as error:
+            place = f" in line {error.line} ({_text(lines, error.line)})" if error.line else ""
+            return f"{error}{place}"
+
+    def submission(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
+        """An answer of the submission. Ended where it does not answer; Raised where it raised."""
+        return self._ask("answerer", kind, body, arrays, self.limits.answer_seconds)
+
+    def referee(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
+        """An answer of the referee; Wrong where the graph was too much for it."""
+        try:
+            return self._ask("referee", kind, body, arrays, self.limits.answer_seconds)
+        except Ended as ended:
+            raise Wrong(f"a graph that cannot be judged: {ended}") from None
+
+    def value(self, message: Message) -> Any:
+        try:
+            return decode(message.body, message.arrays)
+        except Malformed as error:
+            raise Wrong(f"what came back is no answer: {error}") from None
+
+    def _ask(
+        self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
+    ) -> Message:
+        left = self.until - monotonic()
+        if left <= 0:
+            raise Ended("the time for this project was over")
+        if who not in self.peers:
+            self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
+        peer = self.peers[who]
+        try:
+            answer = peer.ask(kind, body, arrays, min(seconds, left))
+            if answer.kind == "raised":
+                raise Raised(raised_body(answer.body))
+            return answer
+        except Late:
+            why = f"no answer within {seconds:g} seconds; a loop without an end?"
+        except Malformed as error:
+            why = f"what came back is no answer: {error}"
+        except Closed:
+            why = ""
+        raise Ended(self._over(who, why))
+
+    def _over(self, who: str, why: str) -> str:
+        """Ends a process; in words, why it had to be, or (with no `why`) how it ended itself."""
+        if who == "answerer":
+            self.ends += 1
+        status = self.peers.pop(who).end(0.0 if why else PATIENCE)
+        self.printed = self.printed or status["printed"]
+        ended = status["ended"]
+        if ended in ENDINGS and not (why and ended in ("closed", "killed")):
+            return ENDINGS[ended].format(
+                memory=self.limits.memory >> 20,
+                processes=self.limits.processes,
+                output=self.limits.output >> 10,
+                disk=self.limits.disk >> 20,
+                files=self.limits.files,
+            )
+        how, _, number = ended.partition(" ")
+        if why or how not in ("exit", "signal"):  # it was not even started
+            return why or ended
+        word = "with status" if how == "exit" else "by signal"
+        return f"it ended itself ({word} {number}) before it answered"
+
+    def close(self) -> None:
+        for peer in self.peers.values():
+            status = peer.end()
+            self.printed = self.printed or status["printed"]
+
+
+def raised_body(body: Any) -> dict[str, Any]:
+    """What a submission says that it raised, if it says so in the right form."""
+    found = body if isinstance(body, dict) else {}
+    line = found.get("line")
+    return {
+        "type": cleaned(found.get("type", "")) or "something",
+        "message": cleaned(found.get("message", "")),
+        "line": line if type(line) is int and line > 0 else None,
+    }
+
+
+def grade(
+    path: Path,
+    tasks: Path,
+    protection: Protection,
+    limits: Limits | None = None,
+    seed: str | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """The report on one file. CannotGrade where there is nothing to grade.
+
+    seed: what random inputs are made from. By default the file's own bytes and those of the tasks:
+    a file always gets the same report, and a learner who has no hidden checks cannot know their
+    inputs.
+    """
+    limits = Limits() if limits is None else limits
+    source = read_submission(path)
+    project = load_project(tasks)
+    seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
+    lines = source.decode(errors="replace").splitlines()
+    report = Report(
+        project.title, cleaned(path), project.points, project.elsewhere, protection.rows()
+    )
+    original = ROOT / "projects" / tasks.name
+    stopped = why_not_python(source)
+    if stopped:
+        report.notes.append(f"Nothing was asked: {stopped}.")
+    elif original.is_file() and original.read_bytes() == source:
+        report.notes.append("This is the file as it was handed out. Is yours saved?")
+    # The referee has a folder of its own: in a common one a submission could change its files.
+    with (
+        Workplace(limits, protection, source) as place,
+        Workplace(limits, protection.for_referee(), b"") as apart,
+    ):
+        grading = Grading({"answerer": place, "referee": apart}, limits)
+        for number, check in enumerate(project.checks, 1):
+            progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
+            if not stopped and (problem := grading.load(lines)):
+                report.notes.append(f"The file could not be loaded: {problem}.")
+                stopped = "the file could not be loaded"
+            if stopped:
+                report.rows.append(_row(check, stopped))
+                continue
+            report.rows.append(judge_check(check, Ask(grading, _seed(seed, number)), lines))
+            if grading.ends >= MOST_ENDS:
+                stopped = f"not asked: it had broken off {MOST_ENDS} times"
+        grading.close()
+        report.printed = cleaned(grading.printed, 4000, keep="\n")
+    return report
+
+
+def _seed(seed: str, number: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()[:8], "big")
+
+
+def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
+    try:
+        check.judge(ask)
+        return _row(check, "", passed=True)
+    except Open:
+        return _row(check, "open: no answer yet")
+    except (Wrong, Ended) as found:
+        return _row(check, str(found))
+    except Raised as error:
+        return _row(check, f"raised {error}", line=error.line, text=_text(lines, error.line))
+    except Exception as error:
+        return _row(check, f"an answer of another form than was asked for ({type(error).__name__})")
+
+
+def _row(
+    check: Check, found: str, passed: bool = False, line: int | None = None, text: str = ""
+) -> Row:
+    points, found = (check.points, "") if passed else (0, cleaned(found) or "not right")
+    return Row(check.task, check.shows, points, check.points, found, check.hint, line, text)
+
+
+def _text(lines: list[str], line: int | None) -> str:
+    """The learner's own line, as the grader reads it in the file."""
+    return cleaned(lines[line - 1].strip(), 100) if line and line <= len(lines) else ""

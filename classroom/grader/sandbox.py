@@ -1,0 +1,356 @@
+"""Starts a confined process and asks it questions; the grader's side of warden.py and confine.py.
+
+    with Workplace(limits, protection, submission) as place:
+        peer = place.start("classroom.grader.answerer")
+        peer.ask("value", {...}, arrays, seconds=5)
+        peer.end()          # {"ended": "closed", "printed": "", "characters": 0}
+
+A Workplace is a temporary folder: `lib` holds copies of tinyframe and of what the process itself
+needs of the grader, `work` is the only folder that the process may write to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
+from classroom.grader.confine import landlock_version
+from tinyframe.runtime.clang import NoCompiler, find_compiler
+from tinyframe.settings import settings
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+SENT_ALONG = ("__init__", "channel", "graphs", "expressions", "answerer", "referee")
+# What a Python and a C compiler may have to read; more is added for this machine.
+# Not /dev: to root, who may grade, a disk is a file like any other.
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix", "/proc",
+          "/sys")  # fmt: skip
+KEPT_VARIABLES = ("PATH", "CC", "LD_LIBRARY_PATH", "SDKROOT", "DEVELOPER_DIR")
+NAMESPACES = ("unshare", "--user", "--map-root-user", "--net", "--pid", "--ipc", "--fork",
+              "--kill-child", "--mount-proc", "--")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may take. Seconds of wall time, bytes; None: not limited here."""
+
+    load_seconds: float = 10.0
+    answer_seconds: float = 5.0
+    total_seconds: float = 24.0
+    memory: int = 2 << 30  # really used, by all its processes together
+    address_space: int = 8 << 30  # of one process: what is reserved counts too
+    processes: int = 64  # threads included
+    output: int = 1 << 20
+    disk: int = 256 << 20
+    files: int = 2000
+
+
+OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Which protections a process gets beside its limits."""
+
+    user: int | None = None  # a user id of its own, where the grader is root
+    wrapper: str = ""  # "namespaces" or "bubblewrap"
+    landlock: int = 0  # its version
+
+    def rows(self) -> list[tuple[str, bool]]:
+        """What a report says: each protection, and whether it was active."""
+        linux = sys.platform == "linux"
+        apart = bool(self.wrapper)
+        return [
+            ("own process, temporary copy, own compile cache, scrubbed environment", True),
+            ("limits on time, memory, processes, output, disk", True),
+            ("daemons found and ended", linux),
+            (f"own namespaces: users, processes, network ({self.wrapper or 'none'})", apart),
+            (f"Landlock: files, TCP, signals (version {self.landlock})", self.landlock >= 6),
+            ("a user of its own (where the grader is root)", self.user is not None),
+            ("solutions out of its sight", self.hides_solutions),
+        ]
+
+    def for_referee(self) -> Protection:
+        """The same for a process that a submission's must not be able to touch."""
+        return self if self.user is None else replace(self, user=self.user + OTHER_USERS)
+
+    @property
+    def hides_solutions(self) -> bool:
+        answers = [path for path in (ROOT / "solutions", ROOT / ".git") if path.is_dir()]
+        if self.wrapper or not answers:
+            return True
+        if self.user is not None and not any(path.stat().st_mode & 0o007 for path in answers):
+            return True
+        seen = [Path(p) for p in readable()]
+        return self.landlock > 0 and not any(ROOT.is_relative_to(p) for p in seen)
+
+
+# ---- what this machine has -----------------------------------------------------------------------
+
+
+def readable() -> list[str]:
+    """Folders that a Python with its packages, and the C compiler, may have to read."""
+    places = {*SYSTEM, sys.prefix, sys.base_prefix, *packages()}
+    with contextlib.suppress(NoCompiler):
+        compiler = Path(find_compiler(settings.CC)[0])
+        home = compiler.resolve().parents[1]  # of clang itself, if it is not in /usr
+        beside = ("bin", "lib", "lib64", "libexec", "include", "share")
+        places |= {str(compiler.parent), *(str(home / name) for name in beside)}
+    return sorted(places - {"/"})
+
+
+def packages() -> list[str]:
+    """Where NumPy and other packages are installed."""
+    return [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
+
+
+def best_protection() -> Protection:
+    """The strongest that works here, found by trying."""
+    return _first_that_works(os.environ.get("PATH", ""))
+
+
+@functools.cache
+def _first_that_works(path: str) -> Protection:
+    landlock = landlock_version() if sys.platform == "linux" else 0
+    own = 40_000 + os.getpid() % 10_000  # not a user that exists, and within a container's range
+    users = [own, None] if hasattr(os, "geteuid") and os.geteuid() == 0 else [None]
+    for user in users:
+        for wrapper in ("namespaces", "bubblewrap", ""):
+            protection = Protection(user, wrapper, landlock)
+            with Workplace(Limits(), protection, b"") as place:
+                if place.works():
+                    return protection
+    return Protection()
+
+
+# ---- a place to work in --------------------------------------------------------------------------
+
+
+class Workplace:
+    """A temporary folder for one submission; removed at the end, whatever was left in it."""
+
+    def __init__(self, limits: Limits, protection: Protection, submission: bytes) -> None:
+        self.limits, self.protection, self.submission = limits, protection, submission
+
+    def __enter__(self) -> Workplace:
+        self.folder = Path(tempfile.mkdtemp(prefix="tinyframe-grade-")).resolve()
+        self.folder.chmod(0o711)
+        self.lib, self.work = self.folder / "lib", self.folder / "work"
+        copy_readable(ROOT / "tinyframe", self.lib / "tinyframe", "*")
+        copy_readable(HERE.parent, self.lib / "classroom", "__init__.py")
+        names = [f"{name}.py" for name in (*SENT_ALONG, "confine")]
+        copy_readable(HERE, self.lib / "classroom" / "grader", *names)
+        self.work.mkdir(mode=0o700)
+        for name in ("home", "tmp", "cache"):
+            (self.work / name).mkdir(mode=0o700)
+        self.file = self.work / "submission.py"
+        self.file.write_bytes(self.submission)
+        self.give(self.work, *self.work.iterdir())
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        # By programs: Python's own way fails on folders that are nested a thousand deep.
+        folder = str(self.folder)
+        closed = ["-type", "d", "!", "-perm", "-u=rwx", "-exec", "chmod", "u+rwx", "{}", ";"]
+        for command in (["find", "-P", folder, *closed], ["rm", "-rf", folder]):
+            subprocess.run(command, capture_output=True)
+
+    def give(self, *paths: Path) -> None:
+        if self.protection.user is not None:
+            for path in paths:
+                os.chown(path, self.protection.user, self.protection.user)
+
+    def works(self) -> bool:
+        """Whether a process starts here, with this protection."""
+        command, user = self._command(None, []), self._user()
+        try:
+            done = subprocess.run(
+                command, env=self._environment(), capture_output=True, timeout=10, **user
+            )
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return False
+        return done.returncode == 0
+
+    def start(self, main: str) -> Peer:
+        """A process that runs this module's main()."""
+        return Peer(self, main)
+
+    def _user(self) -> dict[str, Any]:
+        user = self.protection.user
+        return {} if user is None else {"user": user, "group": user, "extra_groups": []}
+
+    def _environment(self) -> dict[str, str]:
+        kept = {k: v for k in KEPT_VARIABLES if (v := os.environ.get(k))}
+        threads = {f"{k}_NUM_THREADS": "1" for k in ("OMP", "OPENBLAS", "MKL")}
+        own = {
+            "HOME": str(self.work / "home"),
+            "TMPDIR": str(self.work / "tmp"),
+            "TINYFRAME_CACHE": str(self.work / "cache"),
+            "LANG": "C.UTF-8",
+            "THREADS": "1",
+            "PYTHONHASHSEED": "0",
+        }
+        return {**kept, **threads, **own}
+
+    def _command(self, main: str | None, ends: list[int]) -> list[str]:
+        hidden = hidden_folders()
+        own_namespace = self.protection.wrapper == "namespaces"
+        told = {
+            "main": main,
+            "ends": ends,
+            "work": str(self.work),
+            "submission": str(self.file),
+            "path": [str(self.lib), *packages()],
+            "hide": hidden if own_namespace else [],
+            "landlock": self.protection.landlock > 0,
+            "readable": [*readable(), str(self.lib)],
+            "writable": [str(self.work)],
+            "limits": self._rlimits(),
+        }
+        confine = str(self.lib / "classroom" / "grader" / "confine.py")
+        python = [sys.executable, "-I", "-S", "-B", "-u", confine, json.dumps(told)]
+        if self.protection.wrapper == "bubblewrap":
+            over = [word for folder in hidden for word in ("--tmpfs", folder)]
+            return [*bubblewrap(str(self.work), over), *python]
+        return [*(NAMESPACES if own_namespace else ()), *python]
+
+    def _rlimits(self) -> dict[str, Any]:
+        limits = self.limits
+        # The number of processes counts for the user: in a namespace, or as a user of its own, from
+        # 0; else on top of what the user has, where that can be told.
+        apart = bool(self.protection.wrapper) or self.protection.user is not None
+        return {
+            "address_space": limits.address_space if sys.platform == "linux" else None,
+            "disk": limits.disk,
+            "cpu_seconds": int(2 * limits.total_seconds) + 1,
+            "processes": limits.processes + (0 if apart else tasks_of_user() or 0)
+            if apart or tasks_of_user()
+            else None,
+        }
+
+
+def hidden_folders() -> list[str]:
+    """What is covered where there is a mount namespace: answers, and the sockets of services."""
+    folders = [ROOT / name for name in ("solutions", "classroom", ".git")]
+    if not Path("/nix").exists():  # NixOS has its programs in /run
+        folders.append(Path("/run"))
+    return [str(folder) for folder in folders if folder.is_dir()]
+
+
+def bubblewrap(work: str, over: Iterable[str]) -> list[str]:
+    words = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *over]
+    return [*words, "--bind", work, work, "--"]
+
+
+def tasks_of_user() -> int | None:
+    """Processes and threads that this user has now; None where that cannot be told."""
+    count = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if process.stat().st_uid == os.getuid():
+                count += len(os.listdir(process / "task"))
+    return count or None
+
+
+def copy_readable(source: Path, target: Path, *patterns: str) -> None:
+    """Files and folders that match, with their compiled forms, so that any user can read them."""
+    target.mkdir(parents=True, exist_ok=True)
+    target.chmod(0o755)
+    for pattern in patterns:
+        for path in source.glob(pattern):
+            if path.is_dir():
+                copy_readable(path, target / path.name, "*")
+            elif path.is_file():
+                shutil.copy2(path, target / path.name)  # with its time, or the .pyc would not count
+                (target / path.name).chmod(0o644)
+
+
+# ---- a process in it -----------------------------------------------------------------------------
+
+
+class Peer:
+    """A confined process that answers. `ask` raises Late, Closed or Malformed; then it is over."""
+
+    def __init__(self, place: Workplace, main: str) -> None:
+        question_read, question_write = os.pipe()
+        answer_read, answer_write = os.pipe()
+        ends = [question_read, answer_write]
+        told = {
+            "command": place._command(main, ends),
+            "environment": place._environment(),
+            "user": place._user(),
+            "ends": ends,
+            "work": str(place.work),
+            "limits": {
+                "memory": place.limits.memory,
+                "most_processes": place.limits.processes,
+                "output": place.limits.output,
+                "disk": place.limits.disk,
+                "files": place.limits.files,
+            },
+        }
+        self.warden = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(HERE / "warden.py"), json.dumps(told)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=ends,
+            env=place._environment(),
+            start_new_session=True,
+        )
+        for end in ends:
+            os.close(end)
+        self.channel = Channel(answer_read, question_write)
+        self.status: dict[str, Any] | None = None
+
+    def ask(self, kind: str, body: Any, arrays: list[np.ndarray], seconds: float) -> Message:
+        nonce, until = secrets.token_hex(16), monotonic() + seconds
+        self.channel.send(nonce, kind, body, arrays, until)
+        answer = self.channel.receive(until)
+        if answer.nonce != nonce:
+            raise Malformed("an answer to a question that was not asked")
+        return answer
+
+    def end(self, patience: float = 0.0) -> dict[str, Any]:
+        """Ends the process and all that it started; what the warden saw.
+
+        patience: seconds to wait for it to end by itself, so that the warden can say how.
+        """
+        if self.status is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.warden.wait(patience)
+            self.channel.close()
+            try:
+                out, _ = self.warden.communicate(timeout=10)
+                self.status = {"ended": "killed", "printed": "", "characters": 0, **json.loads(out)}
+            except (subprocess.TimeoutExpired, ValueError):
+                self.warden.kill()
+                self.warden.communicate()
+                self.status = {"ended": "killed", "printed": "", "characters": 0}
+        return self.status
+
+
+def without(protection: Protection, *names: str) -> Protection:
+    """The same with less; tests see to what is left then."""
+    less: dict[str, Any] = {"user": None, "wrapper": "", "landlock": 0}
+    return replace(protection, **{name: less[name] for name in names})
+
+
+__all__ = ["Closed", "Late", "Limits", "Malformed", "Peer", "Protection", "Workplace",
+           "best_protection", "without"]  # fmt: skip

@@ -1,0 +1,202 @@
+"""Stands beside a confined process: keeps it within its limits, and leaves nothing of it behind.
+
+Run as `python -I -S warden.py '{"command": …}'`. Its own stdin is its lifeline: when the grader
+closes it, or dies, the process ends with all that it started. What happened goes to stdout as JSON:
+
+    {"ended": "exit 0", "printed": "the first and last of what it wrote", "characters": 120}
+
+On Linux it is a child subreaper: a daemon that leaves its parents becomes a child of the warden.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 36, 1
+# Seconds between looks at memory and processes; where ps has to be asked, it takes a while itself.
+EVERY = 0.05 if sys.platform == "linux" else 0.25
+KEPT = 2000  # characters of what was printed, of the beginning and of the end
+LEAST_LEFT = 128 << 20  # bytes: memory can also be held in files that are nowhere, as by memfd
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def descendants(pid: int) -> dict[int, int]:
+    """Every process below this one, with the bytes of memory that it holds."""
+    if not os.path.exists(f"/proc/{pid}/task/{pid}/children"):
+        return _listed_by_ps(pid)
+    found: dict[int, int] = {}
+    pending = _children(pid)
+    while pending:
+        child = pending.pop()
+        if child in found:
+            continue
+        found[child] = 0
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            with open(f"/proc/{child}/statm") as file:
+                found[child] = int(file.read().split()[1]) * PAGE
+        pending += _children(child)
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
+                children += map(int, file.read().split())
+    return children
+
+
+def _listed_by_ps(pid: int) -> dict[int, int]:
+    table = subprocess.run(["ps", "-Ao", "pid=,ppid=,rss="], capture_output=True, text=True).stdout
+    rows = [tuple(map(int, line.split())) for line in table.splitlines()]
+    found: dict[int, int] = {}
+    while more := {p: rss << 10 for p, up, rss in rows if p not in found and up in {pid, *found}}:
+        found |= more
+    return found
+
+
+def memory_left() -> int:
+    """Bytes that this machine can still give out; where that cannot be told, enough."""
+    with contextlib.suppress(OSError, StopIteration, ValueError), open("/proc/meminfo") as table:
+        return int(next(x for x in table if x.startswith("MemAvailable")).split()[1]) << 10
+    return LEAST_LEFT
+
+
+def disk_use(folder: str, most_files: int) -> tuple[int, int]:
+    """(bytes, files) below a folder; stops counting where there are too many files."""
+    size = files = 0
+    pending = [folder]
+    while pending and files <= most_files:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                files += 1
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                if files > most_files:
+                    break
+    return size, files
+
+
+class Warden:
+    """One process with all that it starts, from its beginning to the end of the last of them."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.limits = told["limits"]
+        self.folder = told["work"]
+        self.first, self.last, self.count = b"", b"", 0
+        self.child = subprocess.Popen(
+            told["command"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=told["ends"],
+            env=told["environment"],
+            start_new_session=True,
+            **told["user"],
+        )
+        for end in told["ends"]:
+            os.close(end)
+
+    def watch(self) -> str:
+        """Waits until it ends, or has to; why it did."""
+        assert self.child.stdout is not None
+        out = self.child.stdout.fileno()
+        os.set_blocking(out, False)
+        rounds = 0
+        streams = [0, out]
+        while True:
+            ready, _, _ = select.select(streams, [], [], EVERY)
+            if 0 in ready and not os.read(0, 1):
+                return "closed"
+            if out in ready and not self.drain(out):
+                streams = [0]
+            if self.count > self.limits["output"]:
+                return "output"
+            if (status := self.child.poll()) is not None:
+                self.drain(out)
+                return f"exit {status}" if status >= 0 else f"signal {-status}"
+            processes = descendants(os.getpid())
+            if len(processes) > self.limits["most_processes"]:
+                return "processes"
+            if sum(processes.values()) > self.limits["memory"] or memory_left() < LEAST_LEFT:
+                return "memory"
+            rounds += 1
+            if rounds % 4 == 0 and (why := self.disk()):
+                return why
+
+    def disk(self) -> str | None:
+        size, files = disk_use(self.folder, self.limits["files"])
+        if size > self.limits["disk"]:
+            return "disk"
+        return "files" if files > self.limits["files"] else None
+
+    def drain(self, out: int) -> bool:
+        """Takes what was printed; False where no more can come."""
+        for _ in range(64):  # not for ever: somebody may print faster than this reads
+            try:
+                data = os.read(out, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self.count += len(data)
+            self.first += data[: KEPT - len(self.first)]
+            self.last = (self.last + data)[-KEPT:]
+        return True
+
+    def end_all(self) -> None:
+        """Kills everything below; what is orphaned meanwhile comes to this process, and goes too.
+
+        By SIGSTOP first: what makes new processes as fast as it can is made to stand still.
+        """
+        until = time.monotonic() + 5
+        self.child.kill()  # in a PID namespace all the others go with it, at once
+        while time.monotonic() < until:
+            for number in (signal.SIGSTOP, signal.SIGKILL):
+                for pid in descendants(os.getpid()):
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, number)
+            with contextlib.suppress(OSError):
+                os.killpg(self.child.pid, signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+
+    def printed(self) -> str:
+        whole = self.first if self.count <= KEPT else self.first + b"\n...\n" + self.last
+        return whole.decode(errors="replace")
+
+
+def main() -> None:
+    told = json.loads(sys.argv[1])
+    if sys.platform == "linux":
+        calls = ctypes.CDLL(None)
+        calls.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader decides
+    try:
+        warden = Warden(told)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        print(json.dumps({"ended": f"not started: {error}", "printed": "", "characters": 0}))
+        return
+    why = warden.watch()
+    warden.end_all()
+    print(json.dumps({"ended": why, "printed": warden.printed(), "characters": warden.count}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""`python -m classroom release DIR`: write the repository for students, without solutions.
+
+DIR gets what git knows of this repository, less `solutions/`, what tests them, and what is only
+for instructors; in its READMEs, less the rows and paragraphs about those. Of each project's tasks
+it gets what is not hidden, as classroom/projects/NAME.py, and a workflow that grades at every push.
+DIR must be empty or not there; it is written whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What stays here, as patterns of paths.
+KEPT_BACK = (
+    "solutions/*",
+    "INSTRUCTOR.md",
+    "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
+    "tests/classroom/test_exercises.py",  # names typical answers
+    "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
+    "tests/grader/test_release.py",
+)
+NAMES_OF_THOSE = ("solutions", "INSTRUCTOR.md")
+# The part of a text that is about how the course is made begins at this line.
+AUTHORS_ONLY = {"course/README.md": "## What a lesson consists of"}
+MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}
+TASKS = "solutions/projects/tasks"
+BEGIN, END = "### BEGIN HIDDEN", "### END HIDDEN"
+
+
+class CannotRelease(Exception):
+    """Why there is no release; a message for the person who gave the command."""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m classroom release",
+        description="Write the repository for students, without solutions.",
+    )
+    parser.add_argument("folder", type=Path, help="where to; empty or not there yet")
+    told = parser.parse_args(arguments)
+    try:
+        count = release(told.folder)
+    except CannotRelease as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 2
+    print(f"{count} files in {told.folder}. To begin a repository there: git init; git add --all")
+    return 0
+
+
+def release(folder: Path) -> int:
+    """How many files were written. CannotRelease where the folder holds anything."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise CannotRelease(f"{folder} is not a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise CannotRelease(f"{folder} is not empty; name a folder that is, or that is not there")
+    texts = contents()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = folder.parent / f".{folder.name}.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        for name, (source, data) in texts.items():
+            place = unfinished / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+            place.chmod(source.stat().st_mode & 0o777)
+        unfinished.replace(folder)
+    except OSError as error:
+        raise CannotRelease(f"{folder} could not be written: {error}") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return len(texts)
+
+
+def contents() -> dict[str, tuple[Path, bytes]]:
+    """Each file of a release: where it is from, and its bytes."""
+    found: dict[str, tuple[Path, bytes]] = {}
+    for name in files():
+        path = ROOT / name
+        if any(fnmatch.fnmatch(name, pattern) for pattern in KEPT_BACK):
+            continue
+        data = path.read_bytes()
+        if path.suffix == ".md":
+            data = for_students(name, data.decode()).encode()
+        found[MOVED.get(name, name)] = path, data
+    for path in sorted((ROOT / TASKS).glob("*.py")):
+        visible = without_hidden(path.read_text(), path.name)
+        found[f"classroom/projects/{path.name}"] = path, visible.encode()
+    return found
+
+
+def files() -> list[str]:
+    """What git knows here; without git, all that .gitignore does not name."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached"]
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        names = [name for name in listed.split("\0") if (ROOT / name).is_file()]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+    return sorted(names or _not_ignored())
+
+
+def _not_ignored() -> list[str]:
+    lines = (ROOT / ".gitignore").read_text().splitlines()
+    ignored = [".git", *(x.strip("/") for x in lines if x.strip() and not x.startswith("#"))]
+
+    def is_ignored(path: Path) -> bool:
+        name = path.relative_to(ROOT).as_posix()
+        return any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(path.name, p) for p in ignored)
+
+    names, pending = [], [ROOT]
+    while pending:
+        for path in pending.pop().iterdir():
+            if path.is_symlink() or is_ignored(path):
+                continue
+            if path.is_dir():
+                pending.append(path)
+            else:
+                names.append(path.relative_to(ROOT).as_posix())
+    return names
+
+
+def for_students(name: str, text: str) -> str:
+    """A Markdown text without the table rows and paragraphs that name what they do not get."""
+    if name in AUTHORS_ONLY:
+        text = text[: text.index(AUTHORS_ONLY[name])].rstrip() + "\n"
+    blocks = []
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        if block.lstrip().startswith("|"):
+            block = "\n".join(line for line in lines if not _is_about_them(line))
+        elif _is_about_them(block):
+            continue
+        blocks.append(block)
+    return "\n\n".join(blocks).rstrip() + "\n"
+
+
+def _is_about_them(text: str) -> bool:
+    return any(name in text for name in NAMES_OF_THOSE)
+
+
+def without_hidden(text: str, name: str) -> str:
+    """A file of tasks without its hidden checks. CannotRelease where the marks do not pair."""
+    kept, hidden = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = line.strip()
+        if mark in (BEGIN, END):
+            if hidden is (mark == BEGIN):
+                raise CannotRelease(f"{name}, line {number}: {mark} without the other before it")
+            hidden = mark == BEGIN
+        elif BEGIN in line or END in line:
+            raise CannotRelease(f"{name}, line {number}: a mark stands on a line of its own")
+        elif not hidden:
+            kept.append(line)
+    if hidden:
+        raise CannotRelease(f"{name}: {BEGIN} without {END}")
+    return "\n".join(kept).rstrip() + "\n"

@@ -1,0 +1,207 @@
+"""Project 1: Tensor basics. What a Tensor is before and after its numbers exist.
+
+Ten functions are yours to write. Each says what it is given and what it has to give back; where
+`...` stands, your work begins. Nothing else has to change, and you may add functions of your own.
+
+    python projects/01_tensor_basics.py                       runs all of it, prints what it finds
+    python -m classroom grade projects/01_tensor_basics.py    100 points, and a hint for each miss
+
+What is not written yet is only called open: run the file as often as you like. You need parts 1, 2
+and 4 of the course, and about three hours.
+"""
+
+import re
+from time import perf_counter
+
+from tinyframe import Context, GlobalCounters, Tensor, dtypes
+from tinyframe.engine.realize import get_kernel
+
+# ---- Tensors, and where they come from -----------------------------------------------------------
+
+
+def describe(tensor):
+    """Task 1 (6 points). The shape, the dtype as text, and how many bytes the numbers take.
+
+    describe(Tensor.ones(2, 3)) is ((2, 3), "dtypes.float", 24). Nothing may be computed for it.
+    """
+    ...
+
+
+def factories(rows, columns):
+    """Task 2 (10 points). A dict with one Tensor of each of these names:
+
+    "zeros", "ones"  0 and 1 everywhere, of shape (rows, columns), floats
+    "full"           7 everywhere, of that shape, dtypes.int32
+    "arange"         0, 1, 2 … row by row, of that shape, dtypes.int32
+    "linspace"       as many floats as there are columns, from -1 to 1, both included
+    "eye"            the identity matrix of so many rows
+    "like"           ones of the shape and dtype of "full"
+    "list"           made from a list of Python bools, one for each column: True, False, True …
+    "rand"           random floats from 0 up to 1, of shape (rows, columns)
+    "randn"          random floats around 0, with standard deviation 1, of that shape
+    "uniform"        random floats from -2 up to 3, of that shape
+    "randint"        random whole numbers from -rows up to and with rows, of that shape
+    """
+    ...
+
+
+def checkerboard(rows, columns):
+    """Task 3 (10 points). 0 and 1 in turn along both axes, with a 0 in the corner; integers.
+
+    checkerboard(2, 3) is [[0, 1, 0], [1, 0, 1]]. It comes out of the factories and arithmetic
+    alone: no list of numbers, so that there is no BUFFER in its graph, and one kernel makes it.
+    """
+    ...
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+def kernel_count(build):
+    """Task 4 (8 points). How many kernels it takes to realize what `build()` returns.
+
+    build: a function of no arguments that builds a Tensor, anew at each call.
+    kernel_count(lambda: (a + b).relu().sum()) is 1, where a and b are in memory.
+    """
+    ...
+
+
+def chain(x, kernels):
+    """Task 5 (12 points). A Tensor of the values x + kernels that takes exactly `kernels` kernels.
+
+    It is not computed here: what you return is the graph. chain(x, 3) is, as numbers, x + 3.
+    """
+    ...
+
+
+def one_pass(a, b):
+    """Task 6 (12 points). The sum of all a * b, plus the sum of a, minus the sum of b: one kernel,
+    which reads each element of a, and each of b, from memory once. The graph, not computed.
+
+    (a * b).sum() + a.sum() - b.sum() is one kernel too, but look at its source with DEBUG=3 and
+    NOOPT=1: it has three loops, and reads a and b in two of them each.
+    """
+    ...
+
+
+def before_and_after(build):
+    """Task 7 (8 points). What realize() changes: (kernels before, op before, kernels after, op
+    after).
+
+    build: as in task 4. Kernels: how many are in the schedule of the Tensor. Op: the name of the
+    op that its graph ends with, `tensor.uop.base.op.name`; `base` leaves movement aside. schedule()
+    already points the Tensor at memory that nothing is in: look at the op before you call it, and
+    build a Tensor anew to realize it.
+    """
+    ...
+
+
+# ---- two ways to compute the same ----------------------------------------------------------------
+
+
+def compare(start, steps):
+    """Task 8 (14 points). The same steps taken together, and apart with a realize() after each.
+
+    start: a function that gives a Tensor which is in memory. steps: functions from a Tensor to a
+    Tensor, to be applied one after the other. Gives a dict:
+
+    "kernels together", "kernels apart"   how many kernels run, of all steps
+    "seconds together", "seconds apart"   how long it takes; run each way once before, so that
+                                          nothing is compiled while you measure
+    "equal"                               whether both give the same numbers (to 1e-5); True, False
+    """
+    ...
+
+
+def report(rows):
+    """Task 10 (8 points). Measurements as text, a line for each, the largest gain first.
+
+    rows: dicts as `compare` gives them, with a "name" besides. A line is, for "norm" with 1 kernel
+    in 2 ms together and 3 kernels in 9 ms apart:
+
+    norm: 3 kernels -> 1, 4.5 times as fast
+    """
+    ...
+
+
+# ---- reading a kernel ----------------------------------------------------------------------------
+
+
+def source_of(tensor):
+    """The C source of the last kernel that `tensor` takes, with its loops left as written."""
+    with Context(NOOPT=1):
+        item = tensor.schedule()[-1]
+        return get_kernel(item.ast, item.bufs[0].device).spec.src
+
+
+def find_op(source, op):
+    """Task 9 (12 points). The numbers of the lines, from 1, on which a kernel's source has this op.
+
+    source: C as `source_of` gives it, of floats that are loaded, added, multiplied, put through
+    relu and summed up. op is one of these:
+
+    "LOAD"   a value is read from memory         float val0 = data1[alu0];
+    "STORE"  a value is written to memory        data0[ridx0] = acc0;
+    "ADD"    two values are added                val0 + val1
+    "MUL"    two values are multiplied           val0 * val1
+    "RELU"   0 is taken in place of a value      (...) ? 0.0f : alu2
+    "SUM"    something is added up in a loop     acc0 = acc0 + ...
+
+    Integers count nowhere: they are loops and places in memory. The addition of a SUM is no ADD.
+    """
+    ...
+
+
+# ---- what all this finds -------------------------------------------------------------------------
+
+
+def show(title, answer, look=lambda answer: answer):
+    """Print what is to be seen of an answer, or that there is none yet."""
+    is_open = answer is None or answer is ...
+    print(f"{title}: {'open' if is_open else look(answer)}")
+
+
+def main():
+    a, b = Tensor.rand(512, 512).realize(), Tensor.rand(512, 512).realize()
+    pair = Tensor([1.0, 2.0]).realize()
+
+    def expression():
+        return (a + b).relu().sum()
+
+    print("1, 2. Factories: shape, dtype, bytes")
+    for name, tensor in (factories(3, 4) or {"all of them": None}).items():
+        show(f"   {name}", tensor, describe)
+
+    print("3. A checkerboard without data")
+    show("   board", checkerboard(4, 6), lambda board: board.tolist())
+
+    print("4. Kernels")
+    show("   (a + b).relu().sum()", kernel_count(expression))
+
+    print("5. A chain of kernels")
+    show("   values", chain(pair, 4), lambda links: links.tolist())
+    show("   kernels", chain(pair, 4), lambda _: kernel_count(lambda: chain(pair, 4)))
+
+    print("6. One pass over memory")
+    show("   lines that load", one_pass(a, b), lambda total: find_op(source_of(total), "LOAD"))
+
+    print("7. Before and after realize()")
+    show("   kernels, op, kernels, op", before_and_after(expression))
+
+    print("8. Together and apart")
+    steps = [lambda t: t + b, lambda t: t.relu(), lambda t: t.sum()]
+    measured = compare(lambda: a, steps)
+    show("   (a + b).relu().sum()", measured)
+
+    print("9. Where the ops are in the source")
+    source = source_of(expression())
+    print("\n".join(f"   {n:2} {line}" for n, line in enumerate(source.splitlines(), 1)))
+    for op in ("LOAD", "ADD", "RELU", "SUM", "STORE"):
+        show(f"   {op} on lines", find_op(source, op))
+
+    print("10. A report")
+    show("   gain", measured, lambda found: report([found | {"name": "(a + b).relu().sum()"}]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""`python -m classroom grade`: its formats, its exit codes, what it says where it cannot grade."""
+
+import base64
+import csv
+import io
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from classroom.__main__ import main
+from classroom.grader import judge
+from classroom.grader.report import FORMATS, Report, Row, cleaned
+
+TOY = Path(__file__).with_name("toy.py")
+HALF = "def double(x):\n    return x + x\n\n\ndef lazily(x):\n    return [][x]\n"
+RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+
+
+def report():
+    rows = [
+        Row("double", "numbers", 60, 60, "", "Add x."),
+        Row("lazily", "a graph", 0, 40, "=raised TypeError: <no>", "Wait.", 6, "return [][x]"),
+    ]
+    return Report("Toy", "sub.py", 100, 0, [("Landlock", False)], rows, ["A note."], "printed")
+
+
+@pytest.fixture
+def graded(tmp_path, monkeypatch, capsys):
+    """Runs the command on this text as a submission to the toy project: (status, stdout, stderr)"""
+    monkeypatch.setattr(judge, "TASKS", (TOY.parent,))
+
+    def run(text, *options):
+        path = tmp_path / "toy.py"
+        path.write_text(text)
+        status = main(["grade", str(path), "--slow", "9", *options])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_full_marks_and_nothing_else_end_with_status_0(graded):
+    assert graded(RIGHT)[0] == 0
+    assert graded(HALF)[0] == 1
+
+
+def test_enough_points_end_with_status_0(graded):
+    assert graded(HALF, "--min-score", "60")[0] == 0
+    assert graded(HALF, "--min-score", "61")[0] == 1
+
+
+def test_the_table_shows_the_learners_own_line_and_a_hint(graded):
+    _, out, _ = graded(HALF)
+    assert "60/60" in out and "0/40" in out and "60 of 100 points" in out
+    assert "line 6: return [][x]" in out
+    assert "raised TypeError: list indices must be integers" in out
+    assert "hint: Do not realize it." in out
+
+
+def test_json_says_the_same(graded):
+    found = json.loads(graded(HALF, "--json")[1])
+    assert (found["score"], found["of"], found["full"]) == (60, 100, False)
+    assert [row["line"] for row in found["rows"]] == [None, 6]
+    assert "Landlock" in " ".join(found["protections"])
+
+
+def test_the_same_file_gets_the_same_report_and_another_seed_other_numbers(graded):
+    wrong = "def double(x): return x\ndef lazily(x): return x\n"
+    first = graded(wrong, "--json")
+    assert first == graded(wrong, "--json")
+    assert first != graded(wrong, "--json", "--seed", "another")
+
+
+def test_a_file_may_have_another_name(graded, tmp_path, capsys):
+    graded(RIGHT)
+    (tmp_path / "toy.py").rename(tmp_path / "ann.py")
+    assert main(["grade", str(tmp_path / "ann.py")]) == 2
+    assert "there is no project 'ann'" in capsys.readouterr().err
+    assert main(["grade", str(tmp_path / "ann.py"), "--project", "toy"]) == 0
+
+
+def test_a_missing_file_is_named(graded, capsys):
+    assert main(["grade", "nowhere/toy.py"]) == 2
+    assert "there is no file nowhere/toy.py" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_tells_the_score(name):
+    assert "60" in FORMATS[name](report())
+
+
+def test_gradescope_has_a_test_for_each_check():
+    found = json.loads(FORMATS["gradescope"](report()))
+    assert found["score"] == 60
+    assert [(t["score"], t["max_score"], t["status"]) for t in found["tests"]] == [
+        (60, 60, "passed"), (0, 40, "failed"),
+    ]  # fmt: skip
+    assert "line 6" in found["tests"][1]["output"]
+
+
+def test_junit_is_xml_with_a_failure():
+    suite = ElementTree.fromstring(FORMATS["junit"](report()))
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert "hint: Wait." in suite.find("testcase/failure").text
+
+
+def test_csv_has_no_formulas():
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](report()))))
+    assert [row["points"] for row in rows] == ["60", "0", "60"]
+    assert rows[1]["found"] == "'=raised TypeError: <no>"
+
+
+def test_github_annotates_the_line_and_hands_the_result_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
+    out = FORMATS["github"](report())
+    assert out.startswith("::error file=sub.py,line=6,title=lazily 0/40::=raised")
+    name, _, encoded = (tmp_path / "output").read_text().strip().partition("=")
+    result = json.loads(base64.b64decode(encoded))
+    assert (name, result["max_score"], result["status"]) == ("result", 100, "fail")
+    assert [test["score"] for test in result["tests"]] == [60, 0]
+    assert "60 of 100" in (tmp_path / "summary").read_text()
+
+
+def test_what_a_terminal_would_obey_is_not_shown():
+    assert cleaned("\x1b[31mred\n\x07\u202e") == "?[31mred???"
+    assert cleaned("x" * 500) == "x" * 300 + "..."
+
+
+def test_points_elsewhere_are_told():
+    part = Report("Toy", "sub.py", 100, 48, [], report().rows)
+    assert part.result() == "60 of 52 points; 48 more are decided by your instructor's own checks"

@@ -1,0 +1,132 @@
+"""Graphs as tables: what is sent is rebuilt, and what breaks the spec or a limit is refused."""
+
+import numpy as np
+import pytest
+
+from classroom.grader.graphs import MOST_ELEMENTS, Refused, from_table, to_table
+from classroom.grader.referee import facts, run
+from tinyframe import Tensor, Variable, dtypes
+from tinyframe.schedule import create_schedule
+from tinyframe.uop.node import Ops, UOp
+
+
+def memory(*shape):
+    return Tensor(np.random.default_rng(0).normal(size=shape).astype(np.float32)).realize()
+
+
+def sent(tensor, *inputs):
+    arrays = []
+    table = to_table(tensor.uop, {t.uop.base: n for n, t in enumerate(inputs)}, arrays)
+    return from_table(table, arrays)
+
+
+A, B = memory(4, 6), memory(4, 6)
+EXPRESSIONS = {
+    "arithmetic": lambda: (A * B + 1).relu().sum(1),
+    "softmax": lambda: A.softmax(1),
+    "kernels": lambda: ((A + B).contiguous() * 2).contiguous(),
+    "movement": lambda: A.pad(((1, 0), (0, 2))).permute(1, 0).flip(0)[1:5, ::2],
+    "windows": lambda: A.reshape(1, 1, 4, 6).max_pool2d(2),
+    "matmul": lambda: A @ B.T,
+    "a list": lambda: Tensor([1, 2, 3]) + Tensor.arange(3),
+    "where": lambda: (A > B).where(A, -np.inf).max(),
+    "casts": lambda: A.cast(dtypes.int8).cast(dtypes.half).bitcast(dtypes.ushort),
+    "a constant": lambda: Tensor.full((2, 3), float("nan")),
+    "the input": lambda: A,
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_a_graph_is_rebuilt_with_its_values_and_its_kernels(name):
+    build = EXPRESSIONS[name]
+    rebuilt = sent(build(), A, B)
+    found = facts(rebuilt)
+    items = build().schedule()
+    assert found["kernels"] == sum(item.ast.op is Ops.SINK for item in items)
+    arrays = []
+    run(rebuilt, [A.numpy().reshape(-1), B.numpy().reshape(-1)], arrays)
+    np.testing.assert_allclose(arrays[0], build().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_it_runs_on_other_inputs_than_it_was_built_from():
+    arrays, other = [], np.arange(24, dtype=np.float32)
+    run(sent(A.sum(), A), [other], arrays)
+    assert arrays[0] == other.sum()
+
+
+def test_reads_are_counted_by_place():
+    one, two = (A * B + A).sum(), (A * B).sum() + A.sum()
+    assert facts(sent(one, A, B))["reads"] == [1]
+    assert facts(sent(two, A, B))["reads"] == [2]
+
+
+def test_what_is_computed_already_has_no_inputs():
+    assert facts(sent((A + B).realize(), A, B))["inputs"] == []
+
+
+def test_symbolic_sizes_and_large_buffers_are_not_sent():
+    n = Variable("n", 1, 4).bind(3)
+    with pytest.raises(Refused):
+        to_table(Tensor.ones(4)[:n].uop, {}, [])
+    with pytest.raises(Refused, match="elements"):
+        to_table((Tensor.empty(MOST_ELEMENTS + 1) + 1).uop, {}, [])
+
+
+CONST = ["CONST", "float", [], [1.0, "CPU"]]
+BUFFER = ["BUFFER", "float", [], [6, "CPU", "input", 0]]
+BAD_TABLES = {
+    "no table": "text",
+    "empty": [],
+    "no row": [3],
+    "short row": [["ADD", "float", [0, 0]]],
+    "unknown op": [["EXPLODE", "float", [], None]],
+    "an op that is a list": [[["ADD"], "float", [], None]],
+    "unknown dtype": [["CONST", "quad", [], [1.0, None]]],
+    "a later source": [CONST, ["NEG", "float", [1], None]],
+    "a negative source": [CONST, ["NEG", "float", [-1], None]],
+    "a source that is true": [CONST, CONST, ["NEG", "float", [True], None]],
+    "two dtypes": [CONST, ["CONST", "int", [], [1, None]], ["ADD", "float", [0, 1], None]],
+    "two shapes": [BUFFER, CONST, ["ADD", "float", [0, 1], None]],
+    "a constant that does not fit": [["CONST", "int", [], [1.5, None]]],
+    "a huge constant": [["CONST", "long", [], [1 << 70, None]]],
+    "a text as constant": [["CONST", "float", [], ["1.0", None]]],
+    "a huge shape": [CONST, ["RESHAPE", "float", [0], [1]], ["EXPAND", "float", [1], [1 << 30]]],
+    "many sizes": [CONST, ["RESHAPE", "float", [0], [1] * 9]],
+    "another number of elements": [BUFFER, ["RESHAPE", "float", [0], [7]]],
+    "negative sizes": [BUFFER, ["RESHAPE", "float", [0], [-2, -3]]],
+    "an axis that is not there": [BUFFER, ["PERMUTE", "float", [0], [1]]],
+    "outside": [BUFFER, ["SHRINK", "float", [0], [[0, 9]]]],
+    "negative padding": [BUFFER, ["PAD", "float", [0], [[-1, 0]]]],
+    "a window too wide": [BUFFER, ["WINDOW", "float", [0], [0, 7, 1, 1]]],
+    "a stride of 0": [BUFFER, ["WINDOW", "float", [0], [0, 2, 0, 1]]],
+    "a short argument": [BUFFER, ["WINDOW", "float", [0], [0]]],
+    "a reduce by division": [BUFFER, ["REDUCE_AXIS", "float", [0], ["FDIV", [0]]]],
+    "an argument that is not asked for": [CONST, ["NEG", "float", [0], [1]]],
+    "a kernel": [["KERNEL", "void", [], None]],
+    "a program": [["DEFINE_GLOBAL", "float", [], 0]],
+    "an assignment": [BUFFER, ["ASSIGN", "float", [0, 0], None]],
+    "a huge buffer": [["BUFFER", "float", [], [1 << 40, "CPU", "input", 0]]],
+    "a negative buffer": [["BUFFER", "float", [], [-1, "CPU", "input", 0]]],
+    "another device": [["BUFFER", "float", [], [6, "CUDA", "input", 0]]],
+    "contents that are missing": [["BUFFER", "float", [], [6, "CPU", "data", 0]]],
+    "an input twice": [BUFFER, ["BUFFER", "float", [], [6, "CPU", "input", 0]]],
+    "too many rows": [CONST] * 2000,
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_a_table_that_breaks_a_rule_is_refused(name):
+    with pytest.raises(Refused):
+        from_table(BAD_TABLES[name], [])
+
+
+def test_contents_of_another_dtype_are_refused():
+    rebuilt = from_table([["BUFFER", "float", [], [6, "CPU", "data", 0]]], [np.arange(6)])
+    with pytest.raises(Refused, match="dtype"):
+        run(rebuilt, [], [])
+
+
+def test_a_rebuilt_graph_shares_no_buffer_with_any_other():
+    first, second = sent(A + 1, A), sent(A + 1, A)
+    assert first.inputs[0] is not second.inputs[0]
+    assert create_schedule(UOp.sink(first.root))[0]

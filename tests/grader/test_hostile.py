@@ -1,0 +1,176 @@
+"""Hostile submissions gain nothing, harm nothing, and their reports say what happened."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from classroom.grader.judge import CannotGrade, grade
+from classroom.grader.report import as_json, table
+from classroom.grader.sandbox import ROOT, Limits, best_protection, without
+from tests.grader.hostile import HOSTILE, WRONG
+
+TOY = Path(__file__).with_name("toy.py")
+LIMITS = Limits(load_seconds=10, answer_seconds=5, total_seconds=20, memory=256 << 20,
+                address_space=4 << 30, processes=24, output=100 << 10, disk=8 << 20,
+                files=300)  # fmt: skip
+# These wait for a deadline, while they load or when they are asked: a short one.
+HANG = {"hangs in an answer": {"load_seconds": 2}, "hangs up": {"load_seconds": 2},
+        "loops": {"answer_seconds": 0.5}, "sleeps": {"answer_seconds": 0.5}}  # fmt: skip
+# Without it, a submission could do this, and the report says that it was not there.
+NEEDS = {
+    "calls home": "own namespaces",
+    "imports the solution": "solutions out of its sight",
+    "writes through a link": "Landlock",
+    "deletes files": "Landlock",
+    "poisons caches": "Landlock",
+}
+
+
+@pytest.fixture
+def outside(tmp_path):
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "precious").write_text("kept")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path, monkeypatch):
+    """Where gradings have their folders, so that no other test's is taken for this one's. Any user
+    may enter, as into no tmp_path (which has to be there before): a submission may be another."""
+    folder = tempfile.mkdtemp(prefix="tinyframe-tests-")
+    os.chmod(folder, 0o711)
+    monkeypatch.setattr(tempfile, "tempdir", folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def write(folder, text, **places):
+    path = folder / "submission.py"
+    path.write_text(text.format(**places) if places else text)
+    return path
+
+
+def processes_in(room):
+    """Command lines of processes that work in this folder, or were started with its name."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_text()
+            if room in words or room in os.readlink(process / "cwd"):
+                found.append(words)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_it_gains_nothing_and_harms_nothing(name, tmp_path, outside, room, monkeypatch):
+    monkeypatch.setenv("GRADER_TOKEN", "secret-of-the-grader")
+    text, said = HOSTILE[name]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with_places = "{outside" in text or "{root" in text or "{port" in text or "{{" in text
+        places = {"outside": str(outside), "root": str(ROOT), "port": port} if with_places else {}
+        path = write(tmp_path, text, **places)
+        limits = replace(LIMITS, **HANG.get(name, {}))
+        protection = best_protection()
+        report = grade(path, TOY, protection, limits)
+        server.settimeout(0)
+        called = True
+        try:
+            server.accept()
+        except BlockingIOError:
+            called = False
+    whole = table(report) + as_json(report)
+    assert report.score == 0
+    assert "secret-of-the-grader" not in whole
+    assert processes_in(room) == [] and os.listdir(room) == []
+    missing = NEEDS.get(name)
+    if missing and any(row.startswith(missing) for row in report.without()):
+        assert f"{missing}" in whole.split("Not active here")[1]
+        return
+    assert said in " ".join(whole.split())
+    assert not called
+    assert (outside / "precious").read_text() == "kept"
+    assert sorted(p.name for p in outside.iterdir()) == ["precious"]
+
+
+# ---- what is no file to grade --------------------------------------------------------------------
+
+
+def refused(path):
+    with pytest.raises(CannotGrade) as caught:
+        grade(path, TOY, best_protection(), LIMITS)
+    return str(caught.value)
+
+
+def test_a_link_is_not_followed(tmp_path):
+    solution = tmp_path / "solution.py"
+    solution.write_text("def double(x): return x + x")
+    (tmp_path / "link.py").symlink_to(solution)
+    assert "symbolic link" in refused(tmp_path / "link.py")
+    (tmp_path / "folder").symlink_to(tmp_path)
+    assert "symbolic link" in refused(tmp_path / "folder" / "solution.py")
+
+
+def test_what_is_huge_or_no_file_is_refused_by_name(tmp_path):
+    huge = tmp_path / "huge.py"
+    huge.write_text("#" * (2 << 20))
+    assert "at most 1 MB" in refused(huge)
+    os.mkfifo(tmp_path / "pipe.py")
+    assert "not a file" in refused(tmp_path / "pipe.py")
+    assert "not a file" in refused(tmp_path)
+    assert "there is no file" in refused(tmp_path / "missing.py")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"   \n\n", b"\xff\xfe\x00 garbage \xe9", b"# \xe9\nx = 1\n"]
+)
+def test_what_is_no_python_gets_no_points(data, tmp_path):
+    path = tmp_path / "submission.py"
+    path.write_bytes(data)
+    report = grade(path, TOY, best_protection(), LIMITS)
+    assert report.score == 0
+    assert report.notes
+
+
+# ---- with less protection ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["exits", "leaves a daemon", "loops", "forks without end"])
+def test_limits_hold_where_there_is_nothing_else(name, tmp_path, room):
+    path = write(tmp_path, HOSTILE[name][0])
+    limits = replace(LIMITS, **HANG.get(name, {}))
+    report = grade(path, TOY, without(best_protection(), "wrapper", "user", "landlock"), limits)
+    assert report.score == 0
+    assert processes_in(room) == []
+    assert len(report.without()) >= 3
+
+
+def test_the_grader_dies_and_so_does_what_it_started(tmp_path, room):
+    path = write(tmp_path, "import time\nprint('here')\ntime.sleep(1000)\n" + WRONG)
+    code = f"""
+import os, sys, threading
+from pathlib import Path
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import best_protection
+threading.Timer(1.5, os._exit, [7]).start()
+grade(Path({str(path)!r}), Path({str(TOY)!r}), best_protection())
+"""
+    env = {**os.environ, "TMPDIR": room}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, timeout=60)
+    assert os.listdir(room)  # it had begun, and could not tidy up
+    assert done.returncode == 7
+    until = time.monotonic() + 20
+    while processes_in(room) and time.monotonic() < until:
+        pass  # the kernel takes a moment to end them
+    assert processes_in(room) == []

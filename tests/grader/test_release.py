@@ -1,0 +1,159 @@
+"""A students' release: whole, without solutions or hidden checks, and everything in it works."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from classroom import release
+from classroom.cut import cut_solutions
+from classroom.release import ROOT, CannotRelease, for_students, without_hidden
+
+LONG = 40  # characters: shorter lines may stand anywhere
+
+
+def clean_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHONPATH"))}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("class") / "template"
+    release.release(place)
+    return place
+
+
+def texts(folder):
+    """Each file's text; of a notebook the sources of its cells."""
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".md", ".ipynb", ".yml", ".toml", ".cfg", ""):
+            yield path, source_of(path)
+
+
+def source_of(path):
+    text = path.read_text()
+    if path.suffix != ".ipynb":
+        return text
+    return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+
+
+def secrets():
+    """Lines that are in a solution and in nothing that a learner gets of it, and hidden checks."""
+    worked = [*(ROOT / "solutions").rglob("*.py"), *(ROOT / "solutions").rglob("*.ipynb")]
+    assert len(worked) >= 4
+    for path in worked:
+        text = source_of(path)
+        public = without_hidden(cut_solutions(text), path.name)
+        for line in text.splitlines():
+            if len(line.strip()) >= LONG and line.strip() not in public:
+                yield line.strip().removesuffix("  ### SOLUTION")
+
+
+def test_no_line_of_a_solution_or_a_hidden_check_is_in_it(folder):
+    lines = set(secrets())
+    assert len(lines) > 50
+    for path, text in texts(folder):
+        found = [line for line in lines if line in text]
+        assert not found, f"{path.relative_to(folder)}: {found}"
+
+
+def test_neither_marks_nor_folders_of_solutions_are_in_it(folder):
+    assert not (folder / "solutions").exists() and not (folder / "INSTRUCTOR.md").exists()
+    assert not (folder / ".git").exists()
+    for path, text in texts(folder):
+        if path.parent.name in ("course", "projects"):
+            assert "SOLUTION" not in text and "HIDDEN" not in text, path
+
+
+def test_links_in_its_texts_lead_somewhere(folder):
+    for path in folder.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)\s#]+)[^)\s]*\)", path.read_text()):
+            assert "://" in target or (path.parent / target).exists(), f"{path}: {target}"
+
+
+def test_its_readme_has_no_holes(folder):
+    text = (folder / "README.md").read_text()
+    assert "solutions" not in text and "INSTRUCTOR" not in text
+    assert "`projects/`" in text and "`course/`" in text
+    assert "\n\n\n" not in text
+
+
+def run_in(folder, *arguments):
+    command = [sys.executable, "-m", *arguments]
+    env = {**clean_environment(), "PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+
+
+def test_its_tests_pass(folder):
+    chosen = ["tests/grader/test_channel.py", "tests/repository/test_packages.py",
+              "tests/repository/test_workshop.py", "tests/classroom/test_learner.py"]  # fmt: skip
+    done = run_in(folder, "pytest", "-q", "-p", "no:cacheprovider", *chosen)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_what_is_checked_there_is_graded_and_the_rest_is_announced(folder):
+    worked = ROOT / "solutions" / "projects" / "01_tensor_basics.py"
+    done = run_in(folder, "classroom", "grade", str(worked), "--slow", "9", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, found
+    assert found["score"] == found["of"] == found["total"] - found["elsewhere"] < 100
+    starter = run_in(folder, "classroom", "grade", "projects/01_tensor_basics.py")
+    assert starter.returncode == 1
+    text = " ".join(starter.stdout.split())
+    assert f"0 of {found['of']} points" in text
+    assert f"{found['elsewhere']} more are decided by your instructor's own checks" in text
+
+
+# ---- writing it ----------------------------------------------------------------------------------
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
+    (tmp_path / "mine").write_text("mine")
+    assert release.main([str(tmp_path)]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def fails(self, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fails)
+    with pytest.raises(CannotRelease, match="No space left"):
+        release.release(tmp_path / "template")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    (tmp_path / "template").mkdir()
+    assert release.release(tmp_path / "template") > 200
+    assert [path.name for path in tmp_path.iterdir()] == ["template"]
+
+
+def test_without_git_what_is_ignored_is_left_out(monkeypatch):
+    with_git = set(release.files())
+    monkeypatch.setenv("PATH", "")
+    without = set(release.files())
+    assert with_git <= without
+    assert not any(name.startswith((".venv/", ".git/", "my_course/")) for name in without)
+    assert not any("__pycache__" in name for name in without)
+
+
+def test_paragraphs_and_rows_about_solutions_go():
+    text = (
+        "# A\n\nSee solutions/x.\nAnd more.\n\n| a | b |\n|---|---|\n| solutions | x |\n| c | d |\n"
+    )
+    assert for_students("X.md", text) == "# A\n\n| a | b |\n|---|---|\n| c | d |\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["### BEGIN HIDDEN\nx", "### END HIDDEN", "### BEGIN HIDDEN\n### BEGIN HIDDEN",
+             "x = 1  ### BEGIN HIDDEN"],
+)  # fmt: skip
+def test_marks_that_do_not_pair_stop_the_release(text):
+    with pytest.raises(CannotRelease, match="tasks.py"):
+        without_hidden(text, "tasks.py")
