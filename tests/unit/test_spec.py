@@ -154,6 +154,7 @@ def test_malformed_values_are_refused_at_every_level(u):
         node(Ops.ADD, dtypes.float, x, x.reshape((4, 3))),
         node(Ops.ADD, dtypes.float, x, f),
         node(Ops.RESHAPE, dtypes.float, x, arg=(5, 2)),
+        node(Ops.RESHAPE, dtypes.float, x, arg=(-4, -3)),
         node(Ops.RESHAPE, dtypes.int, x, arg=(12,)),
         node(Ops.PERMUTE, dtypes.float, x, arg=(0, 0)),
         node(Ops.EXPAND, dtypes.float, x, arg=(3, 8)),

@@ -255,10 +255,12 @@ spec_tensor = PatternMatcher([
         and u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),
     row(Ops.KERNEL, lambda u: u.arg is not None),
     row(Ops.SINK, lambda u: u.dtype is dtypes.void),
-    row(Ops.RESHAPE, moves(lambda u, shape: equal(elements(shape), elements(u.arg)))),
+    row(Ops.RESHAPE, moves(lambda u, shape: equal(elements(shape), elements(u.arg))
+        and all(resolve(s >= 0) for s in u.arg))),
     row(Ops.PERMUTE, moves(lambda u, shape: sorted(u.arg) == list(range(len(shape))))),
     row(Ops.EXPAND, moves(lambda u, shape: len(u.arg) == len(shape) and all(
-        equal(s, 1) or equal(s, n) for s, n in zip(shape, u.arg, strict=True)))),
+        resolve(n >= 0) and (equal(s, 1) or equal(s, n))
+        for s, n in zip(shape, u.arg, strict=True)))),
     row(Ops.PAD, moves(lambda u, shape: len(u.arg) == len(shape) and all(
         resolve(a >= 0) and resolve(b >= 0) for a, b in u.arg))),
     row(Ops.SHRINK, moves(lambda u, shape: len(u.arg) == len(shape) and all(
