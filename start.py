@@ -374,6 +374,7 @@ def reset_file(name: Path) -> str:
 def lab(options: list[str]) -> None:
     set_up({"course"})
     copy_course()
+    leave_learners_in_peace()
     if options == ["--no-open"]:
         say("ready; python3 start.py opens JupyterLab")
         return
@@ -383,6 +384,15 @@ def lab(options: list[str]) -> None:
         command.append("--allow-root")
     os.chdir(MY_COURSE)
     os.execve(PYTHON, [*command, *options], child_environment())
+
+
+def leave_learners_in_peace() -> None:
+    """JupyterLab's default in `.venv`: no question about news, no look for updates."""
+    path = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        quiet = {"fetchNews": "false", "checkForUpdates": False}
+        path.write_text(json.dumps({"@jupyterlab/apputils-extension:notification": quiet}))
 
 
 def test(options: list[str]) -> None:

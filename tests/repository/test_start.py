@@ -153,6 +153,16 @@ def test_without_arguments_jupyterlab_opens_on_the_learners_copy(start, installe
     assert with_options == [*command, "--port", "9999"]
 
 
+def test_jupyterlab_asks_nothing_at_its_first_start(start, installed):
+    start.main(["--no-open"])
+    (path,) = start.VENV.rglob("overrides.json")
+    (settings,) = json.loads(path.read_text()).values()
+    assert settings == {"fetchNews": "false", "checkForUpdates": False}
+    path.write_text("{}")  # somebody wants it otherwise
+    start.main(["--no-open"])
+    assert path.read_text() == "{}"
+
+
 def test_a_full_or_read_only_disk_is_said_in_one_line(start, installed, monkeypatch):
     def full():
         raise OSError(28, "No space left on device", "my_course")
