@@ -82,14 +82,15 @@ def differences(results: Results, expected: Results) -> float:
 
 
 class Tinygrad:
-    """A process that runs tinygrad on its CPU device, with `threads` threads at most."""
+    """A process that runs tinygrad on its CPU device, with `threads` threads at most; where `beam`
+    is not 0, tinygrad searches for its kernels' loops with BEAM=beam."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, beam: int = 0) -> None:
         if not importlib.util.find_spec("tinygrad"):
             raise LeftOut("not installed")
         if not shutil.which("clang"):
             raise LeftOut("it needs clang, which is not on the PATH")
-        self.threads = threads
+        self.threads, self.beam = threads, beam
         self.process: Any = None
 
     def run(self, table: str, work: Work) -> tuple[Tinygrad, Results]:
@@ -97,7 +98,7 @@ class Tinygrad:
         if self.process is None:
             context = multiprocessing.get_context("spawn")
             self.pipe, other = context.Pipe()
-            self.process = context.Process(target=serve, args=(other, self.threads), daemon=True)
+            self.process = context.Process(target=serve, args=(other, self.threads, self.beam))
             self.process.start()
             other.close()
         return self, self._ask((table, work.name))
@@ -108,8 +109,9 @@ class Tinygrad:
     def _ask(self, what: Any) -> Any:
         self.pipe.send(what)
         try:
-            if not self.pipe.poll(PATIENCE):
-                raise LeftOut(f"no answer within {PATIENCE} s")
+            patience = PATIENCE * (5 if self.beam else 1)
+            if not self.pipe.poll(patience):
+                raise LeftOut(f"no answer within {patience} s")
             fine, answer = self.pipe.recv()
         except (EOFError, LeftOut) as error:
             self.close()
@@ -125,9 +127,10 @@ class Tinygrad:
             self.process = None
 
 
-def serve(pipe: Connection, threads: int) -> None:
+def serve(pipe: Connection, threads: int, beam: int) -> None:
     """What tinygrad's process does."""
     os.environ["DEV"] = "CPU"
+    os.environ["BEAM"] = str(beam)
     os.environ.pop("CC", None)  # a setting of ours too; tinygrad wants clang
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])

@@ -97,9 +97,9 @@ def kernels(jit: Any, folder: Path | None) -> list[Any]:
     return specs
 
 
-def start_tinygrad(threads: int, left_out: list[str]) -> Tinygrad | None:
+def start_tinygrad(threads: int, beam: int, left_out: list[str]) -> Tinygrad | None:
     try:
-        return Tinygrad(threads)
+        return Tinygrad(threads, beam)
     except LeftOut as why:
         left_out.append(f"tinygrad: {why}")
         return None
@@ -110,6 +110,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     method = METHOD.format(settle=SETTLE, least=LEAST * 1e3, repeats=repeats, threads=threads)
     results: dict[str, Any] = {"method": method, "machine": machine(), "left out": [],
                                "peaks": {}, "tables": {}, "growth": []}  # fmt: skip
+    if options.beam:
+        results["machine"]["tinygrad"] += f" with BEAM={options.beam}"
     print(method)
     print(", ".join(f"{name} {value}" for name, value in results["machine"].items()), flush=True)
     left_out = results["left out"]
@@ -122,7 +124,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             "threads": cores
         }
         results["tables"][table] = []
-        tinygrad = start_tinygrad(cores, left_out)
+        tinygrad = start_tinygrad(cores, options.beam, left_out)
         for number, work in enumerate(chosen):
             progress(number, len(chosen), f"{table}: {work.name}")
             with Context(THREADS=cores):
@@ -163,6 +165,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder for sources, schedules, Opts, raw times")
     parser.add_argument("--mnist", type=Path, help="folder with MNIST's two t10k files")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--beam", type=int, default=0, metavar="N",
+                        help="let tinygrad search with BEAM=N: minutes a row")  # fmt: skip
     parser.add_argument("--only", default="", help="only rows whose names contain this")
     parser.add_argument(
         "--readme",
