@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +91,17 @@ def text(results: Row) -> str:
     ).rstrip()
 
 
-def fill_readme(readme: Path, results: Row) -> None:
-    """Puts the tables between the markers. ValueError where there are none."""
+def fill_readme(readme: Path, results: Row, pictures: Sequence[Path] = ()) -> None:
+    """Puts the tables, and pictures of them, between the markers. ValueError where there are
+    none."""
     before, begin, rest = readme.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"{readme} lacks {BEGIN} … {END}")
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     body = [f"**{title}**\n\n{markdown(rows)}" for title, rows in tables(results)]
+    body += [f"![{picture.stem.replace('_', ' ')}]({picture.relative_to(readme.parent)})"
+             for picture in pictures]  # fmt: skip
     body.append(f"Measured with {machine}. {results['method']}")
     body += [f"Left out: {line}." for line in results["left out"]]
     readme.write_text(before + begin + "\n\n" + "\n\n".join(body) + "\n\n" + end + after)
@@ -111,6 +115,7 @@ def plot(results: Row, folder: Path) -> list[Path]:
     import matplotlib
 
     matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "tinyframe"  # the same picture is the same file
     from matplotlib import pyplot
 
     files = []
@@ -119,9 +124,9 @@ def plot(results: Row, folder: Path) -> list[Path]:
         for kind, draw in (("ratios", draw_ratios), ("roofline", draw_roofline)):
             figure, axes = pyplot.subplots(figsize=(8, max(3, 0.3 * len(timed) + 1.5)))
             draw(axes, timed, results["peaks"][name])
-            axes.set_title(name)
+            axes.set_title(f"{name}, threads {results['peaks'][name]['threads']}")
             files.append(folder / f"{kind}_{name.replace(' ', '_')}.svg")
-            figure.savefig(files[-1], bbox_inches="tight")
+            figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None})
             pyplot.close(figure)
     return files
 
@@ -132,32 +137,45 @@ def draw_ratios(axes: Any, rows: list[Row], peaks: Row) -> None:
         other, must = row["must"] or ("torch", None)
         if found := versus(row, other):
             whisker = [[found.ratio - found.low], [found.high - found.ratio]]
-            axes.barh(y, found.ratio, xerr=whisker, color="C0" if other == "torch" else "C1")
+            color = "C0" if other == "torch" else "C1"
+            axes.barh(y, found.ratio - 1, left=1, xerr=whisker, color=color)  # from 1 on, as quick
+            axes.annotate(f"{found.ratio:.2f}", (found.high, y), (3, 0),
+                          textcoords="offset points", va="center", fontsize=7)  # fmt: skip
         if must:
             axes.plot([must, must], [y - 0.45, y + 0.45], color="black")
     axes.axvline(1, color="grey", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.invert_yaxis()
-    axes.set_xscale("log")
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.1)
     axes.set_xlabel("times as quick as PyTorch (blue), NumPy (orange); black: what it must be")
 
 
 def draw_roofline(axes: Any, rows: list[Row], peaks: Row) -> None:
-    """Operations in a second over operations per byte, as the compiled kernels count them."""
+    """Operations in a second over operations per byte, as the compiled kernels count them; a
+    number for each row, and the rows' names beside the picture."""
     corner = peaks["flops"] / peaks["bandwidth"]
     intensities = [2.0**-5, corner, 2.0**11]
     roof = [min(peaks["flops"], i * peaks["bandwidth"]) * 1e-9 for i in intensities]
     axes.plot(intensities, roof, color="black")
+    number = 0
     for row in rows:
         ops, moved = row["kernel ops"], row["kernel bytes"]
         if ops and moved:
             point = ops / moved, ops / statistics.median(row["seconds"]["tinyframe"]) * 1e-9
-            axes.plot(*point, "o", color="C0", markersize=4)
-            axes.annotate(row["name"], point, fontsize=6, xytext=(3, 2), textcoords="offset points")
+            number += 1
+            axes.plot(*point, "o", color="C0", markersize=4, label=f"{number}  {row['name']}")
+            axes.annotate(str(number), point, fontsize=7, xytext=(3, 2), textcoords="offset points")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlabel("operations for each byte of the kernels' arguments")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylabel("GFLOP/s")
+    if number:
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7, frameon=False,
+                    handlelength=0, handletextpad=0, markerscale=0)  # fmt: skip
 
 
 def summary(results: Row) -> str:

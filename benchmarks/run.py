@@ -174,12 +174,14 @@ def main() -> None:
         nargs="?",
         const=Path(),
         metavar="JSON",
-        help="put the tables of this JSON (or of the last run) into README.md",
+        help="put the tables and pictures of this JSON (or of the last run) into README.md",
     )
     options = parser.parse_args()
     if options.readme:
         saved = options.readme if options.readme.name else options.out / "results.json"
-        report.fill_readme(ROOT / "README.md", json.loads(saved.read_text()))
+        results = json.loads(saved.read_text())
+        pictures = report.plot(results, ROOT / "docs")
+        report.fill_readme(ROOT / "README.md", results, pictures)
         return
     results = run(options)
     print("\n" + report.text(results))

@@ -149,6 +149,8 @@ def test_the_readme_is_filled_again_and_again(tmp_path):
     assert readme.read_text() == once
     assert once.startswith("before\n") and once.endswith("after\n") and "old" not in once
     assert "| quick | 1e+03 |" in once and "Made up." in once
+    report.fill_readme(readme, made_up(), report.plot(made_up(), tmp_path))
+    assert "![ratios all cores](ratios_all_cores.svg)" in readme.read_text()
 
 
 def test_a_readme_without_markers_is_left_alone(tmp_path):
@@ -163,6 +165,8 @@ def test_pictures_are_svg(tmp_path):
     files = report.plot(made_up(), tmp_path)
     assert [file.name for file in files] == ["ratios_all_cores.svg", "roofline_all_cores.svg"]
     assert all("<svg" in file.read_text() for file in files)
+    before = [file.read_text() for file in files]
+    assert [file.read_text() for file in report.plot(made_up(), tmp_path)] == before
 
 
 # ---- the whole ----------------------------------------------------------------------------------
