@@ -199,8 +199,11 @@ def cut_in_two(answer: Any) -> str:
     """answer(a): the values of a * 2 + 1, in two kernels."""
     for a in (small_tensor(2, 2), fresh_tensor(*fresh_sizes(2))):
         case = "`a = [[1, 2], [3, 4]]`" if a.numel() == 4 else "another shape"
+        before = GlobalCounters.kernel_count
         got = call(answer, a)
         wants(got, Tensor, "a Tensor", case)
+        if GlobalCounters.kernel_count > before:
+            raise Wrong("A kernel ran already: return a plan of two, and realize none.", case)
         runs_as(got, 2, case)
         same_values(got, a.numpy() * 2 + 1, case, shown=a.numel() == 4)
     return "The values are the same; what is stored between is written once and read once more."
@@ -218,8 +221,8 @@ def one_less(answer: Any) -> str:
     sums = a.numpy().sum(0)
     same_values(got, sums / sums.sum(), case, shown=False)
     return (
-        "Fusion does what you wrote, in as few kernels as it can; it does not look for another "
-        "formula. That part is yours."
+        "Fusion takes the formula as you wrote it, and does not look for another. That part is "
+        "yours."
     )
 
 
@@ -363,7 +366,7 @@ EXERCISES = (
         "31 rows, 32 rows",
         predicts(kernels_of_31_and_32_rows),
         (
-            "Look at the three conditions for a reduce in the list above.",
+            "One of the reasons in the list above is about how much there is to do side by side.",
             "How many independent sums are there, and how many does the rule want?",
         ),
         shown_by="the next cell",
@@ -384,7 +387,7 @@ EXERCISES = (
         "A plan that meets an assign",
         predicts(plan_reads_new_values),
         (
-            "When does `later` read the memory of `a`?",
+            "When does `later` read the memory of `counter`?",
             "A plan holds the name of a buffer, and no copy of what is in it.",
         ),
         shown_by="the next cell",

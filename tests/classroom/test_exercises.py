@@ -186,6 +186,7 @@ WRONG = [
     ("4.12", lambda a: a * 2 + 1, "1 kernel"),
     ("4.12", lambda a: ((a * 2).contiguous() + 1).contiguous() + 0.5, "3 kernels"),
     ("4.12", lambda a: (a * 2).contiguous() + 2, "values"),
+    ("4.12", lambda a: (a * 2).realize() + 1, "ran already"),
     ("4.14", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "3 kernels"),
     ("4.14", lambda a: a.sum(axis=0), "1 kernel"),
     ("4.14", lambda a: a.sum(axis=1) / a.sum(), "shape"),
