@@ -152,6 +152,9 @@ def dot_product(answer: Any) -> str:
 def _same_graph(got: UOp, expected: UOp, case: str) -> None:
     if got is expected:
         return
+    if ill_formed := _ill_formed(got):
+        words = "sources are a tuple of UOps, and an argument has the form that its op needs."
+        raise Wrong(f"The parts of this node do not fit: {words}", case, got=ill_formed)
     text = "It is another graph."
     if got.op is expected.op:
         differing = [f for f in ("dtype", "arg") if getattr(got, f) != getattr(expected, f)]
@@ -161,6 +164,17 @@ def _same_graph(got: UOp, expected: UOp, case: str) -> None:
             text = "The last node has the right sources, in another order."
     found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
     raise Wrong(text, case, got=f"{describe(got)}, made of {' '.join(found) or 'nothing'}")
+
+
+def _ill_formed(graph: UOp) -> str:
+    """The first node, sources first, of which no shape can be made; "" where there is none."""
+    u = graph
+    try:
+        for u in graph.toposort():
+            describe(u)
+    except Exception:  # whatever a node of any content leads to
+        return f"{getattr(u.op, 'name', u.op)} with the argument {u.arg!r}"
+    return ""
 
 
 def bytes_touched(answer: Any) -> str:
@@ -271,7 +285,7 @@ EXERCISES = (
         "Count the nodes of an op",
         count_nodes,
         (
-            "`t.uop.toposort()` gives every node of the graph once.",
+            "What do you have to ask each node that `tensor.uop.toposort()` gives?",
             "Go through them, and count those whose `.op is op`.",
         ),
     ),
@@ -409,8 +423,8 @@ EXERCISES = (
         "Exactly three kernels",
         exactly_three,
         (
-            "What makes two? Take that, and make its result need the same again.",
-            "The loop over rows and columns above: which step of it has three?",
+            "Of the three columns that you predicted above, two stay where they are. Which grows?",
+            "The third division by rows and columns in turns has three. So has a third product.",
         ),
     ),
     Exercise(
