@@ -94,6 +94,9 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
     except OutOfTime as stopped:
         text = f"It was stopped after {exercise.seconds:g} seconds. Is there a loop without an end?"
         return Outcome(exercise, "wrong", text, _place(stopped.__traceback__))
+    except KeyboardInterrupt as stopped:  # by the learner, who need not see the way through here
+        where = "".join(f", in your line {line}" for _, line in _place(stopped.__traceback__))
+        raise KeyboardInterrupt(f"you stopped the check of {exercise.number}{where}") from None
     except (Exception, SystemExit) as error:
         name, words = type(error).__name__, " ".join(str(error).split())
         words = words if len(words) <= 300 else words[:300] + " …"

@@ -152,6 +152,9 @@ def dot_product(answer: Any) -> str:
 def _same_graph(got: UOp, expected: UOp, case: str) -> None:
     if got is expected:
         return
+    if ill_formed := _ill_formed(got):
+        words = "sources are a tuple of UOps, and an argument has the form that its op needs."
+        raise Wrong(f"The parts of this node do not fit: {words}", case, got=ill_formed)
     text = "It is another graph."
     if got.op is expected.op:
         differing = [f for f in ("dtype", "arg") if getattr(got, f) != getattr(expected, f)]
@@ -161,6 +164,17 @@ def _same_graph(got: UOp, expected: UOp, case: str) -> None:
             text = "The last node has the right sources, in another order."
     found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
     raise Wrong(text, case, got=f"{describe(got)}, made of {' '.join(found) or 'nothing'}")
+
+
+def _ill_formed(graph: UOp) -> str:
+    """The first node, sources first, of which no shape can be made; "" where there is none."""
+    u = graph
+    try:
+        for u in graph.toposort():
+            describe(u)
+    except Exception:  # whatever a node of any content leads to
+        return f"{getattr(u.op, 'name', u.op)} with the argument {u.arg!r}"
+    return ""
 
 
 def bytes_touched(answer: Any) -> str:
@@ -199,8 +213,11 @@ def cut_in_two(answer: Any) -> str:
     """answer(a): the values of a * 2 + 1, in two kernels."""
     for a in (small_tensor(2, 2), fresh_tensor(*fresh_sizes(2))):
         case = "`a = [[1, 2], [3, 4]]`" if a.numel() == 4 else "another shape"
+        before = GlobalCounters.kernel_count
         got = call(answer, a)
         wants(got, Tensor, "a Tensor", case)
+        if GlobalCounters.kernel_count > before:
+            raise Wrong("A kernel ran already: return a plan of two, and realize none.", case)
         runs_as(got, 2, case)
         same_values(got, a.numpy() * 2 + 1, case, shown=a.numel() == 4)
     return "The values are the same; what is stored between is written once and read once more."
@@ -218,8 +235,8 @@ def one_less(answer: Any) -> str:
     sums = a.numpy().sum(0)
     same_values(got, sums / sums.sum(), case, shown=False)
     return (
-        "Fusion does what you wrote, in as few kernels as it can; it does not look for another "
-        "formula. That part is yours."
+        "Fusion takes the formula as you wrote it, and does not look for another. That part is "
+        "yours."
     )
 
 
@@ -268,7 +285,7 @@ EXERCISES = (
         "Count the nodes of an op",
         count_nodes,
         (
-            "`t.uop.toposort()` gives every node of the graph once.",
+            "What do you have to ask each node that `tensor.uop.toposort()` gives?",
             "Go through them, and count those whose `.op is op`.",
         ),
     ),
@@ -363,7 +380,7 @@ EXERCISES = (
         "31 rows, 32 rows",
         predicts(kernels_of_31_and_32_rows),
         (
-            "Look at the three conditions for a reduce in the list above.",
+            "One of the reasons in the list above is about how much there is to do side by side.",
             "How many independent sums are there, and how many does the rule want?",
         ),
         shown_by="the next cell",
@@ -384,7 +401,7 @@ EXERCISES = (
         "A plan that meets an assign",
         predicts(plan_reads_new_values),
         (
-            "When does `later` read the memory of `a`?",
+            "When does `later` read the memory of `counter`?",
             "A plan holds the name of a buffer, and no copy of what is in it.",
         ),
         shown_by="the next cell",
@@ -406,8 +423,8 @@ EXERCISES = (
         "Exactly three kernels",
         exactly_three,
         (
-            "What makes two? Take that, and make its result need the same again.",
-            "The loop over rows and columns above: which step of it has three?",
+            "Of the three columns that you predicted above, two stay where they are. Which grows?",
+            "The third division by rows and columns in turns has three. So has a third product.",
         ),
     ),
     Exercise(
