@@ -232,7 +232,8 @@ def copy_course() -> None:
         say(f"copying {room}/ to my_course/{room}/: that copy is yours to change")
         unfinished = MY_COURSE / f".{room}.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(ROOT / room, unfinished, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+        skip = shutil.ignore_patterns(*LEFT_BEHIND)
+        shutil.copytree(ROOT / room, unfinished, ignore=skip, copy_function=copy_as_given)
         remember({name: fingerprint(ROOT / name) for name in originals() if name.parts[0] == room})
         unfinished.rename(copy)  # whole, or not at all
 
@@ -245,6 +246,24 @@ def originals() -> list[Path]:
     rooms = [ROOT / "course", ROOT / "projects"]
     files = [path.relative_to(ROOT) for room in rooms for path in room.rglob("*") if path.is_file()]
     return sorted(path for path in files if not set(path.parts) & set(LEFT_BEHIND))
+
+
+def given(original: Path) -> bytes:
+    """What a learner gets of an original: a notebook without its outputs. Whoever is asked to
+    predict what a cell prints should not see it just below."""
+    content = original.read_bytes()
+    if original.suffix == ".ipynb":
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            notebook = json.loads(content)
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    cell |= {"outputs": [], "execution_count": None}
+            content = (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+    return content
+
+
+def copy_as_given(original: str, copy: str) -> None:
+    Path(copy).write_bytes(given(Path(original)))
 
 
 def fingerprint(path: Path) -> str:
@@ -272,11 +291,11 @@ def remember(fingerprints: dict[Path, str]) -> None:
     unfinished.replace(ORIGINALS)
 
 
-def put(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all."""
+def put(content: bytes, target: Path) -> None:
+    """Write a file, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.unfinished")
-    shutil.copyfile(source, unfinished)
+    unfinished.write_bytes(content)
     unfinished.replace(target)
 
 
@@ -308,11 +327,11 @@ def update_file(name: Path) -> str | None:
     now = fingerprint(mine) if os.path.lexists(mine) else None
     done = None
     if now is None or now == old:
-        put(ROOT / name, mine)
+        put(given(ROOT / name), mine)
         done = f"{name}: {'new' if now is None else 'updated'}"
     elif now != new:
         copy = beside(mine, "new")
-        put(ROOT / name, copy)
+        put(given(ROOT / name), copy)
         done = f"{name}: yours is kept; the new one is beside it, {copy.name}"
     remember({name: new})
     return done
@@ -358,12 +377,12 @@ def reset_file(name: Path) -> str:
     mine, original = MY_COURSE / name, ROOT / name
     kept = ""
     if mine.is_file():
-        if mine.read_bytes() == original.read_bytes():
+        if mine.read_bytes() == given(original):
             return f"{name} is as it was"
         copy = beside(mine, "mine")
-        put(mine, copy)
+        put(mine.read_bytes(), copy)
         kept = f"; what you had is beside it, {copy.name}"
-    put(original, mine)
+    put(given(original), mine)
     remember({name: fingerprint(original)})
     return f"{name} is as it was{kept}"
 

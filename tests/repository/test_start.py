@@ -393,8 +393,9 @@ def notebook(*sources, output=""):
         {"cell_type": "code", "source": [source], "outputs": [], "execution_count": None}
         for source in sources
     ]
-    cells[-1]["outputs"] = [{"text": output}]
-    return json.dumps({"cells": cells, "metadata": {"run": output}})
+    if output:
+        cells[-1] |= {"outputs": [{"text": output}], "execution_count": len(cells)}
+    return json.dumps({"cells": cells, "metadata": {}}, indent=1, ensure_ascii=False) + "\n"
 
 
 @pytest.fixture
@@ -466,6 +467,20 @@ def test_a_notebook_that_was_only_run_counts_as_unchanged(start, learner):
     start.main(["update"])
     assert files_of(learner / "course")["04_lazy.ipynb"] == notebook("newer")
     assert not list(learner.rglob("*.new*"))
+
+
+def test_learners_do_not_see_what_a_cell_prints_before_they_run_it(start, learner):
+    (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("y = 4 * 2  # é", output="8"))
+    (start.ROOT / "course" / "05_next.ipynb").write_text(notebook("6 * 7", output="42"))
+    start.main(["update"])
+    mine = files_of(learner / "course")
+    assert mine["04_lazy.ipynb"] == notebook("y = 4 * 2  # é")
+    assert mine["05_next.ipynb"] == notebook("6 * 7")
+    (learner / "course" / "04_lazy.ipynb").write_text(notebook("y = 8", output="mine"))
+    start.main(["reset", "04"])
+    mine = files_of(learner / "course")
+    assert mine["04_lazy.ipynb"] == notebook("y = 4 * 2  # é")
+    assert mine["04_lazy.mine.ipynb"] == notebook("y = 8", output="mine")  # what they saw is theirs
 
 
 def test_a_broken_notebook_is_compared_as_it_is(start, learner):
@@ -586,16 +601,16 @@ def test_a_full_disk_or_an_interrupt_at_any_step_loses_nothing(
     (start.ROOT / "course" / "01_first.ipynb").write_text(notebook("newer"))
     (start.ROOT / "course" / "04_lazy.ipynb").write_text(notebook("newer"))
     written = []
-    copyfile = shutil.copyfile
+    write_bytes = Path.write_bytes
 
-    def fails_once(source, target):
+    def fails_once(target, content):
         written.append(target)
         if len(written) == step + 1:
-            Path(target).write_text("hal")
+            target.write_text("hal")
             raise problem
-        copyfile(source, target)
+        return write_bytes(target, content)
 
-    monkeypatch.setattr(start.shutil, "copyfile", fails_once)
+    monkeypatch.setattr(Path, "write_bytes", fails_once)
     with contextlib.suppress(SystemExit):
         start.main(command)
     assert "my work" in files_of(learner / "course").values()
