@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,12 @@ def cells(row: Row, peaks: Row) -> list[str]:
 def growth_cells(row: Row) -> list[str]:
     times = {name: statistics.median(s) for name, s in row["seconds"].items()}
     unit = "µs per kernel" if row["what"] == "scheduling" else "µs"
-    shown = [f"{times[n] * 1e6:.4g}" if n in times else "–" for n in ("tinyframe", *OTHERS)]
+    shown = [microseconds(times[n]) if n in times else "–" for n in ("tinyframe", *OTHERS)]
     return [f"{row['what']} {row['size']:,}", unit, *shown[:-1]]
+
+
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f}" if seconds >= 1e-4 else f"{seconds * 1e6:.3g}"
 
 
 def tables(results: Row) -> list[tuple[str, list[list[str]]]]:
@@ -99,11 +104,16 @@ def fill_readme(readme: Path, results: Row, pictures: Sequence[Path] = ()) -> No
     if not (begin and end):
         raise ValueError(f"{readme} lacks {BEGIN} … {END}")
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
-    body = [f"**{title}**\n\n{markdown(rows)}" for title, rows in tables(results)]
-    body += [f"![{picture.stem.replace('_', ' ')}]({picture.relative_to(readme.parent)})"
+    (title, first), *rest = [(title, markdown(rows)) for title, rows in tables(results)]
+    shown = [f"![{picture.stem.replace('_', ' ')}]({picture.relative_to(readme.parent)})"
              for picture in pictures]  # fmt: skip
+    body = [f"**{title}**", first, *shown[:1]]
     body.append(f"Measured with {machine}. {results['method']}")
     body += [f"Left out: {line}." for line in results["left out"]]
+    body.append("<details><summary>One core, growth with size, and rooflines</summary>")
+    for title, table in rest:
+        body += [f"**{title}**", table]
+    body += [*shown[1:], "</details>"]
     readme.write_text(before + begin + "\n\n" + "\n\n".join(body) + "\n\n" + end + after)
 
 
@@ -115,7 +125,8 @@ def plot(results: Row, folder: Path) -> list[Path]:
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "tinyframe"  # the same picture is the same file
+    # the same picture is the same file, and its words are words
+    matplotlib.rcParams |= {"svg.hashsalt": "tinyframe", "svg.fonttype": "none"}
     from matplotlib import pyplot
 
     files = []
@@ -128,7 +139,18 @@ def plot(results: Row, folder: Path) -> list[Path]:
             files.append(folder / f"{kind}_{name.replace(' ', '_')}.svg")
             figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None})
             pyplot.close(figure)
+            files[-1].write_text(described(files[-1].read_text(), f"{kind}, {name}", timed))
     return files
+
+
+def described(svg: str, title: str, rows: list[Row]) -> str:
+    """The picture with its numbers in words, for those who cannot see it."""
+    pairs = [(row["name"], other, versus(row, other)) for row in rows for other in OTHERS]
+    said = [f"{name}: {found.ratio:.2f} times as quick as {OTHERS[other]}"
+            for name, other, found in pairs if found]  # fmt: skip
+    head, _, rest = svg.partition(">\n <metadata>")
+    words = f"<title>{escape(title)}</title>\n <desc>{escape('; '.join(said))}</desc>"
+    return f"{head}>\n {words}\n <metadata>{rest}"
 
 
 def draw_ratios(axes: Any, rows: list[Row], peaks: Row) -> None:

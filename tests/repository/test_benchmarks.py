@@ -131,7 +131,7 @@ def test_the_table_says_what_was_reached():
     assert {name: cells["reached"] for name, cells in by_name.items()} == {
         "quick": "yes", "slow": "no", "alone": "–",
     }  # fmt: skip
-    assert growing[1][:3] == ["scheduling 1,000", "µs per kernel", "1004"]
+    assert growing[1][:3] == ["scheduling 1,000", "µs per kernel", "1,004"]
 
 
 def test_the_text_survives_json_and_names_what_was_left_out():
