@@ -134,3 +134,15 @@ def predicts(compute: Callable[[], Any]) -> Callable[[Any], str]:
 
 def count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) -> None:
+    """Wrong unless answer(matrix) has these values, and takes no kernel; `name` is the matrix's."""
+    inputs = {f"`{name} = [[1, 2, 3], [4, 5, 6]]`": small_tensor(2, 3)}
+    inputs["another shape"] = fresh_tensor(*fresh_sizes(2))
+    for case, matrix in inputs.items():
+        got = call(answer, matrix)
+        wants(got, Tensor, "a Tensor", case)
+        if found := kernels(got):
+            raise Wrong("It would run a kernel.", case, "no kernel", count(found, "kernel"))
+        same_values(got, expected(matrix.numpy()), case, shown=matrix.numel() == 6)

@@ -220,7 +220,7 @@ SCHEDULES = {
 }
 
 
-def rates_agree(ours, theirs, steps=20):
+def assert_rates_agree(ours, theirs, steps=20):
     w, v = Tensor.zeros(2), torch.zeros(2, requires_grad=True)
     optimizer = optim.SGD([w], lr=0.7, momentum=0.9)
     reference = torch.optim.SGD([v], lr=0.7, momentum=0.9)
@@ -239,11 +239,11 @@ def rates_agree(ours, theirs, steps=20):
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_twenty_rates_of_a_schedule_are_those_of_pytorch(name):
     ours, theirs, options = SCHEDULES[name]
-    rates_agree(lambda o: ours(o, **options), lambda o: theirs(o, **options))
+    assert_rates_agree(lambda o: ours(o, **options), lambda o: theirs(o, **options))
 
 
 def test_one_schedule_after_another_agrees_with_pytorch():
-    rates_agree(
+    assert_rates_agree(
         lambda o: lr.SequentialLR(
             o,
             [
