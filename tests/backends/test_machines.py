@@ -6,16 +6,19 @@ import importlib.util
 import platform
 import shutil
 import sys
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
 from tests.fuzz.programs import check, random_program
-from tests.kernels import filled, kernel_of
+from tests.kernels import filled, kernel_of, schedule_of
 from tinyframe import Context, Device, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import OptOps
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.runtime.host import HostMemory
 
 # every compiler there is here, zig's wheel included
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -63,3 +66,58 @@ def test_results_are_right_with_less(compiler, flags):
         )
         for seed in range(6):
             check(random_program(Random(7000 + seed), in_place=False), "CPU")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", ["", *[flags for flags, _ in MACHINES if flags]])
+@pytest.mark.parametrize("shape", [(64, 64), (33, 77), (2053,)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_what_no_cache_could_keep_is_written_past_them(compiler, flags, shape, dtype):
+    """Rows that are no whole lines of memory, tails that are moved back, memory not on a line."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, shape).astype(dtype) for _ in range(2))
+    with Context(CC=compiler, TINYFRAME_CFLAGS=flags):
+        device = Device["CPU"]
+        target = replace(device.renderer.target, l2=1 << 10, l3=1 << 10)
+        (item,) = schedule_of(filled(a) + filled(b))
+        spec = get_program(item.ast, CStyleLanguage(target))
+        assert "stream_" in spec.src
+        assert "stream_" not in get_program(item.ast, device.renderer).src
+        runner = device.runner(spec.function, device.compiler.compile(spec.src))
+        inputs = [buf._buf for buf in item.bufs[1:]]
+        for offset in (0, 1):
+            memory = np.full(a.size + 1, 77, dtype)
+            out = HostMemory(memory[offset : offset + a.size])
+            runner(out, *inputs, global_size=(spec.threads, 1, 1))
+            np.testing.assert_array_equal(memory[offset:][: a.size].reshape(shape), a + b)
+            assert memory[0 if offset else -1] == 77
+
+
+def test_what_a_kernel_reads_too_stays_in_the_caches():
+    x = filled(np.ones((64, 64), np.float32))
+    target = replace(Device["CPU"].renderer.target, l2=1 << 10, l3=1 << 10)
+    (item,) = schedule_of(x.assign(x + 1))
+    assert "stream_" not in get_program(item.ast, CStyleLanguage(target)).src
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", ["", *[flags for flags, _ in MACHINES if flags]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_choice_between_what_is_compared_keeps_nan_and_signed_zero(compiler, flags, dtype):
+    """`x < y ? y : x` and its kin may be one instruction, which takes its second operand where one
+    is NaN, and where both are zeros."""
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 5e-324, 1e-45], dtype)
+    a, b = (np.ascontiguousarray(m).ravel() for m in np.meshgrid(special, special))
+    with Context(CC=compiler, TINYFRAME_CFLAGS=flags):
+        x, y = filled(a), filled(b)
+        for got, wanted in [
+            ((x < y).where(y, x), np.where(a < b, b, a)),
+            ((x < y).where(x, y), np.where(a < b, a, b)),
+            ((x > y).where(y, x), np.where(a > b, b, a)),
+            ((x > y).where(x, y), np.where(a > b, a, b)),
+        ]:
+            got = got.numpy()
+            np.testing.assert_array_equal(got, wanted)
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
+        np.testing.assert_array_equal(x.maximum(y).numpy(), np.maximum(a, b))
+        np.testing.assert_array_equal(x.minimum(y).numpy(), np.minimum(a, b))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
-from tinyframe.renderer import Renderer, variables
+from tinyframe.renderer import Renderer, variables, x86
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 
 # a value used once is written where it is used, up to this depth of brackets
@@ -114,6 +114,7 @@ class CStyleLanguage(Renderer):
             *self.helpers.values(),
             f"{signature} {{",
             *body,
+            *(["  streamed();"] if "streamed" in self.helpers else []),
             "}",
             *self.entry(name, uops),
         ]
@@ -142,6 +143,40 @@ class CStyleLanguage(Renderer):
     def helper(self, name: str, text: str) -> str:
         self.helpers.setdefault(name, text)
         return name
+
+    def streamed(self, uops: list[UOp]) -> set[UOp]:
+        """The arguments that are written past the caches: none of these could keep them until they
+        are read, and a line that is written whole need not be fetched before it. Not what the
+        kernel also reads, and no vectors that fill a line together with another statement's."""
+        stores = [u for u in uops if u.op is Ops.STORE and _root(u.src[0]).op is Ops.DEFINE_GLOBAL]
+        read = {_root(u.src[0]) for u in uops if u.op is Ops.LOAD}
+        caches = max(self.target.l2, self.target.l3)
+        return {
+            buffer
+            for buffer, value in [(_root(u.src[0]), u.src[1]) for u in stores]
+            if buffer not in read
+            and buffer.dtype.size * buffer.dtype.base.itemsize > caches
+            and value.dtype.scalar() is not dtypes.bool
+            and value.dtype.itemsize in x86.VECTORS
+            and (value.dtype.itemsize == x86.LINE or len(stores) == 1)
+        }
+
+    def stream(self, dtype: DType) -> str:
+        """The function that writes a vector past the caches."""
+        kind = self.type_name(dtype)
+        self.helper("streamed", x86.STREAMED)
+        return self.helper(f"stream_{kind}", x86.stream(kind, dtype.itemsize))
+
+    def compares(self, dtype: DType) -> bool:
+        """Whether a processor may have an instruction for the larger of two such vectors."""
+        return dtype.scalar() in (dtypes.float, dtypes.double) and dtype.itemsize in x86.VECTORS
+
+    def choose(self, which: str, a: str, b: str, dtype: DType) -> str:
+        """`a > b ? a : b` (larger) or `a < b ? a : b` (smaller), so b where one is NaN."""
+        kind, size = self.type_name(dtype), dtype.scalar().itemsize
+        mask = self.type_name(_MASKS[size].vec(dtype.count))
+        text = x86.choose(which, kind, mask, size, dtype.itemsize)
+        return f"{self.helper(f'{which}_{kind}', text)}({a}, {b})"
 
 
 def short(dtype: DType) -> str:
@@ -175,6 +210,7 @@ class _Writer:
         self.nesting: dict[UOp, int] = {}
         self.numbers: Counter[str] = Counter()
         self.masks: dict[UOp, int] = {}
+        self.streamed = language.streamed(uops)
         # uses of each value, and whether they are all in the loop body where it is computed
         self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
         body_of: dict[UOp, int] = {}
@@ -329,7 +365,11 @@ class _Writer:
             self.line(f"{self.type_of(value)} {self.names[buffer]} = {text};")
             return
         guard = "" if is_true(index.src[1]) else f"if ({self.text(index.src[1], bare=True)}) "
-        self.line(f"{guard}{self.place(index, value.dtype)} = {text};")
+        place = self.place(index, value.dtype)
+        if value.dtype.count > 1 and buffer in self.streamed:
+            self.line(f"{guard}{self.language.stream(value.dtype)}(&{place}, {text});")
+        else:
+            self.line(f"{guard}{place} = {text};")
 
     # ---- values ---------------------------------------------------------------------------------
 
@@ -430,6 +470,11 @@ class _Writer:
             return f"(({language.type_name(u.dtype)}){self.text(u.src[0])})"
         if u.op is Ops.WHERE:
             condition, yes, no = u.src
+            if condition.op is Ops.CMPLT and language.compares(u.dtype):
+                # often one instruction: a choice between what is compared, x < low ? low : x
+                which = {(no, yes): "larger", (yes, no): "smaller"}.get(condition.src)
+                if which is not None:
+                    return language.choose(which, self.text(yes), self.text(no), u.dtype)
             width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize
             m = language.type_name(_MASKS[width].vec(n))
             if is_mask:
@@ -500,10 +545,13 @@ class _Writer:
         if u.op is Ops.MAX:
             if vector:
                 m = language.type_name(_MASKS[u.dtype.scalar().itemsize].vec(u.dtype.count))
-                wins = f"({m})(a > b)" + (f" | ({m})(a != a)" if is_float else "")
-                body = f"{m} c = {wins}; return ({t})((c & ({m})a) | (~c & ({m})b));"
+                if language.compares(u.dtype):  # the larger is a where that is NaN
+                    wins, other = "b != b", language.choose("larger", "b", "a", u.dtype)
+                else:
+                    wins, other = f"({m})(b > a)" + (f" | ({m})(b != b)" if is_float else ""), "a"
+                body = f"{m} c = {wins}; return ({t})((c & ({m})b) | (~c & ({m}){other}));"
             else:
-                body = f"return a > b{' || a != a' if is_float else ''} ? a : b;"
+                body = f"return b > a{' || b != b' if is_float else ''} ? b : a;"
             language.helper(name, f"static inline {t} {name}({t} a, {t} b) {{ {body} }}")
             return
         builtin = f"__builtin_{u.op.name.lower()}" + (

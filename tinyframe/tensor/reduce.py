@@ -177,7 +177,7 @@ class Reduce(Elementwise):
     @float_function
     def _softmax(self, axis: int) -> Self:
         powers = self._shifted(axis).exp()
-        return powers / powers.sum(axis, keepdim=True)
+        return powers * powers.sum(axis, keepdim=True).reciprocal()
 
     @axis_names
     def softmin(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:

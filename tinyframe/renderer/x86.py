@@ -1,0 +1,58 @@
+"""What x86 has one instruction for and C no words: functions in C that a kernel begins with.
+
+Each is right on every processor and with every compiler; GCC's builtins are used where it has them,
+and clang finds the instruction by itself.
+"""
+
+from __future__ import annotations
+
+# vectors by their bytes: the macro that says they are there, and how the builtins' names end
+VECTORS = {16: ("__SSE2__", ""), 32: ("__AVX__", "256"), 64: ("__AVX512F__", "512")}
+# bytes of a line of memory, which caches fetch and write as one
+LINE = 64
+
+# Writes past the caches are not seen in order, as others are: who waits for a kernel has to find
+# them all.
+STREAMED = """\
+static inline void streamed(void) {
+#if defined(__SSE__)
+  __builtin_ia32_sfence();
+#endif
+}"""
+
+
+def stream(kind: str, size: int) -> str:
+    """stream_kind(p, x): writes a vector past the caches, so that the line is not read first."""
+    feature, width = VECTORS[size]
+    return f"""\
+static inline void stream_{kind}({kind}* p, {kind} x) {{
+  typedef float whole __attribute__((vector_size({size})));
+  if ((unsigned long long)p % {size}) *p = x;
+#if defined(__clang__)
+  else __builtin_nontemporal_store((whole)x, (whole*)p);
+#elif defined({feature})
+  else __builtin_ia32_movntps{width}((float*)p, (whole)x);
+#else
+  else *p = x;
+#endif
+}}"""
+
+
+def choose(which: str, kind: str, mask: str, element: int, size: int) -> str:
+    """larger_kind(a, b): a > b ? a : b, or smaller_kind(a, b): a < b ? a : b; b where one is NaN.
+
+    mask: the vector of integers that a comparison gives. element: bytes of one lane.
+    """
+    feature, width = VECTORS[size]
+    sign, builtin = (">", "max") if which == "larger" else ("<", "min")
+    builtin += {4: "ps", 8: "pd"}[element] + width
+    # of AVX-512 the one with a mask (all lanes) and a rounding (as always)
+    call = f"{builtin}_mask(a, b, a, -1, 4)" if size == 64 else f"{builtin}(a, b)"
+    return f"""\
+static inline {kind} {which}_{kind}({kind} a, {kind} b) {{
+#if defined({feature}) && !defined(__clang__)
+  return __builtin_ia32_{call};
+#else
+  {mask} c = a {sign} b; return ({kind})((c & ({mask})a) | (~c & ({mask})b));
+#endif
+}}"""
