@@ -63,13 +63,14 @@ class Batch:
         if spec.src not in self.functions:
             name = f"k{len(self.functions)}"
             before, kernel, after = spec.src.partition(f"void {spec.function}(")
-            self.preamble.update(dict.fromkeys(before.splitlines()))
+            definitions = re.split(r"^(?=typedef|static)", before, flags=re.MULTILINE)
+            self.preamble.update(dict.fromkeys(definitions))
             text = re.sub(rf"\b{spec.function}(_entry)?\b", rf"{name}\1", kernel + after)
             self.functions[spec.src] = name, text
         return self.functions[spec.src][0]
 
     def source(self) -> str:
-        return "\n".join([*self.preamble, *[text for _, text in self.functions.values()]])
+        return "".join([*self.preamble, *[text for _, text in self.functions.values()]])
 
     def run(self) -> list[np.ndarray]:
         """All calls, in this process; the arrays afterwards. The outer loop runs last half
