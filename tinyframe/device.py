@@ -25,7 +25,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -525,18 +524,21 @@ def _flat_bytes(data: memoryview | bytes | bytearray) -> memoryview:
     return memoryview(b"") if view.nbytes == 0 else view.cast("B")
 
 
-buffers: WeakKeyDictionary[UOp, Buffer] = WeakKeyDictionary()
-"""The memory behind each BUFFER node, for as long as the node lives."""
-
-
 def buffer_of(uop: UOp) -> Buffer:
-    """The Buffer of a BUFFER node, made at the first call; no memory is taken yet."""
-    found = buffers.get(uop)
-    if found is None:
-        if uop.op is not Ops.BUFFER:
-            raise ValueError(f"only a BUFFER has memory, not {uop.op}")
-        found = buffers[uop] = Buffer(uop.device, uop.arg, uop.dtype)
-    return found
+    """The Buffer of a BUFFER node, made at the first call; no memory is taken yet. It lives for as
+    long as the node, which keeps it beside what else is worked out about it once."""
+    found = uop.__dict__.get("_buffer")
+    return found if found is not None else set_buffer(uop, None)
+
+
+def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
+    """Gives a BUFFER node this memory (None: memory of its own)."""
+    if uop.op is not Ops.BUFFER:
+        raise ValueError(f"only a BUFFER has memory, not {uop.op}")
+    if buffer is None:
+        buffer = Buffer(uop.device, uop.arg, uop.dtype)
+    uop.__dict__["_buffer"] = buffer
+    return buffer
 
 
 def human_bytes(count: int) -> str:

@@ -18,7 +18,7 @@ from random import Random
 import numpy as np
 
 from tests.reference import ALU
-from tinyframe.device import Buffer, buffers
+from tinyframe.device import Buffer, buffer_of, set_buffer
 from tinyframe.dtype import DType, dtypes, to_np_dtype
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -195,7 +195,7 @@ def buffer(array: np.ndarray, device: str = "PYTHON") -> UOp:
     made = Buffer(device, array.size, dtype)
     if array.size:
         made.copyin(data.view(np.uint8).data)
-    buffers[uop] = made
+    set_buffer(uop, made)
     return uop
 
 
@@ -226,7 +226,7 @@ def run(program: Program, device: str) -> tuple[list[np.ndarray], dict[UOp, np.n
     tensors = [Tensor._of(r) for r in roots]
     Tensor.realize(*tensors)
     results = [t.numpy() for t in tensors]
-    return results, {b: buffers[new].numpy().copy() for b, new in fresh.items()}
+    return results, {b: buffer_of(new).numpy().copy() for b, new in fresh.items()}
 
 
 def check(program: Program, device: str) -> None:

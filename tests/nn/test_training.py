@@ -73,7 +73,7 @@ def test_a_convolutional_network_learns_digits_and_reloads_with_the_same_accurac
                 loss.backward()
                 optimizer.step()
             gc.collect()
-            tensors.append(len(live_tensors))
+            tensors.append(len(live_tensors()))
             memory.append(GlobalCounters.mem_used)
     # What a step makes is gone with the next.
     assert tensors[-1] == tensors[2] and memory[-1] == memory[2]

@@ -17,6 +17,7 @@ and view) and bound Variables. Everything else is part of what was captured.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
@@ -62,14 +63,17 @@ class Usual:
     layout: list[Any]
     memories: list[tuple | None]
     captured: list[Buffer]
+    seen: list[weakref.ref[UOp]]  # the last call's graphs: what is given again is known already
 
     @staticmethod
     def of(args: tuple, kwargs: Mapping[str, Any]) -> Usual | None:
         layout, tensors = _layout(args, kwargs)
-        memories = [_memory_as_it_lies(tensor.uop) for tensor in tensors]
-        if None in memories or UOp in layout or any(tensor.uop.unknowns for tensor in tensors):
+        graphs = [tensor.uop for tensor in tensors]
+        memories = [_memory_as_it_lies(uop) for uop in graphs]
+        if None in memories or UOp in layout or any(uop.unknowns for uop in graphs):
             return None
-        return Usual(layout, memories, [buffer_of(tensor.uop.base) for tensor in tensors])
+        captured = [buffer_of(uop.base) for uop in graphs]
+        return Usual(layout, memories, captured, [weakref.ref(uop) for uop in graphs])
 
     def replaced(self, args: tuple, kwargs: Mapping[str, Any]) -> dict[Buffer, Buffer] | None:
         """What takes the place of the captured buffers; None where this call needs a closer
@@ -77,11 +81,15 @@ class Usual:
         layout, tensors = _layout(args, kwargs)
         if layout != self.layout:
             return None
-        for tensor, memory in zip(tensors, self.memories, strict=True):
-            if _memory_as_it_lies(tensor.uop) != memory:
-                return None
-        now = [buffer_of(tensor.uop.base) for tensor in tensors]
-        return dict(zip(self.captured, now, strict=True)) if len(set(now)) == len(now) else None
+        replaced: dict[Buffer, Buffer] = {}
+        for n, tensor in enumerate(tensors):
+            uop = tensor.uop
+            if self.seen[n]() is not uop:
+                if _memory_as_it_lies(uop) != self.memories[n]:
+                    return None
+                self.seen[n] = weakref.ref(uop)
+            replaced[self.captured[n]] = buffer_of(memory_state(uop))
+        return replaced if len(set(replaced.values())) == len(tensors) else None
 
 
 @dataclass
@@ -244,12 +252,11 @@ class TinyJit(Generic[P, Result]):
         replaced = captured.usual.replaced(args, kwargs) if captured.usual is not None else None
         if replaced is None:
             replaced, bound = self._looked_at(captured, args, kwargs)
-        fresh = {
-            base: UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
-            for base in captured.made
-        }
-        for base, new in fresh.items():
+        fresh: dict[UOp, UOp] = {}
+        for base in captured.made:
+            new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
             replaced[buffer_of(base)] = buffer_of(new)
+            fresh[base] = new
         for buffer, refill in captured.random:
             refill(buffer)
         if not captured.replays:
@@ -257,17 +264,20 @@ class TinyJit(Generic[P, Result]):
 
             captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
         for replay, var_vals in captured.replays:
-            values = {v: bound[v].val if v in bound else was for v, was in var_vals.items()}
-            replay(replaced, values)
-        from tinyframe.tensor.core import Tensor
+            if bound:
+                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
+            replay(replaced, var_vals)
+        tensor_class = _tensor_class()
 
-        def result(uop: UOp) -> Tensor:
+        def result(uop: UOp) -> TensorBase:
             new = fresh.get(memory_state(uop))
             if new is None or uop.unknowns:
                 rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-                return Tensor._of(uop.substitute(fresh | rebound))
-            shown = UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
-            return Tensor._of(new if uop in fresh else shown)
+                changed = fresh | rebound
+                return tensor_class._of(uop.substitute(changed) if changed else uop)
+            if uop in fresh:
+                return tensor_class._of(new)
+            return tensor_class._of(UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape))
 
         return _map(captured.result, result, UOp)
 
@@ -335,6 +345,9 @@ def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[TensorBase]]:
     """How the arguments are nested and of what types they are; the Tensors among them."""
+    tensor_class = _tensor_class()
+    if not kwargs and all([isinstance(value, tensor_class) for value in args]):
+        return [type(value) for value in args], list(args)
     layout: list[Any] = [tuple(kwargs)]
     tensors: list[TensorBase] = []
 
@@ -421,9 +434,9 @@ def _is_tensor(value: Any) -> bool:
 
 @functools.cache
 def _tensor_class() -> type[TensorBase]:
-    from tinyframe.tensor.base import TensorBase
+    from tinyframe.tensor.core import Tensor
 
-    return TensorBase
+    return Tensor
 
 
 def _bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
@@ -461,7 +474,7 @@ def _pending_assigns() -> dict[UOp, TensorBase]:
     from tinyframe.tensor.base import live_tensors
 
     pending: dict[UOp, TensorBase] = {}
-    for tensor in list(live_tensors.values()):
+    for tensor in live_tensors():
         for u in tensor.uop.toposort(gate=lambda u: u.op is not Ops.KERNEL):
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
                 pending[u] = tensor

@@ -11,7 +11,7 @@ import math
 import os
 import stat
 
-from tinyframe.device import Buffer, Device, buffers
+from tinyframe.device import Buffer, Device, set_buffer
 from tinyframe.dtype import DType
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
@@ -103,6 +103,6 @@ def lazy_tensor(
     name = Device.canonicalize(device)
     size = math.prod(shape)
     uop = UOp.new_buffer("PYTHON", size, dtype)
-    buffers[uop] = FileBuffer(file, start, size, dtype)
+    set_buffer(uop, FileBuffer(file, start, size, dtype))
     placed = uop if name == "PYTHON" else uop.copy_to_device(name)
     return Tensor._of(placed.reshape(shape))

@@ -179,7 +179,7 @@ def waiting_for(tensors: Sequence[Tensor]) -> list[Tensor]:
     A step changes parameters in place. What somebody still holds and has not read yet (the loss,
     gradients, running statistics) has to be computed from the values before that, so with the step.
     """
-    alive = [t for t in list(live_tensors.values()) if t.uop.base.op not in (Ops.BUFFER, Ops.CONST)]
+    alive = [t for t in live_tensors() if t.uop.base.op not in (Ops.BUFFER, Ops.CONST)]
     sources = {tensor.uop.base for tensor in tensors}
     given = {id(tensor) for tensor in tensors}
     waiting: set[UOp] = set()

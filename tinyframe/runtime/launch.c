@@ -4,10 +4,11 @@
    together cover [0, total), and returns when all are done. The calling thread works too.
    tf_replay does so for a whole list of launches, in one call.
 
-   The pieces are handed out through one number, `tickets`: which launch it is, and how many of its
-   pieces nobody has taken yet. A worker takes one by counting it down in a single atomic step, which
-   fails if the launch has changed; so it never works on a launch that is over, and nobody has to wait
-   for workers that overslept. */
+   The pieces are handed out through one number, `tickets`: which launch it is, and which of its
+   pieces nobody has taken yet, from `front` to before `back`. The caller takes them from the front and
+   workers from the back, so that a core finds in its cache the part of an array that it worked on in
+   the kernel before. A piece is taken in a single atomic step, which fails if the launch has changed;
+   so nobody works on a launch that is over, or has to wait for workers that overslept. */
 
 #define _GNU_SOURCE /* for the affinity of threads */
 #include <pthread.h>
@@ -20,7 +21,7 @@
 typedef void (*entry_t)(void **bufs, const long long *vals, int start, int stop);
 
 /* More than one piece for each thread: whoever is held up takes fewer of them. */
-enum { PIECES_PER_THREAD = 4 };
+enum { PIECES_PER_THREAD = 4, MOST_PIECES = 0xffff };
 
 /* How long a thread looks for work before it sleeps, in rounds of some 10 to 50 ns. A sleeping thread
    needs some 10 us or more to wake, so it stays up between the kernels of one training step. */
@@ -37,7 +38,7 @@ static struct {
   int total, pieces;
 } work;
 
-static _Atomic uint64_t tickets;   /* launch number << 32 | pieces not yet taken */
+static _Atomic uint64_t tickets;   /* launch number << 32 | back << 16 | front */
 static _Atomic int pieces_done;
 static _Atomic int helpers;        /* workers with a lower number take part */
 static _Atomic int asleep;         /* workers that need to be woken */
@@ -60,17 +61,20 @@ static void pause_a_little(void) {
 #endif
 }
 
-static int pieces_left(uint64_t t) { return (int)(t & 0xffffffff); }
+static int front(uint64_t t) { return (int)(t & 0xffff); }
+static int back(uint64_t t) { return (int)(t >> 16 & 0xffff); }
+static int pieces_left(uint64_t t) { return back(t) - front(t); }
 
 /* Takes one piece of the current launch and runs it; 0 where there is none to take. */
-static int take_piece(void) {
-  uint64_t t = atomic_load_explicit(&tickets, memory_order_acquire);
+static int take_piece(int from_front) {
+  uint64_t t = atomic_load_explicit(&tickets, memory_order_acquire), taken;
   do {
     if (pieces_left(t) == 0) return 0;
-  } while (!atomic_compare_exchange_weak_explicit(&tickets, &t, t - 1, memory_order_acq_rel,
+    taken = from_front ? t + 1 : t - (1 << 16);
+  } while (!atomic_compare_exchange_weak_explicit(&tickets, &t, taken, memory_order_acq_rel,
                                                   memory_order_acquire));
   /* From here to the count below, this launch cannot end, and `work` stays as it is. */
-  int pieces = work.pieces, piece = pieces - pieces_left(t);
+  int pieces = work.pieces, piece = from_front ? front(t) : back(t) - 1;
   int start = (int)((int64_t)work.total * piece / pieces);
   int stop = (int)((int64_t)work.total * (piece + 1) / pieces);
   work.entry(work.bufs, work.vals, start, stop);
@@ -100,7 +104,7 @@ static void *worker(void *argument) {
       atomic_fetch_sub(&asleep, 1);
       pthread_mutex_unlock(&lock);
     }
-    while (may_help(number) && take_piece()) {}
+    while (may_help(number) && take_piece(0)) {}
   }
   return 0;
 }
@@ -171,6 +175,7 @@ void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int
   keep_off_this_core(threads - 1 < workers ? threads - 1 : workers);
 
   int pieces = total / PIECES_PER_THREAD >= threads ? threads * PIECES_PER_THREAD : total;
+  if (pieces > MOST_PIECES) pieces = MOST_PIECES;
   work.entry = entry;
   work.bufs = bufs;
   work.vals = vals;
@@ -179,14 +184,14 @@ void tf_launch(entry_t entry, void **bufs, const long long *vals, int total, int
   atomic_store(&pieces_done, 0);
   atomic_store(&helpers, threads - 1);
   uint64_t launch = (atomic_load(&tickets) >> 32) + 1;
-  atomic_store(&tickets, launch << 32 | (uint32_t)pieces);
+  atomic_store(&tickets, launch << 32 | (uint64_t)pieces << 16);
   if (atomic_load(&asleep)) {
     pthread_mutex_lock(&lock);
     pthread_cond_broadcast(&more_work);
     pthread_mutex_unlock(&lock);
   }
 
-  while (take_piece()) {}
+  while (take_piece(1)) {}
   for (int round = 0; round < ROUNDS && !all_pieces_done(); round++) pause_a_little();
   if (!all_pieces_done()) {
     pthread_mutex_lock(&lock);

@@ -231,7 +231,7 @@ class AdvancedIndexing(Indexing, Gathering):
         base = _viewed(self.uop)
         if base is self.uop or has_memory(self.uop) or base.op in (Ops.CONST, Ops.IOTA):
             return
-        if any(t.uop is not self.uop and _viewed(t.uop) is base for t in live_tensors.values()):
+        if any(t.uop is not self.uop and _viewed(t.uop) is base for t in live_tensors()):
             self._of(base).realize()
 
     def _write(self, view: Self, value: Self) -> None:
@@ -259,7 +259,7 @@ class AdvancedIndexing(Indexing, Gathering):
     def _check_nobody_waits(self, value: Self) -> None:
         """AssignError where a lazy result would see values that it was not made of."""
         memory = _memory(self.uop)
-        for tensor in list(live_tensors.values()):
+        for tensor in live_tensors():
             if tensor is value or has_memory(tensor.uop) or tensor.uop.base.op is Ops.BUFFER:
                 continue
             if memory in tensor.uop.toposort() and tensor.uop not in value.uop.toposort():

@@ -16,8 +16,12 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.tensor.recording import is_recording
 from tinyframe.uop.node import UOp, plain, sint
 
-# Every Tensor alive, by id: when a graph is realized, each one that contains it is updated.
-live_tensors: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDictionary()
+_live: dict[int, weakref.ref[TensorBase]] = {}  # by id, which is in use for as long as they live
+
+
+def live_tensors() -> list[Any]:
+    """Every Tensor alive: when a graph is realized, each one that contains it is updated."""
+    return [tensor for ref in list(_live.values()) if (tensor := ref()) is not None]
 
 
 if TYPE_CHECKING:
@@ -41,8 +45,14 @@ class TensorBase(Methods):
         """A Tensor for a graph, without the questions that the constructor asks."""
         tensor = object.__new__(cls)
         tensor.uop, tensor.grad, tensor._requires_grad = uop, None, requires_grad
-        live_tensors[id(tensor)] = tensor
+        tensor._is_alive()
         return tensor
+
+    def _is_alive(self) -> None:
+        _live[id(self)] = weakref.ref(self)
+
+    def __del__(self, forget: Callable[..., Any] = _live.pop) -> None:
+        forget(id(self), None)
 
     def _apply(self, function: Callable[..., UOp], *others: Any) -> Self:
         """The Tensor of `function` of the graphs of this one and others.

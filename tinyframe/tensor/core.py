@@ -95,7 +95,7 @@ class Tensor(
         )
         self.grad = None
         self._requires_grad = None
-        live_tensors[id(self)] = self
+        self._is_alive()
         self.requires_grad = requires_grad
 
     def __repr__(self) -> str:
@@ -392,7 +392,7 @@ class Tensor(
         below = below_with_history(self.uop, history)
         wanted = [
             tensor
-            for tensor in list(live_tensors.values())
+            for tensor in live_tensors()
             if tensor.requires_grad and tensor.uop in below
         ]
         grads = self.gradient(*wanted, gradient=gradient, materialize_grads=False)

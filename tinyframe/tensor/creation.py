@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tinyframe.device import Buffer, Device, buffers
+from tinyframe.device import Buffer, Device, set_buffer
 from tinyframe.dtype import (
     ConstType,
     DType,
@@ -106,9 +106,9 @@ def host_buffer(array: np.ndarray, dtype: DType, shape: tuple[int, ...], device:
     buffer = UOp.new_buffer("PYTHON", size, dtype)
     data = array.reshape(-1).view(np.uint8)[: size * dtype.itemsize]
     if device != "PYTHON" and size and _is_frozen(array):
-        buffers[buffer] = Buffer("PYTHON", size, dtype, opaque=HostMemory(data))
+        set_buffer(buffer, Buffer("PYTHON", size, dtype, opaque=HostMemory(data)))
     else:
-        buffers[buffer] = Buffer("PYTHON", size, dtype, initial_value=data.data)  # type: ignore[arg-type]
+        set_buffer(buffer, Buffer("PYTHON", size, dtype, initial_value=data.data))  # type: ignore[arg-type]
     return (buffer if device == "PYTHON" else buffer.copy_to_device(device)).reshape(shape)
 
 

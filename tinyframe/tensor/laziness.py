@@ -32,7 +32,7 @@ def unrealized(*tensors: TensorBase) -> list[UOp]:
 
 def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
     """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
-    tensors: list[Any] = list(live_tensors.values())
+    tensors = live_tensors()
     becomes = remember(tensors, becomes)
     kept = list(history.items())
     graphs = [tensor.uop for tensor in tensors]

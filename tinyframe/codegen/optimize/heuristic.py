@@ -27,6 +27,8 @@ THREADS_FROM = 1 << 16
 LONG_REDUCE = 64
 # what is transposed is copied in blocks of so many rows: a line of memory holds 16 floats
 BLOCK = 16
+# vectors along a sum, rather than a panel, where it is so many of them long, and for so few rows
+DOTS_FROM, DOTS_ROWS = 32, 64
 # a panel pays when at least this many tiles of rows read it
 ROW_TILES_PER_PANEL = 4
 
@@ -196,6 +198,8 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     # of a padded input the image is copied, border and all: rows are its neighbours
     enough = s.target.vector_registers // 4 if _is_guarded(a) else 2 * lanes
     row = max(rows, key=lambda r: (r in fixed, min(length(r), enough), -abs(step(a, r) or 0)))
+    if dots(s, reduce, a, b, rows, column):
+        return True
     wide = 2 if length(column) >= 2 * lanes else 1
     if not s.columns(column, lanes, wide):
         return False
@@ -217,6 +221,12 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
         if s.left(image) >= s.target.threads > 1:
             s.thread(image if not both else both[0])
         return True
+    if not long and step(b, column) == 1 and _box_bytes(b, set(both)) <= s.target.l2 // 4:
+        # A short sum: what it is added to takes the time. It is gone through as it lies in memory,
+        # and of b every row of tiles finds all in the cache.
+        s.outermost(*both)
+        threads(s)
+        return True
     if (block := _block_of_rows(s, reduce, a, row)) > 1 and s.split(OptOps.SPLIT, row, block):
         # A transposed operand: its rows lie far apart along the sum. Some of them are copied, tile
         # by tile, for all columns; each column's panel is copied once for every such block.
@@ -236,6 +246,30 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
                 )[:1]
             )
         s.thread(s.origin[0])
+    return True
+
+
+def dots(s: Schedule, reduce: UOp, a: UOp, b: UOp, rows: list[UOp], column: UOp) -> bool:
+    """Both operands are contiguous along a long sum, and few rows would read a panel: lanes along
+    the sum, for some rows and columns at once, need none."""
+    if len(rows) != 1 or len(reduce.own_ranges) != 1 or is_symbolic(rows[0]):
+        return False
+    (row,), (along,), side = rows, reduce.own_ranges, math.isqrt(s.target.vector_registers) - 1
+    if not (
+        step(a, along) == step(b, along) == 1
+        and length(along) % s.lanes() == 0
+        and length(along) >= DOTS_FROM * s.lanes()
+        and side <= length(row) <= DOTS_ROWS
+        and length(column) >= side
+    ):
+        return False
+    s.split(OptOps.VECTOR, along, s.lanes())
+    s.split(OptOps.UPCAST, row, side)
+    s.split(OptOps.UPCAST, column, side)
+    s.outermost(
+        *[r for r in s.origin if r in a.ranges and r in b.ranges and r is not along], column
+    )
+    threads(s)
     return True
 
 
