@@ -89,6 +89,14 @@ class Schedule:
             and self._apply(Opt(OptOps.UPCAST, axis + 1, wide))
         )
 
+    def copies(self, r: UOp, most: int) -> bool:
+        """UPCAST of `r` by a power of two that divides it, and leaves enough for every core."""
+        fits = [n for n in (16, 8, 4, 2) if n <= most and self.left(r) % n == 0]
+        for n in fits:
+            if n == 2 or self.left(r) >= 2 * n * self.target.threads:
+                return self.split(OptOps.UPCAST, r, n)
+        return False
+
     def left(self, r: UOp) -> int:
         """Iterations that are left of range `r` as a loop."""
         return length(axes(self.sink)[self.origin.index(r)]) if r in self.origin else 1
@@ -303,9 +311,10 @@ def _is_guarded(index: UOp) -> bool:
     return index.src[1].op is not Ops.CONST
 
 
-def _box_bytes(index: UOp, outside: set[UOp]) -> int:
-    inside = [r for r in index.ranges if r not in outside]
-    return iterations(tuple(inside)) * index.dtype.base.itemsize
+def _box_bytes(u: UOp, outside: set[UOp]) -> int:
+    """Bytes of all values of `u`, or of all that it sums up, inside some loops."""
+    inside = {*u.ranges, *(u.own_ranges if u.op is Ops.REDUCE else ())} - outside
+    return iterations(tuple(inside)) * u.dtype.base.itemsize
 
 
 # ---- everything else -----------------------------------------------------------------------------
@@ -350,16 +359,14 @@ def vectors(s: Schedule) -> None:
             and s.split(OptOps.VECTOR, r, width)
         ):
             done.append(r)
-    # one sum along each row: two rows at once keep the adders busy
+    # Several sums at once: they keep the adders busy, and memory comes quicker from several places.
+    # Where one is along each row, that is some rows; where they go down columns, a wider column.
     rows = [r for r in s.origin if kind(r) is AxisType.LOOP and r not in done]
+    many = len(reduces) == 1 and _box_bytes(reduces[0], set()) > s.target.l2
     if len(reduces) == len(done) == len(rows) == 1 and kind(done[0]) is AxisType.REDUCE:
-        if length(rows[0]) % 2 == 0 and length(rows[0]) >= 4 * s.target.threads:
-            s.split(OptOps.UPCAST, rows[0], 2)
-    # a value that is summed down columns: several vectors at once do
-    if len(done) == 1 and kind(done[0]) is AxisType.LOOP and reduces and done[0] in s.origin:
-        for width in (4, 2):
-            if s.left(done[0]) % width == 0 and s.split(OptOps.UPCAST, done[0], width):
-                break
+        s.copies(rows[0], s.target.vector_registers // 4 if many else 2)
+    elif len(done) == 1 and kind(done[0]) is AxisType.LOOP and reduces and done[0] in s.origin:
+        s.copies(done[0], s.target.vector_registers // 2 if many else 4)
 
 
 def threads(s: Schedule) -> None:
