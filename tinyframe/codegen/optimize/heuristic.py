@@ -29,6 +29,8 @@ LONG_REDUCE = 64
 BLOCK = 16
 # vectors along a sum, rather than a panel, where it is so many of them long, and for so few rows
 DOTS_FROM, DOTS_ROWS = 32, 64
+# rows of a register tile
+MOST_ROWS = 12
 # a panel pays when at least this many tiles of rows read it
 ROW_TILES_PER_PANEL = 4
 
@@ -208,11 +210,13 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     row = max(rows, key=lambda r: (r in fixed, min(length(r), enough), -abs(step(a, r) or 0)))
     if dots(s, reduce, a, b, rows, column):
         return True
-    wide = 2 if length(column) >= 2 * lanes else 1
+    # Wide tiles read fewer rows for each product, but rows that fit into one tile are read once.
+    widths = (s.target.vector_registers // 8, 2) if length(row) > MOST_ROWS else (2,)
+    wide = next((n for n in widths if length(column) >= n * lanes), 1)
     if not s.columns(column, lanes, wide):
         return False
-    most = min(12, (s.target.vector_registers - 4) // wide)
-    s.split(OptOps.UPCAST, row, tile_rows(length(row), most))
+    turned = step(a, row) == 1  # what is copied in blocks of rows has no room for a tail
+    s.split(OptOps.UPCAST, row, tile_rows(length(row), wide, s.target.vector_registers, turned))
 
     shared = math.prod(s.left(r) for r in rows)
     row_loops = [r for r in s.origin if r in rows]
@@ -243,7 +247,8 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
         s.stage(_slot(a), row)
     else:
         s.outermost(*outer)
-    if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None:
+    whole = column not in s.origin and step(b, column) == 1  # what is read lies as in a panel
+    if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None and not whole:
         s.stage(_slot(b), outer[-1] if outer else None)
     work = iterations((*reduce.ranges, *reduce.own_ranges))
     if s.target.threads > 1 and work >= THREADS_FROM:
@@ -281,15 +286,14 @@ def dots(s: Schedule, reduce: UOp, a: UOp, b: UOp, rows: list[UOp], column: UOp)
     return True
 
 
-def tile_rows(size: int, most: int) -> int:
-    """Rows of a register tile: 8 or more where registers allow, a divisor of the size where there
-    is one."""
+def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
+    """Rows of a register tile `wide` vectors wide: as many as registers allow beside what is read,
+    or up to a third fewer, where those divide the size better (not exact: by more than 1 %)."""
+    most = min(MOST_ROWS, (registers - wide - 2) // wide)
     if size <= most:
         return size
-    few = min(8, most)
-    return next(
-        (n for n in (few, *range(most, few, -1), few - 1, few - 2) if n > 0 and size % n == 0), few
-    )
+    rows = range(most, most - most // 3 - 1, -1)
+    return min(rows, key=lambda n: max(0 if exact else 0.01, -(-size // n) * n / size - 1))
 
 
 def _block_of_rows(s: Schedule, reduce: UOp, a: UOp, row: UOp) -> int:
