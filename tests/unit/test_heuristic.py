@@ -58,7 +58,7 @@ def test_the_inner_loop_of_a_matmul_reads_each_operand_once_and_has_no_condition
     inner = body_of(program.src).split("ridx2++) {")[1].split("}")[0]
     products, loads = inner.count(" * val"), len(re.findall(r"float\w* val\d+ = ", inner))
     assert products == accumulators(program)
-    assert loads == 2 + products // 2
+    assert loads == 4 + products // 4
     assert "?" not in inner
 
 
@@ -100,12 +100,43 @@ def test_products_without_a_sum_of_reused_operands_are_no_contraction():
     assert contraction(kernel_of(x * y)) is None
 
 
-TILES = [(3, 12, 3), (12, 12, 12), (512, 12, 8), (27, 12, 9), (1023, 12, 11), (15, 6, 5)]
+# size, vectors side by side, registers, and the rows of the tile
+TILES = [(3, 2, 32, 3), (12, 2, 32, 12), (512, 2, 32, 12), (27, 2, 32, 9), (1016, 2, 32, 12)]
+TILES += [(15, 2, 16, 5), (28, 4, 32, 4), (30, 4, 32, 6), (1024, 4, 32, 6), (7, 4, 32, 4)]
 
 
-@pytest.mark.parametrize(("size", "most", "rows"), TILES)
-def test_rows_of_a_tile_divide_the_size_where_they_can(size, most, rows):
-    assert tile_rows(size, most) == rows
+@pytest.mark.parametrize(("size", "wide", "registers", "rows"), TILES)
+def test_rows_of_a_tile_fit_the_registers_and_divide_the_size_well(size, wide, registers, rows):
+    assert tile_rows(size, wide, registers) == rows
+    assert rows * wide + wide + 1 <= registers
+    assert -size % tile_rows(size, wide, registers, exact=True) <= -size % rows
+
+
+def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
+    x, w = on_buffer(32, 784), on_buffer(128, 784)
+    assert opts_of(x @ w.T)[:3] == [
+        Opt(OptOps.VECTOR, 2, 16),
+        Opt(OptOps.UPCAST, 0, 4),
+        Opt(OptOps.UPCAST, 1, 4),
+    ]
+    assert not sizes(opts_of(x @ w.T), OptOps.STAGE)
+    assert sizes(opts_of(on_buffer(512, 784) @ w.T), OptOps.STAGE)  # many rows have a panel
+    assert sizes(opts_of(x @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
+
+
+def test_a_short_sum_goes_through_memory_as_it_lies():
+    program = compiled(on_buffer(32, 128).T @ on_buffer(32, 784))
+    assert not sizes(program.opts, OptOps.STAGE)
+    assert program.threads == 128 // sizes(program.opts, OptOps.UPCAST)[-1]  # rows, among the cores
+    assert sizes(compiled(on_buffer(512, 128).T @ on_buffer(512, 784)).opts, OptOps.STAGE)
+
+
+def test_several_rows_or_a_wide_column_are_summed_at_once_where_memory_is_read():
+    large = on_buffer(4096, 4096)
+    assert sizes(opts_of(large.sum(axis=1)), OptOps.UPCAST) == [8]
+    assert sizes(opts_of(large.sum(axis=0)), OptOps.UPCAST) == [16]
+    assert sizes(opts_of(large.sum(axis=1), AVX2), OptOps.UPCAST) == [4]
+    assert sizes(opts_of(on_buffer(64, 48).sum(axis=1)), OptOps.UPCAST) == [2]
 
 
 # ---- everything else -----------------------------------------------------------------------------

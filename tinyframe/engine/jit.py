@@ -346,7 +346,7 @@ def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[TensorBase]]:
     """How the arguments are nested and of what types they are; the Tensors among them."""
     tensor_class = _tensor_class()
-    if not kwargs and all([isinstance(value, tensor_class) for value in args]):
+    if not kwargs and all(isinstance(value, tensor_class) for value in args):
         return [type(value) for value in args], list(args)
     layout: list[Any] = [tuple(kwargs)]
     tensors: list[TensorBase] = []

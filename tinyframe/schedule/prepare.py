@@ -18,6 +18,10 @@ MANY_RESULTS = 32
 PARTS = 256
 # so many products at least are summed up for each partial result of a convolution's weight
 PRODUCTS = 512
+# from this many rows, columns and products each, an operand that lies across is turned first
+TURNED_FROM = 512
+# up to so many sums, each of so many products of two matrices, are done in parts of at least PART
+FEW_SUMS, LONG_SUM, PART = 1 << 16, 4096, 1024
 
 
 def split_reduce(reduce: UOp) -> UOp | None:
@@ -57,6 +61,56 @@ def split_by_image(reduce: UOp) -> UOp | None:
     if parts == 1 or parts * reduce.size > sum(s.base.size for s in x.src):
         return None  # partial results may not take more memory than what is summed
     return _in_parts(reduce, long[0], parts)
+
+
+def arrange_product(reduce: UOp) -> UOp | None:
+    """A product of two matrices in memory whose sum is long: what of them would be read from far
+    away, again and again, is brought together by a kernel of its own.
+
+    Of few results a part of the sum at a time stays in the cache, and the partial results are added
+    up. Aᵀ·B lies across the sum on both sides: one of the two is turned first.
+    """
+    (x,), (op, axes) = reduce.src, reduce.arg
+    long = [a for a in axes if x.shape[a] != 1]
+    if (
+        op is not Ops.ADD
+        or x.op is not Ops.MUL
+        or len(long) != 1
+        or not all(isinstance(s, int) for s in x.shape)
+        or (size := x.shape[along := long[0]]) < TURNED_FROM
+        or not all(is_memory(s.base) for s in x.src)
+    ):
+        return None
+    views = [s.st.views[0] for s in x.src]
+    own = [
+        [a for a, n in enumerate(x.shape) if n > 1 and mine.strides[a] != 0 == other.strides[a]]
+        for mine, other in (views, views[::-1])
+    ]
+    if any(view.mask is not None for view in views) or not all(own):
+        return None
+    if size >= LONG_SUM and reduce.size <= FEW_SUMS:
+        parts = next(p for p in range(size // PART, 0, -1) if size % p == 0)
+        return _in_parts(reduce, along, parts) if parts > 1 else None
+    across = [
+        len(mine) == 1 and view.strides[mine[0]] == 1 and x.shape[mine[0]] >= TURNED_FROM
+        for view, mine in zip(views, own, strict=True)
+    ]
+    if not all(across):
+        return None
+    few = min((0, 1), key=lambda n: x.shape[own[n][0]])
+    src = tuple(_turned(s, along) if n == few else s for n, s in enumerate(x.src))
+    return reduce.replace(src=(x.replace(src=src),))
+
+
+def _turned(u: UOp, last: int) -> UOp:
+    """The same values from new memory, in which axis `last` is contiguous."""
+    steps = u.st.strides
+    once = u.shrink(
+        tuple((0, 1 if step == 0 else n) for step, n in zip(steps, u.shape, strict=True))
+    )
+    order = (*[a for a in range(len(u.shape)) if a != last], last)
+    back = tuple(order.index(a) for a in range(len(order)))
+    return once.permute(order).contiguous().permute(back).expand(u.shape)
 
 
 def _is_windowed(u: UOp) -> bool:
@@ -125,6 +179,7 @@ prepare_rules = PatternMatcher(
         ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), split_by_image),
+        (UPat(Ops.REDUCE_AXIS, name="reduce"), arrange_product),
         # what has no elements need not be computed
         (
             UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),

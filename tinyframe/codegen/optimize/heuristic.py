@@ -31,8 +31,8 @@ BLOCK = 16
 DOTS_FROM, DOTS_ROWS = 32, 64
 # rows of a register tile
 MOST_ROWS = 12
-# a panel pays when at least this many tiles of rows read it
-ROW_TILES_PER_PANEL = 4
+# a panel pays when at least so many rows read it
+ROWS_PER_PANEL = 32
 
 
 def choose(s: Schedule) -> None:
@@ -210,15 +210,16 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     row = max(rows, key=lambda r: (r in fixed, min(length(r), enough), -abs(step(a, r) or 0)))
     if dots(s, reduce, a, b, rows, column):
         return True
-    # Wide tiles read fewer rows for each product, but rows that fit into one tile are read once.
-    widths = (s.target.vector_registers // 8, 2) if length(row) > MOST_ROWS else (2,)
+    # A wide tile reads less of the rows for each product, a high one less of the columns: that is
+    # better where these come from far away, and not from a panel.
+    many = math.prod(length(r) for r in rows) >= ROWS_PER_PANEL
+    widths = (s.target.vector_registers // 8, 2) if many else (2,)
     wide = next((n for n in widths if length(column) >= n * lanes), 1)
     if not s.columns(column, lanes, wide):
         return False
     turned = step(a, row) == 1  # what is copied in blocks of rows has no room for a tail
     s.split(OptOps.UPCAST, row, tile_rows(length(row), wide, s.target.vector_registers, turned))
 
-    shared = math.prod(s.left(r) for r in rows)
     row_loops = [r for r in s.origin if r in rows]
     both = [r for r in s.origin if r in loops and r in a.ranges and r in b.ranges]
     outer = [*both, column] if column in s.origin else both
@@ -248,7 +249,7 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     else:
         s.outermost(*outer)
     whole = column not in s.origin and step(b, column) == 1  # what is read lies as in a panel
-    if shared >= ROW_TILES_PER_PANEL and step(b, column) is not None and not whole:
+    if many and step(b, column) is not None and not whole:
         s.stage(_slot(b), outer[-1] if outer else None)
     work = iterations((*reduce.ranges, *reduce.own_ranges))
     if s.target.threads > 1 and work >= THREADS_FROM:
