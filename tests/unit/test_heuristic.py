@@ -101,7 +101,7 @@ def test_products_without_a_sum_of_reused_operands_are_no_contraction():
 
 
 # size, vectors side by side, registers, and the rows of the tile
-TILES = [(3, 2, 32, 3), (12, 2, 32, 12), (512, 2, 32, 12), (27, 2, 32, 9), (1016, 2, 32, 12)]
+TILES = [(3, 2, 32, 3), (12, 2, 32, 12), (512, 2, 32, 8), (27, 2, 32, 9), (1016, 2, 32, 8)]
 TILES += [(15, 2, 16, 5), (28, 4, 32, 4), (30, 4, 32, 6), (1024, 4, 32, 6), (7, 4, 32, 4)]
 
 

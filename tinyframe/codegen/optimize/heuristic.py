@@ -211,14 +211,16 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     if dots(s, reduce, a, b, rows, column):
         return True
     # A wide tile reads less of the rows for each product, a high one less of the columns: that is
-    # better where these come from far away, and not from a panel.
+    # better where these come from far away, and not from a panel, or where rows are neighbours (in
+    # windows).
     many = math.prod(length(r) for r in rows) >= ROWS_PER_PANEL
-    widths = (s.target.vector_registers // 8, 2) if many else (2,)
+    windows = len(reduce.own_ranges) > 1
+    widths = (s.target.vector_registers // 8, 2) if many and not windows else (2,)
     wide = next((n for n in widths if length(column) >= n * lanes), 1)
     if not s.columns(column, lanes, wide):
         return False
-    turned = step(a, row) == 1  # what is copied in blocks of rows has no room for a tail
-    s.split(OptOps.UPCAST, row, tile_rows(length(row), wide, s.target.vector_registers, turned))
+    exact = windows or step(a, row) == 1  # a tail is in the way of what is copied of a
+    s.split(OptOps.UPCAST, row, tile_rows(length(row), wide, s.target.vector_registers, exact))
 
     row_loops = [r for r in s.origin if r in rows]
     both = [r for r in s.origin if r in loops and r in a.ranges and r in b.ranges]
@@ -288,12 +290,13 @@ def dots(s: Schedule, reduce: UOp, a: UOp, b: UOp, rows: list[UOp], column: UOp)
 
 
 def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
-    """Rows of a register tile `wide` vectors wide: as many as registers allow beside what is read,
-    or up to a third fewer, where those divide the size better (not exact: by more than 1 %)."""
+    """Rows of a register tile `wide` vectors wide, as many as registers allow beside what is read:
+    8, or another number that divides the size better (not exact: by more than 1 %)."""
     most = min(MOST_ROWS, (registers - wide - 2) // wide)
     if size <= most:
         return size
-    rows = range(most, most - most // 3 - 1, -1)
+    few = min(8, most)
+    rows = (few, *range(most, few, -1), *range(few - 1, most // 2 - 1, -1))
     return min(rows, key=lambda n: max(0 if exact else 0.01, -(-size // n) * n / size - 1))
 
 
