@@ -38,8 +38,10 @@ def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
 
 def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
     """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
-    done: dict[UOp, UOp] = dict(values)
     keys = values.keys()
+    if not root.ranges & keys:
+        return root
+    done: dict[UOp, UOp] = dict(values)
     for u in root.toposort(
         gate=lambda u: u.op is not Ops.INDEX and u not in values and bool(u.ranges & keys)
     ):

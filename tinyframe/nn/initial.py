@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tinyframe.dtype import DTypeLike
+import numpy as np
+
+from tinyframe.device import buffer_of
+from tinyframe.dtype import DTypeLike, to_np_dtype
 from tinyframe.tensor.core import Tensor
 
 
@@ -34,4 +37,10 @@ def kept(
     Without that, two Tensors that begin as zeros would be one and the same constant.
     """
     memory = Tensor.empty(*shape, dtype=dtype, device=device, requires_grad=False)
-    return memory.assign(value)
+    number = to_np_dtype(memory.dtype)
+    if isinstance(value, Tensor) or number is None:
+        return memory.assign(value)
+    # Written right away: a kernel that only fills memory would be compiled for every shape.
+    filled = np.full(memory.numel(), value, number)
+    buffer_of(memory.uop.base).copyin(memoryview(filled.view(np.uint8)))  # type: ignore[arg-type]
+    return memory

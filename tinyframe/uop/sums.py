@@ -96,8 +96,13 @@ def value_of(u: UOp) -> int | None:
     return u.arg if u.op is Ops.CONST and u.arg.__class__ is int else None
 
 
+_SUMS = {Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL, Ops.CONST, Ops.VECTORIZE}
+
+
 def terms(u: UOp) -> Terms:
     """`u` as a sum: {term: factor}, with the constant under None."""
+    if u.op not in _SUMS:
+        return {u: 1}
     out: Terms = {}
     pending = [(u, 1)]
     for _ in range(2 * MOST_TERMS):

@@ -114,12 +114,10 @@ def replace_ranges(
             continue
         if u.op in FIRST_RANGE:
             first = FIRST_RANGE[u.op]
-            owned = [
-                r
-                for s in u.src[first:]
-                for r in order.get(s, done[s].toposort())
-                if r.op is Ops.RANGE
-            ]
+            owned = []
+            for s in u.src[first:]:
+                below = order[s] if s in order else done[s].toposort() if s in mapping else (s,)
+                owned += [r for r in below if r.op is Ops.RANGE]
             src = src[:first] + tuple(dict.fromkeys(owned))
         elif u.op is Ops.INDEX:
             src = src[:1] + tuple(s.simplify() for s in src[1:])
