@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, memory, overheads, primitives, report
+from benchmarks import growth, memory, overheads, primitives, report, searches
 from benchmarks.libraries import (
     LeftOut,
     Tinygrad,
@@ -191,7 +191,7 @@ def main() -> None:
         (folder / "results.json").write_text(json.dumps(results, indent=1))
     if results["machine"]["matplotlib"] != "not installed":
         print("pictures:", *report.plot(results, options.out))
-    for part in () if options.only else (overheads, primitives, memory):
+    for part in () if options.only else (overheads, primitives, memory, searches):
         print()
         part.main(options.quick, options.keep)
     if options.mnist is not None:

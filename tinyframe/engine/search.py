@@ -27,7 +27,7 @@ from tinyframe.codegen import Compilation, get_program, simplify, tidy
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.codegen.program import ProgramSpec, estimate_ops
-from tinyframe.device import Buffer, Compiled, CompileError
+from tinyframe.device import Buffer, Compiled, CompileError, human_bytes
 from tinyframe.dtype import PtrDType
 from tinyframe.engine.realize import CompiledKernel, compilers, time_text
 from tinyframe.runtime.cache import cached, forget
@@ -52,12 +52,18 @@ MOST_OPERATIONS = 5e9
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found; seconds: of a run; heuristic: the same of the heuristic's list."""
+    """What a search found, and what it took to find it.
+
+    seconds: of a run. heuristic: the same of the heuristic's list. searched: seconds of the whole
+    search. memory: bytes of the candidates' arguments and programs.
+    """
 
     opts: Opts
     seconds: float
     heuristic: float
     tried: int
+    searched: float = 0.0
+    memory: int = 0
 
     def to_bytes(self) -> bytes:
         opts = [(opt.op.name, opt.axis, opt.arg) for opt in self.opts]
@@ -122,7 +128,7 @@ def search(bench: Bench, width: int) -> Found:
     winner = min(final, key=final.__getitem__)
     if final[winner] > GAIN * final[bench.heuristic]:
         winner = bench.heuristic
-    return Found(winner, final[winner], final[bench.heuristic], len(times))
+    return Found(winner, final[winner], final[bench.heuristic], len(times), *bench.cost())
 
 
 def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
@@ -149,6 +155,11 @@ class Bench:
         self.seen: set[str] = set()  # sources: many ways lead to the same one
         self.bufs = _scratch(self.ast, device.device)
         self.started = perf_counter()
+
+    def cost(self) -> tuple[float, int]:
+        """Seconds since the search began, and bytes that it holds."""
+        held = sum(buf.nbytes for buf in self.bufs) + sum(len(lib) for _, lib in self.built.values())
+        return perf_counter() - self.started, held
 
     def is_late(self) -> bool:
         return perf_counter() - self.started > MOST_SECONDS
@@ -273,7 +284,8 @@ def table(name: str, times: dict[Opts, float], found: Found) -> str:
         for opts, seconds in sorted(times.items(), key=lambda row: -row[1])
     ]
     rows.append(
-        f"BEAM {name}: {found.tried} tried, {time_text(found.seconds).strip()}; "
+        f"BEAM {name}: {found.tried} tried in {found.searched:.1f} s with "
+        f"{human_bytes(found.memory)}, {time_text(found.seconds).strip()}; "
         f"the heuristic's {time_text(found.heuristic).strip()}"
     )
     return "\n".join(rows)

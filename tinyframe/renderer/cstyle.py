@@ -155,6 +155,7 @@ class CStyleLanguage(Renderer):
             buffer
             for buffer, value in [(_root(u.src[0]), u.src[1]) for u in stores]
             if buffer not in read
+            and isinstance(buffer.dtype, PtrDType)
             and buffer.dtype.size * buffer.dtype.base.itemsize > caches
             and value.dtype.scalar() is not dtypes.bool
             and value.dtype.itemsize in x86.VECTORS
@@ -472,7 +473,8 @@ class _Writer:
             condition, yes, no = u.src
             if condition.op is Ops.CMPLT and language.compares(u.dtype):
                 # often one instruction: a choice between what is compared, x < low ? low : x
-                which = {(no, yes): "larger", (yes, no): "smaller"}.get(condition.src)
+                a, b = condition.src
+                which = {(no, yes): "larger", (yes, no): "smaller"}.get((a, b))
                 if which is not None:
                     return language.choose(which, self.text(yes), self.text(no), u.dtype)
             width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize

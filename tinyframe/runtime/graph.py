@@ -32,7 +32,7 @@ class ClangGraph(Graph):
         self.rows[:, 2] = _pointers(self.vals, vals)
         self.all_rows = ctypes.c_void_p(self.rows.ctypes.data)
         self.count = len(runners)
-        self._set = memoryview(self.addresses).__setitem__  # quicker than an array's
+        self._set = self.addresses.data.__setitem__  # quicker than an array's
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         self._set(place, opaque.address)
