@@ -158,8 +158,9 @@ class Bench:
 
     def cost(self) -> tuple[float, int]:
         """Seconds since the search began, and bytes that it holds."""
-        held = sum(buf.nbytes for buf in self.bufs) + sum(len(lib) for _, lib in self.built.values())
-        return perf_counter() - self.started, held
+        arguments = sum(buf.nbytes for buf in self.bufs)
+        programs = sum(len(lib) for _, lib in self.built.values())
+        return perf_counter() - self.started, arguments + programs
 
     def is_late(self) -> bool:
         return perf_counter() - self.started > MOST_SECONDS

@@ -473,8 +473,8 @@ class _Writer:
             condition, yes, no = u.src
             if condition.op is Ops.CMPLT and language.compares(u.dtype):
                 # often one instruction: a choice between what is compared, x < low ? low : x
-                a, b = condition.src
-                which = {(no, yes): "larger", (yes, no): "smaller"}.get((a, b))
+                left, right = condition.src
+                which = {(no, yes): "larger", (yes, no): "smaller"}.get((left, right))
                 if which is not None:
                     return language.choose(which, self.text(yes), self.text(no), u.dtype)
             width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize
