@@ -28,7 +28,7 @@ from tinyframe.uop.symbolic import terms
 PARALLEL_WORK = 32
 # A sum from windows (a convolution's gradient) shares its consumer's kernel if that has at most so
 # many places for each element, those included where nothing is: less work for more memory beyond.
-EMPTY_PLACES = 2
+EMPTY_PLACES = 3
 # An elementwise value that one place would compute this many times for each of its elements is
 # stored, or all places together this many times ...
 RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
@@ -277,13 +277,13 @@ class _Graph:
         if u.op is not Ops.REDUCE_AXIS or u.arg[0] is not Ops.ADD:
             return False
         product = u.src[0]
-        while product.op in (Ops.CAST, Ops.RESHAPE, Ops.PERMUTE, Ops.UNWINDOW):
+        while product.op is Ops.CAST or product.op in _TO_WINDOWS:
             product = product.src[0]
         return product.op is Ops.MUL and all(_is_expanded(s) for s in product.src)
 
 
 _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
-_TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.UNWINDOW}
+_TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
 # the tag of a CONTIGUOUS that the scheduler added, to do a reduce in two kernels
