@@ -107,23 +107,23 @@ def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
 
 def window(grad: UOp, z: UOp, x: UOp) -> Gradients:
     """Each element is in several windows: its place in each, and their sum."""
-    axis, _, stride, dilation = z.arg
-    if stride > 1 and dilation == 1 and all(isinstance(s, int) for s in (*x.shape, *z.shape)):
+    axis, size, stride, dilation = z.arg
+    known = all(isinstance(s, int) for s in (*x.shape, *z.shape))
+    if size > stride > 1 and dilation == 1 and known:
         return (_by_phase(grad, axis, stride, x.shape[axis]),)
     places = grad.unwindow(axis, stride, dilation, x.shape[axis])
     return (sum_to(places, (len(z.shape) - 1,)).reshape(x.shape),)
 
 
 def _by_phase(grad: UOp, axis: int, stride: int, length: int) -> UOp:
-    """The sum of windows that lie `stride` apart, for elements m*stride + r. Such an element is in
-    place k = a*stride + r of window m - a: for each r, windows that lie side by side."""
+    """The sum of windows that lie `stride` apart and overlap, for elements m*stride + r. Such an
+    element is in place k = a*stride + r of window m - a: for each r, windows side by side."""
     last, count = len(grad.shape) - 1, -(-grad.shape[-1] // stride)
     whole = grad.pad(_only_axis(grad, last, (0, count * stride - grad.shape[-1])))
     apart = whole.reshape((*grad.shape[:-1], count, stride))
     front, back = range(axis + 1), range(axis + 1, last)
     apart = apart.permute((*front, last + 1, *back, last))  # r beside the windows, a last
-    if count > 1:
-        apart = apart.unwindow(axis, 1, 1, apart.shape[axis] + count - 1)
+    apart = apart.unwindow(axis, 1, 1, apart.shape[axis] + count - 1)
     summed = sum_to(apart, (last + 1,))
     shape = [*grad.shape[:axis], apart.shape[axis] * stride, *grad.shape[axis + 1 : last]]
     out = summed.reshape(tuple(shape))
