@@ -13,11 +13,14 @@ from benchmarks.measure import Program, interleaved
 from tinyframe import Context, Device
 from tinyframe.device import Buffer
 from tinyframe.dtype import dtypes
+from tinyframe.renderer import x86
 
 FLOATS = 1 << 25  # of an array that no cache holds: 128 MiB
 ROUNDS, CHAINS = 200_000, 16  # CHAINS independent sums hide the latency of each
+PLACES = 8  # memory comes quicker from several places at once
 LOOPS = """
 typedef float vec __attribute__((vector_size(LANES * 4), aligned(4)));
+PAST_CACHES
 
 void fma_entry(void** bufs, const long long* vals, int start, int stop) {
   for (int part = start; part < stop; part++) {
@@ -31,19 +34,20 @@ void fma_entry(void** bufs, const long long* vals, int start, int stop) {
 void read_entry(void** bufs, const long long* vals, int start, int stop) {
   for (int part = start; part < stop; part++) {
     const vec* x = (const vec*)((float*)bufs[0] + (long)part * PART);
-    vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int n = 0; n < PART / LANES; n += 4) {
-      s0 += x[n]; s1 += x[n + 1]; s2 += x[n + 2]; s3 += x[n + 3];
+    vec PARTIAL_SUMS;
+    for (int n = 0; n < PLACE; n++) {
+      READS
     }
-    ((vec*)bufs[1])[part] = s0 + s1 + s2 + s3;
+    ((vec*)bufs[1])[part] = SUM_OF_PARTS;
   }
 }
 void add_entry(void** bufs, const long long* vals, int start, int stop) {
   for (int part = start; part < stop; part++) {
     const float* x = (float*)bufs[0] + (long)part * PART;
     float* out = (float*)bufs[1] + (long)part * PART;
-    for (int n = 0; n < PART; n += LANES) *(vec*)(out + n) = *(const vec*)(x + n) + 1.0f;
+    for (int n = 0; n < PART; n += LANES) stream_vec((vec*)(out + n), *(const vec*)(x + n) + 1.0f);
   }
+  streamed();
 }
 """
 
@@ -51,7 +55,7 @@ void add_entry(void** bufs, const long long* vals, int start, int stop) {
 @dataclass(frozen=True)
 class Peaks:
     """Operations in a second (a multiply-add is two), and bytes: the better of reading, and of
-    reading and writing."""
+    reading and writing past the caches."""
 
     flops: float
     bandwidth: float
@@ -60,13 +64,19 @@ class Peaks:
 def peaks(threads: int, repeats: int = 7) -> Peaks:
     device, lanes = Device["CPU"], Device["CPU"].renderer.target.vector_bytes // 4
     pieces = 8 * threads
-    part = FLOATS // pieces // (4 * lanes) * (4 * lanes)
+    part = FLOATS // pieces // (PLACES * lanes) * (PLACES * lanes)
+    place = part // PLACES // lanes
+    reads = [f"r{n}" for n in range(PLACES)]
     # named one by one: an array of them would be kept in memory by some compilers
     sums = [f"s{n}" for n in range(CHAINS)]
     pieces_of_source = {
         "ACCUMULATORS": ", ".join(f"{s} = b + {n}.0f" for n, s in enumerate(sums)),
         "MULTIPLY_ADDS": " ".join(f"{s} = {s} * a + b;" for s in sums),
         "TOTAL": " + ".join(sums),
+        "PARTIAL_SUMS": ", ".join(f"{r} = {{0}}" for r in reads),
+        "READS": " ".join(f"{r} += x[n + {n * place}];" for n, r in enumerate(reads)),
+        "SUM_OF_PARTS": " + ".join(reads), "PLACE": str(place),
+        "PAST_CACHES": f"{x86.STREAMED}\n{x86.stream('vec', 4 * lanes)}",
         "LANES": str(lanes), "ROUNDS": str(ROUNDS), "PART": str(part),
     }  # fmt: skip
     source = LOOPS
