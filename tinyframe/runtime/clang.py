@@ -95,7 +95,7 @@ class ClangCompiler(Compiler):
         """
         try:
             self.run([*arguments, "-nostdlib"], src)
-            ctypes.CDLL(os.fspath(library))
+            _unload(ctypes.CDLL(os.fspath(library))._handle)
             return True
         except (CompileError, OSError):
             return False
