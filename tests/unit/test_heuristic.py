@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,6 +123,14 @@ def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
     assert not sizes(opts_of(x @ w.T), OptOps.STAGE)
     assert sizes(opts_of(on_buffer(512, 784) @ w.T), OptOps.STAGE)  # many rows have a panel
     assert sizes(opts_of(x @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
+
+
+@pytest.mark.parametrize(("k", "wide"), [(512, 4), (3000, 4), (4096, 3), (6000, 2), (20000, 2)])
+def test_a_panel_stays_in_the_second_cache(k, wide):
+    target = replace(AVX512, l2=5 << 18)
+    opts = opts_of(on_buffer(512, k) @ on_buffer(k, 960), target)
+    assert sizes(opts, OptOps.UPCAST)[0] == wide
+    assert wide == 2 or k * wide * 64 <= target.l2 * 3 // 4
 
 
 def test_a_short_sum_goes_through_memory_as_it_lies():

@@ -211,12 +211,17 @@ def tile(s: Schedule, reduce: UOp, a: UOp, b: UOp) -> bool:
     if dots(s, reduce, a, b, rows, column):
         return True
     # A wide tile reads less of the rows for each product, a high one less of the columns: that is
-    # better where these come from far away, and not from a panel, or where rows are neighbours (in
-    # windows).
+    # better where these come from far away, not from a panel that stays in the cache, or where rows
+    # are neighbours (in windows).
     many = math.prod(length(r) for r in rows) >= ROWS_PER_PANEL
     windows = len(reduce.own_ranges) > 1
-    widths = (s.target.vector_registers // 8, 2) if many and not windows else (2,)
-    wide = next((n for n in widths if length(column) >= n * lanes), 1)
+    widest = s.target.vector_registers // 8 if many and not windows else 2
+    vector = iterations(reduce.own_ranges) * lanes * b.dtype.base.itemsize  # of a panel, one wide
+    wide = next(
+        (n for n in range(widest, 2, -1)
+         if length(column) >= n * lanes and n * vector <= s.target.l2 * 3 // 4),
+        2 if length(column) >= 2 * lanes else 1,
+    )  # fmt: skip
     if not s.columns(column, lanes, wide):
         return False
     exact = windows or step(a, row) == 1  # a tail is in the way of what is copied of a
