@@ -45,10 +45,10 @@ class TensorBase(Methods):
         """A Tensor for a graph, without the questions that the constructor asks."""
         tensor = object.__new__(cls)
         tensor.uop, tensor.grad, tensor._requires_grad = uop, None, requires_grad
-        tensor._is_alive()
+        tensor._register()
         return tensor
 
-    def _is_alive(self) -> None:
+    def _register(self) -> None:
         _live[id(self)] = weakref.ref(self)
 
     def __del__(self, forget: Callable[..., Any] = _live.pop) -> None:

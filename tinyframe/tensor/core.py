@@ -95,7 +95,7 @@ class Tensor(
         )
         self.grad = None
         self._requires_grad = None
-        self._is_alive()
+        self._register()
         self.requires_grad = requires_grad
 
     def __repr__(self) -> str:

@@ -116,7 +116,7 @@ def replace_ranges(
             first = FIRST_RANGE[u.op]
             owned = []
             for s in u.src[first:]:
-                below = order[s] if s in order else done[s].toposort() if s in mapping else (s,)
+                below = order.get(s) or (done[s].toposort() if s in mapping else (done[s],))
                 owned += [r for r in below if r.op is Ops.RANGE]
             src = src[:first] + tuple(dict.fromkeys(owned))
         elif u.op is Ops.INDEX:
