@@ -524,11 +524,25 @@ def _flat_bytes(data: memoryview | bytes | bytearray) -> memoryview:
     return memoryview(b"") if view.nbytes == 0 else view.cast("B")
 
 
+class OverwrittenError(RuntimeError):
+    """The values of a BUFFER node are asked for, and its memory holds others by now."""
+
+
 def buffer_of(uop: UOp) -> Buffer:
     """The Buffer of a BUFFER node, made at the first call; no memory is taken yet. It lives for as
-    long as the node, which keeps it beside what else is worked out about it once."""
+    long as the node, which keeps it beside what else is worked out about it once.
+
+    OverwrittenError where the memory has gone on to a later value.
+    """
     found = uop.__dict__.get("_buffer")
-    return found if found is not None else set_buffer(uop, None)
+    if found is None:
+        return set_buffer(uop, None)
+    if found is _OVERWRITTEN:
+        raise OverwrittenError(
+            f"these {uop.arg} values of {uop.dtype} are gone: their memory was changed in place "
+            "(by assign(), a slice assignment or an optimizer's step) after this graph was made"
+        )
+    return found
 
 
 def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
@@ -539,6 +553,22 @@ def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
         buffer = Buffer(uop.device, uop.arg, uop.dtype)
     uop.__dict__["_buffer"] = buffer
     return buffer
+
+
+_OVERWRITTEN: Any = object()
+
+
+def take_over(uop: UOp) -> UOp:
+    """A new BUFFER node for memory that now holds other values than those `uop` stands for."""
+    new = UOp.new_buffer(uop.device, uop.arg, uop.dtype)
+    set_buffer(new, buffer_of(uop))
+    uop.__dict__["_buffer"] = _OVERWRITTEN
+    return new
+
+
+def is_overwritten(uop: UOp) -> bool:
+    """Whether the memory of a BUFFER node has gone on to a later value."""
+    return uop.__dict__.get("_buffer") is _OVERWRITTEN
 
 
 def human_bytes(count: int) -> str:

@@ -182,8 +182,10 @@ def test_assign_to_what_has_no_memory_is_a_new_meaning():
     assert x.tolist() == [5.0, 6.0]
     assert before.tolist() == [1.0, 1.0]
     spread = Tensor([1.0]).realize().expand(3)
-    spread.assign(Tensor([1.0, 2.0, 3.0]))
-    assert spread.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeError, match="more than once"):
+        spread.assign(Tensor([1.0, 2.0, 3.0]))
+    copy = spread.clone()
+    assert copy.assign(Tensor([1.0, 2.0, 3.0])).tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("value, words", [

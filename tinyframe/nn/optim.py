@@ -16,15 +16,13 @@ Half and bfloat16 parameters are updated in float32, and rounded at the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
-from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.special import expm1
-from tinyframe.uop.node import Ops, UOp
 
 
 class Optimizer:
@@ -102,8 +100,6 @@ class Optimizer:
                 "loss.backward() first"
             )
         self._settle()
-        # Gradients too, so that they can be read afterwards.
-        waiting = waiting_for(self.params)
         self._skip, changed = skip, []
         try:
             changed += self._begin()
@@ -115,7 +111,7 @@ class Optimizer:
                     changed += [tensor, *[state[number] for state in self._states()]]
         finally:
             self._skip = None
-        return [*changed, self._lr, *self.buffers, *waiting]
+        return [*changed, self._lr, *self.buffers]
 
     def _settle(self) -> None:
         """Puts parameters and what is remembered in memory before the first step. That would
@@ -173,22 +169,6 @@ def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
     return _beside(number, value) if isinstance(number, Tensor) else number
 
 
-def waiting_for(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The live Tensors that are still to be computed from the values of these.
-
-    A step changes parameters in place. What somebody still holds and has not read yet (the loss,
-    gradients, running statistics) has to be computed from the values before that, so with the step.
-    """
-    alive = [t for t in live_tensors() if t.uop.base.op not in (Ops.BUFFER, Ops.CONST)]
-    sources = {tensor.uop.base for tensor in tensors}
-    given = {id(tensor) for tensor in tensors}
-    waiting: set[UOp] = set()
-    for u in UOp.sink(*[tensor.uop for tensor in alive]).toposort():
-        if u in sources or any(source in waiting for source in u.src):
-            waiting.add(u)
-    return [t for t in alive if t.uop in waiting and id(t) not in given]
-
-
 def _checked(value: float, name: str) -> float:
     if not value >= 0:
         raise ValueError(f"{name} is 0 or more, not {value}")
@@ -222,9 +202,8 @@ class OptimizerGroup(Optimizer):
 
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
         """What every one of them realizes."""
-        waiting = waiting_for(self.params)
         steps = [optimizer.schedule_step(skip) for optimizer in self.optimizers]
-        return [*waiting, *[tensor for step in steps for tensor in step]]
+        return [tensor for step in steps for tensor in step]
 
 
 # ---- gradient descent with momentum --------------------------------------------------------------

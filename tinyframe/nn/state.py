@@ -29,7 +29,7 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
 from tinyframe.nn.torch_file import torch_load
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.laziness import has_memory
+from tinyframe.tensor.storage import memory_of
 from tinyframe.uop.node import UOp
 
 __all__ = [
@@ -136,7 +136,8 @@ def _fits(tensor: Tensor, value: Tensor) -> bool:
 def _write(tensor: Tensor, value: Tensor) -> None:
     """Into memory of the Tensor's own: never that of `value`, which others may hold too."""
     value = value.detach().to(tensor.device).cast(tensor.dtype).reshape(tensor.shape)
-    tensor.assign(value if has_memory(tensor.uop) else tensor.empty_like().assign(value))
+    is_stored = memory_of(tensor.uop) is not None
+    tensor.assign(value if is_stored else tensor.empty_like().assign(value))
 
 
 # ---- safetensors ---------------------------------------------------------------------------------

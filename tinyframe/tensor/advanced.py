@@ -21,14 +21,12 @@ import numpy as np
 from tinyframe.dtype import dtypes
 from tinyframe.engine.jit import needs_value
 from tinyframe.errors import AssignError, TensorIndexError
-from tinyframe.tensor.base import TensorBase, live_tensors
+from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.gathering import Gathering
-from tinyframe.tensor.gradient import flow_back
 from tinyframe.tensor.indexing import Indexing
-from tinyframe.tensor.laziness import has_memory, is_moved
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.recording import is_recording
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.tensor.storage import is_one_to_one, memory_of
 from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T", bound=TensorBase)
@@ -163,14 +161,13 @@ class AdvancedIndexing(Indexing, Gathering):
         a result that is not realized still needs the old values. Gradients flow to the value.
         """
         value = self._assignable(value)
-        self._make_writable()
         if (masked := self._masked(index, value)) is not None:
             self._write(self, masked)
             return
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             view = super().__getitem__(tuple(items))
-            if has_memory(self.uop) and not has_memory(view.uop):
+            if is_one_to_one(self._path) and not is_one_to_one(view._path):
                 raise AssignError(
                     "a part that other values of its Variables would put outside of "
                     f"{sizes_text(self.shape)} cannot be assigned to: narrow their bounds"
@@ -226,69 +223,13 @@ class AdvancedIndexing(Indexing, Gathering):
         wide = mask.reshape((*mask.shape, *[1] * len(rest)))
         return wide._broadcast_to(self.shape).where(self._fitting(value, rest), self)
 
-    def _make_writable(self) -> None:
-        """A view of a value that others have too gets memory, for all of them to see the change."""
-        base = _viewed(self.uop)
-        if base is self.uop or has_memory(self.uop) or base.op in (Ops.CONST, Ops.IOTA):
-            return
-        if any(t.uop is not self.uop and _viewed(t.uop) is base for t in live_tensors()):
-            self._of(base).realize()
-
     def _write(self, view: Self, value: Self) -> None:
         """Makes `view`, a part of this, mean `value`."""
         value = value if is_recording() else value._cut_off()
         asks = is_recording() and True in (self._requires_grad, value._requires_grad)
-        requires = self._requires_grad or value._requires_grad
-        if has_memory(self.uop):
-            self._check_nobody_waits(value)
-            if not (asks and not is_moved(self.uop)):
-                if _memory(self.uop) in value.uop.toposort():
-                    value = value.contiguous().realize()  # the old values, before any is changed
-                view.uop = view.uop.assign(value.uop)
-                whole = self.uop
-                view.realize()
-                if whole.op is not Ops.BUFFER and Ops.ASSIGN in {u.op for u in self.uop.toposort()}:
-                    self.realize()
-                return
-        mask = UOp.const(dtypes.bool, True).broadcast_to(view.shape)
-        inside, put = _put_back(view.uop, self.uop, mask), _put_back(view.uop, self.uop, value.uop)
-        new = inside.where(put, self.uop)
-        self.uop = self.uop.assign(new) if has_memory(self.uop) else new
-        self._requires_grad = requires
-
-    def _check_nobody_waits(self, value: Self) -> None:
-        """AssignError where a lazy result would see values that it was not made of."""
-        memory = _memory(self.uop)
-        for tensor in live_tensors():
-            if tensor is value or has_memory(tensor.uop) or tensor.uop.base.op is Ops.BUFFER:
-                continue
-            if memory in tensor.uop.toposort() and tensor.uop not in value.uop.toposort():
-                raise AssignError(
-                    f"a result of shape {tensor.shape} that is not realized yet still needs the "
-                    f"old values of this Tensor of shape {self.shape}: realize it first"
-                )
-
-
-def _viewed(uop: UOp) -> UOp:
-    """What a chain of movement is a view of."""
-    while uop.op in GroupOp.Movement or uop.op is Ops.DETACH:
-        uop = uop.src[0]
-    return uop
-
-
-def _memory(uop: UOp) -> UOp:
-    """The BUFFER that has the elements of a Tensor with memory."""
-    while uop.op is not Ops.BUFFER:
-        uop = uop.src[0]
-    return uop
-
-
-def _put_back(view: UOp, whole: UOp, value: UOp) -> UOp:
-    """A value of the shape of `view` at the places of `whole` that it shows, 0 elsewhere."""
-    while view is not whole:
-        if view.op is Ops.DETACH:  # in the way of gradients, not of places
-            view = view.src[0]
-            continue
-        (value,) = flow_back(view, value)  # type: ignore[assignment]
-        view = view.src[0]
-    return value
+        is_stored = memory_of(self._storage.uop) is not None
+        view._change(value.uop)
+        if asks:
+            self._requires_grad = True
+        elif is_stored:
+            self.realize()

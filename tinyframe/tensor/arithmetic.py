@@ -56,7 +56,7 @@ class Arithmetic(Elementwise):
         """Without NaN and infinities: these become `nan`, `posinf` and `neginf`, by default 0 and
         the largest and smallest finite number of the dtype."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._value()
         numpy_dtype = to_np_dtype(self.dtype)
         # bfloat16, which NumPy does not have: 8 bits of precision, the exponents of float32
         largest = 2.0**128 - 2.0**120 if numpy_dtype is None else float(np.finfo(numpy_dtype).max)

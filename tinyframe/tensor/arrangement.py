@@ -101,7 +101,7 @@ class Arrangement(Movement):
             if cut:
                 end = result._part(axis, cut, size)
                 result = end.cat(result._part(axis, 0, cut), dim=axis)
-        return result
+        return result._value()
 
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
         """Axes taken out and put in at other numbers; the rest keep their order."""

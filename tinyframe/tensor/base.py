@@ -1,8 +1,11 @@
 """What every kind of Tensor method builds on: the graph behind a Tensor, and how results are made.
 
-A Tensor is a thin object: `uop`, the graph that says how its values come about, and what autograd
-needs. Its methods are grouped by kind, one file each (creation, elementwise, movement, reduce, …),
-as classes on top of `TensorBase`; `core.Tensor` puts them together.
+A Tensor is a thin object: a storage (`storage.py`), which means the graph that says how its values
+come about; for a view the path from there to what it shows; and what autograd needs. `uop` is the
+graph as this Tensor sees it. A method gives a view of this storage (`_view`: what only moves
+elements) or a new value (`_apply`: everything else). The methods are grouped by kind, one file each
+(creation, elementwise, movement, reduce, …), as classes on top of `TensorBase`; `core.Tensor` puts
+them together.
 """
 
 from __future__ import annotations
@@ -14,13 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.tensor.recording import is_recording
+from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
 
 _live: dict[int, weakref.ref[TensorBase]] = {}  # by id, which is in use for as long as they live
 
 
 def live_tensors() -> list[Any]:
-    """Every Tensor alive: when a graph is realized, each one that contains it is updated."""
+    """Every Tensor alive."""
     return [tensor for ref in list(_live.values()) if (tensor := ref()) is not None]
 
 
@@ -34,19 +38,46 @@ else:
 class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
-    uop: UOp
     grad: Self | None
     _requires_grad: bool | None
+    _storage: Storage
+    _path: Path
+    _seen: tuple[UOp, UOp] | None  # a value of the storage, and how this Tensor sees it
+    _read: tuple[UOp, UOp] | None  # a view that was read, and the BUFFER with just that
 
     training: ClassVar[bool] = False
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
         """A Tensor for a graph, without the questions that the constructor asks."""
+        return cls._seeing(Storage(uop, requires_grad is not False), (), requires_grad)
+
+    @classmethod
+    def _seeing(cls, storage: Storage, path: Path, requires_grad: bool | None = None) -> Self:
+        """A Tensor that shows a storage, or what a path leads to there."""
         tensor = object.__new__(cls)
-        tensor.uop, tensor.grad, tensor._requires_grad = uop, None, requires_grad
+        tensor._storage, tensor._path, tensor._seen, tensor._read = storage, path, None, None
+        tensor.grad, tensor._requires_grad = None, requires_grad
         tensor._register()
         return tensor
+
+    @property
+    def uop(self) -> UOp:
+        """The graph that says how the values come about."""
+        root = self._storage.uop
+        if not self._path:
+            return root
+        if self._seen is None or self._seen[0] is not root:
+            self._seen = root, follow(self._path, root)
+        return self._seen[1]
+
+    @uop.setter
+    def uop(self, uop: UOp) -> None:
+        """Makes this Tensor, and what shares its storage, mean another graph."""
+        if self._path:  # a view that means something else is no view any more
+            self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
+        else:
+            self._storage.assign(uop)
 
     def _register(self) -> None:
         _live[id(self)] = weakref.ref(self)
@@ -73,6 +104,23 @@ class TensorBase(Methods):
         if self._requires_grad is False or not dtypes.is_float(self.dtype):
             return self
         return self._of(self.uop.detach(), False)
+
+    def _view(self, function: Callable[[UOp], UOp]) -> Self:
+        """A view: the Tensor that sees the same storage through movement."""
+        is_cut = not (
+            is_recording() or self._requires_grad is False or not dtypes.is_float(self.dtype)
+        )
+        seen = function(self.uop.detach() if is_cut else self.uop)
+        root = self._storage.uop
+        view = self._seeing(
+            self._storage, path_between(root, seen), False if is_cut else self._requires_grad
+        )
+        view._seen = root, seen
+        return view
+
+    def _value(self) -> Self:
+        """The same values as a new Tensor, which shares nothing that is changed with this one."""
+        return self._apply(lambda x: x)
 
     @property
     def shape(self) -> tuple[sint, ...]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,14 +34,25 @@ from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
+from tinyframe.tensor.gradient import (
+    below_with_history,
+    compute_gradient,
+    lost_between,
+    put_back,
+    readable,
+    with_part,
+)
+from tinyframe.tensor.history import LONGEST_UNASKED, origin_of
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
-    has_memory,
-    history,
+    Placed,
+    Scheduled,
+    compute,
+    is_computed,
     is_moved,
     is_stored,
     unrealized,
-    update_live_tensors,
+    update_holders,
     whole_buffer,
 )
 from tinyframe.tensor.linalg import LinearAlgebra
@@ -55,6 +66,14 @@ from tinyframe.tensor.recording import NoGrad, is_recording
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.sorting import Sorting
+from tinyframe.tensor.storage import (
+    Storage,
+    follow,
+    holders_of,
+    is_one_to_one,
+    memory_of,
+    shows_all,
+)
 from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
@@ -90,9 +109,9 @@ class Tensor(
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ):
-        self.uop = uop_of(
-            data, None if dtype is None else to_dtype(dtype), Device.canonicalize(device)
-        )
+        uop = uop_of(data, None if dtype is None else to_dtype(dtype), Device.canonicalize(device))
+        self._storage, self._path, self._seen = Storage(uop), (), None
+        self._read = None
         self.grad = None
         self._requires_grad = None
         self._register()
@@ -168,14 +187,7 @@ class Tensor(
 
     def realize(self, *others: Tensor) -> Self:
         """Computes this Tensor and others; returns this one. `Tensor.realize(a, b)` works too."""
-        if roots := unrealized(self, *others):
-            from tinyframe.engine.realize import run_schedule
-            from tinyframe.schedule import create_schedule
-
-            items, becomes, var_vals = create_schedule(UOp.sink(*roots))
-            run_schedule(items, var_vals)
-            # After running: where that failed or was interrupted, the Tensors stay lazy.
-            update_live_tensors(becomes)
+        compute([self._storage, *[other._storage for other in others]])
         return self
 
     def schedule(self, *others: Tensor) -> list[ScheduleItem]:
@@ -186,11 +198,9 @@ class Tensor(
         """
         if not (roots := unrealized(self, *others)):
             return []
-        from tinyframe.schedule import create_schedule
-
-        items, becomes, _ = create_schedule(UOp.sink(*roots))
-        update_live_tensors(becomes)
-        return items
+        scheduled = Scheduled(roots)
+        scheduled.finish()
+        return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:
         """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
@@ -198,7 +208,8 @@ class Tensor(
         if roots := unrealized(self, *others):
             from tinyframe.schedule import kernelize
 
-            update_live_tensors(kernelize(UOp.sink(*roots)))
+            placed = Placed(roots)
+            update_holders(placed.becomes(kernelize(UOp.sink(*placed.roots))))
         return self
 
     # ---- data out --------------------------------------------------------------------------------
@@ -208,14 +219,24 @@ class Tensor(
         be. It has no others, unless the shape is symbolic."""
         needs_value("reading a Tensor's values")
         graph = self.uop
-        if unrealized(self) and graph.size <= graph.base.size and is_moved(graph):
+        if self._read is not None and self._read[0] is graph:
+            return buffer_of(self._read[1])
+        if not is_computed(graph) and graph.size <= graph.base.size and is_moved(graph):
             # The result of a kernel in another order: stored in that order at once.
-            stored = self._of(self.uop.contiguous(), False).realize()
-            update_live_tensors({self.uop: stored.uop})
-        self.realize()
-        whole = whole_buffer(self.uop)
+            stored = self._of(graph.contiguous(), False).realize().uop
+            graph = self.uop  # parts of it may have been computed by now
+            if not self._path:
+                update_holders({graph: stored})
+            elif shows_all(self._path):  # then this is all that anybody can see of the storage
+                update_holders({self._storage.uop: _backwards(graph, self._storage.uop, stored)})
+            whole = whole_buffer(stored)
+            assert whole is not None
+            self._read = self.uop, whole
+        else:
+            self.realize()
+            whole = whole_buffer(self.uop)
         if whole is None:  # a constant, or a view of a buffer
-            whole = whole_buffer(self.contiguous().realize().uop)
+            whole = whole_buffer(self._of(self.uop.contiguous(), False).realize().uop)
             assert whole is not None
         return buffer_of(whole)
 
@@ -279,17 +300,23 @@ class Tensor(
         return self._apply(UOp.contiguous)
 
     def replace(self, other: Tensor) -> Self:
-        """Makes this Tensor mean what the other means. The shapes have to be equal."""
+        """Makes this Tensor mean the value of the other. The shapes have to be equal.
+
+        It is no view any more of what it was a view of, and its own views stay what they are.
+        """
         if self.shape != other.shape:
             raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
-        self.uop = other.uop
+        self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
         return self
 
     def assign(self, value: Any) -> Self:
-        """Writes `value` into the memory of this Tensor, when it is realized, and returns it.
+        """Changes the values of this Tensor, and of all that are views of the same memory, to those
+        of `value`; returns this Tensor.
 
-        The value broadcasts to this shape, and has to have this dtype. A Tensor that has no memory
-        yet simply means the value from then on.
+        The value broadcasts to this shape, and has to have this dtype. Like everything else it is
+        computed by realize(), in the memory that is there if nobody needs the old values. What was
+        written down before has the values of before, whenever it is computed. AssignError where a
+        view shows elements several times (expand), or what is not there (pad).
         """
         other = value if isinstance(value, TensorBase) else type(self)(
             value, self.device, None if hasattr(value, "dtype") else self.dtype
@@ -303,9 +330,48 @@ class Tensor(
         new = other._broadcast_to(self.shape).uop
         if new is self.uop:
             return self
-        new = new if is_recording() else new.detach()
-        self.uop = self.uop.assign(new) if has_memory(self.uop) else new
+        self._change(new if is_recording() else new.detach())
         return self
+
+    def _change(self, value: UOp) -> None:
+        """Makes what this Tensor shows `value`, in its storage."""
+        root, view, path = self._storage.uop, self.uop, self._path
+        if not is_one_to_one(path):
+            raise AssignError(
+                f"this view of shape {sizes_text(self.shape)} cannot be assigned to: it shows some "
+                "elements more than once, or some that are not there. Make it a value of its own, "
+                "with clone(), or assign to what it is a view of"
+            )
+        if any(op is Ops.DETACH for op, _ in path):
+            value = value.detach()
+        state = memory_of(root)
+        if shows_all(path):
+            value = _backwards(view, root, value)
+            self._storage.assign(value if state is None else root.assign(value))
+        elif state is not None:  # the state stands for all of its memory, with this part changed
+            seen = UOp(Ops.ASSIGN, state.dtype, (state, value, view))
+            self._storage.assign(root.substitute({state: seen}))
+        else:
+            self._storage.assign(with_part(root, view, value))
+
+    # ---- copies and files ------------------------------------------------------------------------
+
+    # copy.copy() is another Tensor of the same memory, which sees and makes its changes;
+    # copy.deepcopy() and pickle copy the values (storage.py), those of Tensors that share memory
+    # once, so that the copies share it too.
+
+    def __copy__(self) -> Self:
+        other = self._seeing(self._storage, self._path, self._requires_grad)
+        other.grad = self.grad
+        return other
+
+    def __getstate__(self) -> Any:
+        return self._storage, self._path, self._requires_grad, self.grad
+
+    def __setstate__(self, state: Any) -> None:
+        self._storage, self._path, self._requires_grad, self.grad = state
+        self._seen = self._read = None
+        self._register()
 
     # ---- gradients -------------------------------------------------------------------------------
 
@@ -322,11 +388,18 @@ class Tensor(
         if requires_grad and not dtypes.is_float(self.dtype):
             raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
         self._requires_grad = requires_grad
-        if requires_grad and not any(u.op is Ops.BUFFER for u in self.uop.toposort()):
-            # Two constants of equal value are one node, but two parameters that begin as zeros
-            # are not one parameter: memory of its own tells this one apart.
+        storage = self._storage
+        if not self._path:
+            storage.asks, storage.is_parameter = requires_grad is not False, bool(requires_grad)
+        others = [h for h in holders_of(self.uop) if isinstance(h, Storage) and h is not storage]
+        if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
+            # Two equal graphs are one node, but two parameters that begin as zeros, or as copies of
+            # a third, are not one parameter: memory of its own tells this one apart.
+            # The tag keeps what flows back here from arriving at the others.
             memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
-            self.uop = memory.uop.assign(self.uop)
+            begins_here = is_computed(self.uop) and not any(map(origin_of, self.uop.toposort()))
+            value = self.uop.detach() if begins_here else self.uop.rtag("apart")
+            self.uop = memory.uop.assign(value)
 
     @property
     def is_param(self) -> bool:
@@ -339,8 +412,10 @@ class Tensor(
         return self
 
     def detach(self) -> Self:
-        """The same values, with no gradient flowing through."""
-        return self._of(self.uop.detach(), False)
+        """A view through which no gradient flows."""
+        view = self._view(UOp.detach)
+        view._requires_grad = False
+        return view
 
     def gradient(
         self, *targets: Tensor, gradient: Tensor | None = None, materialize_grads: bool = True
@@ -351,8 +426,6 @@ class Tensor(
         depend on a target has the gradient 0. gradient: what flows in from above, of this shape;
         without it this has to be a scalar. GradientError where there can be none.
         """
-        from tinyframe.tensor.gradient import compute_gradient
-
         tensors: tuple[Tensor, ...] = (self, *targets)
         for tensor in tensors:
             if not dtypes.is_float(tensor.dtype):
@@ -371,15 +444,36 @@ class Tensor(
             raise GradientError(
                 f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
             )
+        below = below_with_history(self.uop)
+        nodes = [target._node_in(below) for target in targets]
         flowing = gradient.cast(self.dtype).uop
-        found = compute_gradient(self.uop, flowing, {target.uop for target in targets}, history)
+        found = compute_gradient(self.uop, flowing, {node for node in nodes if node is not None})
+        lost = lost_between(self.uop)
+        for target, node in zip(targets, nodes, strict=True):
+            if node not in found and target._storage in lost:
+                raise GradientError(
+                    f"the history between this Tensor and one of shape {target.shape} was let go: "
+                    f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
+                    "requires_grad=True, and all of it is kept"
+                )
+        known = iter(readable([found[node] for node in nodes if node in found], self.uop))
         result = []
-        for target in targets:
-            uop = found.get(target.uop)
-            if uop is None:
-                uop = target.zeros_like().uop if materialize_grads else None
-            result.append(None if uop is None else self._of(uop, False))
+        for target, node in zip(targets, nodes, strict=True):
+            if node in found:
+                result.append(self._of(next(known), False))
+            else:
+                zeros = self._of(target.zeros_like().uop, False) if materialize_grads else None
+                result.append(zeros)
         return result  # type: ignore[return-value]
+
+    def _node_in(self, below: Container[UOp]) -> UOp | None:
+        """What this Tensor is among these nodes: its value, or the last one that it had before it
+        was assigned to."""
+        if self.uop in below:
+            return self.uop
+        former = [root for ref in self._storage.former if (root := ref()) is not None]
+        seen = [follow(self._path, root) for root in former[::-1]]
+        return next((node for node in seen if node in below), None)
 
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Adds the gradient of this to the `.grad` of every Tensor under it that requires one.
@@ -387,13 +481,11 @@ class Tensor(
         Tensors that are made of such ones require one too. Returns this Tensor. GradientError where
         none requires one, or where this is no scalar and no `gradient` is given.
         """
-        from tinyframe.tensor.gradient import below_with_history
-
-        below = below_with_history(self.uop, history)
+        below = below_with_history(self.uop)
         wanted = [
             tensor
             for tensor in live_tensors()
-            if tensor.requires_grad and tensor.uop in below
+            if tensor.requires_grad and tensor._node_in(below) is not None
         ]
         grads = self.gradient(*wanted, gradient=gradient, materialize_grads=False)
         if all(grad is None for grad in grads):
@@ -429,3 +521,8 @@ class Tensor(
             yield
         finally:
             Tensor.training = before
+
+
+def _backwards(view: UOp, root: UOp, value: UOp) -> UOp:
+    """The value of a storage of which a view that shows all of it has this value."""
+    return put_back(view, root, value).cast(root.dtype)

@@ -222,6 +222,8 @@ class Elementwise(TensorBase):
         """Powers that a few exact operations give: of ints to ints, of floats -1 to 3, and ½."""
         if exponent == 0:
             return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
+        if exponent == 1:
+            return self._value()
         if exponent == 0.5:
             return self.sqrt()
         if exponent == -0.5:
@@ -369,7 +371,7 @@ class Elementwise(TensorBase):
 
     def trunc(self) -> Self:
         """Without the fraction."""
-        return self._apply(UOp.trunc) if dtypes.is_float(self.dtype) else self
+        return self._apply(UOp.trunc) if dtypes.is_float(self.dtype) else self._value()
 
     def floor(self) -> Self:
         """The next whole number below."""
@@ -384,8 +386,8 @@ class Elementwise(TensorBase):
     def round(self) -> Self:
         """The nearest whole number; of two equally near, the even one."""
         whole = self.trunc()
-        if whole is self:
-            return self
+        if not dtypes.is_float(self.dtype):
+            return whole
         # Exact, unlike floor(x + 0.5), whose sum rounds.
         rest = (self - whole)._magnitude()
         odd = (whole / 2).trunc() * 2 != whole
@@ -399,14 +401,14 @@ class Elementwise(TensorBase):
     def abs(self) -> Self:
         """Without the sign."""
         if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
-            return self
+            return self._value()
         # At 0 both are largest, and their gradients 1 and -1, half of each, cancel.
         return self.maximum(self.neg())
 
     def sign(self) -> Self:
         """-1, 0 or 1; NaN stays NaN."""
         if self.dtype is dtypes.bool:
-            return self
+            return self._value()
         # What is neither above nor below 0 is 0 or NaN, which trunc keeps, with the gradient 0.
         negative = self.lt(0).where(self._number(-1, self.dtype), self.trunc())
         return self.gt(0).where(self._number(1, self.dtype), negative)
@@ -493,7 +495,7 @@ class Elementwise(TensorBase):
 
     # fmt: off
     def __neg__(self): return self.neg()
-    def __pos__(self): return self
+    def __pos__(self): return self._value()
     def __abs__(self): return self.abs()
     def __invert__(self): return self.bitwise_not()
 

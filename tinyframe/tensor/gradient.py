@@ -11,14 +11,17 @@ What it returns is made of nodes like any other graph, so it can be differentiat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from tinyframe.device import is_overwritten
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.tensor.history import STOPS, origin_of, sources
+from tinyframe.tensor.storage import follow, path_between
+from tinyframe.uop.node import Ops, UOp
 
 Gradients = tuple[UOp | None, ...]
 
@@ -158,6 +161,21 @@ def _diagonal(u: UOp) -> UOp:
     return rows.shrink(tuple((0, s) for s in (*front, n, 1))).reshape((*front, n))
 
 
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def assign(grad: UOp, z: UOp) -> Gradients:
+    """To the value; what is overwritten has no part in the result. A third source is the view of
+    the first that is written to: the rest of it stays, and gets what flows to these places."""
+    state, _, *views = z.src
+    if not views:
+        return None, grad
+    (view,) = views
+    inside = put_back(view, state, _true(view))
+    steps = path_between(state, view)
+    return inside.where(grad.const_like(0), grad), follow(steps, grad), None
+
+
 # ---- the table -----------------------------------------------------------------------------------
 
 x, y = UPat.var("x"), UPat.var("y")
@@ -209,25 +227,14 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     # memory
     (UPat((Ops.CONTIGUOUS, Ops.FUSE)), lambda grad: (grad,)),
     (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
-    (UPat(Ops.ASSIGN), lambda grad: (None, grad)),
+    (UPat(Ops.ASSIGN, name="z"), assign),
 ]  # fmt: skip
 gradient_rules = PatternMatcher(rules)
-
-# Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
-STOPS = GroupOp.Comparison | {
-    Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
-}  # fmt: skip
-
 
 # ---- the walk ------------------------------------------------------------------------------------
 
 
-def sources(u: UOp, history: Mapping[UOp, UOp]) -> tuple[UOp, ...]:
-    """What a node is computed from: its sources, or for a realized value what it was made of."""
-    return (history[u],) if u in history else u.src
-
-
-def below_with_history(root: UOp, history: Mapping[UOp, UOp]) -> dict[UOp, None]:
+def below_with_history(root: UOp) -> dict[UOp, None]:
     """All that `root` depends on, and itself, sources first."""
     order: dict[UOp, None] = {}
     begun: set[UOp] = set()
@@ -239,38 +246,112 @@ def below_with_history(root: UOp, history: Mapping[UOp, UOp]) -> dict[UOp, None]
         elif u not in begun:
             begun.add(u)
             stack.append((u, True))
-            stack.extend((s, False) for s in sources(u, history) if s not in begun)
+            stack.extend((s, False) for s in sources(u) if s not in begun)
     return order
 
 
-def compute_gradient(
-    root: UOp, root_grad: UOp, targets: Collection[UOp], history: Mapping[UOp, UOp] | None = None
-) -> dict[UOp, UOp]:
+def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dict[UOp, UOp]:
     """The gradient of `root` by every node between it and `targets`, these included.
 
-    root_grad: what flows into the root, of its shape and dtype. history: what realized values were
-    computed from. A target on which the root does not depend, or only through what stops gradients,
-    is not in the result.
+    root_grad: what flows into the root, of its shape and dtype. It goes on through the history of
+    realized values. A target on which the root does not depend, or only through what stops
+    gradients, is not in the result.
     """
-    history = {} if history is None else history
-    order = [u for u in below_with_history(root, history) if dtypes.is_float(u.dtype)]
+    order = [u for u in below_with_history(root) if dtypes.is_float(u.dtype)]
     leads_to_target: set[UOp] = set()
     for u in order:
-        if u in targets or (
-            u.op not in STOPS and any(s in leads_to_target for s in sources(u, history))
-        ):
+        if u in targets or (u.op not in STOPS and any(s in leads_to_target for s in sources(u))):
             leads_to_target.add(u)
 
     grads = {root: root_grad}
     for u in reversed(order):
-        below = sources(u, history)
+        below = sources(u)
         if u not in grads or u.op in STOPS or not any(s in leads_to_target for s in below):
             continue
-        flowing = (grads[u],) if u in history else flow_back(u, grads[u])
+        flowing = (grads[u],) if origin_of(u) is not None else flow_back(u, grads[u])
         for source, grad in zip(below, flowing, strict=True):
             if grad is not None and source in leads_to_target:
                 grads[source] = grads[source] + grad if source in grads else grad
     return grads
+
+
+def lost_between(root: UOp) -> set[Any]:
+    """The storages that gradients can no longer find from `root`, since a history was let go."""
+    histories = [o for u in below_with_history(root) if (o := origin_of(u)) is not None]
+    return {storage for o in histories for ref in o.lost if (storage := ref()) is not None}
+
+
+def readable(grads: Sequence[UOp], root: UOp) -> list[UOp]:
+    """Gradients as graphs that can be computed now.
+
+    What they were made of lies in the past of `root`. Of that, values whose memory was overwritten
+    are computed again from their history, and changes in place are taken as the values they gave.
+    GradientError where a value is gone and there is nothing to compute it from.
+    """
+    present = root.toposort(gate=lambda u: origin_of(u) is None)
+    done: dict[UOp, UOp] = {}
+    for u in _with_lost_values(grads):
+        origin = origin_of(u)
+        if origin is not None and is_overwritten(u.base):
+            done[u] = done[origin.uop]
+        elif u.op is Ops.BUFFER and is_overwritten(u):
+            raise GradientError(
+                f"this gradient needs {u.arg} values of {u.dtype} that are gone: their memory was "
+                "changed in place (by assign(), a slice assignment or an optimizer's step) after "
+                "they were used. Ask for the gradient before the change, or compute it anew from "
+                "the values of now"
+            )
+        else:
+            src = tuple([done[s] for s in u.src])
+            new = u if src == u.src else u.replace(src=src)
+            if u.op is Ops.ASSIGN and u not in present and u.src[1].op is not Ops.KERNEL:
+                new = value_of_assign(new)
+            done[u] = new
+    return [done[grad] for grad in grads]
+
+
+def _with_lost_values(roots: Sequence[UOp]) -> dict[UOp, None]:
+    """All nodes below, sources first; below a value that was overwritten, its history."""
+    order: dict[UOp, None] = {}
+    begun: set[UOp] = set()
+    stack = [(root, False) for root in roots]
+    while stack:
+        u, sources_done = stack.pop()
+        if sources_done:
+            order[u] = None
+        elif u not in begun:
+            begun.add(u)
+            stack.append((u, True))
+            lost = origin_of(u) is not None and u.base.op is Ops.BUFFER and is_overwritten(u.base)
+            stack.extend((s, False) for s in (sources(u) if lost else u.src) if s not in begun)
+    return order
+
+
+def value_of_assign(assign: UOp) -> UOp:
+    """What an ASSIGN gives, without changing any memory."""
+    state, value, *rest = assign.src
+    if not rest:
+        return value
+    return with_part(state, rest[0], value)
+
+
+def with_part(whole: UOp, view: UOp, value: UOp) -> UOp:
+    """`whole`, in which what `view` shows of it is `value`."""
+    inside, put = put_back(view, whole, _true(view)), put_back(view, whole, value)
+    return inside.where(put, whole)
+
+
+def put_back(view: UOp, whole: UOp, value: UOp) -> UOp:
+    """A value of the shape of `view` at the places of `whole` that it shows, 0 elsewhere."""
+    while view is not whole:
+        if view.op is not Ops.DETACH:  # that is in the way of gradients, not of places
+            (value,) = flow_back(view, value)  # type: ignore[assignment]
+        view = view.src[0]
+    return value
+
+
+def _true(u: UOp) -> UOp:
+    return UOp.const(dtypes.bool, True).broadcast_to(u.shape)
 
 
 def flow_back(u: UOp, grad: UOp) -> Gradients:

@@ -99,7 +99,7 @@ class Indexing(TensorBase):
             begin, end = end + 1, begin + 1
         part = self._cut(axis, begin, max(begin, end))
         if step < 0:
-            part = part.flip(axis)
+            part = part._flipped((axis,))
         if abs(step) == 1:
             return part
         strided = part.window(axis, 1, abs(step))

@@ -1,88 +1,251 @@
-"""Laziness: what there is to compute, and what Tensors become once it has been computed.
+"""Laziness: what there is to compute, in whose memory, and what Tensors become then.
 
-When a graph has been realized, every live Tensor that contains it is pointed at the buffer with the
-result. The values no longer say where they come from then, but a gradient may still have to flow to
-what they were computed from, as in
+A Tensor means a graph, and graphs do not change (`storage.py`). An ASSIGN in a graph says: the new
+value may take the place of the old one in memory. Whether it can is decided here, when it is
+computed. It can if nobody needs the old value any more, which is so for every step of an optimizer.
+Who may still need it:
 
-    loss = f(w)
-    print(loss.item())      # realizes it: loss.uop is a BUFFER
-    loss.backward()         # flows on through `history`
+- a Tensor that *is* the old value, such as the other of two that were computed alike (`b1 = x * 2;
+  b2 = x * 2` are one node and get one BUFFER). Then what is assigned gets memory of its own.
+- a Tensor that is not computed yet and reads it: `b = a + 1; a.assign(0)`. It is computed in the
+  same go, before the change; unless its result would take more memory than the old value does: then
+  it stays lazy, and what is assigned gets memory of its own.
+
+So nobody ever sees a change in something that was written down before it, and the price is paid
+only where it is owed. A BUFFER node stands for one value, for good: after a change in place the
+memory goes on to a new node, and the old one is told that it has been overwritten.
 """
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from tinyframe.device import take_over
 from tinyframe.dtype import dtypes
-from tinyframe.tensor.base import TensorBase, live_tensors
+from tinyframe.rewrite.matcher import substituted
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.history import Origin, origin_of, remember
+from tinyframe.tensor.storage import Holder, Storage, holders_of, memory_of, state_under
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
-# What a realized value was computed from, for values that depend on a Tensor that requires a
-# gradient. The graph goes when the value does. What lay between and was not realized for somebody
-# is computed again when a gradient asks for it.
-history: WeakKeyDictionary[UOp, UOp] = WeakKeyDictionary()
+if TYPE_CHECKING:
+    from tinyframe.schedule.item import ScheduleItem
+
+# what the scheduler stores wherever it stands
+STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+
+
+def is_computed(uop: UOp) -> bool:
+    """Whether nothing has to run for this value: memory, a constant, or a view of these."""
+    while uop.op in GroupOp.Movement or uop.op is Ops.DETACH:
+        uop = uop.src[0]
+    return uop.op in (Ops.BUFFER, Ops.CONST, Ops.IOTA)
 
 
 def unrealized(*tensors: TensorBase) -> list[UOp]:
-    """The graphs among these that there is something to compute for, each once."""
-    roots = dict.fromkeys(tensor.uop for tensor in tensors)
-    return [root for root in roots if root.base.op not in (Ops.BUFFER, Ops.CONST, Ops.IOTA)]
+    """The graphs of these that there is something to compute for, each once."""
+    roots = dict.fromkeys(tensor._storage.uop for tensor in tensors)
+    return [root for root in roots if not is_computed(root)]
 
 
-def update_live_tensors(becomes: dict[UOp, UOp]) -> None:
-    """Replaces what was computed in the graph of every Tensor; one walk over all of them."""
-    tensors = live_tensors()
-    becomes = remember(tensors, becomes)
-    kept = list(history.items())
-    graphs = [tensor.uop for tensor in tensors]
-    # of a history only what is below it: on top is the very node that has become the value
-    sources = [UOp(Ops.SINK, dtypes.void, graph.src) for _, graph in kept]
-    after = UOp(Ops.SINK, dtypes.void, (*graphs, *sources)).substitute(becomes).src
-    for tensor, new in zip(tensors, after, strict=False):
-        if tensor.uop is not new:
-            tensor.uop = new
-    for (value, graph), new in zip(kept, after[len(tensors) :], strict=True):
-        now = graph.replace(src=new.src)
-        if now is value:  # a view of another value, which has the history
-            del history[value]
-        elif now is not graph and value not in now.toposort():  # else it would be its own history
-            history[value] = now
+def compute(storages: Iterable[Storage], what: str | None = None) -> None:
+    """Runs what these need, and tells everybody who means a part of it.
 
-
-def remember(tensors: list[Any], becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    """Notes in `history` what those of `becomes` were computed from that gradients flow through.
-
-    Returns `becomes` without views that gradients flow through: replacing what they are views of
-    is enough, and leaves the views on the way, at which a gradient may be wanted.
+    what: for an error where values must not be needed (inside a TinyJit).
     """
-    leaves = {tensor.uop for tensor in tensors if tensor.requires_grad}
-    if not leaves:
-        return becomes
-    depends: set[UOp] = set()
-    for u in UOp.sink(*leaves).toposort():
-        if u.op is not Ops.DETACH and any(s in depends or s in leaves for s in u.src):
-            depends.add(u)
-    memory = {old: new.base for old, new in becomes.items()}
-    becomes = {
-        old: new
-        for old, new in becomes.items()
-        if old is old.base or old not in depends or new.base is not memory.get(old.base, old.base)
-    }
-    for old, new in becomes.items():
-        if old.base.op is Ops.ASSIGN and old not in history:  # what is assigned to begins anew
-            for value in [value for value in history if value.base is new.base]:
-                del history[value]
-        elif old in history:
-            history[new] = history[old]
-        elif old in depends:
-            history[new] = old
-    return becomes
+    from tinyframe.engine.jit import needs_value
+    from tinyframe.engine.realize import run_schedule
+
+    if what is not None:
+        needs_value(what)
+    graphs = dict.fromkeys(storage.uop for storage in storages)
+    if roots := [graph for graph in graphs if not is_computed(graph)]:
+        schedule = Scheduled(roots)
+        run_schedule(schedule.items, schedule.var_vals)
+        # After running: where that failed or was interrupted, the Tensors stay lazy.
+        schedule.finish()
+
+
+class Scheduled:
+    """The kernels for some graphs, and what becomes of nodes when they have run."""
+
+    items: list[ScheduleItem]
+
+    def __init__(self, roots: Sequence[UOp]) -> None:
+        from tinyframe.schedule import create_schedule
+
+        self.placed = placed = Placed(roots)
+        self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots))
+        self.becomes = placed.becomes(becomes)
+
+    def finish(self) -> None:
+        """Points everybody at the results."""
+        update_holders(self.placed.moved_on(self.becomes))
+
+
+class Placed:
+    """Graphs with every ASSIGN in the memory that it may write to; see the module text.
+
+    roots: the graphs to schedule.
+    """
+
+    def __init__(self, roots: Sequence[UOp]) -> None:
+        self.roots = list(roots)
+        self.graph: dict[UOp, None] = {}
+        self.states: dict[UOp, list[UOp]] = {}  # what is overwritten -> by which ASSIGNs
+        self.apart: set[UOp] = set()  # the ASSIGNs that write to new memory
+        self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> as they are scheduled
+        while True:
+            self._look_at_graph()
+            first, needed = self._readers() if self.states else ([], set())
+            if not first:
+                break
+            self.roots += first
+        # of several changes of one value, one can take its place
+        self.apart = {assign for _, *others in self.states.values() for assign in others}
+        self.apart |= {assign for state in needed for assign in self.states[state]}
+        if self.apart:
+            self.changed = _in_new_memory(UOp.sink(*self.roots), self.apart)
+            self.roots = [self.changed[root] for root in self.roots]
+
+    def _look_at_graph(self) -> None:
+        self.roots = list(dict.fromkeys(self.roots))
+        self.graph = UOp.sink(*self.roots).toposort()
+        self.states = {}
+        for u in self.graph:
+            if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
+                self.states.setdefault(state_under(u.src[0]), []).append(u)
+
+    def _readers(self) -> tuple[list[UOp], set[UOp]]:
+        """The values not computed yet that read what is overwritten, and are to be computed in the
+        same go; and the states that have to be kept for others."""
+        stored = {u for u in self.graph if u.op in STORED}
+        stored.update(*[{root, root.base} for root in self.roots])
+        first: list[UOp] = []
+        needed: set[UOp] = set()
+        stack, seen = list(self.states), set(self.states)
+        while stack:
+            u = stack.pop()
+            if any(isinstance(holder, Storage) for holder in holders_of(u)):
+                states = self._states_below(u)
+                kept = sum(state.size * state.dtype.itemsize for state in states)
+                if (
+                    u in self.states
+                    or is_computed(u)
+                    or _overwrites(u, states)
+                    or u.size * u.dtype.itemsize > kept
+                ):
+                    needed |= states
+                else:
+                    first.append(u)
+            for user in u.users():
+                if user not in seen and user not in stored and user.op is not Ops.SINK:
+                    seen.add(user)
+                    stack.append(user)
+        return first, needed
+
+    def _states_below(self, u: UOp) -> set[UOp]:
+        return {s for s in u.toposort(gate=lambda s: s not in self.states) if s in self.states}
+
+    def becomes(self, scheduled: dict[UOp, UOp]) -> dict[UOp, UOp]:
+        """What nodes of the graphs given become, from what those that were scheduled do."""
+        if not self.changed:
+            return scheduled
+        return {old: scheduled[new] for old, new in self.changed.items() if new in scheduled}
+
+    def moved_on(self, becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
+        """The same with new nodes for what was changed in place: they take over the memory."""
+        in_place = [
+            assign
+            for assigns in self.states.values()
+            for assign in assigns
+            if assign not in self.apart
+        ]
+        # a state between two changes is nobody's any more
+        passed = {state_under(assign.src[0]) for assign in in_place}
+        scheduled = [self.changed.get(assign, assign) for assign in in_place]
+        written = {_buffer_under(assign) for assign in scheduled}
+        fresh = {u: take_over(u) for u in self.graph if u in written}
+        return {
+            old: new.substitute({new.base: fresh[new.base]}) if new.base in fresh else new
+            for old, new in becomes.items()
+            if old not in passed
+        }
+
+
+def _overwrites(u: UOp, states: set[UOp]) -> bool:
+    """Whether computing `u` would itself change one of these states."""
+    return any(
+        s.op is Ops.ASSIGN and state_under(s.src[0]) in states
+        for s in u.toposort(gate=lambda s: s not in states)
+    )
+
+
+def _buffer_under(state: UOp) -> UOp:
+    while state.op is not Ops.BUFFER:
+        state = state.src[0]
+    return state
+
+
+def _in_new_memory(sink: UOp, assigns: set[UOp]) -> dict[UOp, UOp]:
+    """Every node of a graph, with some of its ASSIGNs writing to new memory."""
+    done: dict[UOp, UOp] = {}
+    for u in sink.toposort():
+        src = tuple([done[s] for s in u.src])
+        new = u if src == u.src else u.replace(src=src)
+        if u in assigns:
+            state = state_under(new.src[0])
+            memory: UOp = UOp.new_buffer(state.device, state.size, state.dtype)
+            if len(src) == 3 or memory_of(src[0]) is None:  # the rest stays as it is
+                memory = memory.assign(state.reshape((state.size,))).reshape(state.shape)
+            else:
+                memory = memory.reshape(state.shape)
+            target = [s.substitute({state: memory}) for s in (src[0], *src[2:])]
+            new = new.replace(src=(target[0], src[1], *target[1:]))
+        done[u] = new
+    return done
+
+
+def update_holders(becomes: dict[UOp, UOp]) -> None:
+    """Replaces what was computed in the graph of everybody who means a part of it.
+
+    The way there is up from the nodes, so it takes as long as what contains them is large.
+    """
+    becomes = {old: new for old, new in remember(becomes).items() if old is not new}
+    affected: dict[Holder, None] = {}
+    stack, seen = list(becomes), set(becomes)
+    while stack:
+        u = stack.pop()
+        affected.update(dict.fromkeys(holders_of(u)))
+        for user in u.users():
+            if user not in seen:
+                seen.add(user)
+                stack.append(user)
+    storages = [holder for holder in affected if isinstance(holder, Storage)]
+    origins = [
+        holder
+        for holder in affected
+        if isinstance(holder, Origin) and any(s in seen for s in holder.uop.src)
+    ]
+    # of a history only what is below it: on top is the very node that has become the value
+    graphs = [storage.uop for storage in storages]
+    below = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
+    after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *below)), becomes)
+    for storage, graph in zip(storages, graphs, strict=True):
+        storage.uop = after[graph]
+    for origin, graph in zip(origins, below, strict=True):
+        value = origin.value()  # which must not become its own history
+        if value not in after[graph].toposort(gate=lambda u: origin_of(u) is None):
+            origin.replace_inside(after[graph])
+
+
+# ---- what is in memory ---------------------------------------------------------------------------
 
 
 def is_moved(uop: UOp) -> bool:
     """Whether the elements are others, or in another order, than those of the base."""
-    while uop.op is Ops.RESHAPE:
+    while uop.op is Ops.RESHAPE or uop.op is Ops.DETACH:
         uop = uop.src[0]
     return uop.op in GroupOp.Movement
 
@@ -91,7 +254,7 @@ def whole_buffer(uop: UOp) -> UOp | None:
     """The BUFFER that `uop` is all of, in order (where its size is symbolic, when that is largest);
     None for anything else."""
     size = uop.size
-    while uop.op is Ops.RESHAPE:
+    while uop.op is Ops.RESHAPE or uop.op is Ops.DETACH:
         uop = uop.src[0]
     if uop.op is Ops.SHRINK and len(uop.shape) == 1 and isinstance(uop.shape[0], UOp):
         (begin, _), *_ = uop.arg
@@ -102,16 +265,3 @@ def whole_buffer(uop: UOp) -> UOp | None:
 def is_stored(uop: UOp) -> bool:
     """Whether `uop` has, or gets from realize(), memory with its elements in order."""
     return uop.op is Ops.CONTIGUOUS or whole_buffer(uop) is not None
-
-
-def has_memory(uop: UOp) -> bool:
-    """Whether each element has a place of its own in a buffer, or in one that is assigned to."""
-    places = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.ASSIGN, Ops.DETACH)
-    while uop.op in places or (uop.op is Ops.WINDOW and _windows_are_apart(*uop.arg)):
-        uop = uop.src[0]
-    return uop.op is Ops.BUFFER
-
-
-def _windows_are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
-    """Whether no element is in two windows, as in t[::2]."""
-    return dilation * (size - 1) < stride

@@ -2,6 +2,10 @@
 
 No element is moved or copied. Each method puts one node on the graph that says where the elements
 of the result are found in its source; the compiler turns those into index arithmetic.
+
+reshape, permute, expand, shrink, window and what is made of them (transpose, squeeze, split, …)
+give views: the same storage, seen in another way. pad, flip, repeat, cat give new values, as in
+PyTorch.
 """
 
 from __future__ import annotations
@@ -98,7 +102,7 @@ class Movement(TensorBase):
             wanted = tuple(found if axis in unknown else size for axis, size in enumerate(wanted))
         total = plain(math.prod(wanted))
         if total == elements:
-            return self._apply(lambda x: x.reshape(wanted))
+            return self._view(lambda x: x.reshape(wanted))
         if not holds(total <= elements) or not holds(elements <= total):
             raise ShapeError(
                 f"cannot reshape {texts[0]} to {texts[1]}: {texts[2]} elements do not fill "
@@ -127,7 +131,7 @@ class Movement(TensorBase):
                     f"of size 1 stretches, and {sizes_text(old)} would have to become "
                     f"{sizes_text(new)}"
                 )
-        return self._apply(lambda x: x.broadcast_to(wanted))
+        return self._view(lambda x: x.broadcast_to(wanted))
 
     def permute(self, *order: Any) -> Self:
         """The axes in another order: axis i of the result is axis order[i] of this."""
@@ -137,15 +141,16 @@ class Movement(TensorBase):
             raise ShapeError(
                 f"permute needs all {self.ndim} axes of shape {self.shape}, not {tuple(given)}"
             )
-        return self._apply(lambda x: x.permute(axes))
+        return self._view(lambda x: x.permute(axes))
 
     def flip(self, *axis: Any) -> Self:
-        """The elements of these axes in reverse order."""
-        flipped = self._axes(flat_arguments(axis))
-        if self.ndim == 0:
-            return self
-        marks = tuple(number in flipped for number in range(self.ndim))
-        return self._apply(lambda x: x.flip(marks))
+        """The elements of these axes in reverse order: new values. (`t[::-1]` is a view.)"""
+        return self._flipped(self._axes(flat_arguments(axis)))._value()
+
+    def _flipped(self, axes: tuple[int, ...]) -> Self:
+        """A view in which axes are reversed."""
+        marks = tuple(number in axes for number in range(self.ndim))
+        return self._view(lambda x: x.flip(marks))
 
     def shrink(self, bounds: Sequence[tuple[sint, sint] | None]) -> Self:
         """The part from begin to before end of each axis; None keeps the whole axis.
@@ -176,7 +181,7 @@ class Movement(TensorBase):
             (begin + before, end + before)
             for (begin, end), (before, _) in zip(wanted, around, strict=True)
         )
-        return self._apply(lambda x: x.pad(tuple(around)).shrink(inner))
+        return self._view(lambda x: x.pad(tuple(around)).shrink(inner))
 
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> Self:
         """Every window of `size` elements along an axis, as a new last axis.
@@ -198,7 +203,7 @@ class Movement(TensorBase):
                 f"a window that reaches over {reach} elements does not fit axis {axis} of "
                 f"{sizes_text(self.shape)}"
             )
-        return self._apply(lambda x: x.window(axis, size, stride, dilation))
+        return self._view(lambda x: x.window(axis, size, stride, dilation))
 
     def pad(
         self,
@@ -356,7 +361,7 @@ class Movement(TensorBase):
         paired = tuple(n for size in own for n in (1, size))
         wanted = tuple(n for pair in zip(counts, own, strict=True) for n in pair)
         final = tuple(count * size for count, size in zip(counts, own, strict=True))
-        return self.reshape(paired).expand(wanted).reshape(final)
+        return self.reshape(paired).expand(wanted).reshape(final)._value()
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
         """Each element `repeats` times in a row, along `dim` or of the flattened Tensor."""
@@ -366,7 +371,8 @@ class Movement(TensorBase):
         shape = x.shape if x.ndim else (1,)
         wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
         final = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
-        return x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :])).expand(wide).reshape(final)
+        repeated = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :])).expand(wide)
+        return repeated.reshape(final)._value()
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Pieces along an axis: of one size, the last may be smaller, or of the sizes of a list."""

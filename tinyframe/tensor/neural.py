@@ -52,7 +52,7 @@ class Neural(TensorBase):
         if not 0 <= p <= 1:
             raise ValueError(f"dropout needs a probability from 0 to 1, not {p}")
         if not self.training or p == 0:
-            return self
+            return self._value()
         if p == 1:
             return self.zeros_like()
         # Stored, a byte for each: the gradient reads it again, which is cheaper than to draw again.

@@ -44,7 +44,7 @@ class Scan(Reduce):
     def _scan_last(self, reduce: Any, combine: Any, neutral: Any) -> Self:
         size = self.shape[-1]
         if size == 0:
-            return self
+            return self._value()
         if size <= SHORT:
             before = self.pad((size - 1, 0), value=neutral)
             return reduce(before.window(-1, size))
@@ -78,10 +78,10 @@ class Scan(Reduce):
         """
         if self.ndim == 0:
             self._axis(axis)
-            return self, self.zeros((), dtype=dtypes.int32, device=self.device)
+            return self._value(), self.zeros((), dtype=dtypes.int32, device=self.device)
         axis = self._axis(axis)
         if 0 in self.shape:
-            return self, self.zeros_like(dtype=dtypes.int32)
+            return self._value(), self.zeros_like(dtype=dtypes.int32)
         # in memory, or each element of the second scan would do the first again
         highest = self.detach()._highest(axis).contiguous()
         is_record = self.eq(highest)

@@ -66,10 +66,10 @@ class Sorting(Reduce):
         """(values, indices) in order along an axis; indices are int32. It is always stable."""
         if self.ndim == 0:
             self._axis(axis)
-            return self, self.zeros((), dtype=dtypes.int32, device=self.device)
+            return self._value(), self.zeros((), dtype=dtypes.int32, device=self.device)
         axis = self._axis(axis)
         if 0 in self.shape:
-            return self, self.zeros_like(dtype=dtypes.int32)
+            return self._value(), self.zeros_like(dtype=dtypes.int32)
         order = self.detach().transpose(axis, -1)._order(descending).transpose(axis, -1)
         return self.gather(axis, order.contiguous()), order
 

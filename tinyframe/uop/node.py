@@ -21,6 +21,7 @@ import itertools
 import math
 import operator
 import struct
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -121,6 +122,10 @@ class AxisType(enum.Enum):
     __hash__ = object.__hash__
 
 
+# Where the tensor level begins: these, and all that is made of them, know who uses them.
+_TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
+            Ops.FUSE, *GroupOp.Movement}  # fmt: skip
+
 # REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
 
@@ -169,6 +174,37 @@ class recursive_property:
         return node.__dict__[name]
 
 
+class _Entry(weakref.ref):
+    """The table's hold on a node: weak, and it knows its key when the node has gone."""
+
+    __slots__ = ("key",)
+    key: tuple
+
+
+def _forget(entry: _Entry) -> None:
+    with UOp._lock:
+        if UOp._table.get(entry.key) is entry:
+            del UOp._table[entry.key]
+    entry.key = ()  # it holds the sources, and these may still list the entry among their users
+
+
+class _Users:
+    """The nodes that use a node as a source. They are held weakly, and those that have gone are
+    dropped now and then."""
+
+    __slots__ = ("entries", "limit")
+
+    def __init__(self) -> None:
+        self.entries: list[_Entry] = []
+        self.limit = 8
+
+    def add(self, entry: _Entry) -> None:
+        self.entries.append(entry)
+        if len(self.entries) > self.limit:
+            self.entries = [entry for entry in self.entries if entry() is not None]
+            self.limit = 2 * len(self.entries) + 8
+
+
 class UOp:
     """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to
     know.
@@ -181,8 +217,8 @@ class UOp:
     src: tuple[UOp, ...]
     arg: Any
     tag: Any
-    _key: tuple
-    _table: dict[tuple, weakref.ref[UOp]] = {}
+    _table: dict[tuple, _Entry] = {}
+    _lock = threading.RLock()  # held while the table changes; a node may go while another is made
     _unique = itertools.count()
 
     def __new__(
@@ -193,26 +229,50 @@ class UOp:
         arg: Any = None,
         tag: Any = None,
     ) -> UOp:
-        key = (op, dtype, src, arg if arg is None else _arg_key(arg), tag)
-        if (ref := cls._table.get(key)) is not None and (node := ref()) is not None:
+        key = (
+            op,
+            dtype,
+            src,
+            arg if arg is None else _arg_key(arg),
+            tag if tag is None else _arg_key(tag),
+        )
+        table = cls._table
+        if (entry := table.get(key)) is not None and (node := entry()) is not None:
             return node
-        node = object.__new__(cls)
-        node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag, _key=key)
-        cls._table[key] = weakref.ref(node)
+        with cls._lock:
+            if (entry := table.get(key)) is not None and (node := entry()) is not None:
+                return node  # another thread was quicker
+            node = object.__new__(cls)
+            node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
+            table[key] = entry = _Entry(node, _forget)
+            entry.key = key
+        is_tracked = op in _TRACKED
+        for s in src:
+            if (users := s.__dict__.get("_users")) is not None:
+                users.add(entry)
+                is_tracked = True
+        if is_tracked:
+            node.__dict__["_users"] = _Users()
         return node
-
-    def __del__(self):
-        # the weak reference still works while this runs, unless the garbage collector got here
-        # first
-        table = type(self)._table
-        if (ref := table.get(key := self._key)) is not None and (ref() is self or ref() is None):
-            del table[key]
 
     def __setattr__(self, name: str, value: Any):
         raise AttributeError(f"a UOp is immutable: use .replace({name}=…) to get a changed copy")
 
+    # Nodes do not change, so a copy is the node itself.
+    def __copy__(self) -> UOp:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> UOp:
+        return self
+
     def __reduce__(self):
-        return UOp, (self.op, self.dtype, self.src, self.arg, self.tag)
+        # As a list, sources first: a graph may be deeper than Python's stack.
+        order = list(self.toposort())
+        number = {u: n for n, u in enumerate(order)}
+        rows = [
+            (u.op, u.dtype, tuple([number[s] for s in u.src]), u.arg, u.tag) for u in order
+        ]
+        return _from_rows, (rows,)
 
     def __repr__(self) -> str:
         from tinyframe.uop.show import pretty
@@ -287,6 +347,13 @@ class UOp:
 
     def sink(*sources: UOp, arg: Any = None) -> UOp:
         return UOp(Ops.SINK, dtypes.void, sources, arg)
+
+    def users(self) -> list[UOp]:
+        """The live nodes of which this is a source. Known at the tensor level: of memory, of what
+        only stands there (movement, reduces, CONTIGUOUS, …), and of all that is built on those."""
+        users = self.__dict__.get("_users")
+        found = [] if users is None else [entry() for entry in tuple(users.entries)]
+        return [user for user in found if user is not None]
 
     # ---- what is known of a value: each a table of rules per op ---------------------------------
 
@@ -703,6 +770,14 @@ class UOp:
 def _is_array(other: Any) -> bool:
     """Whether arithmetic with this is left to it: a Tensor, which knows what a Variable is."""
     return not isinstance(other, UOp) and getattr(other, "__array_ufunc__", True) is None
+
+
+def _from_rows(rows: list[tuple]) -> UOp:
+    """The node that __reduce__ wrote as rows of (op, dtype, numbers of the sources, arg, tag)."""
+    made: list[UOp] = []
+    for op, dtype, numbers, arg, tag in rows:
+        made.append(UOp(op, dtype, tuple([made[n] for n in numbers]), arg, tag))
+    return made[-1]
 
 
 _no_ranges: frozenset[UOp] = frozenset()

@@ -1,0 +1,191 @@
+"""Realizing changes when a value is computed, never what is differentiated."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from tinyframe import GlobalCounters, Tensor, nn
+from tinyframe.device import buffer_of
+from tinyframe.errors import GradientError
+from tinyframe.tensor.history import LONGEST_UNASKED, origin_of
+
+
+def test_a_name_that_is_used_again_after_realizing():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    h = w * 3
+    h.realize()
+    h = h * 5
+    h.realize()
+    h.sum().backward()
+    assert w.grad.tolist() == [15, 15]
+
+
+def test_reading_the_output_of_each_layer():
+    def gradients(look):
+        Tensor.manual_seed(1)
+        layers = [nn.Linear(4, 4) for _ in range(3)]
+        parameters = nn.state.get_parameters(layers)
+        for parameter in parameters:
+            parameter.requires_grad = True
+        x = Tensor.ones(2, 4)
+        for layer in layers:
+            x = look(layer(x).tanh())
+        x.sum().backward()
+        return [p.grad.numpy() for p in parameters]
+
+    def read(x):
+        x.numpy()
+        return x
+
+    plain = gradients(lambda x: x)
+    for looking in (gradients(read), gradients(Tensor.realize)):
+        for found, expected in zip(looking, plain, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_running_sum_of_realized_values():
+    w = Tensor([1.0, 1.0, 1.0], requires_grad=True)
+    h, total = w * 2, Tensor.zeros(3)
+    for _ in range(3):
+        total = (total + h).realize()
+        h = (h * 2).realize()
+    total.sum().backward()
+    assert w.grad.tolist() == [14, 14, 14]
+
+
+@pytest.mark.parametrize("look", [Tensor.realize, Tensor.numpy, lambda t: None])
+def test_a_gradient_that_was_read_is_differentiated_again(look):
+    x = Tensor([1.0, 2.0])
+    (first,) = (x**3).sum().gradient(x)
+    look(first)
+    (second,) = first.sum().gradient(x)
+    look(second)
+    (third,) = second.sum().gradient(x)
+    assert (first.tolist(), second.tolist(), third.tolist()) == ([3, 12], [6, 12], [6, 6])
+
+
+@pytest.mark.parametrize("realize", [True, False])
+def test_gradients_flow_through_changes_in_place(realize):
+    def done(t):
+        return t.realize() if realize else t
+
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    h = done(w * 3)
+    done(h.assign(h * h))  # the old values have to be computed again
+    done(h.assign(h * 2))
+    (h * Tensor([1.0, 10.0, 100.0])).sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), [36, 720, 10800])
+    # a part of memory that is written to, and the rest
+    w.grad = None
+    z = done((w * 2).contiguous())
+    z[:2] = done(w[1:] ** 2)
+    done(z)
+    (z * Tensor([1.0, 10.0, 100.0])).sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), [0, 4, 60 + 200])
+
+
+@pytest.mark.parametrize("count", [100, 129, 300])
+@pytest.mark.parametrize("realize", [True, False])
+def test_gradients_flow_through_long_scans(count, realize):
+    w = Tensor.ones(count).contiguous().realize()
+    w.requires_grad = True
+    total = w.cumsum(0)
+    if realize:
+        total.realize()
+    total.sum().backward()
+    np.testing.assert_array_equal(w.grad.numpy(), np.arange(count, 0, -1))
+
+
+def test_a_gradient_that_needs_overwritten_values_of_a_parameter_is_refused():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (w * w).sum().realize()
+    easy = (w * 3).sum().realize()
+    with Tensor.no_grad():
+        w.assign(w * 10).realize()
+    easy.backward()  # needs no values of w, and w is still w
+    assert w.grad.tolist() == [3, 3]
+    with pytest.raises(GradientError, match="changed in place"):
+        loss.backward()
+    assert w.grad.tolist() == [3, 3]
+
+
+def test_a_lazy_loss_has_the_gradient_of_when_it_was_written_down():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (w * w).sum()
+    with Tensor.no_grad():
+        w.assign(w * 10)
+    loss.backward()
+    assert w.grad.tolist() == [2, 4]
+    assert (loss.item(), w.tolist()) == (5, [10, 20])
+
+
+def test_two_parameters_that_begin_alike_are_two():
+    source = Tensor([1.0, 2.0]).realize()
+    a, b = source.clone().requires_grad_(), source.clone().requires_grad_()
+    (a * 2 + b * 3).sum().backward()
+    assert (a.grad.tolist(), b.grad.tolist()) == ([2, 2], [3, 3])
+    Tensor.realize(a, b)
+    c = (a.detach() * 1).requires_grad_()
+    (a * 5 + c * 7).sum().backward()
+    assert (a.grad.tolist(), c.grad.tolist()) == ([7, 7], [7, 7])
+
+
+# ---- how long it is kept -------------------------------------------------------------------------
+
+
+def test_a_loop_that_nobody_can_differentiate_keeps_nothing():
+    x = Tensor([1.0] * 1000).realize()
+    used = []
+    for _ in range(10):
+        x = (x * 1.5).realize()
+        gc.collect()
+        used.append(GlobalCounters.mem_used)
+    assert used[-1] == used[2]
+
+
+def test_the_input_of_what_is_kept_goes_with_its_last_user():
+    data = Tensor(np.ones(1000, np.float32)).realize()
+    scaled = (data / 255).realize()
+    memory = weakref.ref(buffer_of(data.uop.base))
+    del data
+    (Tensor([1.0]) + 1).realize()  # whatever is realized next tidies up
+    gc.collect()
+    assert memory() is None
+    np.testing.assert_allclose(scaled.numpy(), np.full(1000, 1 / 255), rtol=1e-6)
+
+
+def test_a_long_history_that_nobody_asked_for_is_let_go_and_says_so():
+    start = Tensor([1.0])
+    asked = Tensor([1.0], requires_grad=True)
+    x, y = start, asked
+    for _ in range(LONGEST_UNASKED + 50):
+        x, y = (x + 1).realize(), (y + 1).realize()
+    with pytest.raises(GradientError, match="requires_grad=True"):
+        x.sum().gradient(start)
+    other = Tensor([2.0])
+    assert (x * other).sum().gradient(other)[0].tolist() == [LONGEST_UNASKED + 51]
+    assert y.sum().gradient(asked)[0].tolist() == [1]
+
+
+def test_a_history_ends_with_its_value():
+    w = Tensor([1.0], requires_grad=True)
+    loss = (w * 3).exp().realize()
+    origin = weakref.ref(origin_of(loss.uop))
+    assert origin() is not None
+    del loss
+    gc.collect()
+    assert origin() is None
+
+
+def test_a_parameter_that_is_updated_begins_anew_each_time():
+    w = Tensor([3.0], requires_grad=True)
+    for _ in range(5):
+        w.grad = None
+        (w * w).sum().backward()
+        w.assign(w - 0.25 * w.grad).realize()
+        assert all(origin_of(u) is None for u in w.uop.toposort())
+    np.testing.assert_allclose(w.numpy(), [3 * 0.5**5])

@@ -1,0 +1,369 @@
+"""Memory changes in program order, a view is a view, and two Tensors are two Tensors.
+
+NumPy has the same rule, but for what is written down and not computed yet: that has the values of
+when it was written down.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import io
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+from tinyframe import GlobalCounters, Tensor, nn
+from tinyframe.device import OverwrittenError, buffer_of
+from tinyframe.errors import AssignError
+
+VALUES = {
+    "data": lambda: Tensor([1.0, 2.0, 3.0, 4.0]),
+    "memory": lambda: Tensor([1.0, 2.0, 3.0, 4.0]).realize(),
+    "lazy": lambda: Tensor([0.5, 1.0, 1.5, 2.0]) * 2,
+    "computed": lambda: (Tensor([0.5, 1.0, 1.5, 2.0]) * 2).realize(),
+    "constant": lambda: Tensor.ones(4) * Tensor([1.0, 2.0, 3.0, 4.0]),
+}
+every_value = pytest.mark.parametrize("make", VALUES.values(), ids=VALUES)
+
+
+# ---- two Tensors are two Tensors -----------------------------------------------------------------
+
+TWINS = {
+    "zeros": lambda: (Tensor.zeros(4).contiguous(), Tensor.zeros(4).contiguous()),
+    "clones": lambda: (lambda w: (w.clone(), w.clone()))(Tensor([1.0, 2.0, 3.0, 4.0]).realize()),
+    "alike": lambda: (lambda x: (x * 2, x * 2))(Tensor([1.0, 2.0, 3.0, 4.0]).realize()),
+    "constants": lambda: (Tensor.ones(4), Tensor.ones(4)),
+}
+
+
+@pytest.mark.parametrize("realized", [True, False])
+@pytest.mark.parametrize("make", TWINS.values(), ids=TWINS)
+def test_what_is_computed_alike_changes_apart(make, realized):
+    a, b = make()
+    if realized:
+        Tensor.realize(a, b)
+        assert a.uop is b.uop  # equal graphs are one node, and one BUFFER
+    expected = b.numpy()
+    a[0:2] = 99
+    b[3] = -1
+    np.testing.assert_array_equal(a.numpy(), [99, 99, *expected[2:]])
+    np.testing.assert_array_equal(b.numpy(), [*expected[:3], -1])
+    a.assign(a * 2).realize()
+    np.testing.assert_array_equal(b.numpy(), [*expected[:3], -1])
+
+
+SAME_VALUES = {
+    "flip": lambda t: t.flip(0).flip(0),
+    "flip of one": lambda t: t.reshape(1, 4).flip(0).reshape(4),
+    "sum over one": lambda t: t.reshape(4, 1).sum(1),
+    "power 1": lambda t: t**1,
+    "times 1": lambda t: t * 1,
+    "plus": lambda t: +t,
+    "roll": lambda t: t.roll(4, 0),
+    "repeat": lambda t: t.repeat(1),
+    "repeat_interleave": lambda t: t.repeat_interleave(1),
+    "cat": lambda t: Tensor.cat(t),
+    "stack": lambda t: Tensor.stack(t).reshape(4),
+    "pad": lambda t: t.pad(((0, 0),)),
+    "clone": lambda t: t.clone(),
+    "contiguous": lambda t: t.contiguous(),
+    "max over one": lambda t: t.reshape(4, 1).max(1),
+    "mean over one": lambda t: t.reshape(1, 4).mean(0),
+    "dropout": lambda t: t.dropout(0.5),
+    "clip": lambda t: t.clip(-100, 100),
+    "where": lambda t: Tensor.ones(4).bool().where(t, 0),
+    "replace": lambda t: Tensor.empty(4).replace(t),
+    "graph": lambda t: Tensor(t.uop),
+}
+
+
+@every_value
+@pytest.mark.parametrize("same", SAME_VALUES.values(), ids=SAME_VALUES)
+def test_what_is_computed_is_a_new_value_even_where_nothing_changes(make, same):
+    t = make()
+    other = same(t)
+    t[1] = 50
+    other[2] = 60
+    assert other.tolist() == [1, 2, 60, 4]
+    assert t.tolist() == [1, 50, 3, 4]
+    t.assign(t + 1)
+    other.assign(other * 2)
+    Tensor.realize(t, other)
+    assert other.tolist() == [2, 4, 120, 8]
+    assert t.tolist() == [2, 51, 4, 5]
+
+
+# ---- what was written down before a change -------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["before", "after", "with", "lazy"])
+def test_what_was_written_down_before_a_change_has_the_values_of_before(when):
+    a = Tensor([1.0, 2.0, 3.0]).realize()
+    b = a + 1
+    if when == "before":
+        b.realize()
+    a.assign(a * 2)
+    if when == "after":
+        a.realize()
+    if when == "with":
+        Tensor.realize(b, a)
+    assert b.tolist() == [2, 3, 4]
+    assert a.tolist() == [2, 4, 6]
+
+
+def test_a_swap_through_lazy_copies():
+    a, b = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0]).realize()
+    old_a, old_b = a + 0, b + 0
+    a.assign(old_b)
+    b.assign(old_a)
+    assert (a.tolist(), b.tolist()) == ([3, 4], [1, 2])
+    a[:], b[:] = b * 1, a * 1
+    assert (a.tolist(), b.tolist()) == ([1, 2], [3, 4])
+
+
+def test_a_sum_that_is_written_to_what_it_was_summed_from():
+    x = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
+    s = x.sum()
+    x[0] = s
+    assert s.item() == 10
+    assert x.tolist() == [10, 2, 3, 4]
+
+
+def test_a_reader_that_is_larger_than_the_memory_keeps_the_old_values():
+    a = Tensor([1.0, 2.0]).realize()
+    wide = a.reshape(2, 1).expand(2, 1000) * 2
+    GlobalCounters.reset()
+    a.assign(a + 1).realize()
+    assert GlobalCounters.kernel_count == 1  # `wide` is not computed for that
+    assert a.tolist() == [2, 3]
+    np.testing.assert_array_equal(wide.numpy(), np.float32([[2] * 1000, [4] * 1000]))
+
+
+def test_a_list_of_lazy_losses_keeps_one_number_for_each_step():
+    w = Tensor([1.0, 2.0, 3.0, 4.0] * 64).realize()
+    losses, used = [], []
+    for _ in range(6):
+        losses.append((w * w).sum())
+        w.assign(w * 0.5).realize()
+        gc.collect()
+        used.append(GlobalCounters.mem_used)
+    assert used[-1] - used[1] < 6 * 64
+    start = float((np.float32([1, 2, 3, 4] * 64) ** 2).sum())
+    assert [loss.item() for loss in losses] == [start * 0.25**n for n in range(6)]
+
+
+def test_in_place_where_nobody_needs_the_old_value():
+    x = Tensor([1.0, 2.0]).realize()
+    memory = buffer_of(x.uop.base)
+    old = x.uop.base
+    for _ in range(3):
+        GlobalCounters.reset()
+        x.assign(x + 1).realize()
+        assert GlobalCounters.kernel_count == 1
+        assert buffer_of(x.uop.base) is memory
+    twin = x * 1
+    x.assign(x + 1).realize()
+    assert buffer_of(x.uop.base) is not buffer_of(twin.realize().uop.base)
+    assert (x.tolist(), twin.tolist()) == ([5, 6], [4, 5])
+    with pytest.raises(OverwrittenError, match="gone"):
+        Tensor(old).numpy()
+
+
+def test_old_and_new_of_one_memory_in_one_result():
+    a = Tensor([1.0, 2.0, 3.0]).realize()
+    old = a.flip(0)
+    a.assign(a * 10)
+    both = old + a
+    a.assign(a + 1)
+    assert both.tolist() == [13, 22, 31]
+    assert a.tolist() == [11, 21, 31]
+
+
+# ---- a view is a view ----------------------------------------------------------------------------
+
+
+@every_value
+def test_views_see_changes_and_make_them(make):
+    a = make()
+    a[2:5].assign(Tensor([8.0, 9.0]))
+    assert a.tolist() == [1, 2, 8, 9]
+    v = a[:2]
+    v.assign(v * 2)
+    assert a.tolist() == [2, 4, 8, 9]
+    assert v.tolist() == [2, 4]
+    a.assign(a * 2)
+    assert v.tolist() == [4, 8]
+    a.reshape(2, 2)[1][0] = 7
+    assert a.tolist() == [4, 8, 7, 18]
+    square = a.reshape(2, 2)
+    a[0] = 9
+    assert square.tolist() == [[9, 8], [7, 18]]
+    square.T[1, 0] = -1
+    a[::-1][0] = -2
+    a.detach()[2] = -3
+    a[::2] += 1
+    assert a.tolist() == [10, -1, -2, -2]
+
+
+def test_a_change_through_a_view_is_not_lost_with_the_view():
+    r = Tensor([[1, 2, 3], [4, 5, 6]])
+    r[1][2] = 7
+    view = r[0]
+    view[1] = 9
+    view.assign(view + 1)
+    del view
+    gc.collect()
+    assert r.tolist() == [[2, 10, 4], [4, 5, 7]]
+    s = Tensor([1.0, 2.0]).realize()
+    s.reshape(2, 1).assign(Tensor([[3.0], [4.0]]))
+    gc.collect()
+    assert s.tolist() == [3, 4]
+
+
+def test_views_of_views():
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    t = Tensor(x.copy())
+    part, wanted = t[:, 1:].permute(2, 0, 1)[1:3], x[:, 1:].transpose(2, 0, 1)[1:3]
+    again, also = part.reshape(2, 4), wanted
+    part[0] = -1
+    wanted[0] = -1
+    again.assign(again * 3)
+    also *= 3
+    np.testing.assert_array_equal(t.numpy(), x)
+    np.testing.assert_array_equal(part.numpy(), wanted)
+
+
+@pytest.mark.parametrize("make", [
+    lambda t: t.expand(3, 4), lambda t: t.unfold(0, 2, 1), lambda t: t.broadcast_to(2, 4),
+])  # fmt: skip
+def test_what_shows_an_element_twice_cannot_be_written_to(make):
+    t = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
+    if not hasattr(Tensor, "broadcast_to"):
+        make = lambda t: t.expand(2, 4)  # noqa: E731
+    view = make(t)
+    with pytest.raises(AssignError, match="more than once"):
+        view.assign(view * 2)
+    t[0] = 7  # but it shows what changes
+    assert 7 in view.numpy()
+
+
+def test_views_under_no_grad_are_views():
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with Tensor.no_grad():
+        w[1:].assign(w[1:] * 2)
+        w.reshape(3, 1)[0] = 5
+    assert w.tolist() == [5, 4, 6]
+    assert w.requires_grad
+
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+@every_value
+def test_copy_shares_and_deepcopy_does_not(make):
+    t = make()
+    same, other = copy.copy(t), copy.deepcopy(t)
+    t[0] = 5
+    assert same.tolist() == [5, 2, 3, 4]
+    assert other.tolist() == [1, 2, 3, 4]
+    other[1] = 6
+    assert t.tolist() == [5, 2, 3, 4]
+
+
+def test_a_target_network_stays_where_it_was_copied():
+    model = nn.Linear(3, 2)
+    target = copy.deepcopy(model)
+    before = [p.numpy() for p in nn.state.get_parameters(target)]
+    optimizer = nn.optim.Adam(nn.state.get_parameters(model), lr=0.1)
+    x = Tensor([[1.0, 2.0, 3.0]])
+    for _ in range(2):
+        optimizer.zero_grad()
+        (model(x) - target(x) + 1).square().sum().backward()
+        optimizer.step()
+    for parameter, was in zip(nn.state.get_parameters(target), before, strict=True):
+        np.testing.assert_array_equal(parameter.numpy(), was)
+        assert parameter.grad is None or parameter.requires_grad
+    assert not np.array_equal(model.weight.numpy(), before[0])
+
+
+def test_a_copy_of_what_is_counted_is_a_number():
+    counter = Tensor([0.0]).realize()
+    counter += 1
+    seen = copy.deepcopy(counter)
+    assert [seen.item(), seen.item(), counter.item(), seen.item()] == [1, 1, 1, 1]
+
+
+def test_tensors_that_share_memory_share_it_in_a_copy():
+    t = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    pair = {"whole": t, "row": t[1], "turned": t.T, "alone": Tensor([7])}
+    for copied in (copy.deepcopy(pair), pickle.loads(pickle.dumps(pair))):
+        copied["row"][0] = 30
+        assert copied["whole"].tolist() == [[1, 2], [30, 4]]
+        assert copied["turned"].tolist() == [[1, 30], [2, 4]]
+        assert copied["alone"].tolist() == [7]
+    assert t.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "half", "bfloat16", "int64", "bool", "uint8"])
+def test_pickle_holds_the_values(dtype):
+    for t in (Tensor([0, 1, 2, 3]).cast(dtype), Tensor.full((2, 2), 1, dtype=dtype)):
+        again = pickle.loads(pickle.dumps(t))
+        assert (again.dtype, again.shape, again.tolist()) == (t.dtype, t.shape, t.tolist())
+
+
+def test_a_model_and_its_optimizer_go_on_from_a_pickle():
+    def steps(model, optimizer, count):
+        x = Tensor([[0.5, -1.0, 2.0]])
+        for _ in range(count):
+            optimizer.zero_grad()
+            model(x).square().sum().backward()
+            optimizer.step()
+        return [p.tolist() for p in nn.state.get_parameters(model)]
+
+    Tensor.manual_seed(3)
+    model = nn.Linear(3, 2)
+    optimizer = nn.optim.Adam(nn.state.get_parameters(model), lr=0.1)
+    steps(model, optimizer, 2)
+    file = io.BytesIO()
+    pickle.dump((model, optimizer), file)
+    expected = steps(model, optimizer, 3)
+    file.seek(0)
+    again, its_optimizer = pickle.load(file)
+    assert its_optimizer.params[0] is again.weight or its_optimizer.params[0] is again.bias
+    assert steps(again, its_optimizer, 3) == expected
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+
+def test_an_optimizer_step_costs_what_it_did():
+    Tensor.manual_seed(0)
+    w = Tensor.uniform(8, 8, requires_grad=True)
+    optimizer = nn.optim.SGD([w], lr=0.1, momentum=0.9)
+    x = Tensor.uniform(4, 8).realize()
+    counts, memories = [], []
+    for _ in range(4):
+        optimizer.zero_grad()
+        loss = (x @ w).square().mean()
+        loss.backward()
+        GlobalCounters.reset()
+        optimizer.step()
+        counts.append(GlobalCounters.kernel_count)
+        memories.append(buffer_of(w.uop.base))
+    assert counts[1:] == [counts[1]] * 3 and counts[1] <= 4
+    assert all(memory is memories[0] for memory in memories)
+
+
+def test_old_memory_goes_when_nobody_needs_it():
+    a = Tensor([1.0, 2.0]).realize()
+    twin = a * 1
+    memory = weakref.ref(buffer_of(a.uop.base))
+    twin.assign(twin + 1).realize()  # that of `a` stays with `a`
+    assert buffer_of(a.uop.base) is memory()
+    a.assign(Tensor([5.0, 6.0])).realize()
+    del a, twin
+    gc.collect()
+    assert memory() is None

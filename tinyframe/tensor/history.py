@@ -1,0 +1,201 @@
+"""History: what realized values were computed from, for gradients that are asked for later.
+
+Once a value has been realized, its node is a BUFFER, which says nothing of where the numbers came
+from. A gradient may still have to flow there:
+
+    loss = f(w)
+    print(loss.item())      # realizes it: loss.uop is a BUFFER
+    loss.backward()         # flows on through its history
+
+So the BUFFER's node keeps an Origin: the graph that was computed. Realizing changes when a value is
+computed, never what is differentiated.
+
+An Origin lives as long as the node of the value, and no longer than somebody can ask: while there
+is a Tensor below it that a gradient may be asked by (its `witness`). So a loop such as
+`x = (x * 2).realize()` keeps nothing of its earlier rounds. What a graph needs stays in memory with
+it, as in PyTorch: results that depend on parameters are best dropped, or computed under `no_grad()`
+where no gradient will be asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Iterable
+
+from tinyframe.dtype import dtypes
+from tinyframe.tensor.storage import Holder, Storage, holders_of
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
+STOPS = GroupOp.Comparison | {
+    Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
+}  # fmt: skip
+
+# A value that nobody has asked a gradient for yet (no Tensor below it says requires_grad=True) has
+# a history of at most so many realized values; of a longer one the beginning is let go. A loop that
+# only simulates would otherwise fill the memory.
+LONGEST_UNASKED = 100
+
+
+class Origin(Holder):
+    """The graph that a realized value was computed from.
+
+    witness: a Tensor's storage below it that a gradient may be asked by; without one nobody can
+    ask. depth: how many realized values follow each other in it. lost: where the graph has been let
+    go, those by whom a gradient can no longer be found.
+    """
+
+    __slots__ = ("depth", "lost", "value", "witness")
+
+    def __init__(self, value: UOp, graph: UOp, witness: Storage, depth: int) -> None:
+        super().__init__(graph)
+        self.value, self.depth = weakref.ref(value), depth
+        self.lost: list[weakref.ref[Storage]] = []
+        self._watch(witness)
+
+    def _watch(self, witness: Storage) -> None:
+        self.witness = weakref.ref(witness)
+        witness.on_end.append(functools.partial(_orphaned.append, weakref.ref(self)))
+
+    def let_go(self, lost: Iterable[Storage]) -> None:
+        """Forgets the graph, and remembers what cannot be found without it."""
+        self.lost = [weakref.ref(storage) for storage in lost]
+        self.uop = UOp(Ops.NOOP)
+
+    def replace_inside(self, graph: UOp) -> None:
+        """What lies below the value is known in another form now; the value itself stays what it
+        was computed as."""
+        self.uop = self.uop.replace(src=graph.src)
+
+
+_orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
+
+
+def origin_of(u: UOp) -> Origin | None:
+    """The history of a realized value."""
+    return u.__dict__.get("_origin")
+
+
+def sources(u: UOp) -> tuple[UOp, ...]:
+    """What a node is computed from: its sources, or for a realized value what it was made of."""
+    origin = origin_of(u)
+    return u.src if origin is None else () if origin.lost else (origin.uop,)
+
+
+def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """Notes what realized values were computed from, where a gradient may ask.
+
+    Returns `becomes` without views that gradients flow through: replacing what they are views of is
+    enough, and leaves the views on the way, at which a gradient may be wanted.
+    """
+    tidy()
+    witnesses = _witnesses(becomes)
+    memory = {old: new.base for old, new in becomes.items()}
+    kept = {
+        old: new
+        for old, new in becomes.items()
+        if old is old.base
+        or old not in witnesses
+        or new.base is not memory.get(old.base, old.base)
+    }
+    for old, new in kept.items():
+        if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now
+            new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
+        elif (witness := witnesses.get(old)) is not None and not _begins_anew(old):
+            depth = 1 + max(_depths_below(old), default=0)
+            new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
+            if depth > LONGEST_UNASKED and not witness.is_parameter:
+                origin.let_go(_targets_below(old))
+    return kept
+
+
+def _begins_anew(u: UOp) -> bool:
+    """Whether this is what a parameter has become by an assign."""
+    return u.base.op is Ops.ASSIGN and any(
+        isinstance(h, Storage) and h.is_parameter for h in holders_of(u)
+    )
+
+
+def _flows(u: UOp) -> bool:
+    return u.op not in STOPS and dtypes.is_float(u.dtype)
+
+
+def _asking(u: UOp) -> Storage | None:
+    """A Tensor's storage that means this node and that a gradient may be asked by: a parameter if
+    there is one."""
+    found = [h for h in holders_of(u) if isinstance(h, Storage) and h.asks]
+    return max(found, key=lambda storage: storage.is_parameter, default=None)
+
+
+def _witnesses(becomes: Iterable[UOp]) -> dict[UOp, Storage]:
+    """For each of these nodes below which a gradient may be asked by some Tensor, one such."""
+    below: dict[UOp, Storage] = {}  # or at the node itself
+    found: dict[UOp, Storage] = {}
+    wanted = set(becomes)
+    order = UOp(Ops.SINK, dtypes.void, tuple(wanted)).toposort(
+        gate=lambda u: u.op is Ops.SINK or _flows(u)
+    )
+    for u in order:
+        if u.op is Ops.SINK or not _flows(u):
+            continue
+        if (origin := origin_of(u)) is not None:
+            candidates = [_witness_of(origin)]
+        else:
+            candidates = [below.get(s) for s in u.src]
+        best = max(
+            (c for c in candidates if c is not None), key=lambda c: c.is_parameter, default=None
+        )
+        if best is not None and u in wanted:
+            found[u] = best
+        if best is None or not best.is_parameter:
+            own = _asking(u)
+            best = own if best is None or (own is not None and own.is_parameter) else best
+        if best is not None:
+            below[u] = best
+    return found
+
+
+def _witness_of(origin: Origin) -> Storage | None:
+    """One by which a gradient may still be asked through this history."""
+    if origin.lost:
+        return next((s for ref in origin.lost if (s := ref()) is not None), None)
+    return origin.witness()
+
+
+def _depths_below(u: UOp) -> Iterable[int]:
+    for s in u.toposort(gate=_flows):
+        if (origin := origin_of(s)) is not None and s is not u:
+            yield 0 if origin.lost else origin.depth
+
+
+def _targets_below(root: UOp) -> set[Storage]:
+    """All by which a gradient may be asked below a node, through histories too."""
+    found: set[Storage] = set()
+    seen, stack = {root}, [root]
+    while stack:
+        u = stack.pop()
+        found.update(h for h in holders_of(u) if isinstance(h, Storage) and h.asks)
+        if (origin := origin_of(u)) is not None:
+            found.update(s for ref in origin.lost if (s := ref()) is not None)
+        for s in sources(u) if _flows(u) else ():
+            if s not in seen:
+                seen.add(s)
+                stack.append(s)
+    return found
+
+
+def tidy() -> None:
+    """Lets go of the histories that nobody can ask for any more."""
+    while _orphaned:
+        origin = _orphaned.pop()()
+        if origin is None or origin.lost or origin.witness() is not None:
+            continue
+        if (value := origin.value()) is None:
+            continue
+        found = max(_targets_below(origin.uop), key=lambda s: s.is_parameter, default=None)
+        if found is None:
+            if origin_of(value) is origin:
+                del value.__dict__["_origin"]
+        else:
+            origin._watch(found)

@@ -1,0 +1,209 @@
+"""Storage: the value that a Tensor and its views share, and that changes when one is assigned to.
+
+A graph never changes, and a storage is a name for one:
+
+    x = Tensor([1, 2, 3])      a storage, and the graph of its values
+    v = x[1:]                  the same storage, seen through a SHRINK: a view
+    y = x + 1                  a storage of its own, whose graph contains the graph of x
+    v.assign(0)                x's storage now means another graph, which has 0 in these places
+
+So a change is seen by every view and by nothing that was written down before it: `y` still contains
+the graph that it was made of. That is the whole rule of memory in program order. Where the change
+can be made in the memory of the old value is a question of its own, and is answered when it is
+computed (`laziness.py`).
+
+A Holder is what means a graph: a storage, or the past of a value (`history.py`). Each node knows
+its holders, so that they can be told when it has been computed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tinyframe.device import Device, buffer_of
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# Movement from a storage's value to what a view shows of it: each step's op and argument.
+Path = tuple[tuple[Ops, Any], ...]
+
+
+class Holder:
+    """What means a graph. `uop` is that graph; a node's `holders_of` are found through it."""
+
+    __slots__ = ("__weakref__", "_uop")
+
+    def __init__(self, uop: UOp) -> None:
+        self._uop = uop
+        uop.__dict__.setdefault("_holders", {})[id(self)] = weakref.ref(self)
+
+    @property
+    def uop(self) -> UOp:
+        return self._uop
+
+    @uop.setter
+    def uop(self, uop: UOp) -> None:
+        if uop is not self._uop:
+            self._let_go()
+            self._uop = uop
+            uop.__dict__.setdefault("_holders", {})[id(self)] = weakref.ref(self)
+
+    def _let_go(self) -> None:
+        self._uop.__dict__.get("_holders", {}).pop(id(self), None)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_uop"):
+            self._let_go()
+
+
+def holders_of(uop: UOp) -> Iterator[Holder]:
+    """Who means this very graph."""
+    for ref in tuple(uop.__dict__.get("_holders", {}).values()):
+        if (holder := ref()) is not None:
+            yield holder
+
+
+class Storage(Holder):
+    """The value of a Tensor and its views.
+
+    asks: whether a gradient may be asked for by it. is_parameter: whether somebody has said so
+    (`requires_grad=True`); what is assigned to a parameter is a new beginning. former: what it
+    meant before it was assigned to, for results of then that are differentiated now. born: a number
+    that grows with each storage.
+    """
+
+    __slots__ = ("asks", "born", "former", "is_parameter", "on_end")
+    _count = itertools.count()
+
+    def __init__(self, uop: UOp, asks: bool = True, is_parameter: bool = False) -> None:
+        super().__init__(uop)
+        self.asks, self.is_parameter = asks, is_parameter
+        self.former: list[weakref.ref[UOp]] = []
+        self.born = next(Storage._count)
+        self.on_end: list[Callable[[], None]] = []
+
+    @staticmethod
+    def now() -> int:
+        """Storages made from now on have at least this number."""
+        return next(Storage._count)
+
+    def assign(self, uop: UOp) -> None:
+        """Means something else from now on."""
+        self.former = [ref for ref in self.former if ref() is not None]
+        self.former.append(weakref.ref(self.uop))
+        self.uop = uop
+
+    def __del__(self) -> None:
+        super().__del__()
+        for call in getattr(self, "on_end", ()):
+            call()
+
+    # ---- copies and files ------------------------------------------------------------------------
+
+    def __copy__(self) -> Storage:
+        return self  # copy.copy() of a Tensor is another Tensor of the same memory
+
+    def __deepcopy__(self, memo: dict) -> Storage:
+        """The same value in memory of its own."""
+        uop, base = self.in_memory()
+        if base is not None:
+            fresh = UOp.new_buffer(base.device, base.arg, base.dtype)
+            buffer_of(fresh).copyin(buffer_of(base).as_memoryview())
+            uop = uop.substitute({base: fresh})
+        return Storage(uop, self.asks, self.is_parameter)
+
+    def __reduce__(self) -> tuple:
+        uop, base = self.in_memory()
+        if base is None:
+            return _from_file, (uop, None, self.asks, self.is_parameter)
+        memory = base.device, base.arg, base.dtype, bytes(buffer_of(base).as_memoryview())
+        return _from_file, (path_between(base, uop), memory, self.asks, self.is_parameter)
+
+    def in_memory(self) -> tuple[UOp, UOp | None]:
+        """The graph once it has been computed, and the BUFFER with the values; None for a constant,
+        which needs none."""
+        from tinyframe.tensor.laziness import compute
+
+        compute([self], "copying a Tensor")
+        base = self.uop.base
+        return self.uop, base if base.op is Ops.BUFFER else None
+
+
+def _from_file(graph: Any, memory: tuple | None, asks: bool, is_parameter: bool) -> Storage:
+    """What __reduce__ wrote: the graph of a constant, or the contents of memory and how it is
+    seen."""
+    if memory is None:
+        return Storage(graph, asks, is_parameter)
+    device, size, dtype, data = memory
+    base = UOp.new_buffer(Device.canonicalize(device), size, dtype)
+    buffer_of(base).copyin(data)
+    return Storage(follow(graph, base), asks, is_parameter)
+
+
+# ---- views ---------------------------------------------------------------------------------------
+
+
+def path_between(root: UOp, view: UOp) -> Path:
+    """The steps from a value to a view of it."""
+    steps = []
+    while view is not root:
+        steps.append((view.op, view.arg))
+        view = view.src[0]
+    return tuple(reversed(steps))
+
+
+def follow(path: Path, root: UOp) -> UOp:
+    """The view that a path leads to."""
+    for op, arg in path:
+        root = UOp(op, root.dtype, (root,), arg)
+    return root
+
+
+# Movement that shows every element, and each once.
+_EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
+
+
+def shows_all(path: Path) -> bool:
+    """Whether a view shows every element of its storage exactly once."""
+    return all(op in _EVERY_ELEMENT for op, _ in path)
+
+
+def is_one_to_one(path: Path) -> bool:
+    """Whether a view shows each element at most once, and nothing else: it can be written to."""
+    return all(
+        op in _EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
+        for op, arg in path
+    )
+
+
+def _are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
+    """Whether no element is in two windows, as in t[::2]."""
+    return dilation * (size - 1) < stride
+
+
+def memory_of(uop: UOp) -> UOp | None:
+    """The state of memory, a BUFFER or an ASSIGN, that holds all elements of a value, each in a
+    place of its own, and nothing else; None for a value that is not in memory."""
+    state = uop
+    while state.op in _EVERY_ELEMENT or _is_front(state):
+        state = state.src[0]
+    if state.op is Ops.ASSIGN and state.src[1].op is not Ops.KERNEL:
+        return state if memory_of(state.src[0]) is not None else None
+    is_memory = state.op is Ops.BUFFER or state.op is Ops.ASSIGN
+    return state if is_memory and state.size == uop.size else None
+
+
+def _is_front(u: UOp) -> bool:
+    """The front of memory, as much of it as a symbolic size takes up."""
+    if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
+        return False
+    return isinstance(u.arg[0][0], int) and u.arg[0][0] == 0
+
+
+def state_under(target: UOp) -> UOp:
+    """What an ASSIGN to `target` overwrites: a BUFFER, or an earlier ASSIGN."""
+    while target.op in GroupOp.Movement or target.op is Ops.DETACH:
+        target = target.src[0]
+    return target
