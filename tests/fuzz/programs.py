@@ -20,6 +20,8 @@ import numpy as np
 from tests.reference import ALU
 from tinyframe.device import Buffer, buffer_of, set_buffer
 from tinyframe.dtype import DType, dtypes, to_np_dtype
+from tinyframe.engine.realize import run_schedule
+from tinyframe.schedule import create_schedule
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
@@ -223,9 +225,10 @@ def on_device(program: Program, device: str) -> tuple[list[UOp], dict[UOp, UOp]]
 def run(program: Program, device: str) -> tuple[list[np.ndarray], dict[UOp, np.ndarray]]:
     """The values of the roots, and what the buffers hold afterwards."""
     roots, fresh = on_device(program, device)
-    tensors = [Tensor._of(r) for r in roots]
-    Tensor.realize(*tensors)
-    results = [t.numpy() for t in tensors]
+    # The scheduler alone: a Tensor would first see to it that nobody else needs the old values.
+    items, becomes, values = create_schedule(UOp.sink(*roots))
+    run_schedule(items, values)
+    results = [Tensor._of(r.substitute(becomes)).numpy() for r in roots]
     return results, {b: buffer_of(new).numpy().copy() for b, new in fresh.items()}
 
 
@@ -234,6 +237,8 @@ def check(program: Program, device: str) -> None:
     results, memory = run(program, device)
     for n, (root, got) in enumerate(zip(program.roots, results, strict=True)):
         compare(got, program.values[root], root in program.inexact, f"root {n}")
+    if may_wait_for_itself(program):
+        return  # then some of it is made in new memory
     for b, expected in program.expected_memory().items():
         assigned = any(u.op is Ops.ASSIGN and u in program.inexact for u in program.values)
         compare(memory[b], expected, assigned, f"buffer {list(program.inputs).index(b)}")
@@ -707,7 +712,7 @@ def random_program(rng: Random, steps: int = 8, **options: bool) -> Program:
 
 def may_wait_for_itself(program: Program) -> bool:
     """Whether what must be stored may need memory as it was before an ASSIGN and as it is after, or
-    two ASSIGNs each the other's old memory. Such a program may be refused with a CycleError."""
+    two ASSIGNs each the other's old memory. Then one of them is made in new memory."""
     sink = UOp.sink(*program.roots)
     stored = {u for u in sink.toposort() if u.op in (Ops.ASSIGN, Ops.CONTIGUOUS)}
     reads: dict[UOp, set[UOp]] = {}

@@ -29,7 +29,7 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
 from tinyframe.nn.torch_file import torch_load
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.storage import memory_of
+from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import UOp
 
 __all__ = [

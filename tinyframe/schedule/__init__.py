@@ -19,13 +19,13 @@ from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.schedule.item import Kernel, ScheduleItem
-from tinyframe.schedule.kernels import CycleError, buffer_of_state
+from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
 from tinyframe.schedule.memory import share_memory
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
-__all__ = ["CycleError", "Kernel", "ScheduleItem", "create_schedule", "kernelize"]
+__all__ = ["Kernel", "ScheduleItem", "create_schedule", "kernelize"]
 
 # schedules kept; each holds its kernels' graphs
 CACHE_SIZE = 512

@@ -15,8 +15,8 @@ from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
-from tinyframe.uop.movement import memory_state
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.spec import spec_kernel, spec_tensor
 from tinyframe.uop.stages import staged
 
@@ -25,7 +25,14 @@ KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 
 
 class CycleError(RuntimeError):
-    """Kernels that wait for each other: an in-place change between two reads of the same memory."""
+    """Kernels that wait for each other in a circle, since memory is changed in place between reads.
+
+    stuck: the ASSIGNs among them, one of which has to write to new memory.
+    """
+
+    def __init__(self, stuck: list[UOp]) -> None:
+        super().__init__(f"{len(stuck)} changes in place wait for each other")
+        self.stuck = stuck
 
 
 @dataclass
@@ -46,7 +53,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     """Cuts the graph into kernels. Maps each stored node to `ASSIGN(BUFFER, KERNEL)`, reshaped.
 
     `new_buffer(device, size, dtype)` names new memory.
-    Raises CycleError where memory is changed in place between two uses that need each other.
+    A change in place whose old value is still needed after it is made in new memory.
     """
     stored_by_user = [
         u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)
@@ -64,6 +71,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     turned = _stored_turned(prepared, wanted)
     outputs = list(dict.fromkeys(turned.get(u.base, u.base) for u in wanted))
     one_by_one: set[UOp] = set()
+    apart: set[UOp] = set()  # the ASSIGNs whose old value is still needed: in new memory
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
         del order[UOp.sink(*outputs)]
@@ -71,11 +79,21 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         fusion = fuse(outputs, list(order), numbers, one_by_one)
         groups = [_lower_group(group, fusion, numbers) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
-        if not unsafe:
+        if unsafe:
+            outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
+            continue
+        try:
+            results = _link(groups, new_buffer)
             break
-        outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
+        except CycleError as cycle:
+            movable = [u for u in cycle.stuck if u not in apart]
+            everything = UOp.sink(*outputs, *replaced.values())
+            changed = in_new_memory(everything, {movable[-1]}, new_buffer)
+            apart = {changed[u] for u in (*apart, movable[-1])}
+            outputs = [changed[u] for u in outputs]
+            replaced = {old: changed[new] for old, new in replaced.items()}
+            one_by_one = {changed[u] for u in one_by_one}
 
-    results = _link(groups, new_buffer)
     for base, view in turned.items():
         results[base] = _turned_back(results[view], view)
     becomes = {}
@@ -139,14 +157,6 @@ def _copy_first(
         if u in unsafe or u in copies:
             copies.add(new)
     return [done[u] for u in outputs], {old: done[new] for old, new in replaced.items()}
-
-
-def assigned_state(u: UOp) -> UOp:
-    """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
-    u = u.src[0]
-    while u.op in GroupOp.Movement:
-        u = u.src[0]
-    return u
 
 
 def assigned_view(u: UOp) -> UOp:
@@ -274,9 +284,10 @@ def _running_order(groups: list[Lowered]) -> list[int]:
             if not waiting[f]:
                 ready.append(f)
     if len(order) < len(groups):
-        raise CycleError(
-            "cycle: a tensor is changed in place while a result that is not realized "
-            "yet still needs both its old and its new value; realize() that result "
-            "before the assign"
-        )
+        # Each that waits does so for another that waits; going from one to the next closes a circle.
+        path = [next(n for n in waiting if waiting[n])]
+        while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
+            path.append(n)
+        circle = [groups[n] for n in path[path.index(n) :]]
+        raise CycleError([v for g in circle for v in g.outputs if v.op is Ops.ASSIGN])
     return order

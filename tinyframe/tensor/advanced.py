@@ -26,7 +26,8 @@ from tinyframe.tensor.gathering import Gathering
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.recording import is_recording
-from tinyframe.tensor.storage import is_one_to_one, memory_of
+from tinyframe.tensor.storage import is_one_to_one
+from tinyframe.uop.movement import memory_of
 from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T", bound=TensorBase)

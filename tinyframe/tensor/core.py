@@ -71,12 +71,12 @@ from tinyframe.tensor.storage import (
     follow,
     holders_of,
     is_one_to_one,
-    memory_of,
     shows_all,
 )
 from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
+from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 

@@ -26,7 +26,8 @@ from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
-from tinyframe.tensor.storage import Holder, Storage, holders_of, memory_of, state_under
+from tinyframe.tensor.storage import Holder, Storage, holders_of
+from tinyframe.uop.movement import assigned_state, in_new_memory
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Placed:
         self.apart = {assign for _, *others in self.states.values() for assign in others}
         self.apart |= {assign for state in needed for assign in self.states[state]}
         if self.apart:
-            self.changed = _in_new_memory(UOp.sink(*self.roots), self.apart)
+            self.changed = in_new_memory(UOp.sink(*self.roots), self.apart, UOp.new_buffer)
             self.roots = [self.changed[root] for root in self.roots]
 
     def _look_at_graph(self) -> None:
@@ -115,7 +116,7 @@ class Placed:
         self.states = {}
         for u in self.graph:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
-                self.states.setdefault(state_under(u.src[0]), []).append(u)
+                self.states.setdefault(assigned_state(u), []).append(u)
 
     def _readers(self) -> tuple[list[UOp], set[UOp]]:
         """The values not computed yet that read what is overwritten, and are to be computed in the
@@ -156,17 +157,16 @@ class Placed:
 
     def moved_on(self, becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
         """The same with new nodes for what was changed in place: they take over the memory."""
-        in_place = [
-            assign
-            for assigns in self.states.values()
-            for assign in assigns
-            if assign not in self.apart
-        ]
-        # a state between two changes is nobody's any more
-        passed = {state_under(assign.src[0]) for assign in in_place}
-        scheduled = [self.changed.get(assign, assign) for assign in in_place]
-        written = {_buffer_under(assign) for assign in scheduled}
-        fresh = {u: take_over(u) for u in self.graph if u in written}
+        graph_buffers = {u for u in self.graph if u.op is Ops.BUFFER}
+        passed: set[UOp] = set()  # a state between two changes is nobody's any more
+        fresh: dict[UOp, UOp] = {}
+        for state, assigns in self.states.items():
+            for assign in assigns:
+                if assign not in self.apart:
+                    passed.add(state)
+                    base = becomes[assign].base
+                    if base in graph_buffers and base not in fresh:
+                        fresh[base] = take_over(base)
         return {
             old: new.substitute({new.base: fresh[new.base]}) if new.base in fresh else new
             for old, new in becomes.items()
@@ -177,34 +177,9 @@ class Placed:
 def _overwrites(u: UOp, states: set[UOp]) -> bool:
     """Whether computing `u` would itself change one of these states."""
     return any(
-        s.op is Ops.ASSIGN and state_under(s.src[0]) in states
+        s.op is Ops.ASSIGN and assigned_state(s) in states
         for s in u.toposort(gate=lambda s: s not in states)
     )
-
-
-def _buffer_under(state: UOp) -> UOp:
-    while state.op is not Ops.BUFFER:
-        state = state.src[0]
-    return state
-
-
-def _in_new_memory(sink: UOp, assigns: set[UOp]) -> dict[UOp, UOp]:
-    """Every node of a graph, with some of its ASSIGNs writing to new memory."""
-    done: dict[UOp, UOp] = {}
-    for u in sink.toposort():
-        src = tuple([done[s] for s in u.src])
-        new = u if src == u.src else u.replace(src=src)
-        if u in assigns:
-            state = state_under(new.src[0])
-            memory: UOp = UOp.new_buffer(state.device, state.size, state.dtype)
-            if len(src) == 3 or memory_of(src[0]) is None:  # the rest stays as it is
-                memory = memory.assign(state.reshape((state.size,))).reshape(state.shape)
-            else:
-                memory = memory.reshape(state.shape)
-            target = [s.substitute({state: memory}) for s in (src[0], *src[2:])]
-            new = new.replace(src=(target[0], src[1], *target[1:]))
-        done[u] = new
-    return done
 
 
 def update_holders(becomes: dict[UOp, UOp]) -> None:

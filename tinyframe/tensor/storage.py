@@ -24,7 +24,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.movement import EVERY_ELEMENT
+from tinyframe.uop.node import Ops, UOp
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
 Path = tuple[tuple[Ops, Any], ...]
@@ -161,19 +162,15 @@ def follow(path: Path, root: UOp) -> UOp:
     return root
 
 
-# Movement that shows every element, and each once.
-_EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
-
-
 def shows_all(path: Path) -> bool:
     """Whether a view shows every element of its storage exactly once."""
-    return all(op in _EVERY_ELEMENT for op, _ in path)
+    return all(op in EVERY_ELEMENT for op, _ in path)
 
 
 def is_one_to_one(path: Path) -> bool:
     """Whether a view shows each element at most once, and nothing else: it can be written to."""
     return all(
-        op in _EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
+        op in EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
         for op, arg in path
     )
 
@@ -181,29 +178,3 @@ def is_one_to_one(path: Path) -> bool:
 def _are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
     """Whether no element is in two windows, as in t[::2]."""
     return dilation * (size - 1) < stride
-
-
-def memory_of(uop: UOp) -> UOp | None:
-    """The state of memory, a BUFFER or an ASSIGN, that holds all elements of a value, each in a
-    place of its own, and nothing else; None for a value that is not in memory."""
-    state = uop
-    while state.op in _EVERY_ELEMENT or _is_front(state):
-        state = state.src[0]
-    if state.op is Ops.ASSIGN and state.src[1].op is not Ops.KERNEL:
-        return state if memory_of(state.src[0]) is not None else None
-    is_memory = state.op is Ops.BUFFER or state.op is Ops.ASSIGN
-    return state if is_memory and state.size == uop.size else None
-
-
-def _is_front(u: UOp) -> bool:
-    """The front of memory, as much of it as a symbolic size takes up."""
-    if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
-        return False
-    return isinstance(u.arg[0][0], int) and u.arg[0][0] == 0
-
-
-def state_under(target: UOp) -> UOp:
-    """What an ASSIGN to `target` overwrites: a BUFFER, or an earlier ASSIGN."""
-    while target.op in GroupOp.Movement or target.op is Ops.DETACH:
-        target = target.src[0]
-    return target

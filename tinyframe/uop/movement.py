@@ -9,10 +9,10 @@ at `(i, j)` is the source's element at `(j, i)`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import GroupOp, Ops, UOp, plain
 
 Indices = tuple[UOp, ...]
@@ -23,6 +23,57 @@ def memory_state(u: UOp) -> UOp:
     while u.op is Ops.RESHAPE:
         u = u.src[0]
     return u
+
+
+# What shows every element of its source, and each once.
+EVERY_ELEMENT = {Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.DETACH}
+
+
+def memory_of(u: UOp) -> UOp | None:
+    """The state of memory, a BUFFER or an ASSIGN, that holds all elements of a value, each in a
+    place of its own, and nothing else; None for a value that is not in memory."""
+    state = u
+    while state.op in EVERY_ELEMENT or _is_front(state):
+        state = state.src[0]
+    if state.op is Ops.ASSIGN and state.src[1].op is not Ops.KERNEL:
+        return state if memory_of(state.src[0]) is not None else None
+    return state if state.op in (Ops.BUFFER, Ops.ASSIGN) and state.size == u.size else None
+
+
+def _is_front(u: UOp) -> bool:
+    """The front of memory, as much of it as a symbolic size takes up."""
+    if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
+        return False
+    return isinstance(u.arg[0][0], int) and u.arg[0][0] == 0
+
+
+def assigned_state(assign: UOp) -> UOp:
+    """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
+    u = assign.src[0]
+    while u.op in GroupOp.Movement or u.op is Ops.DETACH:
+        u = u.src[0]
+    return u
+
+
+def in_new_memory(
+    graph: UOp, assigns: Collection[UOp], new_buffer: Callable[[str, int, DType], UOp]
+) -> dict[UOp, UOp]:
+    """Every node of a graph, with some of its ASSIGNs writing to new memory: what they would have
+    overwritten stays. Where one writes to a part only, the rest is copied there first."""
+    done: dict[UOp, UOp] = {}
+    for u in graph.toposort():
+        src = tuple([done[s] for s in u.src])
+        new = u if src == u.src else u.replace(src=src)
+        if u in assigns:
+            state = assigned_state(new)
+            memory = new_buffer(state.device, state.size, state.dtype)  # type: ignore[arg-type]
+            if len(src) == 3 or memory_of(src[0]) is None:
+                memory = memory.assign(state.reshape((state.size,)))
+            memory = memory.reshape(state.shape)
+            target, *view = [s.substitute({state: memory}) for s in (src[0], *src[2:])]
+            new = new.replace(src=(target, src[1], *view))
+        done[u] = new
+    return done
 
 
 # ---- shapes -----------------------------------------------------------------------------------
