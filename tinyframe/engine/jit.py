@@ -10,21 +10,27 @@ The first call runs as always. The second runs too, and what it launches is reco
 call on the recorded kernels are launched on the new inputs, and the Python body is not run any
 more: whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
 
-What may change from call to call is what is passed in: Tensors (of the same shape, dtype, device
-and view) and bound Variables. Everything else is part of what was captured.
+What may change from call to call is what is passed in, Tensors (of the same shape, dtype, device
+and view) and bound Variables, and the values of the Tensors that the function uses without being
+given them: parameters, running statistics, a learning rate. Each replay finds them where they are
+now, and changes them as the call would. Any other argument has to be the same in each call.
 """
 
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
+import numpy as np
+
 from tinyframe.device import Buffer, buffer_of
+from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
 from tinyframe.settings import settings
-from tinyframe.uop.movement import memory_state
+from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -34,14 +40,12 @@ if TYPE_CHECKING:
     from tinyframe.engine.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
     from tinyframe.tensor.base import TensorBase
+    from tinyframe.tensor.storage import Path, Storage
+
+__all__ = ["JitError", "TinyJit"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-
-
-class JitError(RuntimeError):
-    """A call that a captured function cannot answer; the message says what differs and what to
-    do."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,15 @@ class Signature:
 
 
 @dataclass(frozen=True)
+class Given:
+    """The arguments of a call, taken apart."""
+
+    layout: list[Any]  # how they are nested, and of what types they are
+    tensors: list[TensorBase]
+    values: list[Any]  # all others but Variables
+
+
+@dataclass(frozen=True)
 class Usual:
     """The usual call, told from others at a glance: Tensors that lie in memory as they are, and no
     Variables. Whatever differs from it is looked at closely."""
@@ -66,30 +79,44 @@ class Usual:
     seen: list[weakref.ref[UOp]]  # the last call's graphs: what is given again is known already
 
     @staticmethod
-    def of(args: tuple, kwargs: Mapping[str, Any]) -> Usual | None:
-        layout, tensors = _layout(args, kwargs)
-        graphs = [tensor.uop for tensor in tensors]
+    def of(given: Given) -> Usual | None:
+        graphs = [tensor.uop for tensor in given.tensors]
         memories = [_memory_as_it_lies(uop) for uop in graphs]
-        if None in memories or UOp in layout or any(uop.unknowns for uop in graphs):
+        if None in memories or UOp in given.layout or any(uop.unknowns for uop in graphs):
             return None
         captured = [buffer_of(uop.base) for uop in graphs]
-        return Usual(layout, memories, captured, [weakref.ref(uop) for uop in graphs])
+        return Usual(given.layout, memories, captured, [weakref.ref(uop) for uop in graphs])
 
-    def replaced(self, args: tuple, kwargs: Mapping[str, Any]) -> dict[Buffer, Buffer] | None:
+    def replaced(self, given: Given) -> dict[Buffer, Buffer] | None:
         """What takes the place of the captured buffers; None where this call needs a closer
         look."""
-        layout, tensors = _layout(args, kwargs)
-        if layout != self.layout:
+        if given.layout != self.layout:
             return None
-        replaced: dict[Buffer, Buffer] = {}
-        for n, tensor in enumerate(tensors):
+        replaced = {}
+        for n, tensor in enumerate(given.tensors):
             uop = tensor.uop
             if self.seen[n]() is not uop:
                 if _memory_as_it_lies(uop) != self.memories[n]:
                     return None
                 self.seen[n] = weakref.ref(uop)
             replaced[self.captured[n]] = buffer_of(memory_state(uop))
-        return replaced if len(set(replaced.values())) == len(tensors) else None
+        return replaced if len(set(replaced.values())) == len(given.tensors) else None
+
+
+@dataclass
+class State:
+    """Memory of a Tensor that the function uses without being given it.
+
+    view: its graph when it was captured, the buffer made anonymous. captured: the Buffer that the
+    kernels were recorded with. is_written: whether they change it.
+    """
+
+    storage: weakref.ref[Storage]
+    view: UOp
+    captured: Buffer
+    is_written: bool
+    seen: weakref.ref[UOp]  # the graph of the last call, and its BUFFER
+    memory: UOp
 
 
 @dataclass
@@ -99,16 +126,19 @@ class Captured:
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    inputs: list[tuple[Signature, Buffer]] = field(default_factory=list)
+    inputs: list[tuple[Signature, UOp, Buffer]] = field(default_factory=list)
     usual: Usual | None = None
+    values: list[Any] = field(default_factory=list)  # the arguments that have to be the same
+    training: bool = False
     variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
     sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
-    # memory that numbers for random() are read from, and how many counters each call takes
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-    result: Any = None  # the returned structure, with graphs in place of Tensors
-    made: list[UOp] = field(
-        default_factory=list
-    )  # buffers that each replay makes anew for its results
+    states: list[State] = field(default_factory=list)
+    # what storages mean after a call, where that is memory which each replay makes anew
+    after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
+    result: Any = None  # the returned structure, with Returned in place of Tensors
+    # buffers that each replay makes anew for its results
+    made: list[tuple[UOp, Buffer]] = field(default_factory=list)
 
     @property
     def items(self) -> list[ScheduleItem]:
@@ -124,40 +154,30 @@ class Captured:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.inputs)} inputs>"
 
 
-_capturing: list[Captured] = []  # the call that is being captured now, if any
+@dataclass(frozen=True, eq=False)
+class Returned:
+    """A Tensor in a result: a value (`uop`), or a view of an argument or of another storage."""
 
-
-def is_capturing() -> bool:
-    return bool(_capturing)
-
-
-def needs_value(what: str) -> None:
-    """Raises JitError while a function is captured: a Python value would be frozen into it."""
-    if _capturing:
-        raise JitError(
-            f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
-            "Return the Tensor and read it outside"
-        )
-
-
-def refill_at_replay(buffer: Buffer, refill: Callable[[Buffer], None]) -> None:
-    """Memory that a captured call reads and every replay has to fill anew (the state of random
-    numbers)."""
-    for captured in _capturing:
-        captured.random.append((buffer, refill))
+    uop: UOp
+    requires_grad: bool | None
+    argument: int | None = None
+    storage: Storage | None = None
+    path: Path = ()
 
 
 class TinyJit(Generic[P, Result]):
-    """A decorator for functions and methods of Tensors; a method's capture is shared by all
-    instances.
+    """A decorator for functions and methods of Tensors; a method is captured for each instance.
 
     cnt: calls so far. captured: what was recorded, from the second call on. reset(): forget it.
-    Raises JitError where a call does not fit what was captured, and where nothing can be.
+    Calls from several threads wait for each other. Raises JitError where a call does not fit what
+    was captured, and where nothing can be.
     """
 
     def __init__(self, fxn: Callable[P, Result], prune: bool = False):
         self.fxn, self.prune = fxn, prune
         functools.update_wrapper(self, fxn)
+        self._lock = threading.RLock()
+        self._instances: dict[int, tuple[Any, TinyJit]] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -167,78 +187,165 @@ class TinyJit(Generic[P, Result]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = functools.partial(self.__call__, instance)
-        bound.reset, bound.jit = self.reset, self  # type: ignore[attr-defined]
+        jit = self._of_instance(instance)
+        bound = functools.partial(jit.__call__, instance)
+        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
         return bound
 
+    def _of_instance(self, instance: Any) -> TinyJit:
+        """The TinyJit of one instance, which goes when that does."""
+        key, found = id(instance), self._instances.get(id(instance))
+        if found is None:
+            try:
+                kept: Any = weakref.ref(instance, lambda _: self._instances.pop(key, None))
+            except TypeError:  # what cannot be referred to weakly is kept
+                kept = instance
+            found = self._instances[key] = kept, TinyJit(self.fxn, self.prune)
+        return found[1]
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        if _capturing:
+        if capture_now() is not None:
             raise JitError(
                 f"{self._name()} is called while another TinyJit is captured: only the outer one "
                 "can be replayed, so leave the inner one out"
             )
-        if not settings.JIT or self.cnt == 0:
-            result = self.fxn(*args, **kwargs)
-            _realize(result, [])
-        elif self.captured is None:
-            result = self._capture(args, kwargs)
-        else:
-            result = self._replay(self.captured, args, kwargs)
-        self.cnt += 1
+        with self._lock:
+            if not settings.JIT or self.cnt == 0:
+                from tinyframe.tensor.laziness import compute
+
+                result = self.fxn(*args, **kwargs)
+                compute(_storages(result))
+            elif self.captured is None:
+                result = self._capture(args, kwargs)
+            else:
+                result = self._replay(self.captured, args, kwargs)
+            self.cnt += 1
         return result
 
     def _name(self) -> str:
         return getattr(self.fxn, "__qualname__", repr(self.fxn))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Memory, kernels and a lock are of this process: a copy captures for itself.
+        kept = {n: v for n, v in vars(self).items() if n not in ("_lock", "_instances")}
+        return kept | {"cnt": 0, "captured": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock, self._instances = threading.RLock(), {}
+
     # ---- capturing ------------------------------------------------------------------------------
 
     def _capture(self, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import record_runs
+        from tinyframe.tensor.laziness import compute
+        from tinyframe.tensor.storage import Storage
 
         captured = Captured()
+        given = _taken_apart(args, kwargs)
         tensors = self._tensors(args, kwargs)
         captured.variables = set(_bound_in(args, kwargs))
         captured.sizes = _sizes(args, kwargs)
-        captured.usual = Usual.of(args, kwargs)
+        captured.usual = Usual.of(given)
+        captured.values, captured.training = self._frozen(args, kwargs), _tensor_class().training
         for place, tensor in tensors:
-            buffer = buffer_of(_buffer_under(tensor.uop))
-            if twin := next((s.place for s, b in captured.inputs if b is buffer), None):
+            _separate(tensor._storage)
+            base = base_of(tensor.uop)
+            if twin := next((s.place for s, b, _ in captured.inputs if b is base), None):
                 raise JitError(
                     f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
                     "tell which of them a kernel means. Pass it once, or a clone()"
                 )
-            captured.inputs.append((_signature(place, tensor), buffer))
+            captured.inputs.append((_signature(place, tensor.uop), base, buffer_of(base)))
+        arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
+        capture = Capture(Storage.now(), random=captured.random)
+        _note_owners(capture, arguments)
         started = UOp.unique().arg
-        earlier = set(_pending_assigns())
-        _capturing.append(captured)
-        try:
-            with record_runs() as captured.runs:
-                result = self.fxn(*args, **kwargs)
-                # what was assigned but not realized (running statistics, say) belongs to the call
-                _realize(result, [t for a, t in _pending_assigns().items() if a not in earlier])
-        finally:
-            _capturing.pop()
-        if not captured.items:
+        with record_runs() as captured.runs, capturing(capture):
+            result = self.fxn(*args, **kwargs)
+            # what was assigned but not realized (running statistics, say) belongs to the call
+            compute([*_storages(result), *capture.changed, *_born(capture)])
+        captured.result = _map(result, lambda t: _returned(t, arguments, capture.started))
+        if not captured.items and not _leaves(captured.result):
             raise JitError(
                 f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
                 "something from the Tensors that it is given"
             )
-        captured.result = _map(result, lambda tensor: tensor.uop)
-        written = {buffer for item in captured.items for buffer in item.bufs}
-        for uop in _leaves(captured.result):
-            base = _buffer_under(uop)
-            if base.op is Ops.BUFFER and base.src[0].arg >= started and buffer_of(base) in written:
-                captured.made.append(base)
-        captured.made = list(dict.fromkeys(captured.made))
+        if (twins := _shared(capture, captured.items)) is not None:
+            # kernels cannot tell two Tensors in one memory from each other: apart, then again
+            for storage in twins[1:]:
+                _separate(storage)
+            return result
+        self._note_memory(captured, capture, started, set(_storages(result)))
         self.captured = captured
         return result
+
+    def _note_memory(
+        self, captured: Captured, capture: Capture, started: int, results: set[Storage]
+    ) -> None:
+        """What of the memory that kernels use is a result, and what belongs to a Tensor.
+
+        results: the storages of what the call returned.
+        """
+        used = {buffer for item in captured.items for buffer in item.bufs}
+        written = {item.bufs[n] for item in captured.items for n in _written(item)}
+        inputs = {buffer for _, _, buffer in captured.inputs}
+        left = [storage for storage in _born(capture) if storage not in results]
+
+        made: dict[UOp, Buffer] = {}
+        for uop in [r.uop for r in _leaves(captured.result)] + [s.uop for s in capture.changed]:
+            base = base_of(uop)
+            is_new = base.op is Ops.BUFFER and base.src[0].arg >= started
+            if is_new and buffer_of(base) in used and buffer_of(base) not in capture.owners:
+                made[base] = buffer_of(base)
+        captured.made = list(made.items())
+        for storage in [*capture.changed, *left]:
+            if base_of(storage.uop) in made:
+                captured.after.append((weakref.ref(storage), storage.uop))
+
+        def add(storage: Storage, uop: UOp, buffer: Buffer, is_written: bool) -> None:
+            ref, seen = weakref.ref(storage), weakref.ref(uop)
+            base = base_of(uop)
+            captured.states.append(State(ref, _anonymous(uop), buffer, is_written, seen, base))
+
+        for buffer in used - inputs:
+            for ref, uop in capture.owners.get(buffer, ()):
+                if (owner := ref()) is None:
+                    raise JitError(
+                        f"{self._name()} puts another Tensor in the place of one that it uses, of "
+                        f"{buffer.size} elements of {buffer.dtype}: a replay runs no Python, and "
+                        "could not do that. Write into the Tensor instead, with assign()"
+                    )
+                base = base_of(owner.uop)
+                if base not in made:
+                    add(owner, owner.uop, buffer, buffer in written)
+                else:  # it moves to new memory with each call
+                    add(owner, uop, buffer, False)
+        for storage in left:
+            base = base_of(storage.uop)
+            if base.op is Ops.BUFFER and base not in made and buffer_of(base) in written:
+                add(storage, storage.uop, buffer_of(base), True)
+
+    def _frozen(self, args: Any, kwargs: Any) -> list[Any]:
+        """The arguments that are no Tensors; JitError for those whose contents may change."""
+        frozen = []
+        for place, value in _walk(args, kwargs):
+            if _is_tensor(value) or isinstance(value, UOp):
+                continue
+            if isinstance(value, (np.ndarray, bytearray)):
+                raise JitError(
+                    f"{self._name()}: {place} is a {type(value).__name__}, which would be frozen "
+                    "at what it holds in this call; pass a Tensor"
+                )
+            frozen.append(_Frozen.of(place, value))
+        return frozen
 
     def _tensors(self, args: Any, kwargs: Any) -> list[tuple[str, TensorBase]]:
         """The Tensors among the arguments, in memory, by place."""
         tensors = [(place, value) for place, value in _walk(args, kwargs) if _is_tensor(value)]
         for place, tensor in tensors:
             tensor.realize()
-            if _buffer_under(tensor.uop).op is not Ops.BUFFER:
+            if base_of(tensor.uop).op is not Ops.BUFFER:
                 raise JitError(
                     f"{self._name()}: {place} is a constant, which has no memory that a replay "
                     "could read anew; make it contiguous() first, or create it inside"
@@ -248,38 +355,99 @@ class TinyJit(Generic[P, Result]):
     # ---- replaying ------------------------------------------------------------------------------
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
-        bound: dict[UOp, UOp] = {}
-        replaced = captured.usual.replaced(args, kwargs) if captured.usual is not None else None
-        if replaced is None:
-            replaced, bound = self._looked_at(captured, args, kwargs)
-        fresh: dict[UOp, UOp] = {}
-        for base in captured.made:
-            new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
-            replaced[buffer_of(base)] = buffer_of(new)
-            fresh[base] = new
-        for buffer, refill in captured.random:
-            refill(buffer)
-        if not captured.replays:
-            from tinyframe.engine.replay import Replay
+        from tinyframe.engine.realize import running
 
-            captured.replays = [(Replay(items), was) for items, was in _joined(captured.runs)]
-        for replay, var_vals in captured.replays:
-            if bound:
-                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-            replay(replaced, var_vals)
+        given = _taken_apart(args, kwargs)
+        self._check_values(captured, given.values)
+        with running:
+            bound: dict[UOp, UOp] = {}
+            replaced = captured.usual.replaced(given) if captured.usual is not None else None
+            if replaced is None:
+                replaced, bound = self._looked_at(captured, args, kwargs)
+            for state in captured.states:
+                replaced[state.captured] = self._memory_of(state)
+            fresh: dict[UOp, UOp] = {}
+            for base, buffer in captured.made:
+                new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
+                replaced[buffer] = buffer_of(new)
+                fresh[base] = new
+            for buffer, refill in captured.random:
+                refill(buffer)
+            if not captured.replays:
+                from tinyframe.engine.replay import Replay
+
+                runs = _joined(captured.runs) if captured.items else ()
+                captured.replays = [(Replay(items), was) for items, was in runs]
+            for replay, var_vals in captured.replays:
+                if bound:
+                    var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
+                replay(replaced, var_vals)
+            for ref, uop in captured.after:
+                if (storage := ref()) is not None:
+                    storage.uop = uop.substitute(fresh)
+        return _map(captured.result, self._maker(captured, given, fresh, bound), Returned)
+
+    def _maker(
+        self, captured: Captured, given: Given, fresh: dict[UOp, UOp], bound: dict[UOp, UOp]
+    ) -> Callable[[Returned], TensorBase]:
+        """What makes the Tensors of a result."""
         tensor_class = _tensor_class()
+        now = dict(fresh)
+        for (_, base, _), tensor in zip(captured.inputs, given.tensors, strict=True):
+            now[base] = base_of(tensor.uop)
 
-        def result(uop: UOp) -> TensorBase:
-            new = fresh.get(memory_state(uop))
+        def result(returned: Returned) -> TensorBase:
+            uop, asks = returned.uop, returned.requires_grad
+            if returned.argument is not None:
+                storage = given.tensors[returned.argument]._storage
+                return tensor_class._seeing(storage, returned.path, asks)
+            if returned.storage is not None:
+                return tensor_class._seeing(returned.storage, returned.path, asks)
+            new = now.get(memory_state(uop))
             if new is None or uop.unknowns:
                 rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-                changed = fresh | rebound
-                return tensor_class._of(uop.substitute(changed) if changed else uop)
-            if uop in fresh:
-                return tensor_class._of(new)
-            return tensor_class._of(UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape))
+                return tensor_class._of(uop.substitute(now | rebound), asks)
+            if uop in now:
+                return tensor_class._of(new, asks)
+            return tensor_class._of(UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape), asks)
 
-        return _map(captured.result, result, UOp)
+        return result
+
+    def _check_values(self, captured: Captured, values: list[Any]) -> None:
+        """JitError where an argument that is no Tensor is not what was captured."""
+        if len(values) == len(captured.values):
+            for was, value in zip(captured.values, values, strict=True):
+                if not was.is_same(value):
+                    self._refuse(
+                        f"{was.place} was captured as {was.text()}, and is {value!r} now; what is "
+                        "no Tensor is frozen at what it was. Pass a Tensor, or a bound Variable"
+                    )
+        if _tensor_class().training is not captured.training:
+            self._refuse(
+                f"it was captured with Tensor.training {captured.training}, and is called with "
+                f"{not captured.training}"
+            )
+
+    def _memory_of(self, state: State) -> Buffer:
+        """Where the values of a Tensor that the function uses are now; where they are going to be
+        changed, in memory that nobody else needs."""
+        from tinyframe.tensor.laziness import compute, is_alone, make_alone
+
+        if (storage := state.storage()) is None:
+            return state.captured
+        if state.seen() is not storage.uop:
+            compute([storage])
+            base = base_of(storage.uop)
+            if base.op is not Ops.BUFFER or _anonymous(storage.uop) is not state.view:
+                self._refuse(
+                    f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in "
+                    "memory in another way than when it was captured"
+                )
+            state.seen, state.memory = weakref.ref(storage.uop), base
+        if state.is_written and not is_alone(storage):
+            make_alone(storage)
+            state.seen, state.memory = weakref.ref(storage.uop), base_of(storage.uop)
+        return buffer_of(state.memory)
 
     def _looked_at(
         self, captured: Captured, args: Any, kwargs: Any
@@ -290,24 +458,24 @@ class TinyJit(Generic[P, Result]):
         """
         tensors = self._tensors(args, kwargs)
         places = [place for place, _ in tensors]
-        wanted = [signature.place for signature, _ in captured.inputs]
+        wanted = [signature.place for signature, _, _ in captured.inputs]
         if places != wanted:
             self._refuse(
                 f"it was captured with Tensors at {_list(wanted)}, and is called with Tensors at "
                 f"{_list(places)}"
             )
         replaced: dict[Buffer, Buffer] = {}
-        for (place, tensor), (signature, captured_buffer) in zip(
+        for (place, tensor), (signature, _, captured_buffer) in zip(
             tensors, captured.inputs, strict=True
         ):
-            if (now := _signature(place, tensor)) != signature:
+            if (now := _signature(place, tensor.uop)) != signature:
                 difference = (
                     f"{signature}, not {now}"
                     if str(now) != str(signature)
                     else "another view of its memory"
                 )
                 self._refuse(f"{place} was captured as {difference}")
-            buffer = buffer_of(_buffer_under(tensor.uop))
+            buffer = buffer_of(base_of(tensor.uop))
             if buffer in replaced.values():
                 self._refuse(f"{place} is the same Tensor as another argument")
             replaced[captured_buffer] = buffer
@@ -318,6 +486,11 @@ class TinyJit(Generic[P, Result]):
                 f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
                 "same"
             )
+        if len(given := _taken_apart(args, kwargs).values) != len(captured.values):
+            self._refuse(
+                f"it was captured with {len(captured.values)} arguments that are no Tensors, and "
+                f"is called with {len(given)}"
+            )
         return replaced, bound
 
     def _refuse(self, why: str) -> NoReturn:
@@ -327,7 +500,88 @@ class TinyJit(Generic[P, Result]):
         )
 
 
+# ---- what belongs to whom ------------------------------------------------------------------------
+
+
+def _shared(capture: Capture, items: list[ScheduleItem]) -> list[Storage] | None:
+    """Several storages that lie in one memory, which kernels use."""
+    for buffer in {buffer for item in items for buffer in item.bufs}:
+        owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
+        if len(owners) > 1:
+            return owners
+    return None
+
+
+def _separate(storage: Storage) -> None:
+    """Gives a storage memory that no other means too."""
+    from tinyframe.tensor.laziness import is_shared, move_to_new_memory
+
+    if is_shared(storage):
+        move_to_new_memory(storage)
+
+
+def _note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
+    """All that is there before the call, its arguments aside."""
+    from tinyframe.tensor.base import live_tensors
+
+    for storage in dict.fromkeys(tensor._storage for tensor in live_tensors()):
+        if storage not in arguments:
+            capture.note_owner(storage)
+
+
+def _born(capture: Capture) -> list[Storage]:
+    """What the call made that is still there: its result, and what it left in attributes."""
+    from tinyframe.tensor.base import live_tensors
+
+    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
+    return [storage for storage in storages if storage.born >= capture.started]
+
+
+def _written(item: ScheduleItem) -> list[int]:
+    """Which of its buffers an item writes to."""
+    if item.ast.op is Ops.COPY:
+        return [0]
+    return [s.src[0].src[0].arg for s in item.ast.src]
+
+
+def _returned(tensor: TensorBase, arguments: Mapping[Storage, int], started: int) -> Returned:
+    storage, asks = tensor._storage, tensor._requires_grad
+    if storage in arguments:
+        return Returned(tensor.uop, asks, argument=arguments[storage], path=tensor._path)
+    if storage.born < started:
+        return Returned(tensor.uop, asks, storage=storage, path=tensor._path)
+    return Returned(tensor.uop, asks)
+
+
 # ---- arguments and results -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    """An argument that is no Tensor: a value, or an object that has to be the same one."""
+
+    place: str
+    value: Any
+    is_object: bool
+
+    @staticmethod
+    def of(place: str, value: Any) -> _Frozen:
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+            return _Frozen(place, value, False)
+        try:
+            return _Frozen(place, weakref.ref(value), True)
+        except TypeError:
+            return _Frozen(place, lambda: value, True)
+
+    def is_same(self, value: Any) -> bool:
+        if self.is_object:
+            return self.value() is value
+        if type(value) is not type(self.value):
+            return False
+        return value == self.value or (value != value and self.value != self.value)
+
+    def text(self) -> str:
+        return "another object" if self.is_object else repr(self.value)
 
 
 def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -343,16 +597,16 @@ def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield place, value
 
 
-def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[TensorBase]]:
-    """How the arguments are nested and of what types they are; the Tensors among them."""
+def _taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
     tensor_class = _tensor_class()
     if not kwargs and all(isinstance(value, tensor_class) for value in args):
-        return [type(value) for value in args], list(args)
-    layout: list[Any] = [tuple(kwargs)]
+        return Given([type(value) for value in args], list(args), [])
+    layout: list[Any] = [tuple(sorted(kwargs))]
     tensors: list[TensorBase] = []
+    values: list[Any] = []
 
-    def add(values: Iterable[Any]) -> None:
-        for value in values:
+    def add(given: Iterable[Any]) -> None:
+        for value in given:
             kind = type(value)
             layout.append(kind)
             if _is_tensor(value):
@@ -363,10 +617,12 @@ def _layout(args: tuple, kwargs: Mapping[str, Any]) -> tuple[list[Any], list[Ten
             elif isinstance(value, (list, tuple)):
                 layout.append(len(value))
                 add(value)
+            elif not isinstance(value, UOp):
+                values.append(value)
 
     add(args)
-    add(kwargs.values())
-    return layout, tensors
+    add(value for _, value in sorted(kwargs.items()))
+    return Given(layout, tensors, values)
 
 
 def _memory_as_it_lies(uop: UOp) -> tuple | None:
@@ -379,13 +635,13 @@ def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None)
     """The same structure of lists, tuples and dicts with every Tensor (or `leaf`) changed."""
     if structure is None:
         return None
+    if isinstance(structure, leaf) if leaf is not None else _is_tensor(structure):
+        return change(structure)
     if isinstance(structure, (list, tuple)):
         parts = [_map(x, change, leaf) for x in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
     if isinstance(structure, dict):
         return {key: _map(x, change, leaf) for key, x in structure.items()}
-    if isinstance(structure, leaf) if leaf is not None else _is_tensor(structure):
-        return change(structure)
     raise JitError(
         f"a captured function can return Tensors, and lists, tuples and dicts of them, but not "
         f"{type(structure).__name__}: that would stay the same in every replay"
@@ -404,28 +660,19 @@ def _joined(runs: Iterable[Run]) -> Iterator[Run]:
     yield items, var_vals
 
 
-def _leaves(structure: Any) -> list[UOp]:
-    found: list[UOp] = []
-    _map(structure, found.append, UOp)
+def _leaves(structure: Any) -> list[Returned]:
+    found: list[Returned] = []
+    _map(structure, found.append, Returned)
     return found
 
 
-def _realize(result: Any, more: list[TensorBase]) -> None:
-    """Computes every Tensor in a result, and some more, in one schedule."""
-    tensors = list(more)
-
-    def collect(x: Any) -> None:
-        if isinstance(x, (list, tuple)):
-            for part in x:
-                collect(part)
-        elif isinstance(x, dict):
-            collect(list(x.values()))
-        elif _is_tensor(x):
-            tensors.append(x)
-
-    collect(result)
-    if tensors:
-        tensors[0].realize(*tensors[1:])
+def _storages(result: Any) -> list[Storage]:
+    """Those of all Tensors in a result."""
+    if isinstance(result, (list, tuple)):
+        return [storage for part in result for storage in _storages(part)]
+    if isinstance(result, dict):
+        return _storages(list(result.values()))
+    return [result._storage] if _is_tensor(result) else []
 
 
 def _is_tensor(value: Any) -> bool:
@@ -457,28 +704,18 @@ def _unbound(uop: UOp) -> UOp:
     return uop.substitute({u: u.src[0] for u in uop.unknowns if u.op is Ops.BIND})
 
 
-def _buffer_under(uop: UOp) -> UOp:
-    return uop.base
+def _anonymous(uop: UOp) -> UOp:
+    """The graph on a buffer, without saying which buffer, or what Variables are bound to."""
+    base = base_of(uop)
+    if base.op is not Ops.BUFFER:
+        return uop
+    return _unbound(
+        uop.substitute({base: base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))})
+    )
 
 
-def _signature(place: str, tensor: TensorBase) -> Signature:
-    base = _buffer_under(tensor.uop)
-    anonymous = base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))
-    if tensor.uop is base:
-        return Signature(place, anonymous)
-    return Signature(place, _unbound(tensor.uop.substitute({base: anonymous})))
-
-
-def _pending_assigns() -> dict[UOp, TensorBase]:
-    """Every ASSIGN that a live Tensor waits for, with such a Tensor."""
-    from tinyframe.tensor.base import live_tensors
-
-    pending: dict[UOp, TensorBase] = {}
-    for tensor in live_tensors():
-        for u in tensor.uop.toposort(gate=lambda u: u.op is not Ops.KERNEL):
-            if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
-                pending[u] = tensor
-    return pending
+def _signature(place: str, uop: UOp) -> Signature:
+    return Signature(place, _anonymous(uop))
 
 
 def _names(variables: Iterable[UOp]) -> str:

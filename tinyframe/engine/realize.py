@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -164,25 +165,44 @@ def _load(key: tuple[UOp, Setup], spec: ProgramSpec, lib: bytes) -> None:
 # ---- recording -----------------------------------------------------------------------------------
 
 Run = tuple[list["ScheduleItem"], dict[UOp, int]]
-_recordings: list[list[Run]] = []
+_thread = threading.local()
+
+
+def _recordings() -> list[list[Run]]:
+    """The records that this thread keeps."""
+    return _thread.__dict__.setdefault("recordings", [])
 
 
 @contextmanager
 def record_runs() -> Iterator[list[Run]]:
-    """What run_schedule is asked to run inside the block, in order."""
+    """What run_schedule is asked to run in this thread inside the block, in order."""
     runs: list[Run] = []
-    _recordings.append(runs)
+    _recordings().append(runs)
     try:
         yield runs
     finally:
-        _recordings.pop(next(n for n, r in enumerate(_recordings) if r is runs))
+        _recordings().pop(next(n for n, r in enumerate(_recordings()) if r is runs))
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Inside, nothing is recorded in this thread."""
+    before, _thread.recordings = _recordings(), []
+    try:
+        yield
+    finally:
+        _thread.recordings = before
 
 
 def is_recording() -> bool:
-    return bool(_recordings)
+    return bool(_recordings())
 
 
 # ---- running -------------------------------------------------------------------------------------
+
+# Held from when a schedule is made until what it gave is known to all: two threads that want the
+# same value compute it once, and a change in place is made once.
+running = threading.RLock()
 
 
 def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None) -> None:
@@ -194,7 +214,7 @@ def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | No
     it is; what the items after it would have written is not there.
     """
     var_vals = {} if var_vals is None else var_vals
-    for runs in _recordings:
+    for runs in _recordings():
         runs.append((list(items), dict(var_vals)))
     debug = settings.DEBUG
     wanted = [(item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK]

@@ -284,7 +284,7 @@ def _running_order(groups: list[Lowered]) -> list[int]:
             if not waiting[f]:
                 ready.append(f)
     if len(order) < len(groups):
-        # Each that waits does so for another that waits; going from one to the next closes a circle.
+        # Each waits for another that waits: going from one to the next closes a circle.
         path = [next(n for n in waiting if waiting[n])]
         while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
             path.append(n)

@@ -19,7 +19,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from tinyframe.dtype import dtypes
-from tinyframe.engine.jit import needs_value
+from tinyframe.engine.capture import needs_value
 from tinyframe.errors import AssignError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.gathering import Gathering
@@ -67,14 +67,12 @@ class AdvancedIndexing(Indexing, Gathering):
         """The items of an index, with lists and arrays as Tensors, and masks as their places."""
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
-            if isinstance(item, (list, tuple, np.ndarray)):
+            known = item if isinstance(item, (list, tuple, np.ndarray)) else None
+            if known is not None:
                 item = type(self)(
                     np.asarray(item, np.int32) if np.size(item) == 0 else
                     item if isinstance(item, np.ndarray) else list(item), device=self.device
                 )  # fmt: skip
-                is_known = True
-            else:
-                is_known = False
             if not isinstance(item, TensorBase):
                 items.append(item)
             elif item.dtype is dtypes.bool:
@@ -84,8 +82,8 @@ class AdvancedIndexing(Indexing, Gathering):
                     f"a Tensor as an index is of ints or bools, not of {item.dtype}"
                 )
             else:
-                if is_known and (axis := self._axes_before(items)) < self.ndim:
-                    self._check_known(item, axis)
+                if known is not None and (axis := self._axes_before(items)) < self.ndim:
+                    self._check_known(np.asarray(known), axis)
                 items.append(item)
         return items
 
@@ -95,8 +93,8 @@ class AdvancedIndexing(Indexing, Gathering):
             return self.ndim
         return sum(item is not None for item in items)
 
-    def _check_known(self, item: Any, axis: int) -> None:
-        size, values = self.shape[axis], item.numpy()
+    def _check_known(self, values: np.ndarray, axis: int) -> None:
+        size = self.shape[axis]
         outside = values[(values < -size) | (values >= size)]
         if outside.size:
             raise TensorIndexError(

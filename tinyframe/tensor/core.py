@@ -23,7 +23,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.engine.jit import needs_value
+from tinyframe.engine.capture import capture_now, needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.advanced import AdvancedIndexing
@@ -335,7 +335,7 @@ class Tensor(
 
     def _change(self, value: UOp) -> None:
         """Makes what this Tensor shows `value`, in its storage."""
-        root, view, path = self._storage.uop, self.uop, self._path
+        path = self._path
         if not is_one_to_one(path):
             raise AssignError(
                 f"this view of shape {sizes_text(self.shape)} cannot be assigned to: it shows some "
@@ -344,6 +344,11 @@ class Tensor(
             )
         if any(op is Ops.DETACH for op, _ in path):
             value = value.detach()
+        before = self._storage.uop
+        if capture_now() is not None:  # what was to be computed before the call is no part of it
+            self._storage.settle()
+        root, view = self._storage.uop, self.uop
+        value = value.substitute({before: root}) if root is not before else value
         state = memory_of(root)
         if shows_all(path):
             value = _backwards(view, root, value)

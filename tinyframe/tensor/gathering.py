@@ -15,7 +15,7 @@ import math
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.engine.jit import needs_value
+from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise

@@ -95,9 +95,7 @@ def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
     kept = {
         old: new
         for old, new in becomes.items()
-        if old is old.base
-        or old not in witnesses
-        or new.base is not memory.get(old.base, old.base)
+        if old is old.base or old not in witnesses or new.base is not memory.get(old.base, old.base)
     }
     for old, new in kept.items():
         if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now

@@ -18,16 +18,17 @@ memory goes on to a new node, and the old one is told that it has been overwritt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tinyframe.device import take_over
+from tinyframe.device import buffer_of, take_over
 from tinyframe.dtype import dtypes
+from tinyframe.engine.capture import Capture, capture_now, capturing, needs_value
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Holder, Storage, holders_of
-from tinyframe.uop.movement import assigned_state, in_new_memory
+from tinyframe.uop.movement import assigned_state, base_of, in_new_memory
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 
 def is_computed(uop: UOp) -> bool:
     """Whether nothing has to run for this value: memory, a constant, or a view of these."""
-    while uop.op in GroupOp.Movement or uop.op is Ops.DETACH:
-        uop = uop.src[0]
-    return uop.op in (Ops.BUFFER, Ops.CONST, Ops.IOTA)
+    return base_of(uop).op in (Ops.BUFFER, Ops.CONST, Ops.IOTA)
 
 
 def unrealized(*tensors: TensorBase) -> list[UOp]:
@@ -55,17 +54,57 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
 
     what: for an error where values must not be needed (inside a TinyJit).
     """
-    from tinyframe.engine.jit import needs_value
-    from tinyframe.engine.realize import run_schedule
+    from tinyframe.engine.realize import run_schedule, running
 
     if what is not None:
         needs_value(what)
+    storages = list(storages)
+    with running:
+        if (capture := capture_now()) is not None:
+            compute_outside(storages, capture)
+        if roots := _uncomputed(storages):
+            schedule = Scheduled(roots)
+            run_schedule(schedule.items, schedule.var_vals)
+            # After running: where that failed or was interrupted, the Tensors stay lazy.
+            schedule.finish()
+
+
+def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
     graphs = dict.fromkeys(storage.uop for storage in storages)
-    if roots := [graph for graph in graphs if not is_computed(graph)]:
-        schedule = Scheduled(roots)
-        run_schedule(schedule.items, schedule.var_vals)
-        # After running: where that failed or was interrupted, the Tensors stay lazy.
-        schedule.finish()
+    return [graph for graph in graphs if not is_computed(graph)]
+
+
+def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
+    """Computes, without a record, what a captured call uses that was written down before it: that
+    has the values of then, in each replay."""
+    from tinyframe.engine.realize import unrecorded
+
+    def is_outside(holder: Holder) -> bool:
+        is_old = isinstance(holder, Storage) and holder.born < capture.started
+        return is_old and holder not in capture.changed and not is_computed(holder.uop)
+
+    graph = UOp.sink(*_uncomputed(storages)).toposort()
+    states = {assigned_state(u) for u in graph if u.op is Ops.ASSIGN}
+    readers = [user for state in states for user in _above([state])]  # of what will be changed
+    outside = [h for u in (*graph, *readers) for h in holders_of(u) if is_outside(h)]
+    if outside:
+        with capturing(None), unrecorded():
+            compute(outside)  # type: ignore[arg-type]
+        for storage in dict.fromkeys(outside):
+            capture.note_owner(storage)
+
+
+def _above(nodes: Iterable[UOp]) -> Iterator[UOp]:
+    """These nodes and all live ones that are made of them."""
+    stack = list(nodes)
+    seen = set(stack)
+    while stack:
+        u = stack.pop()
+        yield u
+        for user in u.users():
+            if user not in seen:
+                seen.add(user)
+                stack.append(user)
 
 
 class Scheduled:
@@ -188,20 +227,13 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
     The way there is up from the nodes, so it takes as long as what contains them is large.
     """
     becomes = {old: new for old, new in remember(becomes).items() if old is not new}
-    affected: dict[Holder, None] = {}
-    stack, seen = list(becomes), set(becomes)
-    while stack:
-        u = stack.pop()
-        affected.update(dict.fromkeys(holders_of(u)))
-        for user in u.users():
-            if user not in seen:
-                seen.add(user)
-                stack.append(user)
+    above = set(_above(becomes))
+    affected = dict.fromkeys(holder for u in above for holder in holders_of(u))
     storages = [holder for holder in affected if isinstance(holder, Storage)]
     origins = [
         holder
         for holder in affected
-        if isinstance(holder, Origin) and any(s in seen for s in holder.uop.src)
+        if isinstance(holder, Origin) and any(s in above for s in holder.uop.src)
     ]
     # of a history only what is below it: on top is the very node that has become the value
     graphs = [storage.uop for storage in storages]
@@ -213,6 +245,63 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
         value = origin.value()  # which must not become its own history
         if value not in after[graph].toposort(gate=lambda u: origin_of(u) is None):
             origin.replace_inside(after[graph])
+
+
+# ---- memory that somebody else changes -----------------------------------------------------------
+
+
+def is_alone(storage: Storage) -> bool:
+    """Whether nothing but this storage knows the BUFFER that it lies in."""
+    above, u = None, storage.uop
+    while True:
+        if any(holder is not storage for holder in holders_of(u)):
+            return False
+        if any(user is not above for user in u.users()):
+            return False
+        if u.op is Ops.BUFFER:
+            return True
+        above, u = u, u.src[0]
+
+
+def make_alone(storage: Storage) -> None:
+    """Sees to it that the memory of a storage can be changed, and nobody notices but its views.
+
+    Who reads it and is not computed yet is computed, if that is not too large; else, and where
+    others are the same value, the storage gets memory of its own.
+    """
+    from tinyframe.engine.realize import unrecorded
+
+    size = storage.uop.size * storage.uop.dtype.itemsize
+    with unrecorded():
+        waiting = [
+            holder
+            for u in _above([storage.uop.base])
+            for holder in holders_of(u)
+            if isinstance(holder, Storage) and holder is not storage
+        ]
+        compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
+        if is_shared(storage):
+            move_to_new_memory(storage)
+    base = storage.uop.base
+    if not is_alone(storage):  # histories, and graphs that somebody looks at
+        storage.uop = storage.uop.substitute({base: take_over(base)})
+
+
+def is_shared(storage: Storage) -> bool:
+    """Whether another storage is made of the BUFFER that this one lies in."""
+    return any(
+        isinstance(holder, Storage) and holder is not storage
+        for u in _above([storage.uop.base])
+        for holder in holders_of(u)
+    )
+
+
+def move_to_new_memory(storage: Storage) -> None:
+    """The same values, in memory that nobody else knows."""
+    base = storage.uop.base
+    new = UOp.new_buffer(base.device, base.arg, base.dtype)
+    buffer_of(new).copyin(buffer_of(base).as_memoryview())
+    storage.uop = storage.uop.substitute({base: new})
 
 
 # ---- what is in memory ---------------------------------------------------------------------------

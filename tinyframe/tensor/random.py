@@ -17,7 +17,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
-from tinyframe.engine.jit import refill_at_replay
+from tinyframe.engine.capture import refill_at_replay
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
+from tinyframe.engine.capture import capture_now
 from tinyframe.uop.movement import EVERY_ELEMENT
 from tinyframe.uop.node import Ops, UOp
 
@@ -92,9 +93,20 @@ class Storage(Holder):
 
     def assign(self, uop: UOp) -> None:
         """Means something else from now on."""
+        capture = capture_now()
+        if capture is not None and self.born < capture.started:
+            capture.changed[self] = None
         self.former = [ref for ref in self.former if ref() is not None]
         self.former.append(weakref.ref(self.uop))
         self.uop = uop
+
+    def settle(self) -> None:
+        """Computes what a call that is being captured found here, before the call changes it."""
+        from tinyframe.tensor.laziness import compute_outside
+
+        capture = capture_now()
+        if capture is not None and self not in capture.changed:
+            compute_outside([self], capture)
 
     def __del__(self) -> None:
         super().__del__()

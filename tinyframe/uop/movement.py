@@ -40,6 +40,13 @@ def memory_of(u: UOp) -> UOp | None:
     return state if state.op in (Ops.BUFFER, Ops.ASSIGN) and state.size == u.size else None
 
 
+def base_of(u: UOp) -> UOp:
+    """What lies below the movement of a value, detach() included."""
+    while u.op in GroupOp.Movement or u.op is Ops.DETACH:
+        u = u.src[0]
+    return u
+
+
 def _is_front(u: UOp) -> bool:
     """The front of memory, as much of it as a symbolic size takes up."""
     if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
@@ -49,10 +56,7 @@ def _is_front(u: UOp) -> bool:
 
 def assigned_state(assign: UOp) -> UOp:
     """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
-    u = assign.src[0]
-    while u.op in GroupOp.Movement or u.op is Ops.DETACH:
-        u = u.src[0]
-    return u
+    return base_of(assign.src[0])
 
 
 def in_new_memory(

@@ -1,0 +1,332 @@
+"""Each captured call equals the uncaptured one, state included; or it is refused."""
+
+from __future__ import annotations
+
+import copy
+import threading
+
+import numpy as np
+import pytest
+
+from tinyframe import Context, Tensor, TinyJit, nn
+from tinyframe.device import buffer_of
+from tinyframe.engine.jit import JitError
+
+
+def both(make, calls=6):
+    """What a program gives with and without TinyJit: `make(transform)` returns what one call is."""
+    plain, captured = make(lambda f: f), make(TinyJit)
+    return [plain(n) for n in range(calls)], [captured(n) for n in range(calls)]
+
+
+def test_a_change_that_waited_when_the_call_was_captured_is_made_once():
+    def make(transform):
+        counter = Tensor([0.0]).realize()
+        step = transform(lambda x: (counter.assign(counter + 1) + x).realize())
+
+        def call(n):
+            counter.assign(counter + 100)  # waits
+            return step(Tensor([float(n)]).realize()).item(), counter.item()
+
+        return call
+
+    plain, captured = both(make)
+    assert captured == plain
+
+
+def test_a_counter_counts_calls():
+    counter = Tensor([0.0]).realize()
+    counter += 4
+
+    @TinyJit
+    def count(x):
+        counter.assign(counter + 1)
+        return x * 2
+
+    for n in range(6):
+        assert count(Tensor([float(n)]).realize()).tolist() == [2.0 * n]
+    assert counter.item() == 10
+
+
+def test_running_statistics_are_those_of_the_uncaptured_calls():
+    def make(transform):
+        norm = nn.BatchNorm(3)
+        step = transform(lambda x: norm(x).sum())
+        rng = np.random.default_rng(0)
+
+        def call(n):
+            with Tensor.train():
+                total = step(Tensor(rng.standard_normal((4, 3), np.float32)).realize()).item()
+            return [total, *norm.running_mean.tolist(), *norm.running_var.tolist()]
+
+        return call
+
+    plain, captured = both(make)
+    np.testing.assert_allclose(captured, plain, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("view", [
+    lambda x: x, lambda x: x.reshape(2, 2), lambda x: x[1:3], lambda x: x.contiguous(),
+    lambda x: x * 1, lambda x: [x, x + 1],
+])  # fmt: skip
+def test_a_result_that_is_a_view_of_an_argument_is_one_of_this_argument(view):
+    f = TinyJit(view)
+    for n in range(5):
+        x = Tensor([1.0, 2.0, 3.0, 4.0 + n]).realize()
+        result, expected = first(f(x)), first(view(Tensor([1.0, 2.0, 3.0, 4.0 + n])))
+        np.testing.assert_array_equal(result.numpy(), expected.numpy())
+        shares = first(view(x))._storage is x._storage
+        x[1] = 50
+        assert (50 in result.numpy()) is shares
+
+
+def first(result):
+    return result[0] if isinstance(result, list) else result
+
+
+def test_a_method_is_captured_for_each_instance():
+    class Scale:
+        def __init__(self, factor):
+            self.factor = Tensor([factor]).realize()
+
+        @TinyJit
+        def __call__(self, x):
+            return (x * self.factor).realize()
+
+    double, triple = Scale(2.0), Scale(3.0)
+    for n in range(5):
+        x = Tensor([float(n)]).realize()
+        assert double(x).tolist() == [2.0 * n]
+        assert triple(x).tolist() == [3.0 * n]
+    again = copy.deepcopy(double)
+    again.factor.assign(Tensor([10.0])).realize()
+    for n in range(4):
+        x = Tensor([float(n)]).realize()
+        assert again(x).tolist() == [10.0 * n]
+        assert double(x).tolist() == [2.0 * n]
+
+
+def test_an_argument_that_is_no_tensor_has_to_stay_what_it_was():
+    f = TinyJit(lambda x, scale, name="a", options=None: x * scale)
+    x = Tensor([1.0, 2.0]).realize()
+    options = object()
+    for _ in range(4):
+        assert f(x, 2, name="b", options=options).tolist() == [2, 4]
+    for wrong in (3, 2.0, True):
+        with pytest.raises(JitError, match="frozen"):
+            f(x, wrong, name="b", options=options)
+    with pytest.raises(JitError, match=r"name was captured as 'b'"):
+        f(x, 2, name="c", options=options)
+    with pytest.raises(JitError, match="another object"):
+        f(x, 2, name="b", options=object())
+    with pytest.raises(JitError):
+        f(x, 2, name="b")
+    assert f(x, 2, name="b", options=options).tolist() == [2, 4]
+
+
+def test_an_array_is_not_frozen_unnoticed():
+    f = TinyJit(lambda x, a: x + Tensor(a))
+    x, a = Tensor([1.0]).realize(), np.float32([1])
+    f(x, a)
+    with pytest.raises(JitError, match="ndarray"):
+        f(x, a)
+
+
+def test_the_training_switch_has_to_stand_as_it_did():
+    f = TinyJit(lambda x: x.dropout(0.5) + 0)
+    x = Tensor([1.0, 2.0]).realize()
+    for _ in range(3):
+        f(x)
+    with Tensor.train(), pytest.raises(JitError, match="training"):
+        f(x)
+
+
+def test_constants_in_an_index():
+    f = TinyJit(lambda x: x[[0, 2]] + x[np.array([1, 1])])
+    for n in range(4):
+        assert f(Tensor([1.0, 2.0, 3.0 + n]).realize()).tolist() == [3, 5 + n]
+
+
+def test_weights_that_move_to_other_memory_are_found_there():
+    w = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def f(x):
+        return (x * w).realize()
+
+    x = Tensor([1.0, 1.0]).realize()
+    for _ in range(3):
+        assert f(x).tolist() == [1, 2]
+    twin = w * 1
+    twin.realize()
+    w.assign(w * 10).realize()  # the old memory stays with `twin`
+    assert f(x).tolist() == [10, 20]
+    w += 1  # is not computed yet
+    assert f(x).tolist() == [11, 21]
+    assert twin.tolist() == [1, 2]
+
+
+def test_what_was_written_down_before_a_replay_has_the_values_of_before():
+    w = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        w.assign(w + x)
+        return w * 1
+
+    x = Tensor([1.0, 1.0]).realize()
+    kept, expected = [], []
+    for n in range(6):
+        kept += [w + 0.5, w * 1, w.reshape(2, 1).expand(2, 50) + 0]
+        expected += [[1.5 + n, 2.5 + n], [1 + n, 2 + n], [[1 + n] * 50, [2 + n] * 50]]
+        assert step(x).tolist() == [2 + n, 3 + n]
+    assert [t.tolist() for t in kept] == expected
+
+
+def test_a_gradient_that_is_left_in_a_parameter_is_that_of_the_last_call():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    optimizer = nn.optim.SGD([w], lr=0.5)
+
+    @TinyJit
+    def step(x):
+        optimizer.zero_grad()
+        (w * x).sum().backward()
+        optimizer.step()
+
+    for n in range(5):
+        step(Tensor([1.0, float(n)]).realize())
+        assert w.grad.tolist() == [1, n]
+
+
+def test_a_tensor_that_is_replaced_by_python_is_refused():
+    class Cell:
+        def __init__(self):
+            self.h = Tensor([1.0]).realize()
+
+        @TinyJit
+        def step(self, x):
+            self.h = (self.h * x).realize()
+            return self.h + 0
+
+    cell, x = Cell(), Tensor([2.0]).realize()
+    cell.step(x)
+    with pytest.raises(JitError, match="assign"):
+        cell.step(x)
+
+
+def test_two_tensors_in_one_memory_are_told_apart():
+    a, b = Tensor.ones(2).contiguous(), Tensor.ones(2).contiguous()
+    Tensor.realize(a, b)
+    f = TinyJit(lambda x: (x * a + b).realize())
+    x = Tensor([1.0, 2.0]).realize()
+    assert [f(x).tolist() for _ in range(4)] == [[2, 3]] * 4
+    a.assign(a * 5).realize()
+    assert f(x).tolist() == [6, 11]
+    b.assign(b * 0).realize()
+    assert f(x).tolist() == [5, 10]
+
+
+def test_jit_0_gives_the_same():
+    def run():
+        w = Tensor([1.0, 2.0]).realize()
+
+        @TinyJit
+        def step(x):
+            w.assign(w * 0.5 + x)
+            return w.sum()
+
+        return [step(Tensor([1.0 * n, 2.0]).realize()).item() for n in range(5)], w.tolist()
+
+    captured = run()
+    with Context(JIT=0):
+        assert run() == captured
+
+
+def test_four_threads_call_one_captured_function():
+    f = TinyJit(lambda x, y: ((x @ y).relu() + x.sum()).realize())
+    rng = np.random.default_rng(0)
+    given = [rng.standard_normal((2, 8, 8), np.float32) for _ in range(8)]
+    for a, b in given[:3]:
+        f(Tensor(a).realize(), Tensor(b).realize())
+    wrong, errors = [], []
+
+    def work(k):
+        try:
+            for n in range(40):
+                a, b = given[(n + k) % 8]
+                found = f(Tensor(a).realize(), Tensor(b).realize()).numpy()
+                if not np.allclose(found, np.maximum(a @ b, 0) + a.sum(), rtol=1e-4, atol=1e-4):
+                    wrong.append(n)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert (wrong, errors) == ([], [])
+
+
+def test_another_thread_reads_while_one_captures():
+    inside, done, found = threading.Event(), threading.Event(), []
+
+    @TinyJit
+    def f(x):
+        y = (x * 2).realize()
+        inside.set()
+        assert done.wait(60)
+        return y + 1
+
+    def read():
+        inside.wait(60)
+        found.append((Tensor([1.0, 2.0]) * 3).tolist())
+        done.set()
+
+    x = Tensor([1.0]).realize()
+    for _ in range(2):
+        inside.clear(), done.clear()
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert f(x).tolist() == [3]
+        thread.join()
+    assert found == [[3, 6]] * 2
+    assert len(f.captured.kernels) == 2  # none of the other thread's
+
+
+def test_threads_that_realize_one_value_compute_it_once():
+    counter = Tensor([0.0]).realize()
+    for _ in range(20):
+        counter += 1
+        threads = [threading.Thread(target=counter.realize) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert counter.item() == 20
+
+
+def test_a_pickled_or_copied_function_captures_for_itself():
+    class Twice:
+        @TinyJit
+        def __call__(self, x):
+            return x * 2
+
+    one = Twice()
+    x = Tensor([1.0]).realize()
+    for _ in range(3):
+        one(x)
+    two = copy.deepcopy(one)
+    assert [two(x).tolist() for _ in range(3)] == [[2.0]] * 3
+    jit = copy.deepcopy(TinyJit(np.sin))
+    assert jit.cnt == 0 and jit.captured is None
+
+
+def test_memory_of_a_replay_is_that_of_the_parameter():
+    w = Tensor([1.0, 2.0]).realize()
+    memory = buffer_of(w.uop.base)
+    step = TinyJit(lambda x: w.assign(w + x).sum())
+    x = Tensor([1.0, 1.0]).realize()
+    for n in range(5):
+        assert step(x).item() == 3 + 2 * (n + 1)
+        assert buffer_of(w.uop.base) is memory

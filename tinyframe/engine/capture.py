@@ -1,0 +1,79 @@
+"""What a TinyJit is capturing in this thread: a note of all that a replay has to know of.
+
+A capture belongs to one thread. Others go on computing and reading as always.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tinyframe.device import Buffer, buffer_of
+from tinyframe.uop.movement import base_of
+from tinyframe.uop.node import Ops, UOp
+
+
+class JitError(RuntimeError):
+    """A call that a captured function cannot answer; the message says what differs and what to
+    do."""
+
+
+@dataclass
+class Capture:
+    """A call that is being captured.
+
+    started: storages with at least this number are made by the call. owners: for memory that was
+    there before, the storages that lie in it, and their graphs. changed: those made before that
+    were assigned to. random: memory that numbers for random() are read from, and what fills it with
+    the next ones.
+    """
+
+    started: int
+    owners: dict[Buffer, list[tuple[weakref.ref, UOp]]] = field(default_factory=dict)
+    changed: dict[Any, None] = field(default_factory=dict)
+    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
+
+    def note_owner(self, storage: Any) -> None:
+        """A storage that was there before the call, if it lies in memory."""
+        base = base_of(storage.uop)
+        if base.op is Ops.BUFFER:
+            owner = weakref.ref(storage), storage.uop
+            self.owners.setdefault(buffer_of(base), []).append(owner)
+
+
+_thread = threading.local()
+
+
+def capture_now() -> Capture | None:
+    """The capture that this thread is in."""
+    return getattr(_thread, "capture", None)
+
+
+@contextmanager
+def capturing(capture: Capture | None) -> Iterator[None]:
+    """Inside, this thread captures (None: does not)."""
+    before, _thread.capture = capture_now(), capture
+    try:
+        yield
+    finally:
+        _thread.capture = before
+
+
+def needs_value(what: str) -> None:
+    """Raises JitError while a function is captured: a Python value would be frozen into it."""
+    if capture_now() is not None:
+        raise JitError(
+            f"{what} inside a TinyJit: the value would be frozen at what it is in this call. "
+            "Return the Tensor and read it outside"
+        )
+
+
+def refill_at_replay(buffer: Buffer, refill: Callable[[Buffer], None]) -> None:
+    """Memory that a captured call reads and every replay has to fill anew (the state of random
+    numbers)."""
+    if (capture := capture_now()) is not None:
+        capture.random.append((buffer, refill))
