@@ -27,13 +27,15 @@ class Capture:
     """A call that is being captured.
 
     started: storages with at least this number are made by the call. owners: for memory that was
-    there before, the storages that lie in it, and their graphs. changed: those made before that
+    there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
+    arguments. changed: those made before that
     were assigned to. random: memory that numbers for random() are read from, and what fills it with
     the next ones.
     """
 
     started: int
     owners: dict[Buffer, list[tuple[weakref.ref, UOp]]] = field(default_factory=dict)
+    theirs: set[Buffer] = field(default_factory=set)
     changed: dict[Any, None] = field(default_factory=dict)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
 
@@ -43,6 +45,7 @@ class Capture:
         if base.op is Ops.BUFFER:
             owner = weakref.ref(storage), storage.uop
             self.owners.setdefault(buffer_of(base), []).append(owner)
+            self.theirs.add(buffer_of(base))
 
 
 _thread = threading.local()

@@ -104,19 +104,41 @@ class Usual:
 
 
 @dataclass
+class Input:
+    """An argument: its BUFFER and memory when it was captured, and where it lay after the call.
+
+    is_written: whether the kernels change that memory.
+    """
+
+    signature: Signature
+    base: UOp
+    captured: Buffer
+    is_written: bool = False
+    after: UOp | None = None
+
+
+@dataclass
 class State:
     """Memory of a Tensor that the function uses without being given it.
 
-    view: its graph when it was captured, the buffer made anonymous. captured: the Buffer that the
-    kernels were recorded with. is_written: whether they change it.
+    view: its graph when it was captured, the buffer made anonymous. bases: its BUFFER nodes before
+    and after that call. captured: the Buffer that the kernels were recorded with. is_written:
+    whether they change it.
     """
 
     storage: weakref.ref[Storage]
     view: UOp
+    bases: tuple[UOp, UOp]
     captured: Buffer
     is_written: bool
     seen: weakref.ref[UOp]  # the graph of the last call, and its BUFFER
     memory: UOp
+
+    @staticmethod
+    def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
+        """uop: where the storage lies when a call begins."""
+        ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
+        return State(ref, _anonymous(uop), (before, base), captured, is_written, seen, base)
 
 
 @dataclass
@@ -126,7 +148,7 @@ class Captured:
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    inputs: list[tuple[Signature, UOp, Buffer]] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
     usual: Usual | None = None
     values: list[Any] = field(default_factory=list)  # the arguments that have to be the same
     training: bool = False
@@ -156,13 +178,18 @@ class Captured:
 
 @dataclass(frozen=True, eq=False)
 class Returned:
-    """A Tensor in a result: a value (`uop`), or a view of an argument or of another storage."""
+    """A Tensor in a result: what a path leads to from the storage of an argument, from one that
+    was there before, or from a new one.
+
+    uop: what the storage means. new: a number that Tensors of one new storage have in common.
+    """
 
     uop: UOp
+    path: Path
     requires_grad: bool | None
     argument: int | None = None
     storage: Storage | None = None
-    path: Path = ()
+    new: int = 0
 
 
 class TinyJit(Generic[P, Result]):
@@ -251,64 +278,80 @@ class TinyJit(Generic[P, Result]):
         for place, tensor in tensors:
             _separate(tensor._storage)
             base = base_of(tensor.uop)
-            if twin := next((s.place for s, b, _ in captured.inputs if b is base), None):
+            if twin := next((i.signature.place for i in captured.inputs if i.base is base), None):
                 raise JitError(
                     f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
                     "tell which of them a kernel means. Pass it once, or a clone()"
                 )
-            captured.inputs.append((_signature(place, tensor.uop), base, buffer_of(base)))
+            captured.inputs.append(Input(_signature(place, tensor.uop), base, buffer_of(base)))
         arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
         capture = Capture(Storage.now(), random=captured.random)
         _note_owners(capture, arguments)
+        capture.theirs.update(argument.captured for argument in captured.inputs)
         started = UOp.unique().arg
         with record_runs() as captured.runs, capturing(capture):
             result = self.fxn(*args, **kwargs)
             # what was assigned but not realized (running statistics, say) belongs to the call
             compute([*_storages(result), *capture.changed, *_born(capture)])
+            compute(_copied(capture, arguments, _storages(result)))
         captured.result = _map(result, lambda t: _returned(t, arguments, capture.started))
         if not captured.items and not _leaves(captured.result):
             raise JitError(
                 f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
                 "something from the Tensors that it is given"
             )
-        if (twins := _shared(capture, captured.items)) is not None:
+        if (twins := _shared(capture, captured)) is not None:
             # kernels cannot tell two Tensors in one memory from each other: apart, then again
             for storage in twins[1:]:
                 _separate(storage)
             return result
-        self._note_memory(captured, capture, started, set(_storages(result)))
+        self._note_memory(captured, capture, started, arguments, set(_storages(result)))
         self.captured = captured
         return result
 
     def _note_memory(
-        self, captured: Captured, capture: Capture, started: int, results: set[Storage]
+        self,
+        captured: Captured,
+        capture: Capture,
+        started: int,
+        arguments: Iterable[Storage],
+        results: set[Storage],
     ) -> None:
         """What of the memory that kernels use is a result, and what belongs to a Tensor.
 
-        results: the storages of what the call returned.
+        arguments, results: the storages of what the call was given, and of what it returned.
         """
         used = {buffer for item in captured.items for buffer in item.bufs}
         written = {item.bufs[n] for item in captured.items for n in _written(item)}
-        inputs = {buffer for _, _, buffer in captured.inputs}
-        left = [storage for storage in _born(capture) if storage not in results]
+        for argument, storage in zip(captured.inputs, arguments, strict=True):
+            argument.is_written, argument.after = argument.captured in written, storage.uop
+        left = [s for s in _born(capture) if s not in results and s not in capture.changed]
+        returned = [r.uop for r in _leaves(captured.result)]
+        moved = [storage.uop for storage in (*capture.changed, *arguments)]
 
+        # Memory that the call made is made by each replay; what only lies in an attribute is
+        # written to again.
         made: dict[UOp, Buffer] = {}
-        for uop in [r.uop for r in _leaves(captured.result)] + [s.uop for s in capture.changed]:
-            base = base_of(uop)
+        for base in map(base_of, returned + moved):
             is_new = base.op is Ops.BUFFER and base.src[0].arg >= started
-            if is_new and buffer_of(base) in used and buffer_of(base) not in capture.owners:
-                made[base] = buffer_of(base)
+            if is_new and (buffer := buffer_of(base)) in written - capture.theirs:
+                made[base] = buffer
         captured.made = list(made.items())
+
+        def lies_in_its_own(storage: Storage, base: UOp) -> bool:
+            if base.op is not Ops.BUFFER or base in made:
+                return False
+            owners = capture.owners.get(buffer_of(base), ())
+            is_new = storage in left and buffer_of(base) in written
+            return is_new or any(ref() is storage for ref, _ in owners)
+
         for storage in [*capture.changed, *left]:
-            if base_of(storage.uop) in made:
+            if storage not in arguments and not lies_in_its_own(storage, base_of(storage.uop)):
                 captured.after.append((weakref.ref(storage), storage.uop))
 
-        def add(storage: Storage, uop: UOp, buffer: Buffer, is_written: bool) -> None:
-            ref, seen = weakref.ref(storage), weakref.ref(uop)
-            base = base_of(uop)
-            captured.states.append(State(ref, _anonymous(uop), buffer, is_written, seen, base))
-
-        for buffer in used - inputs:
+        mentioned = [*returned, *moved, *[storage.uop for storage in left]]
+        bases = [base for base in map(base_of, mentioned) if base.op is Ops.BUFFER]
+        for buffer in dict.fromkeys([*used, *map(buffer_of, bases)]):
             for ref, uop in capture.owners.get(buffer, ()):
                 if (owner := ref()) is None:
                     raise JitError(
@@ -316,15 +359,13 @@ class TinyJit(Generic[P, Result]):
                         f"{buffer.size} elements of {buffer.dtype}: a replay runs no Python, and "
                         "could not do that. Write into the Tensor instead, with assign()"
                     )
-                base = base_of(owner.uop)
-                if base not in made:
-                    add(owner, owner.uop, buffer, buffer in written)
-                else:  # it moves to new memory with each call
-                    add(owner, uop, buffer, False)
+                stays = lies_in_its_own(owner, base_of(owner.uop))
+                is_written = stays and buffer in written
+                now = owner.uop if stays else uop  # where it lies when a call begins
+                captured.states.append(State.of(owner, now, base_of(uop), buffer, is_written))
         for storage in left:
-            base = base_of(storage.uop)
-            if base.op is Ops.BUFFER and base not in made and buffer_of(base) in written:
-                add(storage, storage.uop, buffer_of(base), True)
+            if lies_in_its_own(storage, base := base_of(storage.uop)):
+                captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
 
     def _frozen(self, args: Any, kwargs: Any) -> list[Any]:
         """The arguments that are no Tensors; JitError for those whose contents may change."""
@@ -356,6 +397,7 @@ class TinyJit(Generic[P, Result]):
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import running
+        from tinyframe.tensor.laziness import make_alone
 
         given = _taken_apart(args, kwargs)
         self._check_values(captured, given.values)
@@ -364,8 +406,17 @@ class TinyJit(Generic[P, Result]):
             replaced = captured.usual.replaced(given) if captured.usual is not None else None
             if replaced is None:
                 replaced, bound = self._looked_at(captured, args, kwargs)
+            for argument, tensor in zip(captured.inputs, given.tensors, strict=True):
+                if argument.is_written:
+                    make_alone(tensor._storage)
+                    replaced[argument.captured] = buffer_of(base_of(tensor.uop))
+            now = {
+                argument.base: base_of(tensor.uop)
+                for argument, tensor in zip(captured.inputs, given.tensors, strict=True)
+            }
             for state in captured.states:
                 replaced[state.captured] = self._memory_of(state)
+                now.update(dict.fromkeys(state.bases, state.memory))
             fresh: dict[UOp, UOp] = {}
             for base, buffer in captured.made:
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
@@ -382,34 +433,45 @@ class TinyJit(Generic[P, Result]):
                 if bound:
                     var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
                 replay(replaced, var_vals)
+            now.update(fresh)
+            for argument, tensor in zip(captured.inputs, given.tensors, strict=True):
+                assert argument.after is not None
+                if (base := base_of(argument.after)) in now:  # it was moved by the call
+                    tensor._storage.uop = argument.after.substitute(now)
+                now[base] = base_of(tensor.uop)
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
-                    storage.uop = uop.substitute(fresh)
-        return _map(captured.result, self._maker(captured, given, fresh, bound), Returned)
+                    storage.uop = uop.substitute(now)
+        return _map(captured.result, self._maker(given, now, bound), Returned)
 
     def _maker(
-        self, captured: Captured, given: Given, fresh: dict[UOp, UOp], bound: dict[UOp, UOp]
+        self, given: Given, now: dict[UOp, UOp], bound: dict[UOp, UOp]
     ) -> Callable[[Returned], TensorBase]:
-        """What makes the Tensors of a result."""
-        tensor_class = _tensor_class()
-        now = dict(fresh)
-        for (_, base, _), tensor in zip(captured.inputs, given.tensors, strict=True):
-            now[base] = base_of(tensor.uop)
+        """What makes the Tensors of a result; now: the nodes that memory has in this call."""
+        from tinyframe.tensor.storage import Storage
 
-        def result(returned: Returned) -> TensorBase:
-            uop, asks = returned.uop, returned.requires_grad
-            if returned.argument is not None:
-                storage = given.tensors[returned.argument]._storage
-                return tensor_class._seeing(storage, returned.path, asks)
-            if returned.storage is not None:
-                return tensor_class._seeing(returned.storage, returned.path, asks)
+        tensor_class = _tensor_class()
+
+        made: dict[int, Storage] = {}
+
+        def meaning(uop: UOp) -> UOp:
             new = now.get(memory_state(uop))
             if new is None or uop.unknowns:
                 rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-                return tensor_class._of(uop.substitute(now | rebound), asks)
-            if uop in now:
-                return tensor_class._of(new, asks)
-            return tensor_class._of(UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape), asks)
+                return uop.substitute(now | rebound)
+            return new if uop in now else UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
+
+        def result(returned: Returned) -> TensorBase:
+            if returned.argument is not None:
+                storage = given.tensors[returned.argument]._storage
+            elif returned.storage is not None:
+                storage = returned.storage
+            else:
+                if returned.new not in made:
+                    asks = returned.requires_grad is not False
+                    made[returned.new] = Storage(meaning(returned.uop), asks)
+                storage = made[returned.new]
+            return tensor_class._seeing(storage, returned.path, returned.requires_grad)
 
         return result
 
@@ -458,16 +520,15 @@ class TinyJit(Generic[P, Result]):
         """
         tensors = self._tensors(args, kwargs)
         places = [place for place, _ in tensors]
-        wanted = [signature.place for signature, _, _ in captured.inputs]
+        wanted = [argument.signature.place for argument in captured.inputs]
         if places != wanted:
             self._refuse(
                 f"it was captured with Tensors at {_list(wanted)}, and is called with Tensors at "
                 f"{_list(places)}"
             )
         replaced: dict[Buffer, Buffer] = {}
-        for (place, tensor), (signature, _, captured_buffer) in zip(
-            tensors, captured.inputs, strict=True
-        ):
+        for (place, tensor), argument in zip(tensors, captured.inputs, strict=True):
+            signature = argument.signature
             if (now := _signature(place, tensor.uop)) != signature:
                 difference = (
                     f"{signature}, not {now}"
@@ -478,7 +539,7 @@ class TinyJit(Generic[P, Result]):
             buffer = buffer_of(base_of(tensor.uop))
             if buffer in replaced.values():
                 self._refuse(f"{place} is the same Tensor as another argument")
-            replaced[captured_buffer] = buffer
+            replaced[argument.captured] = buffer
         bound = _bound_in(args, kwargs)
         if _sizes(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
             self._refuse(
@@ -503,9 +564,29 @@ class TinyJit(Generic[P, Result]):
 # ---- what belongs to whom ------------------------------------------------------------------------
 
 
-def _shared(capture: Capture, items: list[ScheduleItem]) -> list[Storage] | None:
-    """Several storages that lie in one memory, which kernels use."""
-    for buffer in {buffer for item in items for buffer in item.bufs}:
+def _copied(capture: Capture, arguments: Iterable[Storage], left: list[Storage]) -> list[Storage]:
+    """Of what a call leaves, the values in memory that belonged to an argument or to a Tensor from
+    outside, and that this has moved on from. They get memory of their own: a replay needs that."""
+    owners = [
+        storage for pairs in capture.owners.values() for ref, _ in pairs if (storage := ref())
+    ]
+    now = {base_of(storage.uop) for storage in (*owners, *arguments)}
+    copied = []
+    for storage in dict.fromkeys([*left, *capture.changed]):
+        base = base_of(storage.uop)
+        if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
+            storage.uop = storage.uop.contiguous()
+            copied.append(storage)
+    return copied
+
+
+def _shared(capture: Capture, captured: Captured) -> list[Storage] | None:
+    """Several storages that lie in one memory, which the call uses."""
+    bases = [base_of(returned.uop) for returned in _leaves(captured.result)]
+    bases += [base_of(storage.uop) for storage in capture.changed]
+    used = [buffer for item in captured.items for buffer in item.bufs]
+    used += [buffer_of(base) for base in bases if base.op is Ops.BUFFER]
+    for buffer in dict.fromkeys(used):
         owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
         if len(owners) > 1:
             return owners
@@ -545,12 +626,13 @@ def _written(item: ScheduleItem) -> list[int]:
 
 
 def _returned(tensor: TensorBase, arguments: Mapping[Storage, int], started: int) -> Returned:
-    storage, asks = tensor._storage, tensor._requires_grad
+    storage = tensor._storage
+    same = storage.uop, tensor._path, tensor._requires_grad
     if storage in arguments:
-        return Returned(tensor.uop, asks, argument=arguments[storage], path=tensor._path)
+        return Returned(*same, argument=arguments[storage])
     if storage.born < started:
-        return Returned(tensor.uop, asks, storage=storage, path=tensor._path)
-    return Returned(tensor.uop, asks)
+        return Returned(*same, storage=storage)
+    return Returned(*same, new=storage.born)
 
 
 # ---- arguments and results -----------------------------------------------------------------------

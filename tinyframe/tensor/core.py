@@ -336,6 +336,8 @@ class Tensor(
     def _change(self, value: UOp) -> None:
         """Makes what this Tensor shows `value`, in its storage."""
         path = self._path
+        if 0 in self.shape:
+            return
         if not is_one_to_one(path):
             raise AssignError(
                 f"this view of shape {sizes_text(self.shape)} cannot be assigned to: it shows some "

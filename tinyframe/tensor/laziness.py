@@ -171,8 +171,8 @@ class Placed:
                 states = self._states_below(u)
                 kept = sum(state.size * state.dtype.itemsize for state in states)
                 if (
-                    u in self.states
-                    or is_computed(u)
+                    is_computed(u)
+                    or base_of(u) in self.states  # the old value itself, or a view of it
                     or _overwrites(u, states)
                     or u.size * u.dtype.itemsize > kept
                 ):
@@ -201,7 +201,8 @@ class Placed:
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
             for assign in assigns:
-                if assign not in self.apart:
+                # one that nothing scheduled needs waits on, for whoever does
+                if assign not in self.apart and assign in becomes:
                     passed.add(state)
                     base = becomes[assign].base
                     if base in graph_buffers and base not in fresh:
@@ -265,24 +266,27 @@ def is_alone(storage: Storage) -> bool:
 
 def make_alone(storage: Storage) -> None:
     """Sees to it that the memory of a storage can be changed, and nobody notices but its views.
+    Nothing is done where it can be already.
 
     Who reads it and is not computed yet is computed, if that is not too large; else, and where
     others are the same value, the storage gets memory of its own.
     """
     from tinyframe.engine.realize import unrecorded
 
+    if is_alone(storage):
+        return
     size = storage.uop.size * storage.uop.dtype.itemsize
     with unrecorded():
         waiting = [
             holder
-            for u in _above([storage.uop.base])
+            for u in _above([base_of(storage.uop)])
             for holder in holders_of(u)
             if isinstance(holder, Storage) and holder is not storage
         ]
         compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
         if is_shared(storage):
             move_to_new_memory(storage)
-    base = storage.uop.base
+    base = base_of(storage.uop)
     if not is_alone(storage):  # histories, and graphs that somebody looks at
         storage.uop = storage.uop.substitute({base: take_over(base)})
 
@@ -291,14 +295,14 @@ def is_shared(storage: Storage) -> bool:
     """Whether another storage is made of the BUFFER that this one lies in."""
     return any(
         isinstance(holder, Storage) and holder is not storage
-        for u in _above([storage.uop.base])
+        for u in _above([base_of(storage.uop)])
         for holder in holders_of(u)
     )
 
 
 def move_to_new_memory(storage: Storage) -> None:
     """The same values, in memory that nobody else knows."""
-    base = storage.uop.base
+    base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
     storage.uop = storage.uop.substitute({base: new})

@@ -25,7 +25,7 @@ from typing import Any
 
 from tinyframe.device import Device, buffer_of
 from tinyframe.engine.capture import capture_now
-from tinyframe.uop.movement import EVERY_ELEMENT
+from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
@@ -140,7 +140,7 @@ class Storage(Holder):
         from tinyframe.tensor.laziness import compute
 
         compute([self], "copying a Tensor")
-        base = self.uop.base
+        base = base_of(self.uop)
         return self.uop, base if base.op is Ops.BUFFER else None
 
 
