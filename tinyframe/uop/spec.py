@@ -303,7 +303,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and not u.src[0].ranges and isinstance(u.arg[1], AxisType)),
+        and u not in u.src[0].ranges and isinstance(u.arg[1], AxisType)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
