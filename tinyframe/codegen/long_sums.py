@@ -5,9 +5,9 @@ place, and the larger it is beside what is added to it, the more each step loses
 plus 1 is 2**24. So a long sum is taken in blocks. A block's sum starts anew at 0, and is then added
 to a second accumulator, which only sees one number per block; a very long sum has a third:
 
-    for o in 0 … 3906:                   4,000,000 numbers, in blocks of 1024
+    for o in 0 … 99:                     10,000 numbers in 100 blocks of 100
       block = 0
-      for i in 0 … 1024: block += x[o*1024 + i]
+      for i in 0 … 99: block += x[o*100 + i]
       total += block
 
 With at most RUN additions per accumulator and k levels the error is k*RUN half units at worst,
@@ -29,9 +29,9 @@ from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.symbolic import terms, total
 
-# The most numbers that one accumulator adds up. NumPy's pairwise sum has blocks of 128; a register
-# tile of a matmul, whose accumulators go to memory after each block, wants longer ones.
-RUN = 256
+# The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
+# a matmul, whose register tile is added to accumulators in memory after each block, is no slower.
+RUN = 128
 # A loop is not cut for blocks that are at least this long without it.
 LONG_ENOUGH = RUN // 4
 
@@ -48,6 +48,14 @@ class Blocks:
     def loops(self) -> tuple[UOp, ...]:
         """All of them, outermost first."""
         return tuple(r for level in reversed(self.levels) for r in level)
+
+    def replace(self, gone: UOp, index: UOp, standing_for: UOp) -> None:
+        """`index` for a loop that was cut: one of the kernel's, or a part of one."""
+        # how long the last block inside it is depends on it
+        self.levels = [[r.substitute({gone: index}) for r in level] for level in self.levels]
+        self.replaced[standing_for] = self.replaced.get(standing_for, gone).substitute(
+            {gone: index}
+        )
 
 
 def in_blocks(sink: UOp) -> UOp:
@@ -88,8 +96,8 @@ def blocks_of(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) ->
         while count * length(rest) > RUN:
             if count < LONG_ENOUGH:
                 outer, inner, index = _cut(rest, RUN // count, numbers)
+                blocks.replace(rest, index, standing_for=loop)
                 blocks.levels[-1].insert(0, inner)
-                blocks.replaced[loop] = blocks.replaced.get(loop, rest).substitute({rest: index})
                 rest = outer
             blocks.levels.append([])
             count = 1

@@ -50,8 +50,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1, of a size that no loop changes;
-                                arg = (number, kind of axis)
+    RANGE(size)                 a loop variable over 0..size-1; arg = (number, kind of axis). Only
+                                the last block of a long sum has a size that a loop around it
+                                changes
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -303,7 +304,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and u not in u.src[0].ranges and isinstance(u.arg[1], AxisType)),
+        and isinstance(u.arg[1], AxisType)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
