@@ -16,7 +16,7 @@ from tinyframe import Context, Tensor, Variable, dtypes
 from tinyframe.dtype import DType
 
 # Relative errors. A sum in blocks of 128 numbers is off by at most 128 half units in the last place
-# for each of up to four levels. Equal numbers reach a quarter of that. Narrow floats are added up in
+# for each of up to four levels. Equal numbers reach a quarter of that. Narrow floats are added in
 # float32 and rounded once.
 LIMITS = {
     dtypes.float32: 4 * 128 * 2.0**-24 / 4,

@@ -400,8 +400,8 @@ class Elementwise(TensorBase):
         """Without the sign."""
         if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
             return self
-        # At 0 both are largest, and their gradients 1 and -1, half of each, cancel.
-        return self.maximum(self.neg())
+        # At 0, which may be -0.0, a constant has the gradient 0 too.
+        return self.eq(0).where(0, self._magnitude())
 
     def sign(self) -> Self:
         """-1, 0 or 1; NaN stays NaN."""
