@@ -92,6 +92,7 @@ ALU = {
     Ops.SUB: np.subtract,
     Ops.MUL: np.multiply,
     Ops.FDIV: np.divide,
+    Ops.FMOD: np.fmod,
     Ops.IDIV: _divide_ints(np.floor_divide),
     Ops.MOD: _divide_ints(np.mod),
     Ops.MAX: np.maximum,

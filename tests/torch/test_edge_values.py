@@ -134,9 +134,7 @@ def test_logaddexp_twice_differentiated(dtype):
     finite = [0.0, 1e-3, 0.5, 3.0, -0.5, -3.0, 10.0]
     points = list(itertools.product(finite, finite))
     points += [(-inf, 0.5), (0.5, -inf), (inf, 0.0), (0.0, inf)]
-    assert_as_torch(
-        Tensor.logaddexp, torch.logaddexp, points, dtype, second=True, nan_is_open=True
-    )
+    assert_as_torch(Tensor.logaddexp, torch.logaddexp, points, dtype, second=True, nan_is_open=True)
 
 
 def test_logaddexp_of_equal_infinities_has_half_of_the_gradient_each():

@@ -179,6 +179,8 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.FDIV, src=(x, y), name="z"), lambda grad, z, y: (grad / y, -grad * (z / y))),
     (UPat(Ops.IDIV), lambda grad: (zeros(grad), zeros(grad))),
     (UPat(Ops.MOD, src=(x, y)), floor_modulo),
+    # z = x - trunc(x/y) * y
+    (UPat(Ops.FMOD, src=(x, y), name="z"), lambda grad, z, x, y: (grad, grad * ((z - x) / y))),
     (UPat(Ops.MAX, src=(x, y)), maximum),
     (UPat(Ops.POW, src=(x, y), name="z"), power),
     # three

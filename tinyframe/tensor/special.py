@@ -1,4 +1,5 @@
-"""erf, tanh, sinh, cosh, expm1 and log1p from arithmetic, EXP2 and LOG2, to about 3 units in the last place.
+"""erf, tanh, sinh, cosh, expm1 and log1p from arithmetic, EXP2 and LOG2, to about 3 units in the
+last place.
 
 What they share: near 0 the obvious formula subtracts two numbers that are almost equal (tanh(1e-6)
 as 1 - 2/(exp(2e-6) + 1) has one digit left), and so there a polynomial in x takes its place, and a

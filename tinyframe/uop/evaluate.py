@@ -48,6 +48,10 @@ def _truncating_modulo(x: int, y: int) -> int:
     return x - y * _truncating_divide(x, y) if y else 0
 
 
+def _fmod(x: float, y: float) -> float:
+    return math.fmod(x, y) if y and math.isfinite(x) else math.nan
+
+
 def _exp2(x: float) -> float:
     try:
         return math.exp2(x)
@@ -120,6 +124,7 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.MOD: _floor_modulo,
     Ops.CDIV: _truncating_divide,
     Ops.CMOD: _truncating_modulo,
+    Ops.FMOD: _fmod,
     Ops.MAX: _maximum,
     Ops.CMPLT: lambda x, y: x < y,
     Ops.CMPNE: lambda x, y: x != y,

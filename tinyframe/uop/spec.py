@@ -14,6 +14,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 nothing is negative both kinds agree, and only there may a renderer
                                 write C's `/` for IDIV
     FDIV RECIP SQRT             exactly rounded, IEEE 754: 1/0 = inf, 0/0 = NaN, SQRT(-1) = NaN
+    FMOD                        what truncating division of floats leaves over, with the sign of x;
+                                exact, as C's fmod: FMOD(-5.5, 2) = -1.5, FMOD(x, inf) = x, and
+                                NaN for an infinite x or y = 0
     EXP2 LOG2 SIN               within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX                         NaN if either is NaN
@@ -156,7 +159,8 @@ is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
 
 # fmt: off
 values = [
-    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.FDIV), number_of(is_float)),
+    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.FDIV, Ops.FMOD),
+        number_of(is_float)),
     row((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), number_of(is_int)),
     row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),
     row((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),

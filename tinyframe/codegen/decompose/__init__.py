@@ -9,6 +9,7 @@ AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
     elementary.py   EXP2, LOG2
     sine.py         SIN
     power.py        POW; LOG2 of float64
+    remainder.py    FMOD
     threefry.py     random numbers
     narrow.py       float16 and bfloat16 by way of float32
 
@@ -25,6 +26,7 @@ from tinyframe.codegen.decompose import basic, narrow
 from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
 from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
 from tinyframe.codegen.decompose.power import float_power, log2_float64
+from tinyframe.codegen.decompose.remainder import fmod_float32, fmod_float64
 from tinyframe.codegen.decompose.sine import sin_float32, sin_float64
 from tinyframe.codegen.decompose.threefry import random_numbers
 from tinyframe.dtype import dtypes
@@ -45,6 +47,9 @@ without: dict[Ops, PatternMatcher] = {
     Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
     Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
     Ops.POW: integer_power + float_power,
+    Ops.FMOD: PatternMatcher([
+        (_F32.alu(Ops.FMOD, UPat.var("y")), fmod_float32),
+        (_F64.alu(Ops.FMOD, UPat.var("y")), fmod_float64)]),
     Ops.THREEFRY: random_numbers,
     **basic.without,
 }  # fmt: skip
