@@ -87,6 +87,7 @@ ALU = {
     Ops.EXP2: np.exp2,
     Ops.LOG2: np.log2,
     Ops.SIN: np.sin,
+    Ops.COS: np.cos,
     Ops.TRUNC: np.trunc,
     Ops.ADD: np.add,
     Ops.SUB: np.subtract,

@@ -26,6 +26,8 @@ FUNCTIONS = {
     "exp": (Tensor.exp, np.exp, 2.0),
     "log2": (Tensor.log2, np.log2, 1.2),
     "sin": (Tensor.sin, np.sin, 0.8),
+    "cos": (Tensor.cos, np.cos, 0.8),
+    "tan": (Tensor.tan, np.tan, 2.0),
     "sqrt": (Tensor.sqrt, np.sqrt, 0.5),
     "trunc": (Tensor.trunc, np.trunc, 0),
     "reciprocal": (Tensor.reciprocal, np.reciprocal, 0.5),

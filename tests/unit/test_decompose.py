@@ -63,7 +63,7 @@ def test_only_ops_of_the_device_are_left(ops, dtype):
         values += [x.alu(op, y) for op in (Ops.IDIV, Ops.MOD, Ops.CMOD)]
     if dtypes.is_float(dtype):
         values += [
-            x.alu(op) for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
+            x.alu(op) for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
         ]
         values += [x.alu(Ops.FMOD, y)]
     for u in values:
@@ -184,7 +184,8 @@ def numbers(dtype) -> np.ndarray:
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
 @pytest.mark.parametrize(
     ("op", "reference", "limit"),
-    [(Ops.EXP2, np.exp2, 1.5), (Ops.LOG2, np.log2, 1.2), (Ops.SIN, np.sin, 0.8)],
+    [(Ops.EXP2, np.exp2, 1.5), (Ops.LOG2, np.log2, 1.2), (Ops.SIN, np.sin, 0.8),
+     (Ops.COS, np.cos, 0.8)],
     ids=str,
 )
 def test_functions_are_right_to_the_last_places(op, reference, limit, dtype, fused):

@@ -168,7 +168,7 @@ NUMPY_UNARY = {
     Ops.TRUNC: np.trunc,
     Ops.RECIP: lambda x: np.divide(type(x)(1), x),
 }
-NUMPY_NEAR = {Ops.EXP2: np.exp2, Ops.LOG2: np.log2, Ops.SIN: np.sin}
+NUMPY_NEAR = {Ops.EXP2: np.exp2, Ops.LOG2: np.log2, Ops.SIN: np.sin, Ops.COS: np.cos}
 
 
 @given(any_float, any_float, st.sampled_from(list(NUMPY_FLOAT)))

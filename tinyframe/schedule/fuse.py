@@ -43,6 +43,8 @@ COST = {
     Ops.EXP2: 10,
     Ops.LOG2: 10,
     Ops.SIN: 10,
+    Ops.COS: 10,
+    Ops.FMOD: 20,
     Ops.POW: 20,
     Ops.THREEFRY: 40,
     Ops.FDIV: 4,

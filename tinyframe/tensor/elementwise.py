@@ -493,12 +493,9 @@ class Elementwise(TensorBase):
         """The sine, of radians."""
         return self.cast(least_upper_float(self.dtype))._apply(UOp.sin)
 
-    @float_function
     def cos(self) -> Self:
         """The cosine, of radians."""
-        from tinyframe.tensor.gradient import cosine
-
-        return self._apply(cosine)
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.cos)
 
     @float_function
     def tan(self) -> Self:

@@ -114,6 +114,7 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
     Ops.SIN: lambda x: math.sin(x) if math.isfinite(x) else math.nan,
+    Ops.COS: lambda x: math.cos(x) if math.isfinite(x) else math.nan,
     Ops.TRUNC: _trunc,
     Ops.CAST: lambda x: x,
     Ops.ADD: lambda x, y: x + y,

@@ -17,7 +17,7 @@ and a condition; the first row whose pattern matches decides, and an op without 
     FMOD                        what truncating division of floats leaves over, with the sign of x;
                                 exact, as C's fmod: FMOD(-5.5, 2) = -1.5, FMOD(x, inf) = x, and
                                 NaN for an infinite x or y = 0
-    EXP2 LOG2 SIN               within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
+    EXP2 LOG2 SIN COS           within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX                         NaN if either is NaN
     CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
@@ -159,7 +159,7 @@ is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
 
 # fmt: off
 values = [
-    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.FDIV, Ops.FMOD),
+    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.FDIV, Ops.FMOD),
         number_of(is_float)),
     row((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), number_of(is_int)),
     row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),

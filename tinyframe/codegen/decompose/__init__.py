@@ -7,7 +7,7 @@ AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
     basic.py        one op by another: RECIP(x) = 1 / x; casts whose result C leaves open
     integer.py      floor division and integer powers
     elementary.py   EXP2, LOG2
-    sine.py         SIN
+    sine.py         SIN, COS
     power.py        POW; LOG2 of float64
     remainder.py    FMOD
     threefry.py     random numbers
@@ -27,7 +27,7 @@ from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_
 from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
 from tinyframe.codegen.decompose.power import float_power, log2_float64
 from tinyframe.codegen.decompose.remainder import fmod_float32, fmod_float64
-from tinyframe.codegen.decompose.sine import sin_float32, sin_float64
+from tinyframe.codegen.decompose.sine import cos_float32, cos_float64, sin_float32, sin_float64
 from tinyframe.codegen.decompose.threefry import random_numbers
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
@@ -46,6 +46,7 @@ without: dict[Ops, PatternMatcher] = {
     ]),
     Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
     Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
+    Ops.COS: PatternMatcher([(_F32.alu(Ops.COS), cos_float32), (_F64.alu(Ops.COS), cos_float64)]),
     Ops.POW: integer_power + float_power,
     Ops.FMOD: PatternMatcher([
         (_F32.alu(Ops.FMOD, UPat.var("y")), fmod_float32),
