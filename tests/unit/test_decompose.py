@@ -63,7 +63,8 @@ def test_only_ops_of_the_device_are_left(ops, dtype):
         values += [x.alu(op, y) for op in (Ops.IDIV, Ops.MOD, Ops.CMOD)]
     if dtypes.is_float(dtype):
         values += [
-            x.alu(op) for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
+            x.alu(op)
+            for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
         ]
         values += [x.alu(Ops.FMOD, y)]
     for u in values:

@@ -291,12 +291,13 @@ class Elementwise(TensorBase):
         return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
 
     def lshift(self, other: Any, reverse: bool = False) -> Self:
-        """self << other, of ints."""
+        """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
         self._ints(other, "<<", bools=False)
         return self._binary(Ops.SHL, other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
-        """self >> other, of ints; the sign comes in from the left."""
+        """self >> other, of ints; the sign comes in from the left. Where the count is negative, or
+        the number of bits or more, nothing else is left: 0 or -1."""
         self._ints(other, ">>", bools=False)
         return self._binary(Ops.SHR, other, reverse)
 

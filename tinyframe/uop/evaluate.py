@@ -141,9 +141,10 @@ python_alu: dict[Ops, Callable[..., Number]] = {
 
 
 def _shift(op: Ops, bits: int, x: int, count: int) -> int:
-    """What leaves the register is lost; a count outside 0..bits-1 loses every bit."""
+    """What leaves the register is lost. A count outside 0..bits-1, so also one below 0, shifts
+    everything out: SHR leaves copies of the sign, as in NumPy and PyTorch."""
     if not 0 <= count < bits:
-        return -1 if op is Ops.SHR and x < 0 and count > 0 else 0
+        return -1 if op is Ops.SHR and x < 0 else 0
     return x << count if op is Ops.SHL else x >> count
 
 

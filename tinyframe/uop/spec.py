@@ -22,7 +22,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
     MAX                         NaN if either is NaN
     CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
-    SHL SHR                     of integers; SHR keeps the sign
+    SHL SHR                     of integers; SHR keeps the sign. A count of the width or more, or
+                                below 0, shifts everything out: what is left is 0, or the sign
+                                (C leaves that open, so a decomposition keeps counts in range)
     TRUNC                       the whole part of a float, rounded towards 0
     CAST                        the nearest value of the other dtype: float to int drops the
                                 fraction (any value where it does not fit), int to int wraps

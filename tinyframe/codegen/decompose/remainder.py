@@ -83,7 +83,7 @@ def fmod_float64(x: UOp, y: UOp) -> UOp:
 
     e = (a < b).where(_u64(a, 0), e_a - e_b)
     # e is below 2098, so e >> 6 below 33
-    power = _power_modulo(e, 6, lambda h: _u64(a, 1) << h, multiply)
+    power = _power_modulo(e, 6, lambda h: _u64(a, 1) << (h & 63), multiply)
     rest = multiply(m, power).cast(dtypes.float64)
     # 2**(e_b - 52) may be below all floats: in two steps, neither of which rounds
     scale = (e_b - (_DOUBLE.bias + 52)).bitcast(dtypes.int64)

@@ -157,7 +157,7 @@ def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
     position = (bits >> 52) + ((1 << 64) - (1023 - 10))
     words, shift = _four_words(x, position >> 6), position & 63
     # in two steps, since shifting by 64 is not defined
-    w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (63 - shift)) for i in range(3))
+    w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (shift ^ 63)) for i in range(3))
     carried = _high_product(m, w2)
     low = m * w1 + carried
     high = m * w0 + _high_product(m, w1) + (low < carried).cast(dtypes.uint64)
