@@ -185,8 +185,12 @@ def numbers(dtype) -> np.ndarray:
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
 @pytest.mark.parametrize(
     ("op", "reference", "limit"),
-    [(Ops.EXP2, np.exp2, 1.5), (Ops.LOG2, np.log2, 1.2), (Ops.SIN, np.sin, 0.8),
-     (Ops.COS, np.cos, 0.8)],
+    [
+        (Ops.EXP2, np.exp2, 1.5),
+        (Ops.LOG2, np.log2, 1.2),
+        (Ops.SIN, np.sin, 0.8),
+        (Ops.COS, np.cos, 0.8),
+    ],
     ids=str,
 )
 def test_functions_are_right_to_the_last_places(op, reference, limit, dtype, fused):
