@@ -145,7 +145,18 @@ def test_text_that_is_no_literal_is_not_run():
 
 SHAPES = {1: GroupOp.Unary, 2: GroupOp.Binary, 3: {Ops.MULACC}}
 INT_ONLY = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR, Ops.AND, Ops.OR, Ops.XOR}
-FLOAT_ONLY = {Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.TRUNC, Ops.FDIV, Ops.POW}
+FLOAT_ONLY = {
+    Ops.RECIP,
+    Ops.SQRT,
+    Ops.EXP2,
+    Ops.LOG2,
+    Ops.SIN,
+    Ops.COS,
+    Ops.TRUNC,
+    Ops.FDIV,
+    Ops.FMOD,
+    Ops.POW,
+}
 NOT_OF_BOOL = (INT_ONLY - {Ops.AND, Ops.OR, Ops.XOR}) | {Ops.SUB, Ops.NEG} | FLOAT_ONLY
 
 # Every (number of operands, op, dtype) that means something.

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.reference import evaluate, rounded
 from tests.values import FLOATS, arrays, check, elements, shapes, sometimes, tensor
-from tinyframe import Tensor, dtypes
-from tinyframe.dtype import least_upper_dtype
+from tinyframe import Context, Tensor, dtypes
+from tinyframe.dtype import least_upper_dtype, to_np_dtype
 
 ALL = dtypes.all
 SIGNED = (*dtypes.sints, *FLOATS)
@@ -217,6 +217,45 @@ def test_shifts(x, count, compiled):
     check(Tensor(x) << count, x << count, compiled)
     check(Tensor(x) >> count, x >> count, compiled)
     check(2 << Tensor([0, 3]), [2, 16])
+
+
+def shifted(x: np.ndarray, count: np.ndarray, left: bool) -> np.ndarray:
+    """By whole numbers of any size, wrapped at the end; a count out of range shifts all out."""
+    info, out = np.iinfo(x.dtype), []
+    for a, n in zip(x.tolist(), count.tolist(), strict=True):
+        n = n if 0 <= n < info.bits else info.bits
+        out.append(((a << n if left else a >> n) - info.min) % (1 << info.bits) + info.min)
+    return np.array(out, x.dtype)
+
+
+@pytest.mark.parametrize("noopt", [0, 1])
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("dtype", dtypes.ints, ids=str)
+def test_shifts_by_any_count(dtype, device, noopt):
+    kind = to_np_dtype(dtype)
+    info = np.iinfo(kind)
+    values = np.array([0, 1, 3, info.max, info.min, info.max // 3], kind)
+    edges = [0, 1, info.bits - 1, info.bits, info.bits + 1, 100, -1, -info.bits, info.max, info.min]
+    counts = np.array([n for n in edges if info.min <= n <= info.max], kind)
+    x, count = (a.reshape(-1) for a in np.meshgrid(values, counts))
+    with Context(NOOPT=noopt):
+        t, n = Tensor(x, device=device), Tensor(count, device=device)
+        np.testing.assert_array_equal((t << n).numpy(), shifted(x, count, True))
+        np.testing.assert_array_equal((t >> n).numpy(), shifted(x, count, False))
+        for k in set(counts.tolist()):  # constants, of memory and folded
+            alike = np.full_like(values, k)
+            t = Tensor(values, device=device)
+            edge = Tensor(-1 if info.min else 1, dtype=dtype)
+            np.testing.assert_array_equal((t << k).numpy(), shifted(values, alike, True))
+            np.testing.assert_array_equal((t >> k).numpy(), shifted(values, alike, False))
+            one = np.array([edge.item()], kind)
+            assert (edge >> k).item() == shifted(one, alike[:1], False)[0]
+
+
+def test_shifts_are_those_of_numpy():
+    x, count = np.array([-8, 8, -8, 8], np.int32), np.array([40, 40, 2, 2], np.int32)
+    np.testing.assert_array_equal((Tensor(x) << Tensor(count)).numpy(), x << count)
+    np.testing.assert_array_equal((Tensor(x) >> Tensor(count)).numpy(), x >> count)
 
 
 @given(

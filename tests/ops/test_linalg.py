@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.values import check
-from tinyframe import Tensor
+from tinyframe import Tensor, dtypes
 
 SHAPES = [(3, 3), (2, 4, 2), (2, 3), (1, 1)]
 
@@ -45,6 +45,16 @@ def test_newton_schulz_brings_singular_values_to_1():
     u, _, v = np.linalg.svd(a, full_matrices=False)
     found = Tensor(a).newton_schulz(12, (2.0, -1.5, 0.5)).numpy()
     np.testing.assert_allclose(found, u @ v, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.half, dtypes.bfloat16])
+def test_a_large_product_in_a_narrow_float_is_rounded_once(dtype):
+    # so many rows that one operand is copied to a panel first
+    a, b = (Tensor(matrix((96, 300))).cast(dtype).realize() for _ in range(2))
+    exact = a.cast(dtypes.float32).numpy().astype(np.float64)
+    exact = exact @ b.cast(dtypes.float32).numpy().astype(np.float64).T
+    got = (a @ b.T).cast(dtypes.float32).numpy()
+    np.testing.assert_allclose(got, exact, rtol=2.0**-8, atol=2e-3)
 
 
 def test_rearrange():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.ulp import bit_patterns, ulps
-from tinyframe import Tensor, dtypes
+from tinyframe import Context, Tensor, dtypes
 from tinyframe.tensor import special
 
 _erf = np.vectorize(math.erf, otypes=[np.longdouble])
@@ -26,6 +26,8 @@ FUNCTIONS = {
     "exp": (Tensor.exp, np.exp, 2.0),
     "log2": (Tensor.log2, np.log2, 1.2),
     "sin": (Tensor.sin, np.sin, 0.8),
+    "cos": (Tensor.cos, np.cos, 0.8),
+    "tan": (Tensor.tan, np.tan, 2.0),
     "sqrt": (Tensor.sqrt, np.sqrt, 0.5),
     "trunc": (Tensor.trunc, np.trunc, 0),
     "reciprocal": (Tensor.reciprocal, np.reciprocal, 0.5),
@@ -176,3 +178,65 @@ def test_rounding_to_half_is_to_nearest_even(dtype):
     with np.errstate(over="ignore"):
         expected = values.astype(np.float16)
     assert np.array_equal(Tensor(values).half().numpy(), expected)
+
+
+# ---- the rest of a division ----------------------------------------------------------------------
+
+
+def pairs(dtype: type) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of every size, numbers near each other, and every pair of special ones."""
+    random = np.random.default_rng(2)
+    spread = bit_patterns(dtype, 1 << 14)
+    near = random.normal(size=(2, 1 << 13)).astype(dtype)
+    multiples = np.ldexp(random.integers(1, 4096, (2, 1 << 13)).astype(dtype), -6).astype(dtype)
+    special = np.concatenate([spread[-80:], np.array([5.5, 0.1, -0.1, 1e30], dtype)])
+    both = [np.stack([spread, random.permutation(spread)]), near, multiples,
+            np.stack(np.meshgrid(special, special)).reshape(2, -1)]  # fmt: skip
+    x, y = np.concatenate(both, axis=1)
+    return x, y
+
+
+RESTS = {
+    "fmod": (Tensor.fmod, np.fmod),
+    "%": (Tensor.mod, np.remainder),
+    "//": (Tensor.floordiv, np.floor_divide),
+}
+
+
+@pytest.mark.parametrize("noopt", [0, 1])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", RESTS)
+def test_the_rest_of_a_division_is_that_of_numpy_to_the_last_bit(name, dtype, noopt):
+    function, reference = RESTS[name]
+    x, y = pairs(dtype)
+    with np.errstate(all="ignore"):
+        expected = reference(x, y)
+    with Context(NOOPT=noopt):
+        got = function(Tensor(x), Tensor(y)).numpy()
+    np.testing.assert_array_equal(got, expected)
+    assert ((np.signbit(got) == np.signbit(expected)) | np.isnan(expected)).all()
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_the_rest_of_a_division_as_a_reader_would_write_it(device):
+    # 5.5 is a little more than 54 times the float32 next to 0.1, and the rest is almost all of it
+    x, y = Tensor([5.5, 5.5, -5.5, 1e30], device=device), Tensor([0.1, -0.1, 0.1, 0.1])
+    y = y.to(device)
+    a, b = x.numpy(), y.numpy()
+    np.testing.assert_array_equal((x % y).numpy(), a % b)
+    np.testing.assert_array_equal(x.fmod(y).numpy(), np.fmod(a, b))
+    np.testing.assert_array_equal((x // y).numpy(), a // b)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.half, dtypes.bfloat16])
+def test_the_rest_of_a_division_of_narrow_floats_is_exact(dtype):
+    a, b = np.random.default_rng(0).normal(size=(2, 4096)).astype(np.float32)
+    x, y = Tensor(a * 1000).cast(dtype), Tensor(b).cast(dtype)
+    wide = [t.cast(dtypes.float32).numpy() for t in (x, y)]
+    np.testing.assert_array_equal(x.fmod(y).cast(dtypes.float32).numpy(), np.fmod(*wide))
+
+
+def test_constants_have_the_same_rest():
+    assert (Tensor(5.5, dtype="float64") % 0.1).item() == 5.5 % 0.1
+    assert (Tensor(-1.0, dtype="float64") % 1e300).item() == -1.0 % 1e300
+    assert (Tensor(1.0, dtype="float64") // 0.1).item() == 1.0 // 0.1

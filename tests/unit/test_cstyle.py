@@ -43,7 +43,7 @@ EVERY_DTYPE = [
 ]
 # of bools these say nothing that AND, OR and XOR do not
 NOT_OF_BOOLS = {Ops.NEG, Ops.SUB, Ops.TRUNC, Ops.POW, Ops.MULACC}
-APPROXIMATE = {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW}
+APPROXIMATE = {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW}
 RELATIVE = {
     dtypes.float16: 1e-3,
     dtypes.bfloat16: 8e-3,

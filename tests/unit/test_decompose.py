@@ -63,8 +63,10 @@ def test_only_ops_of_the_device_are_left(ops, dtype):
         values += [x.alu(op, y) for op in (Ops.IDIV, Ops.MOD, Ops.CMOD)]
     if dtypes.is_float(dtype):
         values += [
-            x.alu(op) for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
+            x.alu(op)
+            for op in (Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.TRUNC, Ops.RECIP)
         ]
+        values += [x.alu(Ops.FMOD, y)]
     for u in values:
         assert ops_of(decompose(u, ops, native_half=False)) <= ops, u.op
 
@@ -183,7 +185,12 @@ def numbers(dtype) -> np.ndarray:
 @pytest.mark.parametrize("dtype", WIDE, ids=str)
 @pytest.mark.parametrize(
     ("op", "reference", "limit"),
-    [(Ops.EXP2, np.exp2, 1.5), (Ops.LOG2, np.log2, 1.2), (Ops.SIN, np.sin, 0.8)],
+    [
+        (Ops.EXP2, np.exp2, 1.5),
+        (Ops.LOG2, np.log2, 1.2),
+        (Ops.SIN, np.sin, 0.8),
+        (Ops.COS, np.cos, 0.8),
+    ],
     ids=str,
 )
 def test_functions_are_right_to_the_last_places(op, reference, limit, dtype, fused):
@@ -328,6 +335,27 @@ def test_rounding_to_bfloat16_is_to_nearest_even():
     with np.errstate(all="ignore"):
         expected = values.astype(ml_dtypes.bfloat16).astype(np.float32)
     assert np.array_equal(as_bfloat16(bits), expected, equal_nan=True)
+
+
+# *** the rest of a division ***
+
+
+@pytest.mark.parametrize("ops", [SMALLEST, C], ids=["smallest", "C"])
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
+def test_fmod_is_exact(dtype, ops):
+    a, b = leaf("a", dtype), leaf("b", dtype)
+    count = 1 << (11 if ops is SMALLEST else 14)
+    x, y = (bit_patterns(to_np_dtype(dtype).type, count) for _ in range(2))
+    y = np.random.default_rng(0).permutation(y)
+    pairs = all_pairs(x[-100:], y[-100:])  # the special numbers
+    x, y = (np.concatenate(both) for both in zip((x, y), pairs, strict=True))
+    with np.errstate(all="ignore"):
+        expected = np.fmod(x, y)
+    for fused in (False, True) if dtype is dtypes.float32 else (False,):
+        got = compute(decompose(a.alu(Ops.FMOD, b), ops), {a: x, b: y}, fused)
+        np.testing.assert_array_equal(got, expected)
+        signs = np.signbit(got) == np.signbit(expected)
+        assert (signs | np.isnan(expected)).all()
 
 
 # *** arithmetic of narrow floats ***

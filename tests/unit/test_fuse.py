@@ -94,6 +94,36 @@ def sum_of_relu():
     return [(on_buffer(100, 100) + on_buffer(100, 100)).relu().sum()]
 
 
+def mean_of_a_product():
+    return [(on_buffer(512, 784) @ on_buffer(784, 512)).mean()]
+
+
+def squared_error_of_a_product():
+    x, w, b = on_buffer(512, 784), on_buffer(784, 512), on_buffer(512)
+    return [(x @ w + b - on_buffer(512, 512)).square().mean()]
+
+
+def column_sums_of_a_product():
+    return [(on_buffer(512, 784) @ on_buffer(784, 512)).sum(axis=0)]
+
+
+def sum_of_a_convolution():
+    return [on_buffer(8, 16, 28, 28).conv2d(on_buffer(32, 16, 3, 3)).sum()]
+
+
+def sum_of_short_products():
+    return [(on_buffer(512, 8) @ on_buffer(8, 512)).sum()]
+
+
+def sum_of_a_matrix_times_a_vector():
+    return [(on_buffer(512, 784) @ on_buffer(784)).sum()]
+
+
+def input_gradient_of_a_convolution():
+    x, w = on_buffer(8, 16, 28, 28), on_buffer(32, 16, 3, 3)
+    return x.conv2d(w).gradient(x, gradient=on_buffer(8, 32, 26, 26))
+
+
 def elementwise_chain():
     x = on_buffer(64, 64)
     return [(((x + 1) * 2).sin().exp() - on_buffer(64)).relu().where(x, 0.5)]
@@ -128,6 +158,13 @@ def several_outputs_of_one_size():
         (relu_mlp_forward_and_backward, 6),
         (gelu_mlp_forward_and_backward, 6),
         (sum_of_relu, 1),
+        (mean_of_a_product, 2),
+        (squared_error_of_a_product, 2),
+        (column_sums_of_a_product, 2),
+        (sum_of_a_convolution, 2),
+        (sum_of_short_products, 1),
+        (sum_of_a_matrix_times_a_vector, 1),
+        (input_gradient_of_a_convolution, 1),
         (elementwise_chain, 1),
         (chain_with_contiguous, 3),
     ],
@@ -254,6 +291,8 @@ def test_reasons_a_reduce_without_parallel_work():
 def test_reasons_a_value_needed_more_often_than_it_has_elements():
     x, w, w2 = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 128)
     assert reasons_of((x @ w) @ w2)[1:] == [(Ops.REDUCE_AXIS, "a reduce needed 128 times")]
+    summed_up = "products summed up further, of operands that a tile would share"
+    assert reasons_of((x @ w).sum())[1:] == [(Ops.REDUCE_AXIS, summed_up)]
     assert reasons_of(x.sin() @ w2)[1:] == [(Ops.SIN, "needed 128 times")]
 
 

@@ -15,6 +15,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from tinyframe.codegen.expand import UNROLLED, step_of
+from tinyframe.codegen.long_sums import in_blocks
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.schedule.prepare import identity
 from tinyframe.settings import settings
@@ -38,7 +39,8 @@ def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
 
     `recompute` lets a reduce run more often than it has results, as after `Tensor.fuse()`.
     """
-    sink = loops_of_their_own(sink)
+    # twice: a block of what does not depend on the blocks around it has to stand outside of them
+    sink = loops_of_their_own(in_blocks(loops_of_their_own(sink)))
     parent = loop_tree(sink)
     check_loops(sink, parent)
     if settings.SPEC and not recompute:

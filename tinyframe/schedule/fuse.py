@@ -26,6 +26,9 @@ from tinyframe.uop.symbolic import terms
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
 # divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
 PARALLEL_WORK = 32
+# A contraction that is summed up further has a kernel of its own if it adds up at least so many
+# products for each result: below that, writing and reading the results would take longer.
+TILED_FROM = 32
 # A sum from windows (a convolution's gradient) shares its consumer's kernel if that has at most so
 # many places for each element, those included where nothing is: less work for more memory beyond.
 EMPTY_PLACES = 3
@@ -40,6 +43,8 @@ COST = {
     Ops.EXP2: 10,
     Ops.LOG2: 10,
     Ops.SIN: 10,
+    Ops.COS: 10,
+    Ops.FMOD: 20,
     Ops.POW: 20,
     Ops.THREEFRY: 40,
     Ops.FDIV: 4,
@@ -207,12 +212,17 @@ class _Graph:
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.together:
                 self.together.update(s for s in u.src if s.op not in _FORCED or s.tag == IN_PARTS)
-        self.reduce_ends = {self._end_of(u) for u in order if u.op is Ops.REDUCE_AXIS}
+        # the end of a reduce -> what lies between, from the end down to the reduce itself
+        self.reduce_ends: dict[UOp, list[UOp]] = {}
+        for u in order:
+            if u.op is Ops.REDUCE_AXIS:
+                way = self._way_to_end(u)
+                self.reduce_ends[way[0]] = way
 
-    def _end_of(self, reduce: UOp) -> UOp:
+    def _way_to_end(self, reduce: UOp) -> list[UOp]:
         """A reduce's result slides down through elementwise work of its own size that only it feeds
         (a bias, an activation): storing that instead costs the same and saves a kernel."""
-        end = u = reduce
+        u, way, end = reduce, [reduce], 1
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
             u = users[0]
             if (
@@ -222,9 +232,10 @@ class _Graph:
                 or u.size != reduce.size
             ):
                 break
+            way.append(u)
             if u.op not in GroupOp.Movement:
-                end = u
-        return end
+                end = len(way)
+        return way[end - 1 :: -1]
 
     def reason_to_store(self, u: UOp, uses: list[Use]) -> str | None:
         """The cost rule: why this value is stored, or None: it is computed where it is used."""
@@ -251,6 +262,8 @@ class _Graph:
                 return "a reduce inside a loop that it does not depend on"
             if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
+            if any(self._loses_its_tile(u, ix) for _, ix, _ in distinct):
+                return "products summed up further, of operands that a tile would share"
         elif (
             max(evaluations) >= RECOMPUTE_LIMIT * u.size
             or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size
@@ -271,6 +284,25 @@ class _Graph:
                 only = users[0] if len(users) == 1 else None
                 return only is not None and only.op is Ops.REDUCE_AXIS and only.arg[0] is Ops.ADD
         return False
+
+    def _loses_its_tile(self, end: UOp, ix: Indices) -> bool:
+        """Would a long contraction, computed at these indices, have no loop left around its sum
+        along which one of its operands is the same? Where its results are summed up further, that
+        loop is inside of the sum. A kernel of its own reads each operand into registers once for a
+        whole tile of results, which saves far more than writing and reading the results costs."""
+        *way, reduce = self.reduce_ends[end]
+        if not self.is_contraction(reduce) or reduce.src[0].size < TILED_FROM * reduce.size:
+            return False
+        for u in way:
+            ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
+        ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
+        product = reduce.src[0]
+        while product.op is not Ops.MUL:
+            ix = source_indices(product, ix) if product.op in GroupOp.Movement else ix
+            product = product.src[0]
+        a, b = ({r for r in _where_read(s, ix) if r.arg[1] is not AxisType.REDUCE}
+                for s in product.src)  # fmt: skip
+        return a <= b or b <= a
 
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
@@ -296,6 +328,14 @@ def _is_expanded(u: UOp) -> bool:
             return True
         u = u.src[0]
     return False
+
+
+def _where_read(u: UOp, ix: Indices) -> frozenset[UOp]:
+    """The RANGEs that decide which element of an operand, below its EXPAND, is needed."""
+    while u.op in GroupOp.Movement or u.op is Ops.CAST:
+        ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
+        u = u.src[0]
+    return depends_on(ix)
 
 
 class _Groups:

@@ -171,7 +171,8 @@ def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
     """The value with real indices in place of stand-ins: guarded, and 0 where a condition fails.
 
     Where `exact` is False a product counts as 0 when one factor does: what is not there adds
-    nothing to a sum of products, even beside an inf.
+    nothing to a sum of products, even beside an inf in memory. But not beside a quotient whose
+    divisor is not there: that is 0 too, so the quotient is inf and the product NaN.
     """
     real = {r: index for r, (index, _) in conditions.items()}
     done: dict[UOp, UOp] = dict(real)
@@ -198,7 +199,12 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
         if u.op is Ops.LOAD:
             return c in conjuncts(u.src[0].src[1])
         if u.op is Ops.MUL:
-            return (all if exact else any)(map(zero, u.src))
+            a, b = u.src
+            if exact:
+                return zero(a) and zero(b)
+            return (zero(a) and not divides_by_nothing(b)) or (
+                zero(b) and not divides_by_nothing(a)
+            )
         if u.op is Ops.WHERE:
             return (
                 (zero(u.src[1]) or False)
@@ -213,8 +219,19 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
             return False  # there it is "not"
         return u.op in (Ops.CAST, Ops.NEG, Ops.SQRT) and zero(u.src[0])
 
+    def divides_by_nothing(u: UOp) -> bool:
+        return any(
+            x.op is Ops.LOAD and c in conjuncts(x.src[0].src[1])
+            for quotient in u.toposort()
+            if quotient.op in _INFINITE_AT_0
+            for x in quotient.toposort()
+        )
+
     depth = sum(1 for _ in itertools.islice(value.toposort(), 400))
     return depth < 400 and zero(value)
+
+
+_INFINITE_AT_0 = {Ops.FDIV, Ops.RECIP, Ops.LOG2, Ops.POW}
 
 
 def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:

@@ -41,7 +41,7 @@ class Activation(Elementwise):
         below = self.gt(0).where(0, self)
         return self.gt(0).where(self, special.expm1(below / alpha) * alpha)
 
-    def selu(self, alpha: float = 1.67326324, gamma: float = 1.05070099) -> Self:
+    def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
         """gamma * elu(self, alpha), with which activations keep mean 0 and variance 1."""
         return self.elu(alpha) * gamma
 
@@ -59,7 +59,8 @@ class Activation(Elementwise):
     @float_function
     def logsigmoid(self) -> Self:
         """log(sigmoid(self))."""
-        return -((-self).softplus())
+        # of both kinks only one side is used, or the second gradient at 0 would be lost
+        return self.lt(0).where(self, 0.0) - special.log1p((-self._magnitude()).exp())
 
     @float_function
     def tanh(self) -> Self:
@@ -69,15 +70,12 @@ class Activation(Elementwise):
     @float_function
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        power = special.expm1(self._magnitude())
-        size = (power + power / (power + 1)) / 2
-        size = power.isinf().where(power, size)
-        return self.lt(0).where(-size, size)
+        return special.sinh(self)
 
     @float_function
     def cosh(self) -> Self:
         """The hyperbolic cosine."""
-        return (self.exp() + (-self).exp()) / 2
+        return special.cosh(self)
 
     @float_function
     def silu(self) -> Self:
@@ -109,7 +107,9 @@ class Activation(Elementwise):
     def softplus(self, beta: float = 1.0, threshold: float = 20.0) -> Self:
         """log(1 + exp(beta * self)) / beta; self where beta * self is above the threshold."""
         scaled = self * beta
-        smooth = (scaled.maximum(0) + special.log1p((-scaled.abs()).exp())) / beta
+        above = scaled.lt(0).where(0.0, scaled)
+        # of both kinks only one side is used, or the second gradient at 0 would be lost
+        smooth = (above + special.log1p((-scaled._magnitude()).exp())) / beta
         return scaled.gt(threshold).where(self, smooth)
 
     @float_function
@@ -147,8 +147,13 @@ class Activation(Elementwise):
 
     @float_function
     def logaddexp(self, other: Self) -> Self:
-        """log(exp(self) + exp(other)), without overflow."""
+        """log(exp(self) + exp(other)), without overflow.
+
+        Two equal infinities have half of the gradient each.
+        """
         x, y = self._operands(other)
-        largest = x.maximum(y).detach()
-        largest = largest.isinf().where(0.0, largest)
-        return ((x - largest).exp() + (y - largest).exp()).log() + largest
+        alike = x.eq(y) * x.isinf()  # their difference would be NaN
+        distance = alike.where(0.0, x) - alike.where(0.0, y)
+        # of both kinks only one side is used, or the second gradient of equal numbers would be lost
+        largest = alike.where(x.maximum(y), x.lt(y).where(y, x))
+        return largest + special.log1p((-distance._magnitude()).exp())

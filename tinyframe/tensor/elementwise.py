@@ -160,12 +160,7 @@ class Elementwise(TensorBase):
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if dtypes.is_float(x.dtype):
-            quotient = x.div(y)
-            if rounding_mode == "trunc":
-                return quotient.trunc()
-            # one that underflows to -0, as -1 / inf does, has the floor -1
-            is_tiny = quotient.eq(0) * x.ne(0) * x.lt(0).ne(y.lt(0))
-            return is_tiny.where(-1, quotient.floor())
+            return x.div(y).trunc() if rounding_mode == "trunc" else x._floored_quotient(y)
         floored = x._apply(lambda a, b: a.alu(Ops.IDIV, b), y)
         if rounding_mode == "floor" or dtypes.is_unsigned(x.dtype):
             return floored
@@ -177,28 +172,49 @@ class Elementwise(TensorBase):
         """self // other, rounded down."""
         return self.div(other, reverse, rounding_mode="floor")
 
+    @float_function
+    def _floored_quotient(self, divisor: Self) -> Self:
+        """What goes with `mod`, as in Python: 1 // 0.1 is 9.0, since 1 % 0.1 is almost 0.1. The
+        floor of the quotient would be 10, which is what 1 / 0.1 is rounded to."""
+        x, y = self._operands(divisor)
+        rest, ratio = x.fmod(y), x.div(y).detach()
+        quotient = (x - rest) / y  # a whole number, but for rounding
+        quotient = x._is_below(rest, y).where(quotient - 1, quotient)
+        whole = quotient.floor()
+        whole = (quotient - whole).gt(0.5).where(whole + 1, whole)
+        whole = quotient.eq(0).where(ratio * 0, whole)  # with the sign of the ratio
+        return y.eq(0).where(ratio, whole)
+
+    @staticmethod
+    def _is_below(rest: Any, divisor: Any) -> Any:
+        """Where the floor of a quotient is one less than what truncating gives."""
+        return rest.ne(0) * rest.lt(0).ne(divisor.lt(0))
+
     def idiv(self, other: Any, reverse: bool = False) -> Self:
         """The quotient without its fraction: -7 idiv 2 is -3."""
         return self.div(other, reverse, rounding_mode="trunc")
 
     def mod(self, other: Any, reverse: bool = False) -> Self:
-        """self % other, with the divisor's sign: what `//` leaves."""
+        """self % other, with the divisor's sign: what `//` leaves. Of floats it is exact, but for
+        the rounding where the signs differ, as in Python."""
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if not dtypes.is_float(x.dtype):
             return x._apply(lambda a, b: a.alu(Ops.MOD, b), y)
-        return x._without(y, "floor")
+        rest = x.fmod(y)
+        # A rest of 0 has the divisor's sign: ±0 + 0 is 0, and twice the sign is the gradient 1.
+        sign = y.lt(0).where(x._number(-1, x.dtype), 1)
+        zero = y.isnan().where(y, 0)  # not a constant, or the sum would be simplified
+        none = sign * (sign * rest + zero)
+        return rest.eq(0).where(none, x._is_below(rest, y).where(rest + y, rest))
 
     def fmod(self, other: Any, reverse: bool = False) -> Self:
-        """What `idiv` leaves, with this Tensor's sign."""
+        """What dividing without a fraction leaves, with this Tensor's sign; of floats exact."""
         x, y = self._operands(other, reverse)
-        return x._without(y, "trunc")
-
-    def _without(self, other: Self, rounding_mode: str) -> Self:
-        """Less the other as often as it goes in; self where that is 0 times, even of infinity."""
-        times = self.div(other, rounding_mode=rounding_mode)
-        return times.eq(0).where(self, self - times * other)
+        if dtypes.is_float(x.dtype):
+            return x._apply(lambda a, b: a.alu(Ops.FMOD, b), y)
+        return x - x.idiv(y) * y
 
     def pow(self, other: Any, reverse: bool = False) -> Self:
         """self ** other. 0 ** 0 is 1; a negative base to a fraction is NaN.
@@ -277,12 +293,13 @@ class Elementwise(TensorBase):
         return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
 
     def lshift(self, other: Any, reverse: bool = False) -> Self:
-        """self << other, of ints."""
+        """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
         self._ints(other, "<<", bools=False)
         return self._binary(Ops.SHL, other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
-        """self >> other, of ints; the sign comes in from the left."""
+        """self >> other, of ints; the sign comes in from the left. Where the count is negative, or
+        the number of bits or more, nothing else is left: 0 or -1."""
         self._ints(other, ">>", bools=False)
         return self._binary(Ops.SHR, other, reverse)
 
@@ -402,8 +419,8 @@ class Elementwise(TensorBase):
         """Without the sign."""
         if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
             return self._value()
-        # At 0 both are largest, and their gradients 1 and -1, half of each, cancel.
-        return self.maximum(self.neg())
+        # At 0, which may be -0.0, a constant has the gradient 0 too.
+        return self.eq(0).where(0, self._magnitude())
 
     def sign(self) -> Self:
         """-1, 0 or 1; NaN stays NaN."""
@@ -479,12 +496,9 @@ class Elementwise(TensorBase):
         """The sine, of radians."""
         return self.cast(least_upper_float(self.dtype))._apply(UOp.sin)
 
-    @float_function
     def cos(self) -> Self:
         """The cosine, of radians."""
-        from tinyframe.tensor.gradient import cosine
-
-        return self._apply(cosine)
+        return self.cast(least_upper_float(self.dtype))._apply(UOp.cos)
 
     @float_function
     def tan(self) -> Self:

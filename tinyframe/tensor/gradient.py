@@ -29,12 +29,6 @@ Gradients = tuple[UOp | None, ...]
 # ---- what the rows are written with --------------------------------------------------------------
 
 
-def cosine(x: UOp) -> UOp:
-    """cos(x) as 1 - 2 sin²(x/2): halving is exact, adding π/2 is not."""
-    half = (x * 0.5).sin()
-    return half * half * -2 + 1
-
-
 def zeros(u: UOp) -> UOp:
     """0 in the shape, dtype and device of `u`."""
     device = () if u.device is None else (UOp(Ops.DEVICE, arg=u.device),)
@@ -188,7 +182,8 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.SQRT, name="z"), lambda grad, z: (grad / (z * 2),)),
     (UPat(Ops.EXP2, name="z"), lambda grad, z: (grad * z * math.log(2),)),
     (UPat(Ops.LOG2, src=(x,)), lambda grad, x: (grad / (x * math.log(2)),)),
-    (UPat(Ops.SIN, src=(x,)), lambda grad, x: (grad * cosine(x),)),
+    (UPat(Ops.SIN, src=(x,)), lambda grad, x: (grad * x.cos(),)),
+    (UPat(Ops.COS, src=(x,)), lambda grad, x: (-grad * x.sin(),)),
     (UPat(Ops.TRUNC), lambda grad: (zeros(grad),)),
     # two
     (UPat(Ops.ADD), lambda grad: (grad, grad)),
@@ -197,6 +192,8 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.FDIV, src=(x, y), name="z"), lambda grad, z, y: (grad / y, -grad * (z / y))),
     (UPat(Ops.IDIV), lambda grad: (zeros(grad), zeros(grad))),
     (UPat(Ops.MOD, src=(x, y)), floor_modulo),
+    # z = x - trunc(x/y) * y
+    (UPat(Ops.FMOD, src=(x, y), name="z"), lambda grad, z, x, y: (grad, grad * ((z - x) / y))),
     (UPat(Ops.MAX, src=(x, y)), maximum),
     (UPat(Ops.POW, src=(x, y), name="z"), power),
     # three

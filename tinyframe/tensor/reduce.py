@@ -199,8 +199,10 @@ class Reduce(Elementwise):
     def logsumexp(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self))) along axes, without overflow."""
         largest = self.max(axis, keepdim=True).detach()
+        nothing = largest.eq(-math.inf)  # the logarithm of 0 would have the gradient inf * 0
         largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
-        total = (self - largest).exp().sum(axis, keepdim=True).log() + largest
+        powers = (self - largest).exp().sum(axis, keepdim=True)
+        total = nothing.where(-math.inf, nothing.where(1.0, powers).log() + largest)
         axes = self._reduced(axis)
         left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
         return total if keepdim else total.reshape(left)

@@ -1,4 +1,5 @@
-"""erf, tanh, expm1 and log1p from arithmetic, EXP2 and LOG2, to about 3 units in the last place.
+"""erf, tanh, sinh, cosh, expm1 and log1p from arithmetic, EXP2 and LOG2, to about 3 units in the
+last place.
 
 What they share: near 0 the obvious formula subtracts two numbers that are almost equal (tanh(1e-6)
 as 1 - 2/(exp(2e-6) + 1) has one digit left), and so there a polynomial in x takes its place, and a
@@ -136,4 +137,33 @@ def log1p(x: Any) -> Any:
     u = x + 1
     lost = ((u > 0) & (u < math.inf)).where((x - (u - 1)) / u, 0.0)
     log = u.log2() * math.log(2) + lost.detach()
-    return u.eq(1).where(x, log)  # keeps -0.0
+    s = u.eq(1).where(x, 0.0)
+    # So small an x is its own logarithm, and keeps -0.0. The square only counts when this is
+    # differentiated twice.
+    return u.eq(1).where(s - s * s * 0.5, log)
+
+
+def _half_exp(x: Any) -> Any:
+    """exp(x) / 2 for x >= 1, which overflows no earlier than the result; x - 1 is exact."""
+    return ((x - 1) * (1 / math.log(2))).exp2() * (math.e / 2)
+
+
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine: (exp(x) - exp(-x)) / 2, and by expm1 where these are almost equal."""
+    size = _magnitude(x)
+    is_small = size < 1
+    s, t = is_small.where(x, 0.0), is_small.where(1.0, size)
+    large = _half_exp(t) - (t * (-1 / math.log(2))).exp2() * 0.5
+    small = (expm1(s) - expm1(-s)) * 0.5
+    return is_small.where(small, (x < 0).where(-large, large))
+
+
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine: (exp(x) + exp(-x)) / 2. Where these are almost equal, so that their
+    difference, the gradient, would be lost, it is 1 + 2 sinh(x/2)**2."""
+    size = _magnitude(x)
+    is_small = size < 1
+    s, t = is_small.where(x, 0.0) * 0.5, is_small.where(1.0, size)
+    large = _half_exp(t) + (t * (-1 / math.log(2))).exp2() * 0.5
+    half = (expm1(s) - expm1(-s)) * 0.5
+    return is_small.where(half * half * 2 + 1, large)

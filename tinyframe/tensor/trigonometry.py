@@ -79,19 +79,21 @@ class Trigonometry(Elementwise):
         return self._signed(angle)
 
     def _signed(self, size: Self) -> Self:
-        """`size` with the sign of this."""
-        return self.lt(0).where(-size, size)
+        """`size` with the sign of this; this where it is 0, whose sign no comparison sees."""
+        return self.eq(0).where(self, self.lt(0).where(-size, size))
 
     @float_function
     def atan2(self, other: Any) -> Self:
         """The angle of the point (other, self), from -π to π: atan(self / other), by quadrant."""
         y, x = self._operands(other, to_float=True)
-        height, width = y._magnitude(), x._magnitude()
+        # by their signs, as the quadrant is: -0.0 < 0 is false
+        height, width = (v.signbit().where(-v, v) for v in (y, x))
         is_steep = height.gt(width)
         small, large = is_steep.where(width, height), is_steep.where(height, width)
-        is_origin, is_diagonal = large.eq(0), small.isinf() * large.isinf()
-        ratio = is_diagonal.where(1.0, small) / (is_origin + is_diagonal).where(1.0, large)
-        angle = ratio.atan()
+        is_origin, is_diagonal = small.eq(0) * large.eq(0), small.isinf() * large.isinf()
+        # neither the origin nor two infinities have a gradient
+        above = is_origin.where(0.0, is_diagonal.where(1.0, small))
+        angle = (above / (is_origin + is_diagonal).where(1.0, large)).atan()
         angle = is_steep.where(math.pi / 2 - angle, angle)
         angle = x.signbit().where(math.pi - angle, angle)
         return y.signbit().where(-angle, angle)
@@ -130,15 +132,14 @@ class Trigonometry(Elementwise):
         """The inverse of cosh, 0 or positive; NaN below 1."""
         is_large = self.gt(1e9)
         t = is_large.where(2.0, self) - 1
-        small = special.log1p(t + (t * (t + 2)).sqrt())
-        small = t.lt(0).where(math.nan, small)
+        # two roots: that of t * (t + 2) has the gradient 0 * inf at 1
+        small = special.log1p(t + t.sqrt() * (t + 2).sqrt())
         return is_large.where(is_large.where(self, 1.0).log() + math.log(2), small)
 
     @float_function
     def atanh(self) -> Self:
         """The inverse of tanh; NaN beyond ±1."""
-        size = self._magnitude()
-        return self._signed(special.log1p(2 * size / (1 - size)) / 2)
+        return (special.log1p(self) - special.log1p(-self)) / 2
 
     @float_function
     def hypot(self, other: Any) -> Self:

@@ -48,6 +48,10 @@ def _truncating_modulo(x: int, y: int) -> int:
     return x - y * _truncating_divide(x, y) if y else 0
 
 
+def _fmod(x: float, y: float) -> float:
+    return math.fmod(x, y) if y and math.isfinite(x) else math.nan
+
+
 def _exp2(x: float) -> float:
     try:
         return math.exp2(x)
@@ -110,6 +114,7 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
     Ops.SIN: lambda x: math.sin(x) if math.isfinite(x) else math.nan,
+    Ops.COS: lambda x: math.cos(x) if math.isfinite(x) else math.nan,
     Ops.TRUNC: _trunc,
     Ops.CAST: lambda x: x,
     Ops.ADD: lambda x, y: x + y,
@@ -120,6 +125,7 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.MOD: _floor_modulo,
     Ops.CDIV: _truncating_divide,
     Ops.CMOD: _truncating_modulo,
+    Ops.FMOD: _fmod,
     Ops.MAX: _maximum,
     Ops.CMPLT: lambda x, y: x < y,
     Ops.CMPNE: lambda x, y: x != y,
@@ -135,9 +141,10 @@ python_alu: dict[Ops, Callable[..., Number]] = {
 
 
 def _shift(op: Ops, bits: int, x: int, count: int) -> int:
-    """What leaves the register is lost; a count outside 0..bits-1 loses every bit."""
+    """What leaves the register is lost. A count outside 0..bits-1, so also one below 0, shifts
+    everything out: SHR leaves copies of the sign, as in NumPy and PyTorch."""
     if not 0 <= count < bits:
-        return -1 if op is Ops.SHR and x < 0 and count > 0 else 0
+        return -1 if op is Ops.SHR and x < 0 else 0
     return x << count if op is Ops.SHL else x >> count
 
 

@@ -61,6 +61,8 @@ class Ops(enum.IntEnum):
     POW = enum.auto(); THREEFRY = enum.auto()
     # -- elementwise: ternary
     WHERE = enum.auto(); MULACC = enum.auto()
+    # -- elementwise: the rest of a division of floats (binary), the cosine (unary)
+    FMOD = enum.auto(); COS = enum.auto()
 
     # the field's other names for the same operations
     RECIPROCAL = RECIP
@@ -81,10 +83,11 @@ class Ops(enum.IntEnum):
 class GroupOp:
     """Sets of ops that rules speak of."""
 
-    Unary = {Ops.NEG, Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.TRUNC}
+    Unary = {Ops.NEG, Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.TRUNC}
     Comparison = {Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
     Binary = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.FDIV, Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX,
-              Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY, *Comparison}
+              Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY, Ops.FMOD,
+              *Comparison}
     Ternary = {Ops.WHERE, Ops.MULACC}
     ALU = Unary | Binary | Ternary
     Elementwise = ALU | {Ops.CAST, Ops.BITCAST}
@@ -587,6 +590,7 @@ class UOp:
     def exp2(self): return self.alu(Ops.EXP2)
     def log2(self): return self.alu(Ops.LOG2)
     def sin(self): return self.alu(Ops.SIN)
+    def cos(self): return self.alu(Ops.COS)
     def trunc(self): return self.alu(Ops.TRUNC)
     def reciprocal(self): return self.alu(Ops.RECIP)
     def neg(self): return -self

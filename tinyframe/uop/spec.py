@@ -14,12 +14,17 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 nothing is negative both kinds agree, and only there may a renderer
                                 write C's `/` for IDIV
     FDIV RECIP SQRT             exactly rounded, IEEE 754: 1/0 = inf, 0/0 = NaN, SQRT(-1) = NaN
-    EXP2 LOG2 SIN               within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
+    FMOD                        what truncating division of floats leaves over, with the sign of x;
+                                exact, as C's fmod: FMOD(-5.5, 2) = -1.5, FMOD(x, inf) = x, and
+                                NaN for an infinite x or y = 0
+    EXP2 LOG2 SIN COS           within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX                         NaN if either is NaN
     CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
-    SHL SHR                     of integers; SHR keeps the sign
+    SHL SHR                     of integers; SHR keeps the sign. A count of the width or more, or
+                                below 0, shifts everything out: what is left is 0, or the sign
+                                (C leaves that open, so a decomposition keeps counts in range)
     TRUNC                       the whole part of a float, rounded towards 0
     CAST                        the nearest value of the other dtype: float to int drops the
                                 fraction (any value where it does not fit), int to int wraps
@@ -50,8 +55,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1, of a size that no loop changes;
-                                arg = (number, kind of axis)
+    RANGE(size)                 a loop variable over 0..size-1; arg = (number, kind of axis). Only
+                                the last block of a long sum has a size that a loop around it
+                                changes
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -155,7 +161,8 @@ is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
 
 # fmt: off
 values = [
-    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.FDIV), number_of(is_float)),
+    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.FDIV, Ops.FMOD),
+        number_of(is_float)),
     row((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), number_of(is_int)),
     row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),
     row((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),
@@ -303,7 +310,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and not u.src[0].ranges and isinstance(u.arg[1], AxisType)),
+        and isinstance(u.arg[1], AxisType)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),

@@ -5,10 +5,11 @@ collects the rules for the others. The smallest backend needs these: ADD MUL FDI
 AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
 
     basic.py        one op by another: RECIP(x) = 1 / x; casts whose result C leaves open
-    integer.py      floor division and integer powers
+    integer.py      floor division, integer powers, shifts by any count
     elementary.py   EXP2, LOG2
-    sine.py         SIN
+    sine.py         SIN, COS
     power.py        POW; LOG2 of float64
+    remainder.py    FMOD
     threefry.py     random numbers
     narrow.py       float16 and bfloat16 by way of float32
 
@@ -23,9 +24,15 @@ from collections.abc import Iterable
 
 from tinyframe.codegen.decompose import basic, narrow
 from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
-from tinyframe.codegen.decompose.integer import by_power_of_two, floor_division, integer_power
+from tinyframe.codegen.decompose.integer import (
+    by_power_of_two,
+    floor_division,
+    integer_power,
+    shifts,
+)
 from tinyframe.codegen.decompose.power import float_power, log2_float64
-from tinyframe.codegen.decompose.sine import sin_float32, sin_float64
+from tinyframe.codegen.decompose.remainder import fmod_float32, fmod_float64
+from tinyframe.codegen.decompose.sine import cos_float32, cos_float64, sin_float32, sin_float64
 from tinyframe.codegen.decompose.threefry import random_numbers
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
@@ -44,7 +51,11 @@ without: dict[Ops, PatternMatcher] = {
     ]),
     Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
     Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
+    Ops.COS: PatternMatcher([(_F32.alu(Ops.COS), cos_float32), (_F64.alu(Ops.COS), cos_float64)]),
     Ops.POW: integer_power + float_power,
+    Ops.FMOD: PatternMatcher([
+        (_F32.alu(Ops.FMOD, UPat.var("y")), fmod_float32),
+        (_F64.alu(Ops.FMOD, UPat.var("y")), fmod_float64)]),
     Ops.THREEFRY: random_numbers,
     **basic.without,
 }  # fmt: skip
@@ -63,7 +74,7 @@ def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
     tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
     if not native_half:
         tables.append(narrow.as_bits(dtypes.float16))
-    tables += [basic.bools, basic.casts]
+    tables += [basic.bools, basic.casts, shifts]
     tables += [table for op, table in without.items() if op not in ops]
     tables += [table for op, table in basic.shorter.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:

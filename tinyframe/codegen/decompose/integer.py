@@ -1,4 +1,4 @@
-"""Floor division and integer powers, from what C's integers can do.
+"""Floor division, integer powers and shifts by any count, from what C's integers can do.
 
 IDIV and MOD round towards minus infinity, C's `/` and `%` (CDIV and CMOD) towards zero; they agree
 where nothing is negative:
@@ -107,6 +107,21 @@ def _power_by_constant(base: UOp, exponent: int) -> UOp:
     return base.const_like(1) if result is None else result
 
 
+def shift(u: UOp, x: UOp, y: UOp) -> UOp | None:
+    """With a count from 0 to bits-1, the only ones that C defines; None where it is one already.
+
+    Lanes are left alone: what a user shifts by is decomposed before there are any.
+    """
+    bits = u.dtype.scalar().bits
+    if (y.vmin >= 0 and y.vmax < bits) or u.dtype.count > 1:
+        return None
+    beyond = (1 << bits) - bits if dtypes.is_unsigned(y.dtype) else -bits  # all but the low bits
+    stays = (y & beyond).eq(0)
+    if u.op is Ops.SHR and not dtypes.is_unsigned(u.dtype):
+        return x >> (stays.where(y, y.const_like(bits - 1)) & (bits - 1))
+    return stays.where(x.alu(u.op, y & (bits - 1)), x.const_like(0))
+
+
 x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
 base, exponent = UPat.var("base"), UPat.var("exponent")
 
@@ -119,6 +134,10 @@ by_power_of_two = PatternMatcher([
 floor_division = PatternMatcher([
     (x // y, floor_divide),
     (x % y, floor_modulo),
+])  # fmt: skip
+
+shifts = PatternMatcher([
+    (UPat((Ops.SHL, Ops.SHR), dtypes.ints, (x, y), name="u"), shift),
 ])  # fmt: skip
 
 integer_power = PatternMatcher([

@@ -139,7 +139,9 @@ def as_bits(dtype: DType) -> PatternMatcher:
         return u.replace(dtype=_same_kind_of_uint16(u.dtype))
 
     def staged(u: UOp) -> UOp:
-        return stored(u).replace(src=(_bits(u.src[0]), *u.own_ranges))
+        # after flatten_indices it holds a STORE, which has a rule of its own
+        value = u.src[0] if u.src[0].op is Ops.STORE else _bits(u.src[0])
+        return stored(u).replace(src=(value, *u.own_ranges))
 
     def loaded(u: UOp) -> UOp:
         return stored(u).bitcast(dtype)

@@ -1,9 +1,10 @@
-"""SIN for arguments of any size.
+"""SIN and COS for arguments of any size.
 
 sin(x) needs x modulo pi, and of a large x little is left after that: for x = 2**100 all of the
 result comes from bits 100 and later of 1/pi. Payne and Hanek's observation ("Radian reduction for
 trigonometric functions", 1983): of the product x * (1/pi) the bits worth a multiple of 2 turns are
-not needed, so of 1/pi only a window is, whose place follows from the exponent of x.
+not needed, so of 1/pi only a window is, whose place follows from the exponent of x. The cosine is
+the sine a quarter turn further on, and that is added after the reduction, where it is exact.
 """
 
 from __future__ import annotations
@@ -67,7 +68,16 @@ def _window(low: int) -> list[float]:
 
 
 def sin_float32(x: UOp) -> UOp:
-    """By way of float64, in which there is nothing but + - *: so wide vectors are no problem."""
+    return _sine_float32(x, -0.0)  # -0.0 and not 0.0, which would take away the sign of sin(-0.0)
+
+
+def cos_float32(x: UOp) -> UOp:
+    return _sine_float32(x, 0.5)
+
+
+def _sine_float32(x: UOp, ahead: float) -> UOp:
+    """sin(x + ahead*pi), by way of float64, in which there is nothing but + - *: so wide vectors
+    are no problem."""
     size = absolute(x)
     window = [x.const_like(c) for c in _window(_SEGMENTS[0])]
     for low in _SEGMENTS[1:]:
@@ -82,9 +92,9 @@ def sin_float32(x: UOp) -> UOp:
     whole_1, bits_1 = round_to(first)
     whole_2, bits_2 = round_to(second)
     first, second = first - whole_1, second - whole_2
-    whole_3, bits_3 = round_to(first + second + third)
+    whole_3, bits_3 = round_to(first + second + third + ahead)
     # in this order: where it is almost 0 the sum is exact until the last step
-    r = ((first - whole_3) + second + third) + fourth
+    r = ((first - whole_3 + ahead) + second + third) + fourth
     sign = (bits_1 ^ bits_2 ^ bits_3) << 63
     r = (r.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)
     return (r * polynomial(r * r, SIN_HALF_TURNS)).cast(dtypes.float32)
@@ -147,7 +157,7 @@ def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
     position = (bits >> 52) + ((1 << 64) - (1023 - 10))
     words, shift = _four_words(x, position >> 6), position & 63
     # in two steps, since shifting by 64 is not defined
-    w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (63 - shift)) for i in range(3))
+    w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (shift ^ 63)) for i in range(3))
     carried = _high_product(m, w2)
     low = m * w1 + carried
     high = m * w0 + _high_product(m, w1) + (low < carried).cast(dtypes.uint64)
@@ -166,10 +176,28 @@ def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
 
 
 def sin_float64(x: UOp) -> UOp:
+    result, n = _sine_float64(x, 0)
+    sign = ((n & 2) << 62) ^ (x.bitcast(dtypes.uint64) & (1 << 63))
+    return _with_sign(x, result, sign)
+
+
+def cos_float64(x: UOp) -> UOp:
+    result, n = _sine_float64(x, 1)
+    return _with_sign(x, result, (n & 2) << 62)
+
+
+def _with_sign(x: UOp, result: UOp, sign: UOp) -> UOp:
+    result = (result.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)
+    return (absolute(x) < math.inf).where(result, x.const_like(math.nan))
+
+
+def _sine_float64(x: UOp, ahead: int) -> tuple[UOp, UOp]:
+    """The sine of |x| + ahead*pi/2, up to its sign, and the quarter turns it is at: (n & 2) says
+    whether the sign is minus."""
     n, r = _quarter_turns(absolute(x))
     angle = r * Pair.const(x, 1.5707963109016418, 1.5893254773528196e-08)
     is_small = absolute(x) < 0.75
-    n = is_small.where(_u64(x, 0), n)
+    n = is_small.where(_u64(x, 0), n) + ahead
     a = is_small.where(absolute(x), angle.value)
     b = is_small.where(x.const_like(0.0), (angle.high - a) + angle.low)  # what a could not hold
     z = a * a
@@ -177,7 +205,4 @@ def sin_float64(x: UOp) -> UOp:
     near_one = z * -0.5 + 1.0
     lost = (-near_one + 1.0) + z * -0.5
     cosine = near_one + (lost + (z * z * polynomial(z, COS_COEFFICIENTS) - a * b))
-    result = (n & 1).ne(0).where(cosine, sine)
-    sign = ((n & 2) << 62) ^ (x.bitcast(dtypes.uint64) & (1 << 63))
-    result = (result.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)
-    return (absolute(x) < math.inf).where(result, x.const_like(math.nan))
+    return (n & 1).ne(0).where(cosine, sine), n

@@ -1,0 +1,188 @@
+"""Values and gradients, first and second, where a formula may break: zeros of both signs, the ends
+of a range, infinities, NaN. The reference is PyTorch in float64."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tinyframe import Context, Tensor
+
+F = torch.nn.functional
+inf, nan = math.inf, math.nan
+EDGES = [0.0, 1e-30, 1e-6, 0.5, 1.0, 2.0, 10.0, 50.0, 88.0, 89.0, 100.0, 1e4, 1e19, 1e38, inf]
+BOTH_SIGNS = [*EDGES, *(-x for x in EDGES), nan]
+FLOATS = [np.float32, np.float64]
+TOLERANCES = {np.float32: (2e-5, 2e-7), np.float64: (2e-9, 2e-16)}  # relative, absolute
+
+
+def derivatives(out: Any, inputs: Sequence[Any], gradient: Callable, second: bool) -> dict:
+    """The value, its gradients by each input, and with `second` theirs."""
+    found = {"value": out}
+    for n, first in enumerate(gradient(out.sum(), inputs)):
+        found[f"gradient {n}"] = first
+        for k, other in enumerate(gradient(first.sum(), inputs) if second else ()):
+            found[f"gradient {n} {k}"] = other
+    return found
+
+
+def torch_gradient(out: torch.Tensor, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
+    found = torch.autograd.grad(out, inputs, create_graph=True, allow_unused=True)
+    return [torch.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def assert_as_torch(
+    ours: Callable, theirs: Callable, points: Sequence[tuple], dtype: type,
+    second: bool = False, nan_is_open: bool = False,
+) -> None:  # fmt: skip
+    """nan_is_open: where PyTorch's gradient is NaN there may be a number, such as a limit."""
+    columns = [np.array(column, dtype) for column in zip(*points, strict=True)]
+    mine = [Tensor(c, requires_grad=True) for c in columns]
+    other = [torch.tensor(c.astype(np.float64), requires_grad=True) for c in columns]
+    found = derivatives(ours(*mine), mine, lambda out, xs: out.gradient(*xs), second)
+    expected = derivatives(theirs(*other), other, torch_gradient, second)
+    Tensor.realize(*found.values())
+    relative, absolute = TOLERANCES[dtype]
+    for what, reference in expected.items():
+        got = found[what].numpy()
+        with np.errstate(over="ignore"):
+            exact = reference.detach().numpy(force=True).astype(dtype)
+        right = np.isclose(got, exact, rtol=relative, atol=absolute, equal_nan=True)
+        if what == "value":
+            right &= (got != 0) | (exact != 0) | (np.signbit(got) == np.signbit(exact))
+        elif nan_is_open:
+            right |= np.isnan(exact) & np.isfinite(got)
+        wrong = [(what, points[n], got[n], exact[n]) for n in np.nonzero(~right)[0]]
+        assert not wrong, wrong[:8]
+
+
+ONE_INPUT = {
+    "sinh": (Tensor.sinh, torch.sinh, BOTH_SIGNS),
+    "cosh": (Tensor.cosh, torch.cosh, BOTH_SIGNS),
+    "tanh": (Tensor.tanh, torch.tanh, BOTH_SIGNS),
+    "asinh": (Tensor.asinh, torch.asinh, [x for x in BOTH_SIGNS if abs(x) < inf]),
+    "acosh": (Tensor.acosh, torch.acosh, [1.25, 1.5, 2.0, 1e4]),
+    "atanh": (Tensor.atanh, torch.atanh, [0.0, -0.0, 0.5, -0.5, 0.999, nan]),
+    "atan": (Tensor.atan, torch.atan, [x for x in BOTH_SIGNS if abs(x) < 1e19]),
+    "log1p": (Tensor.log1p, torch.log1p, [x for x in BOTH_SIGNS if x >= -0.5]),
+    "expm1": (Tensor.expm1, torch.expm1, BOTH_SIGNS),
+    "sigmoid": (Tensor.sigmoid, torch.sigmoid, BOTH_SIGNS),
+    "softplus": (Tensor.softplus, F.softplus, [x for x in BOTH_SIGNS if abs(x) != inf]),
+    "logsigmoid": (Tensor.logsigmoid, F.logsigmoid, [x for x in BOTH_SIGNS if abs(x) != inf]),
+    "silu": (Tensor.silu, F.silu, [x for x in BOTH_SIGNS if abs(x) <= 1e19]),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ONE_INPUT)
+def test_functions_of_one_number(name, dtype):
+    ours, theirs, edges = ONE_INPUT[name]
+    with np.errstate(over="ignore"):
+        assert_as_torch(ours, theirs, [(x,) for x in edges], dtype, second=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["acosh", "atanh"])
+def test_a_slope_without_bound_is_inf(name, dtype):
+    points = [(1.0,), (-1.0,)] if name == "atanh" else [(1.0,)]
+    assert_as_torch(getattr(Tensor, name), getattr(torch, name), points, dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["abs", "selu"])
+def test_zeros_of_both_signs(name, dtype):
+    theirs = torch.abs if name == "abs" else F.selu
+    assert_as_torch(getattr(Tensor, name), theirs, [(0.0,), (-0.0,), (2.0,), (-2.0,)], dtype)
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+def test_the_inverse_of_the_magnitude_of_minus_zero_is_plus_infinity(device):
+    x = Tensor([0.0, -0.0], device=device)
+    assert (1 / x.abs()).tolist() == [inf, inf]
+
+
+TWO_INPUTS = {
+    "atan2": (Tensor.atan2, torch.atan2),
+    "logaddexp": (Tensor.logaddexp, torch.logaddexp),
+    "hypot": (Tensor.hypot, torch.hypot),
+}
+FEW = [0.0, 1e-6, 0.5, 1.0, 3.0, 20.0, 200.0, 1e4, 1e15, inf]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", TWO_INPUTS)
+def test_functions_of_two_numbers(name, dtype):
+    edges = [*FEW, *(-x for x in FEW), nan]
+    points = list(itertools.product(edges, edges))
+    assert_as_torch(*TWO_INPUTS[name], points, dtype, nan_is_open=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_atan2_of_minus_zero_has_the_slope_of_its_quadrant(dtype):
+    points = [(y, x) for y in (0.0, -0.0) for x in (1.0, -1.0, 4.0, -4.0)]
+    assert_as_torch(Tensor.atan2, torch.atan2, points, dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_logaddexp_twice_differentiated(dtype):
+    finite = [0.0, 1e-3, 0.5, 3.0, -0.5, -3.0, 10.0]
+    points = list(itertools.product(finite, finite))
+    points += [(-inf, 0.5), (0.5, -inf), (inf, 0.0), (0.0, inf)]
+    assert_as_torch(Tensor.logaddexp, torch.logaddexp, points, dtype, second=True, nan_is_open=True)
+
+
+def test_logaddexp_of_equal_infinities_has_half_of_the_gradient_each():
+    x, y = (Tensor([inf, -inf], requires_grad=True) for _ in range(2))
+    z = x.logaddexp(y)
+    assert z.tolist() == [inf, -inf]
+    assert [g.tolist() for g in z.sum().gradient(x, y)] == [[0.5, 0.5], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize("noopt", [0, 1])
+@pytest.mark.parametrize("size", [2, 5, 128, 129, 200, 255, 300])
+def test_logcumsumexp_twice_differentiated(size, noopt):
+    # From 129 on it is done in blocks, and what is before the first of them is -inf.
+    a = np.random.default_rng(0).normal(size=size).astype(np.float32)
+    x, t = Tensor(a, requires_grad=True), torch.tensor(a.astype(np.float64), requires_grad=True)
+    (first,) = x.logcumsumexp().sum().gradient(x)
+    (second,) = first.square().sum().gradient(x)
+    (t_first,) = torch.autograd.grad(t.logcumsumexp(0).sum(), t, create_graph=True)
+    (t_second,) = torch.autograd.grad(t_first.square().sum(), t)
+    with Context(NOOPT=noopt):
+        Tensor.realize(first, second)
+    np.testing.assert_allclose(first.numpy(), t_first.detach().numpy(), rtol=1e-5)
+    np.testing.assert_allclose(second.numpy(), t_second.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_logsumexp_of_nothing_but_minus_infinity_has_no_gradient():
+    x = Tensor([[-inf, -inf], [-inf, 1.0], [0.0, 0.0]], requires_grad=True)
+    total = x.logsumexp(-1)
+    np.testing.assert_allclose(total.numpy(), [-inf, 1.0, math.log(2)], rtol=1e-6)
+    (first,) = total.sum().gradient(x)
+    (second,) = first.square().sum().gradient(x)
+    Tensor.realize(first, second)
+    np.testing.assert_allclose(first.numpy(), [[0, 0], [0, 1], [0.5, 0.5]], rtol=1e-6)
+    assert np.isfinite(second.numpy()).all()
+
+
+@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
+@pytest.mark.parametrize("noopt", [0, 1])
+def test_a_quotient_that_is_not_there_adds_nothing_to_a_sum_over_windows(device, noopt):
+    # The gradient of 1/x from overlapping windows: places without a window have no x, and no 1/x.
+    a = np.array([0.5, 0.25, 1.0, -1.0], np.float32)
+    x, t = Tensor(a, requires_grad=True, device=device), torch.tensor(a, requires_grad=True)
+    pairs = x.reshape(2, 2).sum(-1).pad((1, 0), value=-inf).window(-1, 2).logsumexp(-1)
+    t_pairs = torch.logcumsumexp(t.reshape(2, 2).sum(-1), 0)
+    (first,) = pairs.sum().gradient(x)
+    (second,) = first.square().sum().gradient(x)
+    (t_first,) = torch.autograd.grad(t_pairs.sum(), t, create_graph=True)
+    (t_second,) = torch.autograd.grad(t_first.square().sum(), t)
+    with Context(NOOPT=noopt):
+        Tensor.realize(first, second)
+    np.testing.assert_allclose(second.numpy(), t_second.numpy(), rtol=1e-5)

@@ -1,0 +1,159 @@
+"""Long sums: nested accumulators, so that rounding errors stay small.
+
+Every addition rounds. A running sum of n numbers of one sign can be off by n half units in the last
+place, and the larger it is beside what is added to it, the more each step loses: in float32, 2**24
+plus 1 is 2**24. So a long sum is taken in blocks. A block's sum starts anew at 0, and is then added
+to a second accumulator, which only sees one number per block; a very long sum has a third:
+
+    for o in 0 … 99:                     10,000 numbers in 100 blocks of 100
+      block = 0
+      for i in 0 … 99: block += x[o*100 + i]
+      total += block
+
+With at most RUN additions per accumulator and k levels the error is k*RUN half units at worst,
+whatever n is (Higham, "The accuracy of floating point summation", 1993, section 2). It costs one
+addition more per block, so it is done for every sum, whatever was fused into it and however its
+loops were optimized. Integers, products and maxima gain nothing from it; where one shares the loops
+of a sum, its accumulator simply runs through all of the blocks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tinyframe.codegen.expand import UNROLLED
+from tinyframe.dtype import dtypes
+from tinyframe.schedule.fuse import is_symbolic, length
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.symbolic import terms, total
+
+# The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
+# a matmul, whose register tile is added to accumulators in memory after each block, is no slower.
+RUN = 128
+# A loop is not cut for blocks that are at least this long without it.
+LONG_ENOUGH = RUN // 4
+
+
+@dataclass
+class Blocks:
+    """The loops of a sum after they were cut: `levels` of nested accumulators, innermost first, and
+    what stands for each loop that is gone."""
+
+    levels: list[list[UOp]] = field(default_factory=lambda: [[]])
+    replaced: dict[UOp, UOp] = field(default_factory=dict)
+
+    @property
+    def loops(self) -> tuple[UOp, ...]:
+        """All of them, outermost first."""
+        return tuple(r for level in reversed(self.levels) for r in level)
+
+    def replace(self, gone: UOp, index: UOp, standing_for: UOp) -> None:
+        """`index` for a loop that was cut: one of the kernel's, or a part of one."""
+        # how long the last block inside it is depends on it
+        self.levels = [[r.substitute({gone: index}) for r in level] for level in self.levels]
+        self.replaced[standing_for] = self.replaced.get(standing_for, gone).substitute(
+            {gone: index}
+        )
+
+
+def in_blocks(sink: UOp) -> UOp:
+    """The kernel with nested REDUCEs in place of float sums of more than RUN terms."""
+    together: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
+    for u in sink.toposort():
+        if u.op is Ops.REDUCE:
+            together.setdefault(u.own_ranges, []).append(u)
+    numbers = itertools.count(
+        1 + max((r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE), default=-1)
+    )
+    cut: dict[tuple[UOp, ...], Blocks] = {}
+    for loops, reduces in together.items():
+        if added := [_additions(u) for u in reduces if _is_float_sum(u)]:
+            blocks = blocks_of(loops, max(added), numbers)
+            if len(blocks.levels) > 1:
+                cut[loops] = blocks
+    return _rebuilt(sink, cut) if cut else sink
+
+
+def _is_float_sum(u: UOp) -> bool:
+    return u.arg is Ops.ADD and dtypes.is_float(u.dtype)
+
+
+def _additions(reduce: UOp) -> int:
+    """How many numbers one turn of its loops adds: UNROLL makes several."""
+    value, count = reduce.src[0], 1
+    while value.op is Ops.ADD and value.tag == UNROLLED:
+        value, count = value.src[0], count + 1
+    return count
+
+
+def blocks_of(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> Blocks:
+    """The loops in levels of at most RUN additions each, if one turn of all of them has so many."""
+    blocks, count = Blocks(), additions
+    for loop in reversed(loops):
+        rest = loop
+        while count * length(rest) > RUN:
+            if count < LONG_ENOUGH:
+                outer, inner, index = _cut(rest, RUN // count, numbers)
+                blocks.replace(rest, index, standing_for=loop)
+                blocks.levels[-1].insert(0, inner)
+                rest = outer
+            blocks.levels.append([])
+            count = 1
+        blocks.levels[-1].insert(0, rest)
+        count *= length(rest)
+    return blocks
+
+
+def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
+    """A loop as two, the inner one of at most `most` turns: (outer, inner, what it was).
+
+    All blocks are of one length if one divides the loop's that is at least half of what is allowed.
+    Otherwise the last one is shorter.
+    """
+    size, count = loop.src[0], length(loop)
+    at_best = [] if is_symbolic(loop) else range(most, most // 2, -1)
+    n = next((n for n in at_best if count % n == 0), None)
+    whole = n is not None
+    n = n or -(-count // -(-count // most))
+    blocks = (
+        size.alu(Ops.ADD, size.const_like(n - 1)).alu(Ops.CDIV, size.const_like(n))
+        if is_symbolic(loop)
+        else size.const_like(-(-count // n))
+    )
+    outer = loop.replace(src=(blocks,), arg=(next(numbers), *loop.arg[1:]))
+    start = outer.alu(Ops.MUL, outer.const_like(n))
+    left = size.alu(Ops.ADD, start.alu(Ops.MUL, start.const_like(-1)))
+    turns = size.const_like(n)
+    if not whole:
+        turns = left.alu(Ops.CMPLT, turns).where(left, turns)
+    inner = loop.replace(src=(turns,), arg=(next(numbers), *loop.arg[1:]))
+    return outer, inner, start.alu(Ops.ADD, inner)
+
+
+def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], Blocks]) -> UOp:
+    done: dict[UOp, UOp] = {old: new for b in cut.values() for old, new in b.replaced.items()}
+    for u in sink.toposort():
+        if u in done:
+            continue
+        src = tuple([done[s] for s in u.src])
+        if u.op is Ops.REDUCE and u.own_ranges in cut:
+            done[u] = _nested(u, src[0], cut[u.own_ranges])
+        elif src == u.src:
+            done[u] = u
+        elif dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1:
+            # Put together anew, a sum has its parts in one order, and what the outer loop alone
+            # changes can be computed there.
+            done[u] = total(terms(UOp(u.op, u.dtype, src, u.arg, u.tag)), u.dtype)
+        else:
+            done[u] = UOp(u.op, u.dtype, src, u.arg, u.tag)
+    return done[sink]
+
+
+def _nested(reduce: UOp, value: UOp, blocks: Blocks) -> UOp:
+    if not _is_float_sum(reduce):
+        return value.reduce(reduce.arg, *blocks.loops)
+    for level in blocks.levels:
+        value = value.reduce(Ops.ADD, *level)
+    return value
