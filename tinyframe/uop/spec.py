@@ -213,12 +213,13 @@ def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
 
 def window_fits(u: UOp, shape: tuple) -> bool:
     axis, size, stride, dilation = u.arg
+    reach = dilation * (size - 1)  # beyond a window's first element
     return (
         0 <= axis < len(shape)
         and size > 0
         and stride > 0
         and dilation > 0
-        and resolve(dilation * (size - 1) < shape[axis])
+        and resolve(shape[axis] >= 0 if size == 1 else reach < shape[axis])
     )
 
 
@@ -289,6 +290,12 @@ def index_fits(u: UOp) -> bool:
             and all(map(is_index, ix)) and len(ix) == dimensions)  # fmt: skip
 
 
+def counts(u: UOp) -> bool:
+    """A RANGE, over a size that no loop changes; nothing runs for nothing."""
+    (size,) = u.src
+    return not size.ranges and size.vmax > 0
+
+
 def stores(u: UOp) -> bool:
     index, value = u.src[:2]
     fits = value.dtype.scalar() is index.dtype.base.scalar()
@@ -303,7 +310,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and not u.src[0].ranges and isinstance(u.arg[1], AxisType)),
+        and isinstance(u.arg[1], AxisType) and counts(u)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),

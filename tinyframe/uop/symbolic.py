@@ -254,9 +254,10 @@ def wrap(u: UOp) -> UOp | None:
 
 
 def one_value(u: UOp) -> UOp | None:
-    """A loop of one iteration, a Variable that can have one value."""
+    """A loop of one iteration (not one of at most one), a Variable that can have one value."""
     low, high = u.bounds
-    return u.const_like(low) if low == high else None
+    may_not_run = u.op is Ops.RANGE and u.src[0].vmin < 1
+    return u.const_like(low) if low == high and not may_not_run else None
 
 
 def drop_closed_constants(u: UOp) -> UOp | None:
