@@ -277,7 +277,8 @@ class _Writer:
         start, stop = (
             ("start", "stop") if u.arg[1] is AxisType.THREAD else ("0", self.text(u.src[0]))
         )
-        self.line(f"for (int {i} = {start}; {i} < {stop}; {i}++) {{")
+        kind = self.language.type_name(u.dtype)
+        self.line(f"for ({kind} {i} = {start}; {i} < {stop}; {i}++) {{")
         self.depth += 1
 
     def _end(self, u: UOp) -> None:

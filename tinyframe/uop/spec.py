@@ -50,8 +50,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1, of a size that no loop changes;
-                                arg = (number, kind of axis)
+    RANGE(size)                 a loop variable over 0..size-1, of a size that no loop changes, in
+                                its dtype, an int that holds it; arg = (number, kind of axis)
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -78,14 +78,23 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, resolve, sint
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    elements,
+    index_dtype,
+    resolve,
+    sint,
+)
 
 
 class SpecError(AssertionError):
@@ -181,16 +190,12 @@ def equal(a: sint, b: sint) -> bool:
     """Whether two sizes, either of which may be symbolic, can be the same."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    x, y = (s if isinstance(s, UOp) else UOp.const(dtypes.int, s) for s in (a, b))
+    x, y = (s if isinstance(s, UOp) else UOp.const(index_dtype(s), s) for s in (a, b))
     return resolve(x.eq(y), default=True)
 
 
 def equal_shapes(a: tuple, b: tuple) -> bool:
     return len(a) == len(b) and all(map(equal, a, b))
-
-
-def elements(shape: tuple) -> sint:
-    return math.prod(shape)
 
 
 def elementwise(u: UOp) -> bool:
@@ -291,9 +296,11 @@ def index_fits(u: UOp) -> bool:
 
 
 def counts(u: UOp) -> bool:
-    """A RANGE, over a size that no loop changes; nothing runs for nothing."""
+    """A RANGE, over a size that no loop changes. Nothing runs for nothing, and a loop over more
+    than its dtype holds would not end."""
     (size,) = u.src
-    return not size.ranges and size.vmax > 0
+    fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
+    return u.dtype is size.dtype and not size.ranges and fits and size.vmax > 0
 
 
 def stores(u: UOp) -> bool:
