@@ -159,6 +159,8 @@ MEANING: dict[Ops, Callable] = {
     Ops.IDIV: _floor_div,
     Ops.MOD: _modulo,
     Ops.MAX: lambda a, b: z3.If(a > b, a, b),
+    Ops.MIN: lambda a, b: z3.If(a < b, a, b),
+    Ops.CMPLE: lambda a, b: a <= b,
     Ops.CMPLT: lambda a, b: a < b,
     Ops.CMPNE: lambda a, b: a != b,
     Ops.CMPEQ: lambda a, b: a == b,

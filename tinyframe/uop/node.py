@@ -60,6 +60,8 @@ class Ops(enum.IntEnum):
     POW = enum.auto(); THREEFRY = enum.auto()
     # -- elementwise: ternary
     WHERE = enum.auto(); MULACC = enum.auto()
+    # -- elementwise: only in programs, where a language says them shorter
+    MIN = enum.auto(); CMPLE = enum.auto()
 
     # the field's other names for the same operations
     RECIPROCAL = RECIP
@@ -81,9 +83,10 @@ class GroupOp:
     """Sets of ops that rules speak of."""
 
     Unary = {Ops.NEG, Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.TRUNC}
-    Comparison = {Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
+    Comparison = {Ops.CMPLT, Ops.CMPLE, Ops.CMPNE, Ops.CMPEQ}
     Binary = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.FDIV, Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX,
-              Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY, *Comparison}
+              Ops.MIN, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY,
+              *Comparison}
     Ternary = {Ops.WHERE, Ops.MULACC}
     ALU = Unary | Binary | Ternary
     Elementwise = ALU | {Ops.CAST, Ops.BITCAST}

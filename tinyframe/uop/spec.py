@@ -16,8 +16,8 @@ and a condition; the first row whose pattern matches decides, and an op without 
     FDIV RECIP SQRT             exactly rounded, IEEE 754: 1/0 = inf, 0/0 = NaN, SQRT(-1) = NaN
     EXP2 LOG2 SIN               within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
-    MAX                         NaN if either is NaN
-    CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
+    MAX MIN                     NaN if either is NaN
+    CMPLT CMPLE CMPNE CMPEQ     give bool; a comparison with NaN is false, CMPNE true
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
     SHL SHR                     of integers; SHR keeps the sign
     TRUNC                       the whole part of a float, rounded towards 0
@@ -169,6 +169,7 @@ values = [
     row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),
     row((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),
         number_of(is_int, is_float, is_bool)),
+    row(Ops.MIN, number_of(is_int, is_float)),
     row(Ops.THREEFRY, lambda u: arity(u) and same_dtypes(u) and u.dtype.scalar() is dtypes.uint64),
     row(GroupOp.Comparison, compares),
     row(Ops.WHERE, selects),
