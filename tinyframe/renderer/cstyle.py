@@ -477,7 +477,9 @@ class _Writer:
     def operands(self, u: UOp) -> list[str]:
         """The texts beside the sign of an op."""
         beside = self.operand if all(map(is_splat, u.src)) else self.lanes_of
-        return [beside(s, u.op, n == 0) for n, s in enumerate(u.src)]
+        a, b = u.src
+        second = beside(b, u.op)
+        return [beside(a, u.op, not _is_bracketed(second)), second]  # (a + b) + (c + d) stays so
 
     def written(self, u: UOp) -> str:
         """As the language's table has it."""

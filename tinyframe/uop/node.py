@@ -212,7 +212,7 @@ class UOp:
             del table[key]
 
     def __setattr__(self, name: str, value: Any):
-        raise AttributeError(f"a UOp is immutable: use .replace({name}=…) to get a changed copy")
+        raise AttributeError(f"a UOp is immutable: use .replace({name}=...) to get a changed copy")
 
     def __reduce__(self):
         return UOp, (self.op, self.dtype, self.src, self.arg, self.tag)
@@ -552,7 +552,7 @@ class UOp:
         low, high = self.simplify().bounds
         if low == high:
             return bool(low)
-        raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(…)")
+        raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(...)")
 
     def __int__(self):
         if (value := self.ssimplify()) is not None and isinstance(value, (int, bool)):

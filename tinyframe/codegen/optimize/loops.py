@@ -311,7 +311,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     loops = axes(sink)
     order = opt.axis
     if not isinstance(order, tuple) or sorted(order) != list(range(len(loops))):
-        raise KernelOptError(f"the order must name each of the axes 0…{len(loops) - 1} once")
+        raise KernelOptError(f"the order must name each of the axes 0...{len(loops) - 1} once")
     place = {loops[n]: position for position, n in enumerate(order)}
     last = len(loops)
 
