@@ -84,8 +84,8 @@ def printable(text: str) -> str:
 
 # fmt: off
 INFIX = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.IDIV: "//", Ops.MOD: "%",
-         Ops.CMPLT: "<", Ops.CMPLE: "<=", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&", Ops.OR: "|",
-         Ops.XOR: "^", Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
+         Ops.CMPLT: "<", Ops.CMPLE: "<=", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&",
+         Ops.OR: "|", Ops.XOR: "^", Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
 
 render_rules: dict[Ops, Callable[..., str]] = {
     **{op: lambda u, x, y, sign=sign: f"({x}{sign}{y})" for op, sign in INFIX.items()},
