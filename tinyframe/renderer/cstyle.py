@@ -391,9 +391,8 @@ class _Writer:
     def lanes(self, index: UOp, count: int) -> tuple[str, str]:
         """A loop over the lanes of a vector, and the place of lane `l` in memory `arg` apart."""
         sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
-        place = (
-            f"{self.names[index.src[0]]}[{self.text(index.src[2], bare=True)} {sign} l * {step}]"
-        )
+        first = self.operand(index.src[2], Ops.ADD, first=True)
+        place = f"{self.names[index.src[0]]}[{first} {sign} l * {step}]"
         return f"for (int l = 0; l < {count}; l++)", place
 
     def _load_apart(self, u: UOp, index: UOp) -> None:
