@@ -97,6 +97,8 @@ ALU = {
     Ops.IDIV: _divide_ints(np.floor_divide),
     Ops.MOD: _divide_ints(np.mod),
     Ops.MAX: np.maximum,
+    Ops.MIN: np.minimum,
+    Ops.CMPLE: np.less_equal,
     Ops.CMPLT: np.less,
     Ops.CMPNE: np.not_equal,
     Ops.CMPEQ: np.equal,

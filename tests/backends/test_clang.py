@@ -63,6 +63,32 @@ def test_variables_are_passed_as_64_bits(compiler):
     assert run_add(compiler.compile(ADD), n=-1, m=big) == [float(big)] * 4
 
 
+WRAPS = """
+void E_4(int* restrict data0, const int* restrict data1) {
+  for (int i = 0; i < 4; i++) data0[i] = data1[i] + 1 > data1[i];
+}
+void E_4_entry(void** bufs, const long long* vals, int start, int stop) { E_4(bufs[0], bufs[1]); }
+"""
+
+
+def test_a_source_may_begin_with_a_flag_that_it_needs(compiler, monkeypatch):
+    """Of the largest int, x + 1 > x is true for a compiler that need not let it wrap around."""
+    commands = []
+    monkeypatch.setattr(
+        ClangCompiler, "run",
+        lambda self, arguments, src, run=ClangCompiler.run: (
+            commands.append(arguments), run(self, arguments, src))[1],
+    )  # fmt: skip
+    lib = compiler.compile("// -fwrapv: signed integers wrap around" + WRAPS)
+    assert "-fwrapv" in commands[-1]
+    out, x = (Buffer("CPU", 4, dtypes.int) for _ in range(2))
+    x.copyin(np.array([1, 2**31 - 1, -(2**31), 0], np.int32).tobytes())
+    ClangRunner("E_4", lib)(out._buf, x._buf)
+    assert out.numpy().tolist() == [1, 0, 1, 1]
+    compiler.compile(WRAPS)
+    assert "-fwrapv" not in commands[-1]
+
+
 def test_wait_gives_seconds_and_without_it_nothing(compiler):
     runner = ClangRunner("E_4", compiler.compile(ADD))
     buf = Buffer("CPU", 4, dtypes.float)

@@ -158,7 +158,7 @@ def test_every_op_that_floats_can_take_has_a_rule_or_stops():
     from tinyframe.tensor.gradient import STOPS
 
     for op in (
-        (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD})
+        (GroupOp.Elementwise - {Ops.CDIV, Ops.CMOD, Ops.MIN})
         | GroupOp.Movement
         | {Ops.REDUCE_AXIS, Ops.COPY, Ops.CONTIGUOUS}
     ):

@@ -159,10 +159,13 @@ MEANING: dict[Ops, Callable] = {
     Ops.IDIV: _floor_div,
     Ops.MOD: _modulo,
     Ops.MAX: lambda a, b: z3.If(a > b, a, b),
+    Ops.MIN: lambda a, b: z3.If(a < b, a, b),
+    Ops.CMPLE: lambda a, b: a <= b,
     Ops.CMPLT: lambda a, b: a < b,
     Ops.CMPNE: lambda a, b: a != b,
     Ops.CMPEQ: lambda a, b: a == b,
     Ops.WHERE: z3.If,
+    Ops.CAST: lambda a: a,
     Ops.AND: z3.And,  # of booleans
     Ops.OR: z3.Or,
     Ops.XOR: z3.Xor,
@@ -179,6 +182,8 @@ def cannot_wrap(u: UOp) -> bool:
 def speaks_z3(u: UOp) -> bool:
     if u.op in (Ops.AND, Ops.OR, Ops.XOR):
         return u.dtype is dtypes.bool
+    if u.op is Ops.CAST:  # from int to int, of what both hold
+        return dtypes.is_int(u.dtype) and u.bounds == u.src[0].bounds
     return u.op in MEANING or u.op in (Ops.CONST, Ops.DEFINE_VAR, Ops.RANGE)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 
@@ -163,3 +166,57 @@ def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(trace, "begin", lambda *arguments: begun.append(arguments))
     on_buffer(7).softmax().schedule()
     assert begun == []
+
+
+# ---- on a terminal of ASCII characters -----------------------------------------------------------
+
+ON_ASCII = """
+import sys
+from tinyframe import Context, Tensor, Variable
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt
+from tinyframe.uop.node import UOp
+
+assert sys.stdout.encoding == "ascii"
+for debug in (1, 2, 3, 4):
+    print("DEBUG", debug)
+    with Context(DEBUG=debug, BEAM=0):
+        (Tensor([1, 2] * debug).reshape(debug, 2).T + 3).pad(((1, 1), (0, 0))).sum(0).realize()
+x = UOp.variable("x", 0, 9)
+kernel = (Tensor.empty(4, 4) + 1).schedule()[0].ast
+mistakes = [
+    lambda: Tensor.ones(2, 3) + Tensor.ones(4),
+    lambda: Tensor.ones(2) + [1, 2],
+    lambda: Tensor.ones(3).conv2d(Tensor.ones(3)),
+    lambda: bool(x < 3),
+    lambda: setattr(x, "arg", 3),
+    lambda: apply_opt(kernel, Opt(OptOps.REORDER, 5)),
+    lambda: (Tensor.empty(9)[: Variable("n", 1, 9)] + 1).realize(),
+]
+for mistake in mistakes:
+    try:
+        mistake()
+    except Exception as error:
+        print(error, repr(error))
+    else:
+        raise AssertionError("no mistake")
+long = x
+for _ in range(400):
+    long = long * 3 + x // 2
+print(repr(x), kernel, long.render(simplify=False), Tensor.ones(2, 3), Tensor.ones(2, 3).uop)
+"""
+
+
+def test_all_that_is_shown_can_be_shown_on_an_ascii_terminal():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    done = subprocess.run(
+        [sys.executable, "-c", ON_ASCII], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    out = done.stdout.decode("ascii")
+    assert "\n----- tensor graph ---" in out and "\n----- linearize ---" in out
+    assert re.search(r"^ +\d+x \w+\.py:\d+ ", out, re.MULTILINE), "the rules that fired"
+    assert "\\u" not in out.split("DEBUG 4")[0]
+
+
+def test_a_terminal_of_more_characters_gets_them(capsys):
+    assert "\n───── linearize ───" in shown(product(), capsys, DEBUG=4)

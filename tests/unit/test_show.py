@@ -121,9 +121,9 @@ def test_a_long_expression_is_cut_not_endless():
         (UPat.var("x") + 0, "(x + 0)"),
         (UPat.cvar("c"), "CONST:c"),
         (UPat((Ops.IDIV, Ops.MOD), name="u"), "IDIV|MOD:u"),
-        (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE…)"),
+        (UPat(Ops.SINK, src=UPat(Ops.STORE)), "SINK(STORE...)"),
         (UPat.var("c").where(UPat.var("x"), UPat()), "WHERE(c, x, _)"),
-        (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, …)"),
+        (UPat(Ops.RANGE, src=(UPat.var("n"),), allow_any_len=True), "RANGE(n, ...)"),
     ],
 )
 def test_patterns_render_on_one_line(pattern, text):

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tinyframe.codegen.decompose import decompositions
+from tinyframe.codegen.decompose import decompositions, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.heuristic import Schedule, choose
@@ -69,9 +69,12 @@ def decompose(sink: UOp, job: Compilation) -> UOp:
 
 
 def decompose_anew(sink: UOp, job: Compilation) -> UOp:
-    """Simplifying a copy's index may find that CDIV is a floor division there, and say so."""
-    missing = GroupOp.ALU - job.renderer.code_for_op.keys()
-    return decompose(sink, job) if any(u.op in missing for u in sink.toposort()) else sink
+    """Simplifying a copy's index may find that CDIV is a floor division there, and say so. And what
+    the language says shorter than the algebra does is said so now: nothing is simplified again."""
+    ops = job.renderer.code_for_op.keys()
+    if any(u.op in GroupOp.ALU - ops for u in sink.toposort()):
+        sink = decompose(sink, job)
+    return graph_rewrite(sink, shorter_with(frozenset(ops)), name="say it shorter")
 
 
 passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [

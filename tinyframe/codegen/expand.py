@@ -32,7 +32,7 @@ def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
 
 def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
     """Every combination of constants for the ranges."""
-    constants = [[UOp.const(dtypes.int, n) for n in range(length(r))] for r in ranges]
+    constants = [[UOp.const(r.dtype, n) for n in range(length(r))] for r in ranges]
     return [dict(zip(ranges, c, strict=True)) for c in itertools.product(*constants)]
 
 
@@ -139,20 +139,9 @@ def flatten_indices(sink: UOp) -> UOp:
             place = scratch.index(flatten(u.own_ranges, sizes))
             new = UOp(Ops.STAGE, scratch.dtype, (place.store(new.src[0]), *new.src[1:]), u.arg)
         elif u.op is Ops.INDEX and u.arg is not None:
-            new = UOp(Ops.INDEX, src[0].dtype, (*src[:2], _flat(src[2:], u.arg)))
+            new = UOp(Ops.INDEX, src[0].dtype, (*src[:2], flatten(src[2:], u.arg)))
         done[u] = new
     return done[sink]
-
-
-def _flat(ix: tuple[UOp, ...], shape: tuple) -> UOp:
-    """Row-major; in 64 bits where 32 could overflow."""
-    elements = functools.reduce(
-        lambda a, b: a * b, (s if isinstance(s, int) else s.vmax for s in shape), 1
-    )
-    if elements > dtypes.max(dtypes.int):
-        ix = tuple(i.cast(dtypes.long) for i in ix)
-    flat = flatten(ix, shape)
-    return flat
 
 
 # ---- lanes --------------------------------------------------------------------------------------
@@ -174,7 +163,7 @@ def lane_of(u: UOp) -> UOp | None:
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     lane = lane_of(u)
     if u.op is Ops.RANGE and lane is u:
-        return UOp.const(dtypes.int.vec(length(u)), tuple(range(length(u))))
+        return UOp.const(u.dtype.vec(length(u)), tuple(range(length(u))))
     if u.op is Ops.INDEX:
         return u  # stays scalar: the LOAD or STORE rebuilds it
     if u.op is Ops.LOAD:
@@ -221,7 +210,7 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
             UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
             for k in range(length(lane))
         ]
-    constants = [{lane: UOp.const(dtypes.int, k)} for k in range(length(lane))]
+    constants = [{lane: UOp.const(lane.dtype, k)} for k in range(length(lane))]
     lanes = [(put_constants(valid, k), put_constants(flat, k)) for k in constants]
     return [_place(index, v.simplify(), f.simplify(), rebuilt, done) for v, f in lanes]
 

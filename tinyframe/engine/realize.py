@@ -65,7 +65,7 @@ class CompiledKernel:
 
 def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
     if variable not in var_vals:
-        raise RuntimeError(f"unbound Variable {variable.expr!r}: give it a value with .bind(…)")
+        raise RuntimeError(f"unbound Variable {variable.expr!r}: give it a value with .bind(...)")
     return var_vals[variable]
 
 

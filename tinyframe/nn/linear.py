@@ -24,7 +24,7 @@ class Linear:
         """(…, in_features) to (…, out_features). ShapeError where the last axis differs."""
         if x.ndim == 0 or x.shape[-1] != self.weight.shape[1]:
             raise ShapeError(
-                f"Linear with weight {self.weight.shape} takes (…, {self.weight.shape[1]}), "
+                f"Linear with weight {self.weight.shape} takes (..., {self.weight.shape[1]}), "
                 f"not {x.shape}"
             )
         return x.linear(self.weight.transpose(), self.bias)

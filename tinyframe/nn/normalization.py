@@ -53,7 +53,7 @@ class BatchNorm:
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, sz, …) to the same shape. ShapeError where axis 1 is not `sz`."""
         if x.ndim < 2 or x.shape[1] != self.sz:
-            raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, …), not {x.shape}")
+            raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, ...), not {x.shape}")
         values = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
         if self.running_mean is not None and self.running_var is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
@@ -152,7 +152,7 @@ class GroupNorm:
         """(batch, num_channels, …) to the same shape."""
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             channels = self.num_channels
-            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, …), not {x.shape}")
+            raise ShapeError(f"{type(self).__name__} takes (batch, {channels}, ...), not {x.shape}")
         return x.groupnorm(self.num_groups, self.weight, self.bias, self.eps)
 
 

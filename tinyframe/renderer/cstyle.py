@@ -6,9 +6,13 @@ another language of the family subclasses it and changes what differs.
 
 from __future__ import annotations
 
+import copy
 import math
+import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, variables, x86
@@ -20,8 +24,38 @@ MOST_NESTING = 8
 STACK_BYTES = 16 << 10
 
 
-def infix(sign: str) -> Callable[[str, str, DType], str]:
-    return lambda a, b, dtype: f"({a} {sign} {b})"
+class infix:
+    """How an op with a sign between its operands is written. The writer leaves out the brackets
+    that nobody misses."""
+
+    def __init__(self, sign: str):
+        self.sign = sign
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        if self.sign == "^" and b in ("-1", "-1l"):
+            return f"(~{a})"
+        if self.sign in "+-" and b.startswith("-"):
+            return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
+        return f"({a} {self.sign} {b})"
+
+
+class call:
+    """How an op that is a function is written: `max_float16(a, b)`."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __call__(self, *operands) -> str:
+        *x, dtype = operands
+        return f"{self.name}_{short(dtype)}({', '.join(x)})"
+
+
+# How tightly a sign binds: an operand that binds tighter needs no brackets, nor does the first one
+# of two that bind alike. Of comparisons, shifts and bits not everybody knows.
+BINDS = {Ops.CAST: 4, Ops.NEG: 4, Ops.MUL: 3, Ops.FDIV: 3, Ops.CDIV: 3, Ops.CMOD: 3, Ops.ADD: 2,
+         Ops.SUB: 2, Ops.CMPLT: 1, Ops.CMPLE: 1, Ops.CMPNE: 1, Ops.CMPEQ: 1}  # fmt: skip
+TURNED = {"<": ">", "<=": ">="}
+CHAINS = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR}
 
 
 class CStyleLanguage(Renderer):
@@ -30,6 +64,9 @@ class CStyleLanguage(Renderer):
     device = "CPU"
     restrict = "restrict"
     kernel_prefix = "void"
+    # of the text that is being written: the vector types and the functions that it uses
+    vector_types: dict[DType, None]
+    helpers: dict[str, str]
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
     # how each op is written, given its operands' texts and its dtype (comparisons: the operands')
@@ -46,12 +83,14 @@ class CStyleLanguage(Renderer):
         Ops.SHL: infix("<<"),
         Ops.SHR: infix(">>"),
         Ops.CMPLT: infix("<"),
+        Ops.CMPLE: infix("<="),
         Ops.CMPNE: infix("!="),
         Ops.CMPEQ: infix("=="),
         Ops.NEG: lambda a, dtype: f"(-{a})",
-        Ops.SQRT: lambda a, dtype: f"sqrt_{short(dtype)}({a})",
-        Ops.TRUNC: lambda a, dtype: f"trunc_{short(dtype)}({a})",
-        Ops.MAX: lambda a, b, dtype: f"max_{short(dtype)}({a}, {b})",
+        Ops.SQRT: call("sqrt"),
+        Ops.TRUNC: call("trunc"),
+        Ops.MAX: call("max"),
+        Ops.MIN: call("min"),
         Ops.WHERE: lambda c, a, b, dtype: f"({c} ? {a} : {b})",
     }
 
@@ -70,7 +109,7 @@ class CStyleLanguage(Renderer):
             elif math.isinf(value):
                 text = "-__builtin_inff()" if value < 0 else "__builtin_inff()"
             else:
-                text = f"{value!r}" + ("" if dtype is dtypes.double else "f")
+                text = f"{value!r}" if dtype is dtypes.double else f"{_shortest(value)}f"
             return f"({self.type_name(dtype)}){text}" if dtype is dtypes.half else text
         if dtypes.is_bool(dtype):
             return "1" if value else "0"
@@ -79,18 +118,19 @@ class CStyleLanguage(Renderer):
         if dtype is dtypes.long and value == dtypes.min(dtypes.long):
             return "(-9223372036854775807l-1)"
         suffix = {dtypes.long: "l", dtypes.ulong: "ul", dtypes.uint: "u"}.get(dtype, "")
-        text = f"{value}{suffix}"
-        return text if dtype.itemsize >= 4 else f"(({self.type_name(dtype)}){text})"
+        return f"{value}{suffix}"
 
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
-        self.vector_types: dict[DType, None] = {}
-        self.helpers: dict[str, str] = {}
-        writer = _Writer(self, uops)
+        # What a text needs besides the kernel is kept in a copy of the language: another thread may
+        # be writing with it too.
+        own = copy.copy(self)
+        own.vector_types, own.helpers = {}, {}
+        writer = _Writer(own, uops)
         body = writer.body()
-        signature = self.signature(name, uops, writer)
-        return self.around(name, uops, signature, body, writer)
+        signature = own.signature(name, uops, writer)
+        return own.around(name, uops, signature, body, writer)
 
     def arguments(self, uops: list[UOp], writer: _Writer) -> list[str]:
         written = {_root(u.src[0]) for u in uops if u.op is Ops.STORE}
@@ -109,23 +149,29 @@ class CStyleLanguage(Renderer):
         self, name: str, uops: list[UOp], signature: str, body: list[str], writer: _Writer
     ) -> str:
         """The whole source: types and helpers that are used, the kernel, and its entry point."""
-        lines = [
-            *self.typedefs(),
-            *self.helpers.values(),
+        kernel = [
             f"{signature} {{",
             *body,
             *(["  streamed();"] if "streamed" in self.helpers else []),
             "}",
             *self.entry(name, uops),
         ]
-        return "\n".join(lines) + "\n"
+        # What was prepared for an expression may not be in it after all.
+        text = "\n".join(kernel) + "\n"
+        for helper, definition in reversed(self.helpers.items()):
+            text = f"{definition}\n{text}" if re.search(rf"\b{helper}", text) else text
+        types = [line for line, kind in self.typedefs() if re.search(rf"\b{kind}\b", text)]
+        notes = [WRAPS] if any(map(may_overflow, uops)) else []
+        return "\n".join([*notes, *types, text])
 
-    def typedefs(self) -> Iterable[str]:
+    def typedefs(self) -> Iterable[tuple[str, str]]:
+        """Each vector type: its definition, and its name."""
         for dtype in self.vector_types:
             scalar = dtype.scalar()
             element = "char" if scalar is dtypes.bool else self.type_name(scalar)
             layout = f"vector_size({scalar.itemsize * dtype.count}), aligned({scalar.itemsize})"
-            yield f"typedef {element} {short(dtype)} __attribute__(({layout}));"
+            name = short(dtype)
+            yield f"typedef {element} {name} __attribute__(({layout}));", name
 
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
         """One signature for all kernels: buffers, Variables' values, a share of the THREAD loop."""
@@ -180,6 +226,16 @@ class CStyleLanguage(Renderer):
         return f"{self.helper(f'{which}_{kind}', text)}({a}, {b})"
 
 
+def _shortest(value: float) -> str:
+    """The fewest digits that give this number as a float32."""
+    (rounded,) = struct.unpack("f", struct.pack("f", value))
+    for digits in range(6, 10):
+        text = repr(float(f"{rounded:.{digits}g}"))
+        if struct.pack("f", float(text)) == struct.pack("f", rounded):
+            break
+    return text
+
+
 def short(dtype: DType) -> str:
     """A name for a type that can be part of an identifier: float16 is 16 floats."""
     name = repr(dtype.scalar()).removeprefix("dtypes.")
@@ -209,6 +265,10 @@ class _Writer:
         self.language, self.uops = language, uops
         self.names: dict[UOp, str] = {}
         self.nesting: dict[UOp, int] = {}
+        # of a text that stands where it is used: its outermost op, and the text without a cast that
+        # an assignment does too
+        self.outermost: dict[UOp, Ops] = {}
+        self.uncast: dict[UOp, str] = {}
         self.numbers: Counter[str] = Counter()
         self.masks: dict[UOp, int] = {}
         self.streamed = language.streamed(uops)
@@ -277,7 +337,8 @@ class _Writer:
         start, stop = (
             ("start", "stop") if u.arg[1] is AxisType.THREAD else ("0", self.text(u.src[0]))
         )
-        self.line(f"for (int {i} = {start}; {i} < {stop}; {i}++) {{")
+        kind = self.language.type_name(u.dtype)
+        self.line(f"for ({kind} {i} = {start}; {i} < {stop}; {i}++) {{")
         self.depth += 1
 
     def _end(self, u: UOp) -> None:
@@ -306,7 +367,7 @@ class _Writer:
         pointer = (
             f"{self.names[buffer]}"
             if flat.op is Ops.CONST and not flat.arg
-            else f"({self.names[buffer]}+{self.text(flat)})"
+            else f"({self.names[buffer]} + {self.operand(flat, Ops.ADD, first=True)})"
         )
         return f"*({self.language.type_name(stored)}*){pointer}"
 
@@ -330,9 +391,8 @@ class _Writer:
     def lanes(self, index: UOp, count: int) -> tuple[str, str]:
         """A loop over the lanes of a vector, and the place of lane `l` in memory `arg` apart."""
         sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
-        place = (
-            f"{self.names[index.src[0]]}[{self.text(index.src[2], bare=True)} {sign} l * {step}]"
-        )
+        first = self.operand(index.src[2], Ops.ADD, first=True)
+        place = f"{self.names[index.src[0]]}[{first} {sign} l * {step}]"
         return f"for (int l = 0; l < {count}; l++)", place
 
     def _load_apart(self, u: UOp, index: UOp) -> None:
@@ -355,7 +415,7 @@ class _Writer:
             guard = "" if is_true(index.src[1]) else f"if ({self.text(index.src[1], bare=True)}) "
             self.line(f"{guard}{loop} {place} = {lane};")
             return
-        text = self.text(value, bare=True)
+        text = _unbracketed(self.uncast.get(value, self.names[value]))
         if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1:
             if buffer.addrspace is AddrSpace.REG:  # as wide as what it begins with
                 text = self.mask(value, self.masks.setdefault(buffer, self.mask_of(value)))
@@ -375,8 +435,7 @@ class _Writer:
     # ---- values ---------------------------------------------------------------------------------
 
     def text(self, u: UOp, bare: bool = False) -> str:
-        text = self.names[u]
-        return text[1:-1] if bare and _is_bracketed(text) else text
+        return _unbracketed(self.names[u]) if bare else self.names[u]
 
     def type_of(self, u: UOp) -> str:
         if u.dtype.scalar() is dtypes.bool and u.dtype.count > 1:
@@ -403,17 +462,62 @@ class _Writer:
         if self.mask_of(u) == width:
             return self.text(u)
         mask = self.language.type_name(_MASKS[width].vec(u.dtype.count))
-        return f"__builtin_convertvector({self.text(u)}, {mask})"
+        return f"__builtin_convertvector({self.text(u, bare=True)}, {mask})"
+
+    def operand(self, u: UOp, op: Ops, first: bool = False) -> str:
+        """The text of a value beside the sign of `op`, without brackets that nobody misses."""
+        inner = self.outermost.get(u)
+        if inner is None:
+            return self.text(u)
+        tighter = BINDS.get(inner, 0) - BINDS.get(op, 5)
+        in_chain = first and (inner is op or tighter == 0) and op in CHAINS
+        return self.text(u, bare=in_chain or tighter > 0)
+
+    def operands(self, u: UOp) -> list[str]:
+        """The texts beside the sign of an op."""
+        beside = self.operand if all(map(is_splat, u.src)) else self.lanes_of
+        a, b = u.src
+        second = beside(b, u.op)
+        return [beside(a, u.op, not _is_bracketed(second)), second]  # (a + b) + (c + d) stays so
+
+    def written(self, u: UOp) -> str:
+        """As the language's table has it."""
+        write: Any = self.language.code_for_op[u.op]
+        dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
+        if isinstance(write, call):
+            return write(*[self.text(s, bare=True) for s in u.src], dtype)
+        if not isinstance(write, infix):
+            return write(*map(self.text, u.src), dtype)
+        a, b = self.operands(u)
+        if write.sign in TURNED and is_number(u.src[0]) and not is_number(u.src[1]):
+            return infix(TURNED[write.sign])(b, a, dtype)  # x > 3 rather than 3 < x
+        return write(a, b, dtype)
+
+    def lanes_of(self, u: UOp, op: Ops, first: bool = False) -> str:
+        """The same of an op on vectors. Where all lanes are one number C takes that number, if its
+        type is the lanes': half is computed in float, and what is narrower than int in int."""
+        if not is_splat(u) or u.dtype.scalar() in (dtypes.bool, dtypes.half):
+            return self.operand(u, op, first)
+        x = u.src[0]
+        if x.dtype.itemsize < 4 and x in self.outermost:
+            return f"(({self.language.type_name(x.dtype)}){self.text(x)})"
+        return self.operand(x, op, first)
 
     def declare(self, u: UOp, text: str, prefix: str) -> None:
+        text = self.uncast.pop(u, text)
+        self.outermost.pop(u, None)
         self.names[u] = name = self.number(prefix)
-        self.line(f"{self.type_of(u)} {name} = {text[1:-1] if _is_bracketed(text) else text};")
+        self.line(f"{self.type_of(u)} {name} = {_unbracketed(text)};")
 
     def _value(self, u: UOp) -> None:
         text = self.expression(u)
         nesting = 1 + max((self.nesting.get(s, 0) for s in u.src), default=0)
-        if self.uses[u] <= 1 and u not in self.used_elsewhere and nesting < MOST_NESTING:
+        short = is_splat(u) and u.src[0] not in self.outermost
+        if short or (
+            self.uses[u] <= 1 and u not in self.used_elsewhere and nesting < MOST_NESTING
+        ):
             self.names[u], self.nesting[u] = text, nesting
+            self.outermost.setdefault(u, u.op)
         else:
             self.declare(u, text, "alu")
 
@@ -427,22 +531,30 @@ class _Writer:
     def scalar_expression(self, u: UOp) -> str:
         language, x = self.language, [self.text(s) for s in u.src]
         if u.op is Ops.CAST:
-            return f"(({language.type_name(u.dtype)}){x[0]})"
+            source = self.outermost.get(u.src[0])
+            if u.dtype is dtypes.int and source in GroupOp.Comparison:  # C's are ints
+                self.outermost[u] = source
+                return x[0]
+            return self.cast(u, x[0])
         if u.op is Ops.BITCAST:
             old, new = (language.type_name(d) for d in (u.src[0].dtype, u.dtype))
             return f"((union {{ {old} from; {new} to; }}){{ .from = {x[0]} }}).to"
         if u.op is Ops.GEP:
             return x[0]
+        if is_not(u):
+            return f"!{x[0]}"
         self._need_helper(u)
-        dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
-        if may_overflow(u):
-            x = [f"(({language.type_name(_UNSIGNED[u.dtype])}){a})" for a in x]
-        text = language.code_for_op[u.op](*x, dtype)
-        if may_overflow(u):
-            return f"(({language.type_name(u.dtype)}){text})"
-        # C computes in int what is narrower
-        narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4 and u.op in GroupOp.ALU
-        return f"(({language.type_name(u.dtype)}){text})" if narrow else text
+        text = self.written(u)
+        # C computes in int what is narrower, and keeps what does not fit
+        narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4
+        return self.cast(u, text) if narrow and u.op in LEAVES and has_all_bounds(u) else text
+
+    def cast(self, u: UOp, text: str) -> str:
+        """A number as u's type; to assign it to that does the same."""
+        if u.dtype is not dtypes.bool:
+            self.uncast[u] = text
+        self.outermost[u] = Ops.CAST
+        return f"(({self.language.type_name(u.dtype)}){text})"
 
     def vector_expression(self, u: UOp) -> str:
         language, n = self.language, u.dtype.count
@@ -464,9 +576,11 @@ class _Writer:
                     and not dtypes.is_unsigned(u.dtype)
                     and u.dtype.scalar().itemsize == width
                 ):
+                    self.outermost[u] = Ops.NEG
                     return ones
-                return f"__builtin_convertvector({ones}, {language.type_name(u.dtype)})"
-            return f"__builtin_convertvector({self.text(source)}, {language.type_name(u.dtype)})"
+                return f"__builtin_convertvector({ones[1:-1]}, {language.type_name(u.dtype)})"
+            text = self.text(source, bare=True)
+            return f"__builtin_convertvector({text}, {language.type_name(u.dtype)})"
         if u.op is Ops.BITCAST:
             return f"(({language.type_name(u.dtype)}){self.text(u.src[0])})"
         if u.op is Ops.WHERE:
@@ -476,7 +590,8 @@ class _Writer:
                 left, right = condition.src
                 which = {(no, yes): "larger", (yes, no): "smaller"}.get((left, right))
                 if which is not None:
-                    return language.choose(which, self.text(yes), self.text(no), u.dtype)
+                    a, b = self.text(yes, bare=True), self.text(no, bare=True)
+                    return language.choose(which, a, b, u.dtype)
             width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize
             m = language.type_name(_MASKS[width].vec(n))
             if is_mask:
@@ -489,7 +604,11 @@ class _Writer:
                 f"static inline {t} where_{kind}({m} c, {kind} a, {kind} b) "
                 f"{{ return ({kind})((c & ({m})a) | (~c & ({m})b)); }}",
             )
-            return f"where_{kind}({self.mask(condition, width)}, {self.text(yes)}, {self.text(no)})"
+            c = self.mask(condition, width)
+            a, b = self.text(yes, bare=True), self.text(no, bare=True)
+            return f"where_{kind}({_unbracketed(c)}, {a}, {b})"
+        if is_not(u):
+            return f"(~{self.text(u.src[0])})"
         if is_mask and u.src[0].dtype.scalar() is dtypes.bool:
             width = self.mask_of(u)
             a, b = (self.mask(s, width) for s in u.src)
@@ -503,17 +622,11 @@ class _Writer:
                 Ops.ADD: "|",
                 Ops.MUL: "&",
             }.get(u.op)
-            return f"({b} & ~{a})" if u.op is Ops.CMPLT else f"({a} {sign} {b})"
+            if u.op in (Ops.CMPLT, Ops.CMPLE):
+                return f"({b} & ~{a})" if u.op is Ops.CMPLT else f"({b} | ~{a})"
+            return f"({a} {sign} {b})"
         self._need_helper(u)
-        x = [self.text(s) for s in u.src]
-        if may_overflow(u):
-            unsigned = language.type_name(_UNSIGNED[u.dtype.scalar()].vec(n))
-            x = [f"(({unsigned}){a})" for a in x]
-        text = language.code_for_op[u.op](
-            *x, u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
-        )
-        if may_overflow(u):
-            return f"(({language.type_name(u.dtype)}){text})"
+        text = self.written(u)
         if u.op in GroupOp.Comparison and dtypes.is_unsigned(u.src[0].dtype):
             return f"(({self.type_of(u)}){text})"
         return text
@@ -540,20 +653,22 @@ class _Writer:
     def _need_helper(self, u: UOp) -> None:
         """Functions that C has no operator for."""
         language, kind = self.language, short(u.dtype)
-        if u.op not in (Ops.MAX, Ops.SQRT, Ops.TRUNC):
+        if u.op not in (Ops.MAX, Ops.MIN, Ops.SQRT, Ops.TRUNC):
             return
         name, t = f"{u.op.name.lower()}_{kind}", language.type_name(u.dtype)
         is_float, vector = dtypes.is_float(u.dtype), u.dtype.count > 1
-        if u.op is Ops.MAX:
+        if u.op in (Ops.MAX, Ops.MIN):
+            which, sign = ("larger", ">") if u.op is Ops.MAX else ("smaller", "<")
             if vector:
                 m = language.type_name(_MASKS[u.dtype.scalar().itemsize].vec(u.dtype.count))
-                if language.compares(u.dtype):  # the larger is a where that is NaN
-                    wins, other = "b != b", language.choose("larger", "b", "a", u.dtype)
+                if language.compares(u.dtype):  # it is a where that is NaN
+                    wins, other = "b != b", language.choose(which, "b", "a", u.dtype)
                 else:
-                    wins, other = f"({m})(b > a)" + (f" | ({m})(b != b)" if is_float else ""), "a"
+                    nan = f" | ({m})(b != b)" if is_float else ""
+                    wins, other = f"({m})(b {sign} a)" + nan, "a"
                 body = f"{m} c = {wins}; return ({t})((c & ({m})b) | (~c & ({m}){other}));"
             else:
-                body = f"return b > a{' || b != b' if is_float else ''} ? b : a;"
+                body = f"return b {sign} a{' || b != b' if is_float else ''} ? b : a;"
             language.helper(name, f"static inline {t} {name}({t} a, {t} b) {{ {body} }}")
             return
         builtin = f"__builtin_{u.op.name.lower()}" + (
@@ -567,26 +682,52 @@ class _Writer:
         language.helper(name, f"static inline {t} {name}({t} a) {{ {body} }}")
 
 
-_UNSIGNED = {
-    dtypes.char: dtypes.uchar,
-    dtypes.short: dtypes.ushort,
-    dtypes.int: dtypes.uint,
-    dtypes.long: dtypes.ulong,
-}
+# the first line of a source for which the compiler needs a flag; see ClangCompiler
+WRAPS = "// -fwrapv: signed integers wrap around"
+# what may give a number that the operands' dtype does not hold
+LEAVES = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
+
+
+def has_all_bounds(u: UOp) -> bool:
+    """Nothing is known of an integer: what gave it may have left its dtype's range."""
+    return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
 
 
 def may_overflow(u: UOp) -> bool:
-    """Signed arithmetic on data wraps around, which in C only unsigned arithmetic does. Indices do
-    not overflow, and are left as they are: a C compiler makes good use of that."""
-    return (
-        u.op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL)
-        and u.dtype.scalar() in _UNSIGNED
-        and u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
-    )
+    """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
+    C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
+    scalar = u.dtype.scalar()
+    if u.op not in LEAVES or not dtypes.is_int(scalar) or not has_all_bounds(u):
+        return False
+    if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
+        return u.op is Ops.MUL and u.dtype is dtypes.ushort
+    return scalar.itemsize >= 4 or u.dtype.count > 1
+
+
+def is_splat(u: UOp) -> bool:
+    """A vector with one number in every lane."""
+    return u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src)
+
+
+def is_number(u: UOp) -> bool:
+    """A constant, or one in every lane."""
+    return (u.src[0] if is_splat(u) else u).op is Ops.CONST
+
+
+def is_not(u: UOp) -> bool:
+    """"not x" is written x != True."""
+    if u.op is not Ops.CMPNE or u.src[0].dtype.scalar() is not dtypes.bool:
+        return False
+    true = u.src[1].src[0] if is_splat(u.src[1]) else u.src[1]
+    return is_true(true)
 
 
 def is_true(u: UOp) -> bool:
     return u.op is Ops.CONST and bool(u.arg)
+
+
+def _unbracketed(text: str) -> str:
+    return text[1:-1] if _is_bracketed(text) else text
 
 
 def _is_bracketed(text: str) -> bool:

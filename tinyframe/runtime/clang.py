@@ -17,6 +17,7 @@ import functools
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import shutil
 import struct
@@ -55,6 +56,10 @@ GCC_FLAGS = (
 )
 
 
+# A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
+_FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
+
+
 class NoCompiler(RuntimeError):
     """There is no C compiler; the message says how to get one."""
 
@@ -80,6 +85,7 @@ class ClangCompiler(Compiler):
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
             more = () if self.is_zig or "__clang__" in self.macros else GCC_FLAGS
+            more = (*more, *_FLAG_OF_SOURCE.findall(src))
             arguments = [*self.flags, *more, "-x", "c", "-", "-o", str(library)]
             alone = self.is_zig or sys.platform == "linux"
             if not (alone and self._links_alone(arguments, src, library)):

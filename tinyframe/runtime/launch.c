@@ -2,7 +2,8 @@
 
    tf_launch(entry, bufs, vals, total, threads) runs entry(bufs, vals, start, stop) on pieces that
    together cover [0, total), and returns when all are done. The calling thread works too.
-   tf_replay does so for a whole list of launches, in one call.
+   tf_replay does so for a whole list of launches, in one call. An int counts any of them: a longer
+   loop is split before it is divided (THREAD in loops.py).
 
    The pieces are handed out through one number, `tickets`: which launch it is, and which of its
    pieces nobody has taken yet, from `front` to before `back`. The caller takes them from the front and

@@ -152,7 +152,7 @@ def _view(memory: HostMemory, dtype: DType) -> Any:
 # ---- what each op does --------------------------------------------------------------------------
 
 # Their results are values that their dtype has already.
-_EXACT = {Ops.MAX, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST,
+_EXACT = {Ops.MAX, Ops.MIN, Ops.WHERE, Ops.AND, Ops.OR, Ops.XOR, Ops.SHR, Ops.TRUNC, Ops.BITCAST,
           Ops.THREEFRY, *GroupOp.Comparison}  # fmt: skip
 
 

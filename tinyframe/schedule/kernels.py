@@ -101,6 +101,12 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         if (base := new.base) in results:
             memory = {u: results[u] for u in (turned.get(base, base), base)}
             becomes[old] = new.substitute(memory)
+    empty = [u for u in everything.toposort() if u in replaced and u.size == 0]
+    for u in empty:  # memory of no elements, which no kernel fills
+        if u.op is Ops.ASSIGN:
+            becomes[u] = u.src[0].substitute(becomes)
+        elif not is_leaf(u.base):
+            becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
     return becomes
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.bounds import fits
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
@@ -36,7 +37,7 @@ def picked_index(condition: UOp, r: UOp) -> UOp | None:
     if len(mine) != 1 or difference[mine[0]] not in (1, -1):
         return None
     place = mine[0].src[0] if mine[0].op is Ops.CAST else mine[0]
-    if place is not r:
+    if place is not r or not fits(mine[0].dtype, *r.bounds):
         return None
     sign = -difference.pop(mine[0])
     return total({t: f * sign for t, f in difference.items() if f}, left.dtype)
@@ -53,10 +54,11 @@ def pick_rules(guard: Guard) -> PatternMatcher:
             for equality in parts:
                 if (index := picked_index(equality, r)) is None:
                     continue
-                in_range = (index >= 0) & (index < r.src[0].cast(index.dtype))
+                wide = max(index.dtype, r.dtype, key=lambda dtype: dtype.itemsize)
+                in_range = (index >= 0) & (index.cast(wide) < r.src[0].cast(wide))
                 rest = [c for c in parts if c is not equality]
                 chosen = all_of(rest).where(value, nothing) if rest else value
-                found = guard(chosen, {r: (index.cast(dtypes.int), in_range.simplify())}, True)
+                found = guard(chosen, {r: (index.cast(r.dtype), in_range.simplify())}, True)
                 return found.reduce(Ops.ADD, *[x for x in reduce.own_ranges if x is not r])
         return None
 

@@ -160,8 +160,30 @@ def _filled(u: UOp, value) -> UOp:
     return UOp(Ops.CONST, u.dtype, device, dtypes.as_const(value, u.dtype)).broadcast_to(u.shape)
 
 
+# all that gives a value of its own: not memory, nor what is as good as memory
+COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE,
+            Ops.COPY}  # fmt: skip
+
 prepare_rules = PatternMatcher(
     [
+        # what has no elements is not computed, written or copied: no loop runs over nothing
+        (
+            UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat())),
+            lambda target: target if target.size == 0 else None,
+        ),
+        (
+            UPat(COMPUTED, name="u"),
+            lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
+        ),
+        # what is made of nothing: a reduce gives its identity, around nothing are only zeros
+        (
+            UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
+            lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 else None,
+        ),
+        (
+            UPat((Ops.PAD, Ops.UNWINDOW), src=(UPat.var("x"),), name="u"),
+            lambda u, x: _filled(u, 0) if x.size == 0 else None,
+        ),
         (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
         (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
         (
@@ -170,21 +192,9 @@ prepare_rules = PatternMatcher(
         ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
-        # reducing nothing gives the identity
-        (
-            UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
-            lambda u, x: (
-                _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 and u.size else None
-            ),
-        ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), split_by_image),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), arrange_product),
-        # what has no elements need not be computed
-        (
-            UPat((*GroupOp.Elementwise, *GroupOp.Movement, Ops.CONTIGUOUS), name="u"),
-            lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
-        ),
     ]
 )
 

@@ -122,7 +122,7 @@ def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -
             about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
         if about_i:
             stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
-            conditions[stand_in] = i, all_of(about_i)
+            conditions[stand_in] = i.cast(stand_in.dtype), all_of(about_i)
             out[d] = stand_in
     return _Child(tuple(out), conditions=conditions)
 

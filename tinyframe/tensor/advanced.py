@@ -28,6 +28,7 @@ from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.recording import is_recording
 from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
+from tinyframe.uop.node import elements, index_dtype
 from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T", bound=TensorBase)
@@ -134,10 +135,11 @@ class AdvancedIndexing(Indexing, Gathering):
         places = [place for place, _ in given]
         shape = broadcast_shapes(*[item.shape for _, item in given])
         sizes = [view.shape[place] for place in places]
+        wide = index_dtype(elements(sizes))  # of a number in the one axis that they become
         numbers: Any = None
         inside: Any = None
         for size, (_, item) in zip(sizes, given, strict=True):
-            item = item.cast(dtypes.int32) if item.dtype.itemsize < 4 else item
+            item = item.cast(wide) if item.dtype.itemsize < wide.itemsize else item
             item = item.lt(0).where(item + size, item)._broadcast_to(shape)
             is_in = item.ge(0) & item.lt(size)
             numbers = item if numbers is None else numbers * size + item

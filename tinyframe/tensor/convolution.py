@@ -50,8 +50,8 @@ class Convolution(TensorBase):
         axes = len(kernel)
         if self.ndim != weight.ndim or self.ndim < 3:
             raise ShapeError(
-                f"a convolution takes an input (batch, channels, …) and a weight (out, channels, …)"
-                f" with as many axes, not {self.shape} and {weight.shape}"
+                "a convolution takes an input (batch, channels, ...) and a weight (out, channels, "
+                f"...) with as many axes, not {self.shape} and {weight.shape}"
             )
         batch, channels = self.shape[:2]
         out = weight.shape[0]
@@ -95,8 +95,8 @@ class Convolution(TensorBase):
         axes = len(kernel)
         if self.ndim != weight.ndim or self.ndim < 3:
             raise ShapeError(
-                f"a transposed convolution takes an input (batch, channels, …) and a weight "
-                f"(channels, out, …) with as many axes, not {self.shape} and {weight.shape}"
+                f"a transposed convolution takes an input (batch, channels, ...) and a weight "
+                f"(channels, out, ...) with as many axes, not {self.shape} and {weight.shape}"
             )
         batch, channels = self.shape[:2]
         if groups < 1 or channels != weight.shape[0] or channels % groups:

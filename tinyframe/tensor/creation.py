@@ -31,7 +31,7 @@ from tinyframe.dtype import (
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.runtime.host import HostMemory
 from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
-from tinyframe.uop.node import Ops, UOp, holds, most, sint
+from tinyframe.uop.node import Ops, UOp, holds, index_dtype, most, sint
 from tinyframe.uop.show import sizes_text
 
 # ---- data that exists ---------------------------------------------------------------------------
@@ -252,7 +252,14 @@ class Creation(TensorBase):
             if step != 1:
                 raise ValueError("arange with a Variable in its bounds has step 1")
             sizes = checked_shape((end - begin,))
-            symbolic: Any = cls._index(sizes[0], device).cast(to_dtype(dtype or dtypes.default_int))
+            wanted = to_dtype(dtype or dtypes.default_int)
+            last: Any = most(end) - 1  # type: ignore[arg-type]
+            if dtypes.is_int(wanted) and last > wanted.max:
+                raise OverflowError(
+                    f"arange({sizes_text((begin, end))[1:-1]}) may run up to {last}, but "
+                    f"{wanted} holds {wanted.min} to {wanted.max}"
+                )
+            symbolic: Any = cls._index(sizes[0], device).cast(wanted)
             return (symbolic + begin).requires_grad_(requires_grad)
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
         if found is dtypes.bool:
@@ -276,9 +283,8 @@ class Creation(TensorBase):
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values, which need no memory."""
-        dtype = dtypes.int32 if most(count) <= dtypes.int32.max else dtypes.int64
         place = UOp(Ops.DEVICE, arg=Device.canonicalize(device))
-        return cls._of(UOp(Ops.IOTA, dtype, (place,), most(count)).front((count,)))
+        return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
 
     @classmethod
     def _data(

@@ -66,7 +66,7 @@ class Elementwise(TensorBase):
             return type(self)(other, device=self.device)
         raise TypeError(
             f"a Tensor of shape {self.shape} and {other!r} of type {type(other).__name__}: the "
-            "other operand has to be a Tensor or a number; wrap a list in Tensor(…)"
+            "other operand has to be a Tensor or a number; wrap a list in Tensor(...)"
         )
 
     def _number(self, value: ConstType | UOp, dtype: DType) -> Self:

@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes, least_upper_dtype
+from tinyframe.dtype import dtypes, least_upper_dtype, to_np_dtype
 from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import Ops, index_dtype
 
 
 class Gathering(Elementwise):
@@ -95,7 +95,8 @@ class Gathering(Elementwise):
 
     def take(self, index: Any) -> Self:
         """Elements of the flattened Tensor, in the shape of `index`; -1 is the last."""
-        index = self._index_tensor(index)
+        index, wide = self._index_tensor(index), index_dtype(self.max_numel())
+        index = index.cast(wide) if index.dtype.itemsize < wide.itemsize else index
         return self.flatten()._take(0, index.lt(0).where(index + self.numel(), index))
 
     # ---- scatter ---------------------------------------------------------------------------------
@@ -228,18 +229,20 @@ class Gathering(Elementwise):
         found = self._take(0, picked)
         if size is None:
             return found
-        there = self._index(size, self.device).lt(mask.cast(dtypes.int32).sum())
+        there = self._index(size, self.device).lt(mask.count_nonzero())
         return there.where(found, self._number(fill, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
         """The places where a Tensor of one axis is true, in order: the place of number k is how
         many places have at most k true ones up to and with them."""
+        wide = index_dtype(self.shape[0])
         if size is None:
             needs_value("a selection by a mask")
-            return type(self)(self.numpy().nonzero()[0].astype("int32"), device=self.device)
+            places = self.numpy().nonzero()[0].astype(to_np_dtype(wide))
+            return type(self)(places, device=self.device)
         if self.shape[0] == 0:
             return self.zeros(size, dtype=dtypes.int32, device=self.device)
-        upto = self.cast(dtypes.int32).cumsum(0)
+        upto = self.cast(wide).cumsum(0)
         return upto.unsqueeze(0).le(self._index(size, self.device).unsqueeze(1)).sum(1)
 
     def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
@@ -256,9 +259,9 @@ class Gathering(Elementwise):
         found = columns[0].stack(*columns[1:], dim=-1)
         if size is None:
             return found
-        there = self._index(size, self.device).lt(mask.cast(dtypes.int32).sum()).unsqueeze(-1)
+        there = self._index(size, self.device).lt(mask.count_nonzero()).unsqueeze(-1)
         return there.where(found, fill_value)
 
     def count_nonzero(self, axis: Any = None) -> Self:
-        """How many are not 0, along axes; int32."""
-        return self.cast(dtypes.bool).sum(axis)
+        """How many are not 0, along axes; int32, or int64 where that could be too small."""
+        return self.cast(dtypes.bool).sum(axis, dtype=index_dtype(self.max_numel()))

@@ -16,6 +16,7 @@ from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import float_function
 from tinyframe.tensor.windows import around, one_per_axis
+from tinyframe.uop.node import index_dtype
 
 Sizes = int | Sequence[int]
 
@@ -273,7 +274,8 @@ class Pooling(TensorBase):
         """Which elements along an axis are in which part, (parts, size), and how many are, (parts),
         in shapes that broadcast."""
         size = self.shape[axis]
-        part = self._index(parts, self.device).reshape((-1, 1))
+        wide = index_dtype((parts + 1) * size)
+        part = self._index(parts, self.device).cast(wide).reshape((-1, 1))
         element = self._index(size, self.device)
         begin, end = part * size // parts, ((part + 1) * size + parts - 1) // parts
         inside = (begin <= element) * (element < end)
@@ -286,4 +288,4 @@ def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> An
     found = values == largest
     if dtypes.is_float(values.dtype):
         found = found + values.isnan()
-    return found.where(numbers, dtypes.int32.max).min(axes)
+    return found.where(numbers, numbers.dtype.max).min(axes)

@@ -136,7 +136,8 @@ class Reduce(Elementwise):
 
     @axis_names
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The index of the first largest along an axis, or in the flattened Tensor; int32.
+        """The index of the first largest along an axis, or in the flattened Tensor; int32, or
+        int64 where the axis is longer than that can count.
 
         The first NaN counts as the largest. ShapeError where there is nothing to choose from.
         """
@@ -153,7 +154,7 @@ class Reduce(Elementwise):
         if dtypes.is_float(self.dtype):
             best = best + self.isnan()
         # The first has most elements behind it.
-        behind = size - self._index(size, self.device).cast(dtypes.int32)
+        behind = size - self._index(size, self.device)
         behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 

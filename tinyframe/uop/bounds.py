@@ -146,6 +146,10 @@ def _(u, x, y, z):
 def _(u, x, y): return max(x[0], y[0]), max(x[1], y[1])
 
 
+@rule(Ops.MIN)
+def _(u, x, y): return min(x[0], y[0]), min(x[1], y[1])
+
+
 def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
     """A quotient is monotonic in the divisor on each side of 0; and x/0 is 0."""
     low, high = y
@@ -246,6 +250,11 @@ def _(u, x, y):
 @rule(Ops.CMPLT, ints_only=False)
 def _(u, x, y):
     return (False, True) if dtypes.is_float(u.src[0].dtype) else (x[1] < y[0], x[0] < y[1])
+
+
+@rule(Ops.CMPLE, ints_only=False)
+def _(u, x, y):
+    return (False, True) if dtypes.is_float(u.src[0].dtype) else (x[1] <= y[0], x[0] <= y[1])
 
 
 @rule(Ops.WHERE, ints_only=False)

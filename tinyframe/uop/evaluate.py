@@ -88,6 +88,10 @@ def _maximum(x: Number, y: Number) -> Number:
     return x if x != x or x > y else y  # NaN wins
 
 
+def _minimum(x: Number, y: Number) -> Number:
+    return x if x != x or x < y else y
+
+
 _MASK = 0xFFFFFFFF
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
@@ -127,7 +131,9 @@ python_alu: dict[Ops, Callable[..., Number]] = {
     Ops.CMOD: _truncating_modulo,
     Ops.FMOD: _fmod,
     Ops.MAX: _maximum,
+    Ops.MIN: _minimum,
     Ops.CMPLT: lambda x, y: x < y,
+    Ops.CMPLE: lambda x, y: x <= y,
     Ops.CMPNE: lambda x, y: x != y,
     Ops.CMPEQ: lambda x, y: x == y,
     Ops.AND: lambda x, y: x & y,

@@ -8,12 +8,11 @@ at `(i, j)` is the source's element at `(j, i)`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, plain
+from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, most, plain, sint
 
 Indices = tuple[UOp, ...]
 
@@ -139,6 +138,9 @@ def _(u: UOp):
 
 
 # ---- indices ----------------------------------------------------------------------------------
+#
+# An index is an int32, and an int64 where its axis is longer than that can count. Where indices are
+# multiplied and added up on the way, that is done in the width of what may come out.
 
 index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
 
@@ -183,7 +185,9 @@ def _(u, ix):
 
 @index_rule(Ops.SHRINK)
 def _(u, ix):
-    return tuple(i + begin for i, (begin, _) in zip(ix, u.arg, strict=True))
+    return tuple(
+        widened(i, s) + begin for i, s, (begin, _) in zip(ix, u.src[0].shape, u.arg, strict=True)
+    )
 
 
 @index_rule(Ops.FLIP)
@@ -194,13 +198,21 @@ def _(u, ix):
 @index_rule(Ops.WINDOW)
 def _(u, ix):
     axis, _, stride, dilation = u.arg
-    return tuple(i * stride + ix[-1] * dilation if d == axis else i for d, i in enumerate(ix[:-1]))
+    o, k = widened(ix[axis], u.src[0].shape[axis]), widened(ix[-1], u.src[0].shape[axis])
+    return tuple(o * stride + k * dilation if d == axis else i for d, i in enumerate(ix[:-1]))
 
 
 @index_rule(Ops.UNWINDOW)
 def _(u, ix):
-    axis, stride, dilation, _ = u.arg
-    return tuple((i - ix[-1] * dilation) // stride if d == axis else i for d, i in enumerate(ix))
+    axis, stride, _, _ = u.arg
+    return tuple(_before_window(u, ix) // stride if d == axis else i for d, i in enumerate(ix))
+
+
+def _before_window(u: UOp, ix: Indices) -> UOp:
+    """What UNWINDOW divides by its stride."""
+    axis, _, dilation, length = u.arg
+    reach = most(length) + most(u.src[0].shape[-1]) * dilation
+    return widened(ix[axis], reach) - widened(ix[-1], reach) * dilation
 
 
 @index_rule(Ops.RESHAPE)
@@ -220,9 +232,9 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
         for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
             valid = valid & (true if _none(before) else i >= 0) & (true if _none(after) else i < n)
     elif u.op is Ops.UNWINDOW:
-        axis, stride, dilation, _ = u.arg
+        axis, stride, _, _ = u.arg
         i, n = source_ix[axis], u.src[0].shape[axis]
-        valid = (i >= 0) & (i < n) & ((ix[axis] - ix[-1] * dilation) % stride).eq(0)
+        valid = (i >= 0) & (i < n) & (_before_window(u, ix) % stride).eq(0)
     return valid.simplify()
 
 
@@ -232,18 +244,24 @@ def _none(width) -> bool:
 
 def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
     """One index into memory, row-major."""
-    flat = constant(0)
+    flat, count = constant(0), elements(shape)
     for d, i in enumerate(ix):
-        flat = flat + i * math.prod(shape[d + 1 :])
+        flat = flat + widened(i, count) * elements(shape[d + 1 :])
     return flat.simplify()
+
+
+def widened(index: UOp, size: sint) -> UOp:
+    """The index in 64 bits where it becomes one into so many elements that 32 may be too small."""
+    return index.cast(dtypes.long) if index_dtype(size) is dtypes.long else index
 
 
 def unflatten(flat: UOp, shape: Sequence) -> list[UOp]:
     """The inverse of flatten: by div and mod."""
     out = []
     for d, size in enumerate(shape):
-        i = flat // math.prod(shape[d + 1 :])
-        out.append(constant(0) if size == 1 else i % size if d else i)
+        i = flat // elements(shape[d + 1 :])
+        i = constant(0) if size == 1 else i % size if d else i
+        out.append(i.cast(index_dtype(size)))
     return [i.simplify() for i in out]
 
 
@@ -261,7 +279,7 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
         return {p: d for d, p in reversed(list(enumerate(products(shape))))}
 
     def products(shape):
-        return [plain(math.prod(shape[:d])) for d in range(len(shape) + 1)]
+        return [plain(elements(shape[:d])) for d in range(len(shape) + 1)]
 
     new_cuts, old_cuts = cuts(new), cuts(old)
     common_products = [p for p in reversed(new_cuts) if p in old_cuts]

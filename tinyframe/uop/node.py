@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
-from tinyframe.errors import BindError
+from tinyframe.errors import BindError, ShapeError
 
 
 # fmt: off
@@ -63,6 +63,8 @@ class Ops(enum.IntEnum):
     WHERE = enum.auto(); MULACC = enum.auto()
     # -- elementwise: the rest of a division of floats (binary), the cosine (unary)
     FMOD = enum.auto(); COS = enum.auto()
+    # -- elementwise: only in programs, where a language says them shorter
+    MIN = enum.auto(); CMPLE = enum.auto()
 
     # the field's other names for the same operations
     RECIPROCAL = RECIP
@@ -84,10 +86,10 @@ class GroupOp:
     """Sets of ops that rules speak of."""
 
     Unary = {Ops.NEG, Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.TRUNC}
-    Comparison = {Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
+    Comparison = {Ops.CMPLT, Ops.CMPLE, Ops.CMPNE, Ops.CMPEQ}
     Binary = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.FDIV, Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX,
-              Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW, Ops.THREEFRY, Ops.FMOD,
-              *Comparison}
+              Ops.FMOD, Ops.MIN, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.POW,
+              Ops.THREEFRY, *Comparison}
     Ternary = {Ops.WHERE, Ops.MULACC}
     ALU = Unary | Binary | Ternary
     Elementwise = ALU | {Ops.CAST, Ops.BITCAST}
@@ -184,10 +186,15 @@ class _Entry(weakref.ref):
     key: tuple
 
 
-def _forget(entry: _Entry) -> None:
-    with UOp._lock:
-        if UOp._table.get(entry.key) is entry:
-            del UOp._table[entry.key]
+_nodes: dict[tuple, _Entry] = {}
+_lock = threading.RLock()  # held while the table changes; a node may go while another is made
+
+
+# By default arguments, since nodes go even when Python ends and module names are gone.
+def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
+    with lock:
+        if nodes.get(entry.key) is entry:
+            del nodes[entry.key]
     entry.key = ()  # it holds the sources, and these may still list the entry among their users
 
 
@@ -220,8 +227,7 @@ class UOp:
     src: tuple[UOp, ...]
     arg: Any
     tag: Any
-    _table: dict[tuple, _Entry] = {}
-    _lock = threading.RLock()  # held while the table changes; a node may go while another is made
+    _table = _nodes
     _unique = itertools.count()
 
     def __new__(
@@ -242,7 +248,7 @@ class UOp:
         table = cls._table
         if (entry := table.get(key)) is not None and (node := entry()) is not None:
             return node
-        with cls._lock:
+        with _lock:
             if (entry := table.get(key)) is not None and (node := entry()) is not None:
                 return node  # another thread was quicker
             node = object.__new__(cls)
@@ -259,7 +265,7 @@ class UOp:
         return node
 
     def __setattr__(self, name: str, value: Any):
-        raise AttributeError(f"a UOp is immutable: use .replace({name}=…) to get a changed copy")
+        raise AttributeError(f"a UOp is immutable: use .replace({name}=...) to get a changed copy")
 
     # Nodes do not change, so a copy is the node itself.
     def __copy__(self) -> UOp:
@@ -452,8 +458,10 @@ class UOp:
         return self.reshape(ones).expand(shape)
 
     @staticmethod
-    def variable(name: str, min_val: int, max_val: int, dtype: DType = dtypes.int) -> UOp:
-        """A named integer in [min_val, max_val], given its value by bind()."""
+    def variable(name: str, min_val: int, max_val: int, dtype: DType | None = None) -> UOp:
+        """A named integer in [min_val, max_val], given its value by bind(): an int32, or an int64
+        where that is too small."""
+        dtype = dtype or index_dtype(max(max_val, -1 - min_val))
         if not (name.isidentifier() and name.isascii()):
             raise ValueError(f"{name!r} cannot name a Variable: ASCII letters, digits and _ can")
         if min_val > max_val:
@@ -499,8 +507,8 @@ class UOp:
     @staticmethod
     def range(size: int | UOp, axis: int, kind: AxisType = AxisType.LOOP) -> UOp:
         """A loop variable that runs over 0 … size-1; `axis` tells it from other ranges."""
-        end = size if isinstance(size, UOp) else UOp.const(dtypes.int, size)
-        return UOp(Ops.RANGE, dtypes.int, (end,), (axis, kind))
+        end = size if isinstance(size, UOp) else UOp.const(index_dtype(size), size)
+        return UOp(Ops.RANGE, end.dtype, (end,), (axis, kind))
 
     @staticmethod
     def special(name: str, size: int) -> UOp:
@@ -541,8 +549,8 @@ class UOp:
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         if _is_array(other):
             return NotImplemented
-        other = self.ufix(other)
-        return other.alu(op, self) if reverse else self.alu(op, other)
+        x, y = _of_one_width(self, self.ufix(other))
+        return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
     def __add__(self, other): return self._binary(Ops.ADD, other)
@@ -618,7 +626,7 @@ class UOp:
         low, high = self.simplify().bounds
         if low == high:
             return bool(low)
-        raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(…)")
+        raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(...)")
 
     def __int__(self):
         if (value := self.ssimplify()) is not None and isinstance(value, (int, bool)):
@@ -642,11 +650,12 @@ class UOp:
 
     def front(self, shape: tuple) -> UOp:
         """Memory of one axis as `shape`, which takes up its front where its size is symbolic."""
-        total = plain(math.prod(shape))
+        total = plain(elements(shape))
         return (self.shrink(((0, total),)) if isinstance(total, UOp) else self).reshape(shape)
 
     def expand(self, shape: tuple) -> UOp:
         shape = map_sizes(shape, plain)
+        elements(shape)  # are not too many
         return self if shape == self.shape else UOp(Ops.EXPAND, self.dtype, (self,), shape)
 
     def pad(self, widths: tuple[tuple[sint, sint], ...]) -> UOp:
@@ -771,6 +780,15 @@ class UOp:
         return self.dtype.addrspace if isinstance(self.dtype, PtrDType) else AddrSpace.REG
 
 
+def _of_one_width(x: UOp, y: UOp) -> tuple[UOp, UOp]:
+    """Beside an index of 64 bits one of 32 becomes as wide."""
+    if x.dtype is dtypes.int and y.dtype is dtypes.long:
+        return x.cast(dtypes.long), y
+    if x.dtype is dtypes.long and y.dtype is dtypes.int:
+        return x, y.cast(dtypes.long)
+    return x, y
+
+
 def _is_array(other: Any) -> bool:
     """Whether arithmetic with this is left to it: a Tensor, which knows what a Variable is."""
     return not isinstance(other, UOp) and getattr(other, "__array_ufunc__", True) is None
@@ -853,6 +871,25 @@ def least(size: sint) -> int:
 def most(size: sint) -> int:
     """The largest that a size can be."""
     return size.vmax if isinstance(size, UOp) else size
+
+
+def index_dtype(size: sint) -> DType:
+    """What holds an index of an axis, and its size: int32, or int64 where that may be too small.
+
+    ShapeError where even that is."""
+    if (largest := most(size)) <= dtypes.max(dtypes.int):
+        return dtypes.int
+    if largest > (limit := dtypes.max(dtypes.long)):
+        raise ShapeError(f"{largest} elements are more than the {limit} that an index can count")
+    return dtypes.long
+
+
+def elements(shape: Iterable[sint]) -> sint:
+    """The product of sizes; of symbolic ones in 64 bits where 32 may be too small."""
+    sizes = tuple(shape)
+    if index_dtype(math.prod(map(most, sizes))) is dtypes.long:
+        sizes = tuple([s.cast(dtypes.long) if isinstance(s, UOp) else s for s in sizes])
+    return math.prod(sizes)
 
 
 def resolve(condition: bool | UOp, default: bool = True) -> bool:

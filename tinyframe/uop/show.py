@@ -10,6 +10,7 @@ UOp(Ops.ADD, dtypes.int, arg=None, src=(
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -65,12 +66,26 @@ def _discovery(root: UOp) -> tuple[dict[UOp, int], Counter[UOp]]:
     return numbers, uses
 
 
+# characters of our texts that not every terminal has
+_ASCII = str.maketrans({"─": "-", "×": "x", "…": "...", "·": "."})
+
+
+def printable(text: str) -> str:
+    """The text in characters that stdout can show: an ASCII terminal gets - for ─."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+        return text
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+
+
 # ---- index expressions --------------------------------------------------------------------------
 
 # fmt: off
 INFIX = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.IDIV: "//", Ops.MOD: "%",
-         Ops.CMPLT: "<", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&", Ops.OR: "|", Ops.XOR: "^",
-         Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
+         Ops.CMPLT: "<", Ops.CMPLE: "<=", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.AND: "&",
+         Ops.OR: "|", Ops.XOR: "^", Ops.SHL: "<<", Ops.SHR: ">>", Ops.POW: "**"}
 
 render_rules: dict[Ops, Callable[..., str]] = {
     **{op: lambda u, x, y, sign=sign: f"({x}{sign}{y})" for op, sign in INFIX.items()},
@@ -82,6 +97,7 @@ render_rules: dict[Ops, Callable[..., str]] = {
     Ops.NEG: lambda u, x: f"(-{x})",
     Ops.RECIP: lambda u, x: f"(1/{x})",
     Ops.MAX: lambda u, x, y: f"max({x}, {y})",
+    Ops.MIN: lambda u, x, y: f"min({x}, {y})",
     Ops.WHERE: lambda u, condition, yes, no: f"({yes} if {condition} else {no})",
     Ops.MULACC: lambda u, x, y, z: f"({x}*{y}+{z})",
     Ops.CAST: lambda u, x: f"{str(u.dtype).removeprefix('dtypes.')}({x})",
@@ -106,7 +122,7 @@ def render(u: UOp) -> str:
         rule = render_rules.get(x.op)
         line = rule(x, *words) if rule else f"{x.op.name.lower()}({', '.join(words)})"
         text[x] = (
-            line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 4 :]}"
+            line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 4 :]}"
         )
     return text[u]
 
@@ -135,9 +151,9 @@ def render_pattern(p: UPat) -> str:
     if p.src is None:
         return f"{ops}:{p.name}" if ops and p.name else ops or p.name or "_"
     if isinstance(p.src, (tuple, list)):
-        words = [render_pattern(s) for s in p.src] + ["…"] * p.any_len
+        words = [render_pattern(s) for s in p.src] + ["..."] * p.any_len
     else:  # one pattern for every source
-        words = [render_pattern(p.src) + "…"]
+        words = [render_pattern(p.src) + "..."]
     sign = INFIX.get(next(iter(p.ops))) if p.ops is not None and len(p.ops) == 1 else None
     text = (
         f"({words[0]} {sign} {words[1]})"

@@ -19,8 +19,8 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 NaN for an infinite x or y = 0
     EXP2 LOG2 SIN COS           within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
-    MAX                         NaN if either is NaN
-    CMPLT CMPNE CMPEQ           give bool; a comparison with NaN is false, CMPNE true
+    MAX MIN                     NaN if either is NaN
+    CMPLT CMPLE CMPNE CMPEQ     give bool; a comparison with NaN is false, CMPNE true
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
     SHL SHR                     of integers; SHR keeps the sign. A count of the width or more, or
                                 below 0, shifts everything out: what is left is 0, or the sign
@@ -55,9 +55,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 **Kernel level.** Scalars inside loops that are still abstract.
 
-    RANGE(size)                 a loop variable over 0..size-1; arg = (number, kind of axis). Only
-                                the last block of a long sum has a size that a loop around it
-                                changes
+    RANGE(size)                 a loop variable over 0..size-1, in its dtype, an int that holds its
+                                size; arg = (number, kind of axis). Only the last block of a long
+                                sum has a size that a loop around it changes
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -84,14 +84,23 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, resolve, sint
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    elements,
+    index_dtype,
+    resolve,
+    sint,
+)
 
 
 class SpecError(AssertionError):
@@ -167,6 +176,7 @@ values = [
     row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),
     row((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),
         number_of(is_int, is_float, is_bool)),
+    row(Ops.MIN, number_of(is_int, is_float)),
     row(Ops.THREEFRY, lambda u: arity(u) and same_dtypes(u) and u.dtype.scalar() is dtypes.uint64),
     row(GroupOp.Comparison, compares),
     row(Ops.WHERE, selects),
@@ -188,16 +198,12 @@ def equal(a: sint, b: sint) -> bool:
     """Whether two sizes, either of which may be symbolic, can be the same."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    x, y = (s if isinstance(s, UOp) else UOp.const(dtypes.int, s) for s in (a, b))
+    x, y = (s if isinstance(s, UOp) else UOp.const(index_dtype(s), s) for s in (a, b))
     return resolve(x.eq(y), default=True)
 
 
 def equal_shapes(a: tuple, b: tuple) -> bool:
     return len(a) == len(b) and all(map(equal, a, b))
-
-
-def elements(shape: tuple) -> sint:
-    return math.prod(shape)
 
 
 def elementwise(u: UOp) -> bool:
@@ -220,12 +226,13 @@ def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
 
 def window_fits(u: UOp, shape: tuple) -> bool:
     axis, size, stride, dilation = u.arg
+    reach = dilation * (size - 1)  # beyond a window's first element
     return (
         0 <= axis < len(shape)
         and size > 0
         and stride > 0
         and dilation > 0
-        and resolve(dilation * (size - 1) < shape[axis])
+        and resolve(shape[axis] >= 0 if size == 1 else reach < shape[axis])
     )
 
 
@@ -296,6 +303,14 @@ def index_fits(u: UOp) -> bool:
             and all(map(is_index, ix)) and len(ix) == dimensions)  # fmt: skip
 
 
+def counts(u: UOp) -> bool:
+    """A RANGE. Nothing runs for nothing, and a loop over more than its dtype holds would not
+    end."""
+    (size,) = u.src
+    fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
+    return u.dtype is size.dtype and fits and size.vmax > 0
+
+
 def stores(u: UOp) -> bool:
     index, value = u.src[:2]
     fits = value.dtype.scalar() is index.dtype.base.scalar()
@@ -310,7 +325,7 @@ memory_rows = [
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
     row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
     row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and isinstance(u.arg[1], AxisType)),
+        and isinstance(u.arg[1], AxisType) and counts(u)),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),

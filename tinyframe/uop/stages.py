@@ -16,7 +16,7 @@ from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.trace import Pass, record
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
-from tinyframe.uop.show import listing, summary
+from tinyframe.uop.show import listing, printable, summary
 from tinyframe.uop.spec import verify
 
 Graph = TypeVar("Graph", UOp, list[UOp])
@@ -32,9 +32,8 @@ def staged(
     else:
         with record() as passes:
             out = run()
-        print(
-            title(name) + "\n  (nothing to do)" if out is before else stage_text(name, out, passes)
-        )
+        nothing = f"{title(name)}\n  (nothing to do)"
+        print(printable(nothing if out is before else stage_text(name, out, passes)))
     if settings.SPEC:
         verify(out, spec)
     return out

@@ -96,7 +96,7 @@ def value_of(u: UOp) -> int | None:
     return u.arg if u.op is Ops.CONST and u.arg.__class__ is int else None
 
 
-_SUMS = {Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL, Ops.CONST, Ops.VECTORIZE}
+_SUMS = {Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL, Ops.CONST, Ops.VECTORIZE, Ops.CAST}
 
 
 def terms(u: UOp) -> Terms:
@@ -124,6 +124,9 @@ def terms(u: UOp) -> Terms:
             pending.append((x.src[0], -factor))
         elif op is Ops.VECTORIZE and (c := value_of(x)) is not None:
             out[None] = out.get(None, 0) + factor * c
+        elif op is Ops.CAST and is_widened(x):
+            for t, f in exact_terms(x.src[0]).items():
+                out[t] = out.get(t, 0) + factor * f
         else:
             out[x] = out.get(x, 0) + factor
         if not pending:
@@ -131,8 +134,14 @@ def terms(u: UOp) -> Terms:
     return {u: 1}
 
 
+def is_widened(u: UOp) -> bool:
+    """Whether a CAST makes an index of 64 bits of one of 32: its terms are those of the narrow one,
+    which have the narrow dtype, and `total` widens each."""
+    return u.dtype.scalar() is dtypes.long and u.src[0].dtype.scalar() is dtypes.int
+
+
 def total(ts: Terms, dtype: DType = dtypes.int) -> UOp:
-    """The sum of `ts` in its canonical order, the constant last; `dtype` is that of every term."""
+    """The sum of `ts` in its canonical order, the constant last, in `dtype`."""
     low, high = dtype_bounds(dtype)
     out: UOp | None = None
     for t in sorted((t for t in ts if t is not None), key=order) if len(ts) > 1 else ts:
@@ -141,10 +150,20 @@ def total(ts: Terms, dtype: DType = dtypes.int) -> UOp:
         f = ts[t]
         if not low <= f <= high and not (f := truncate[dtype.scalar()](f)):
             continue
+        t = t.cast(dtype)
         part = t if f == 1 else UOp(Ops.MUL, dtype, (t, constant(dtype, f)))
         out = part if out is None else UOp(Ops.ADD, dtype, (out, part))
     c = constant(dtype, ts.get(None, 0))
     return c if out is None else UOp(Ops.ADD, dtype, (out, c)) if value_of(c) else out
+
+
+def narrowed(u: UOp) -> UOp | None:
+    """A CAST to 32 bits of a sum of 64: the sum of its terms in 32, where those have no more."""
+    (x,) = u.src
+    if u.dtype.scalar() is not dtypes.int or x.dtype.scalar() is not dtypes.long:
+        return None
+    ts = terms(x)
+    return total(ts, u.dtype) if all(t is None or t.dtype is u.dtype for t in ts) else None
 
 
 def scaled(ts: Terms, factor: int) -> Terms:
@@ -192,7 +211,7 @@ def canonical_sum(u: UOp) -> UOp:
     out = total(ts, u.dtype)
     if out.op is Ops.CONST:
         return u.const_like(out.arg) if u.shape else out
-    if all(t is None or t.__dict__.get("_simplified") is True for t in ts):
+    if all(t is None or t.__dict__.get("_simplified") is True and t.dtype is u.dtype for t in ts):
         out.__dict__["_simplified"] = True  # by construction: simplify() need not look again
     return out
 
@@ -207,15 +226,15 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
         if not partners:
             continue
         x = t.src[0]
-        quotient = total(_quotient(exact_terms(x), c, dtype), dtype)
+        quotient = total(_quotient(exact_terms(x), c, x.dtype), x.dtype)
         for p in partners:
             rest = {s: g for s, g in ts.items() if s is not t and s is not p}
             if p is quotient:
                 return recombined(plus(rest, scaled(terms(x), f)), dtype)
             d = value_of(p.src[1])
             if p.op is Ops.MOD and p.src[0] is quotient and d is not None and d > 0:
-                if fits(dtype, 0, c * d):
-                    whole = UOp(Ops.MOD, dtype, (x, constant(dtype, c * d)))
+                if fits(x.dtype, 0, c * d):
+                    whole = UOp(Ops.MOD, x.dtype, (x, constant(x.dtype, c * d)))
                     return recombined(plus(rest, {whole: f}), dtype)
     return ts
 
@@ -247,7 +266,8 @@ def product_span(factors: Counter[UOp]) -> tuple[int, int]:
 
 def product(factors: list[UOp], dtype: DType) -> UOp:
     """The product of one or more factors in their order."""
-    return functools.reduce(lambda x, y: UOp(Ops.MUL, dtype, (x, y)), sorted(factors, key=order))
+    in_order = [f.cast(dtype) for f in sorted(factors, key=order)]
+    return functools.reduce(lambda x, y: UOp(Ops.MUL, dtype, (x, y)), in_order)
 
 
 def multiply(u: UOp) -> UOp:
@@ -499,8 +519,8 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
     if len(ts) == 1:
         ((t, f),) = ts.items()
         a = value_of(t.src[1]) if f == 1 and t.op is Ops.IDIV else None
-        if a is not None and a > 0 and fits(dtype, c * a, c * a):  # x//a < c  is  x < c*a
-            return UOp(Ops.CMPLT, boolean, (t.src[0], constant(dtype, c * a)))
+        if a is not None and a > 0 and fits(t.dtype, c * a, c * a):  # x//a < c  is  x < c*a
+            return UOp(Ops.CMPLT, boolean, (t.src[0], constant(t.dtype, c * a)))
     pair = both_sides(ts, c, dtype)
     return None if pair is None else UOp(Ops.CMPLT, boolean, pair)
 

@@ -18,7 +18,7 @@ import functools
 import math
 from collections.abc import Iterable
 
-from tinyframe.dtype import Invalid, can_lossless_cast, dtypes, truncate
+from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.bounds import fits
@@ -35,6 +35,7 @@ from tinyframe.uop.sums import (
     less,
     maximum,
     multiply,
+    narrowed,
     negated,
     order,
     plus,
@@ -220,8 +221,14 @@ def _stand_ins(given: list[UOp]) -> list[tuple[Terms, UOp]]:
     tighter = [(ts, low, high) for ts, low, high in limits.values()
                if low <= high and (low, high) != span(ts)]  # fmt: skip
     tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first: they say most
-    return [(ts, UOp.variable(f"given{n}", low, high, next(t for t in ts if t is not None).dtype))
+    return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
             for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
+
+
+def _dtype_of(ts: Terms) -> DType:
+    """What holds a sum: the widest dtype of its terms, or int64 where they need it together."""
+    dtype = max((t.dtype for t in ts if t is not None), key=lambda dtype: dtype.itemsize)
+    return dtypes.long if dtype is dtypes.int and not fits(dtype, *span(ts)) else dtype
 
 
 def _with_stand_ins(x: UOp, stand_ins: list[tuple[Terms, UOp]]) -> UOp:
@@ -233,7 +240,8 @@ def _with_stand_ins(x: UOp, stand_ins: list[tuple[Terms, UOp]]) -> UOp:
         t = next(iter(ts))
         k, odd = divmod(found.get(t, 0), ts[t])
         there = all(found.get(s) == k * f for s, f in ts.items())
-        if there and k and not odd and v.dtype is x.dtype:
+        holds = v.dtype is x.dtype or (v.dtype, x.dtype) == (dtypes.int, dtypes.long)
+        if there and k and not odd and holds:
             found = plus({s: f for s, f in found.items() if s not in ts}, {v: k})
     return total(found, x.dtype)
 
@@ -254,9 +262,10 @@ def wrap(u: UOp) -> UOp | None:
 
 
 def one_value(u: UOp) -> UOp | None:
-    """A loop of one iteration, a Variable that can have one value."""
+    """A loop of one iteration (not one of at most one), a Variable that can have one value."""
     low, high = u.bounds
-    return u.const_like(low) if low == high else None
+    may_not_run = u.op is Ops.RANGE and u.src[0].vmin < 1
+    return u.const_like(low) if low == high and not may_not_run else None
 
 
 def drop_closed_constants(u: UOp) -> UOp | None:
@@ -370,6 +379,7 @@ index_rules = PatternMatcher([
     (UPat(Ops.AND, INTS, src=[x, UPat.const(None, 0)]), lambda x: x.const_like(0)),
     (UPat(Ops.AND, INTS, src=[x, UPat.cvar("c")]), fits_in_mask),
     (UPat(Ops.TRUNC, INTS, src=(x,)), lambda x: x),
+    (UPat(Ops.CAST, INTS, name="u", src=(UPat(SUMS, INTS),)), narrowed),
 ]) + common_rules
 
 # Each gives the very same bits for NaN, infinities and -0.0 and where something overflows, but for

@@ -147,7 +147,9 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
                 UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
                 for i, n in zip(inner, u.src[0].shape, strict=True)
             ]
-            stand_ins.append({r: i for r, i in zip(fresh, inner, strict=True) if r is not i})
+            stand_ins.append(
+                {r: i.cast(r.dtype) for r, i in zip(fresh, inner, strict=True) if r is not i}
+            )
             inner = tuple(fresh)
         conditions.append(in_range)
         ix, u = inner, u.src[0]

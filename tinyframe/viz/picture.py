@@ -21,6 +21,7 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
+from tinyframe.uop.show import printable
 from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.layout import NoLayout, dot_source, svg_of
@@ -110,7 +111,7 @@ class Picture:
         return "\n".join([self.headline, *[f"  {line.rstrip()}" for line in lines]])
 
     def __repr__(self) -> str:
-        return self.text
+        return printable(self.text)
 
     @cached_property
     def source(self) -> str:

@@ -11,6 +11,7 @@ AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
     power.py        POW; LOG2 of float64
     remainder.py    FMOD
     threefry.py     random numbers
+    shorter.py      the other way: a - b, min, a <= b, where the device has them
     narrow.py       float16 and bfloat16 by way of float32
 
 All of it is arithmetic on single numbers without branches, so it can be done before a kernel's
@@ -22,7 +23,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from tinyframe.codegen.decompose import basic, narrow
+from tinyframe.codegen.decompose import basic, narrow, shorter
 from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
 from tinyframe.codegen.decompose.integer import (
     by_power_of_two,
@@ -67,6 +68,13 @@ def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> Patt
     native_half: the device has the type float16, and converts between it and float32 by itself.
     """
     return _decompositions(frozenset(code_for_op), native_half)
+
+
+@functools.cache
+def shorter_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
+    """The rules that say things shorter with the ops that a device has."""
+    tables = [table for op, table in shorter.with_op.items() if op in code_for_op]
+    return sum(tables, PatternMatcher([]))
 
 
 @functools.cache

@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass, field
 
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes, kind
+from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
 from tinyframe.schedule.fuse import is_symbolic, iterations, length
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
@@ -25,6 +26,8 @@ from tinyframe.uop.symbolic import terms
 THREADS_FROM = 1 << 16
 # from this many products for each result on, it no longer matters that results are stored apart
 LONG_REDUCE = 64
+# a loop that is longer than a launch can count goes to the cores in turns of so many iterations
+LONG_TURN = 1 << 16
 # what is transposed is copied in blocks of so many rows: a line of memory holds 16 floats
 BLOCK = 16
 # vectors along a sum, rather than a panel, where it is so many of them long, and for so few rows
@@ -394,4 +397,6 @@ def threads(s: Schedule) -> None:
         default=0,
     )
     if s.target.threads > 1 and work >= THREADS_FROM and s.origin and s.left(s.origin[0]) > 1:
+        if s.left(s.origin[0]) > dtypes.max(dtypes.int):
+            s.split(OptOps.SPLIT, s.origin[0], LONG_TURN)
         s.thread(s.origin[0])

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
-from tinyframe.dtype import AddrSpace
+from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.prepare import identity
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
@@ -186,12 +186,13 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         return replace_ranges(sink, {r: inner})
     outer = fresh_range(sink, -(-size // n), kind(r), 1)
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
-    start = outer * n if size > n else inner.const_like(0)
-    index = start + inner
+    lane = inner.cast(r.dtype)
+    start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
+    index = start + lane
     if size % n == 0:
         return replace_ranges(sink, {r: index}, owned_instead=owned)
     if size > n and not _in_place(sink):
-        index = inner - (-start).maximum(n - size)  # the smaller of start and size - n
+        index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
         counted = index < start
         guards: list[UOp] = []
     else:
@@ -292,6 +293,10 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
             f"axis {opt.axis} is a {kind(r).name} axis: only a loop around all stores can be "
             "divided among cores"
         )
+    if r.dtype is not dtypes.int:
+        raise KernelOptError(
+            f"a loop of {length(r)} is longer than a launch can count: SPLIT axis {opt.axis} first"
+        )
     if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
         raise KernelOptError("the kernel has a THREAD axis already")
     if any(s.own_ranges[:1] != (r,) for s in sink.src):
@@ -306,7 +311,7 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     loops = axes(sink)
     order = opt.axis
     if not isinstance(order, tuple) or sorted(order) != list(range(len(loops))):
-        raise KernelOptError(f"the order must name each of the axes 0…{len(loops) - 1} once")
+        raise KernelOptError(f"the order must name each of the axes 0...{len(loops) - 1} once")
     place = {loops[n]: position for position, n in enumerate(order)}
     last = len(loops)
 
@@ -362,7 +367,8 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
                 t: f
                 for t, f in terms(i).items()
                 if t is not None and t.ranges and not t.ranges & outside
-            }
+            },
+            i.dtype,
         )
         for i in ix
     ]

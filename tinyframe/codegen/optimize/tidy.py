@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, kind, replace_ranges
+from tinyframe.dtype import dtypes
 from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, plain
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, elements, index_dtype, plain
 from tinyframe.uop.symbolic import terms
 
 
@@ -48,6 +49,8 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     n = length(inner)
     if not all(_contiguous(u, outer, inner, n) for u in sink.toposort() if u.op is Ops.INDEX):
         return None
+    if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
+        return None  # two short loops rather than a long one, whose index has 64 bits
     both = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
     divisions = _divisions(sink)
     merged = replace_ranges(sink, {outer: both // n, inner: both % n}, _merge_dimensions)
@@ -97,7 +100,8 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     ix, shape = list(u.src[2:]), list(u.arg)
     d = 0
     while d + 1 < len(ix):
-        apart = _divisions(ix[d]) + _divisions(ix[d + 1])
+        long = index_dtype(elements(shape[d : d + 2])) is dtypes.long
+        apart = 0 if long else _divisions(ix[d]) + _divisions(ix[d + 1])
         both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if apart else ix[d]
         if apart > _divisions(both):
             ix[d : d + 2], shape[d : d + 2] = [both], [plain(shape[d] * shape[d + 1])]

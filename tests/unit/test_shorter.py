@@ -1,0 +1,126 @@
+"""What a language says shorter than the algebra means the same: z3's opinion, all of int8, and the
+floats that break rules."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given, settings
+
+from tests.unit.expressions import assert_equal_everywhere, constant, expressions, variable
+from tinyframe.codegen.decompose import shorter_with
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite import graph_rewrite
+from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+EVERYTHING = frozenset(GroupOp.Elementwise)
+
+
+def shorter(u: UOp, *ops: Ops) -> UOp:
+    return graph_rewrite(u, shorter_with(frozenset(ops) if ops else EVERYTHING))
+
+
+def ops_of(u: UOp) -> set[Ops]:
+    return {x.op for x in u.toposort()}
+
+
+@given(expressions(depth=4))
+@settings(max_examples=200)
+def test_simplified_index_expressions_mean_the_same_said_shorter(e):
+    e = e.simplify()
+    assert_equal_everywhere(e, shorter(e))
+
+
+@given(expressions(depth=3, wild=True, dtype=dtypes.int8, width=200))
+@settings(max_examples=100)
+def test_narrow_expressions_that_wrap_mean_the_same(e):
+    assert_equal_everywhere(e, shorter(e))
+    assert_equal_everywhere(e.simplify(), shorter(e.simplify()))
+
+
+x, y = variable("x", -128, 127, dtypes.int8), variable("y", -128, 127, dtypes.int8)
+SMALL = variable("s", -100, 127, dtypes.int8)
+
+
+def minimum(a: UOp, b: UOp) -> UOp:
+    return a.minimum(b).simplify()
+
+
+ROWS = {
+    "less a product": (x + y * -4, {Ops.SUB}),
+    "a product less": (x * -4 + y, {Ops.SUB}),
+    "less a number": (x + -5, {Ops.SUB}),
+    "from a number": (x * -1 + 5, {Ops.SUB}),
+    "negative": (x * -1, {Ops.NEG}),
+    "twice negative": ((x * -1) * -3, {Ops.MUL}),
+    "the smaller": (minimum(x, y), {Ops.MIN}),
+    "the smaller, scaled": (minimum(x, y) * 3, {Ops.MIN}),
+    "at most a number": (minimum(x, constant(5, dtypes.int8)), {Ops.MIN}),
+    "the smaller by its bits": ((x ^ -1).maximum(y ^ -1) ^ -1, {Ops.MIN}),
+    "a tail": ((SMALL * -1).maximum(-20) * -1 + y, {Ops.MIN}),
+    "beside a tail": ((SMALL * -1).maximum(-20) + y, {Ops.MIN, Ops.SUB}),
+    "a condition on a tail": ((SMALL * -1).maximum(-20) < -3, {Ops.MIN}),
+    "the other way": (((SMALL * -1).maximum(-20) < -3).logical_not(), {Ops.MIN, Ops.CMPLE}),
+    "at most": ((x < y) | x.eq(y), {Ops.CMPLE}),
+    "at most, turned": (y.eq(x) | (x < y), {Ops.CMPLE}),
+    "at least": ((x < y).logical_not(), {Ops.CMPLE}),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_each_row_holds_for_every_int8(name):
+    before, said = ROWS[name]
+    after = shorter(before)
+    assert said <= ops_of(after) and Ops.MAX not in ops_of(after)
+    names = sorted({u for u in before.toposort() if u.op is Ops.DEFINE_VAR}, key=lambda u: u.arg)
+    for values in itertools.product(*[range(u.vmin, u.vmax + 1) for u in names]):
+        given = dict(zip(names, values, strict=True))
+        assert evaluate(before, given) == evaluate(after, given), given
+
+
+def test_what_could_be_at_its_limit_is_not_turned_around():
+    assert shorter((x * -1).maximum(-20)).op is Ops.MAX
+    assert Ops.MIN not in ops_of(shorter((x * -1).maximum(-20) * -1))
+
+
+def test_unsigned_bits_turned_are_the_smaller_too():
+    a, b = (variable(name, 0, 255, dtypes.uint8) for name in "ab")
+    after = shorter((a ^ 255).maximum(b ^ 255) ^ 255)
+    assert after is a.alu(Ops.MIN, b)
+
+
+NUMBERS = (0.0, -0.0, 1.0, -1.5, math.inf, -math.inf, math.nan, 5e-324)
+f, g = (UOp.variable(name, 0, 1, dtypes.double) for name in "fg")
+FLOATS = {
+    "the smaller": f.alu(Ops.NEG).maximum(g.alu(Ops.NEG)).alu(Ops.NEG),
+    "at most a number": f.alu(Ops.NEG).maximum(f.const_like(-1.0)).alu(Ops.NEG),
+    "less a number": f + -1.5,
+    "at most": (f < g) | f.eq(g),
+    "not less": (f < g).logical_not(),
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_give_the_same_bits(name):
+    before = FLOATS[name]
+    after = shorter(before)
+    assert (after is before) == (name == "not less"), "of a NaN, not less is not at least"
+    for values in itertools.product(NUMBERS, repeat=2):
+        given = dict(zip((f, g), values, strict=True))
+        a, b = evaluate(before, given), evaluate(after, given)
+        same = a == b and math.copysign(1, a) == math.copysign(1, b)
+        assert same or (a != a and b != b), (values, a, b)
+
+
+def test_a_device_is_only_told_what_it_has():
+    e = minimum(x, y) + (x < y).logical_not().cast(dtypes.int8) + -5
+    assert shorter(e, Ops.ADD) is e
+    assert ops_of(shorter(e, Ops.SUB)).isdisjoint({Ops.MIN, Ops.CMPLE, Ops.NEG})
+
+
+def test_a_step_of_an_unrolled_sum_stays_one():
+    step = (x + y * -4).rtag("unrolled")
+    assert shorter(step, Ops.SUB) is step

@@ -1,0 +1,152 @@
+"""What the algebra has no words for, and a language says shorter: a - b, min(a, b), a <= b.
+
+The algebra writes `a + b*-1`, `max(a*-1, b*-1)*-1` and `not b < a`, so that equal values are equal
+nodes. Before a program is rendered, when nothing is simplified any more, this table says it as a
+person would. Integers wrap around, and floats have NaN and -0.0: each row holds for those too.
+"""
+
+from __future__ import annotations
+
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.sums import scaled, terms, total
+
+FLOATS, SIGNED = set(dtypes.floats), set(dtypes.sints)
+
+x, y, a, b, c = (UPat.var(name) for name in "xyabc")
+
+
+def number(u: UOp):
+    """The number that a constant is, in every lane; None for anything else."""
+    if u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src):
+        u = u.src[0]
+    return u.arg if u.op is Ops.CONST else None
+
+
+def negative(u: UOp):
+    """A constant below 0 that has an opposite."""
+    value = number(u)
+    if value is None or not value < 0:
+        return None
+    return value if dtypes.is_float(u.dtype) or value > dtypes.min(u.dtype.scalar()) else None
+
+
+def opposite(u: UOp) -> UOp | None:
+    """-u, where u is a negative number, something negated, or a product with a negative number."""
+    if (value := negative(u)) is not None:
+        return UOp.const(u.dtype, -value)
+    if u.op is Ops.NEG:
+        return u.src[0]
+    if u.op is Ops.MUL and dtypes.is_int(u.dtype) and (value := negative(u.src[1])) is not None:
+        return u.replace(src=(u.src[0], UOp.const(u.dtype, -value)))
+    return None
+
+
+def difference(u: UOp, x: UOp, y: UOp) -> UOp | None:
+    """x + y*-4 = x - y*4,  x*-4 + y = y - x*4  and  x + -4 = x - 4."""
+    if u.tag is not None:  # a step of an unrolled sum stays one
+        return None
+    if (less := opposite(y)) is not None:
+        return x.alu(Ops.SUB, less)
+    if (less := opposite(x)) is not None:
+        return y.alu(Ops.SUB, less)
+    return None
+
+
+def smaller(a: UOp, b: UOp) -> UOp | None:
+    """max(x*-4, -250) = -min(x*4, 250), where nothing is turned around at its limit."""
+    if dtypes.min(a.dtype.scalar()) in (a.vmin, b.vmin) or not are_below(a, b):
+        return None
+    return _turned(a, 0).alu(Ops.MIN, _turned(b, 0)).alu(Ops.NEG)
+
+
+def smallest(u: UOp, x: UOp, c: UOp) -> UOp | None:
+    """max(-1 - x, -1 - y)*-2 + 5 = min(x, y)*2 + 7. So turned around no number is at its limit."""
+    largest, factor = x.src if x.op is Ops.MUL else (x.src[0], x.const_like(-1))
+    if largest.op is not Ops.MAX or (f := negative(factor)) is None or number(c) is None:
+        return None
+    a, b = largest.src
+    if not are_below(a, b):
+        return None
+    return total({_turned(a, 1).alu(Ops.MIN, _turned(b, 1)): -f, None: number(c) - f}, u.dtype)
+
+
+def are_below(*sums: UOp) -> bool:
+    """Whether each only takes away from a number, as x*-4 + 3 does; not if all are just numbers."""
+    factors = [f for u in sums for t, f in terms(u).items() if t is not None]
+    return bool(factors) and all(f < 0 for f in factors)
+
+
+def _turned(u: UOp, less: int) -> UOp:
+    """-u - less"""
+    ts = scaled(terms(u), -1)
+    return total({**ts, None: ts.get(None, 0) - less}, u.dtype)
+
+
+def smaller_float(x: UOp, y: UOp) -> UOp | None:
+    """-max(-x, -y)"""
+    value = number(y)
+    if y.op is not Ops.NEG and value is None:
+        return None
+    return x.alu(Ops.MIN, y.src[0] if value is None else UOp.const(y.dtype, -value))
+
+
+def smaller_bits(x: UOp, y: UOp, c: UOp) -> UOp | None:
+    """~max(~x, ~y)"""
+    ones = -1 if x.dtype.scalar() in SIGNED else dtypes.max(x.dtype.scalar())
+
+    def opposite(u: UOp) -> UOp | None:
+        if u.op is Ops.XOR and number(u.src[1]) == ones:
+            return u.src[0]
+        return None if (value := number(u)) is None else UOp.const(u.dtype, value ^ ones)
+
+    a, b = opposite(x), opposite(y)
+    return None if number(c) != ones or a is None or b is None else a.alu(Ops.MIN, b)
+
+
+def _moves(x: UOp, c: UOp) -> bool:
+    """Whether -x and the number c can change sides: neither is at its limit."""
+    lowest = dtypes.min(x.dtype.scalar())
+    return dtypes.is_int(x.dtype) and number(c) not in (None, lowest) and x.vmin != lowest
+
+
+def at_most(x: UOp, y: UOp, a: UOp, b: UOp) -> UOp | None:
+    """x < y or x == y; of floats too, since both are false of a NaN."""
+    return x.alu(Ops.CMPLE, y) if {x, y} == {a, b} else None
+
+
+def not_less(x: UOp, y: UOp, c: UOp) -> UOp | None:
+    """not x < y, of integers."""
+    return y.alu(Ops.CMPLE, x) if number(c) is True and dtypes.is_int(x.dtype) else None
+
+
+# op -> what is said shorter with it
+with_op: dict[Ops, PatternMatcher] = {
+    Ops.MIN: PatternMatcher([
+        (UPat(Ops.NEG, FLOATS, src=(UPat(Ops.MAX, src=(UPat(Ops.NEG, src=(x,)), y)),)),
+         smaller_float),
+        (UPat(Ops.XOR, src=(UPat(Ops.MAX, dtypes.ints, src=(x, y)), c)), smaller_bits),
+        (UPat(Ops.MAX, SIGNED, src=(a, b)), smaller),
+        (UPat(Ops.ADD, SIGNED, src=(UPat({Ops.MUL, Ops.NEG}, name="x"), c), name="u"), smallest),
+    ]),
+    Ops.SUB: PatternMatcher([(UPat(Ops.ADD, SIGNED | FLOATS, src=(x, y), name="u"), difference)]),
+    Ops.NEG: PatternMatcher([
+        (UPat(Ops.MUL, SIGNED, src=(UPat(Ops.NEG, src=(x,)), c)),
+         lambda x, c: None if (value := negative(c)) is None else x * UOp.const(c.dtype, -value)),
+        (UPat(Ops.MUL, SIGNED, src=(x, UPat.var("c"))),
+         lambda x, c: x.alu(Ops.NEG) if number(c) == -1 else None),
+        (UPat(Ops.NEG, SIGNED, src=(UPat(Ops.NEG, src=(x,)),)), lambda x: x),
+        (UPat(Ops.MUL, SIGNED, src=(x, UPat.var("c"))),
+         lambda x, c: x if number(c) == 1 else None),
+        (UPat(Ops.CMPLT, src=(UPat(Ops.NEG, src=(x,)), c)),  # -x < c  is  -c < x
+         lambda x, c: UOp.const(c.dtype, -number(c)) < x if _moves(x, c) else None),
+    ]),
+    Ops.CMPLE: PatternMatcher([
+        (UPat(Ops.CMPLE, src=(c, UPat(Ops.NEG, src=(x,)))),  # c <= -x  is  x <= -c
+         lambda x, c: x.alu(Ops.CMPLE, UOp.const(c.dtype, -number(c))) if _moves(x, c) else None),
+        (UPat(Ops.OR, src=[UPat(Ops.CMPLT, src=(x, y)), UPat(Ops.CMPEQ, src=(a, b))]), at_most),
+        (UPat(Ops.CMPNE, src=(UPat(Ops.CMPLT, src=(x, y)), c)), not_less),
+    ]),
+}  # fmt: skip
