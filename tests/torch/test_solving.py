@@ -59,25 +59,26 @@ def test_value_gradient_and_gradient_of_the_gradient(name, shape):
     mine = [Tensor(a, requires_grad=True) for a in arrays]
     other = [torch.tensor(a, requires_grad=True) for a in arrays]
     out, expected = ours(*mine), theirs(*other)
-    assert_close(out.numpy(), expected.detach().numpy(), dtypes.float64, what=name)
-    if name.startswith("cholesky"):
-        expected = expected.clone()
-    flow = np.random.default_rng(2).normal(size=out.shape)
-    used = [n for n in range(2) if torch.autograd.grad(
-        expected.sum(), other, retain_graph=True, allow_unused=True)[n] is not None]  # fmt: skip
-    mine, other = [mine[n] for n in used], [other[n] for n in used]
+    flow, back = (np.random.default_rng(n).normal(size=s) for n, s in ((2, out.shape), (3, shape)))
     grads = out.gradient(*mine, gradient=Tensor(flow))
-    wanted = torch.autograd.grad(expected, other, torch.tensor(flow), create_graph=True)
-    for grad, other_grad in zip(grads, wanted, strict=True):
-        assert_close(grad.numpy(), other_grad.detach().numpy(), dtypes.float64, what="gradient")
-    back = np.random.default_rng(3).normal(size=shape)
     (second,) = grads[0].gradient(mine[0], gradient=Tensor(back))
-    (wanted_second,) = torch.autograd.grad(wanted[0], other[0], torch.tensor(back),
-                                           allow_unused=True)  # fmt: skip
-    if wanted_second is None:
-        wanted_second = torch.zeros(shape)
-    scale = max(1.0, float(abs(wanted_second).max()))
-    assert_close(second.numpy() / scale, wanted_second.numpy() / scale, dtypes.float64)
+    wanted = gradients(expected, other, torch.tensor(flow))
+    (wanted_second,) = gradients(wanted[0], other[:1], torch.tensor(back))
+    pairs = [(out, expected), *zip(grads, wanted, strict=True), (second, wanted_second)]
+    for number, (found, reference) in enumerate(pairs):
+        scale = max(1.0, float(abs(reference).max()))
+        what = f"{('value', 'gradient of A', 'gradient of B', 'second')[number]} of {name}"
+        assert_close(
+            found.numpy() / scale, reference.detach().numpy() / scale, dtypes.float64, 1, what
+        )
+
+
+def gradients(of, by, flow):
+    """PyTorch's, to be differentiated again; zeros where nothing depends on an input."""
+    if not of.requires_grad:
+        return [torch.zeros_like(t) for t in by]
+    found = torch.autograd.grad(of, by, flow, create_graph=True, allow_unused=True)
+    return [torch.zeros_like(t) if g is None else g for g, t in zip(found, by, strict=True)]
 
 
 @given(n=st.integers(1, 9), batch=st.lists(st.integers(0, 3), max_size=2), seed=st.integers(0, 99))
