@@ -141,7 +141,8 @@ REDUCE = {
     "sort": Row(call=along(1)), "msort": Row(), "topk": Row(call=along(2)),
     "median": Row(call=along(1)), "quantile": Row(call=along(0.3, 1)),
     "searchsorted": Row([np.array([0.5, 1, 1, 2], np.float32), spread(0.2, 4)],
-                        theirs=torch.searchsorted, gradient=False), "norm": Row(call=along(3, 1)), "trace": Row(),
+                        theirs=torch.searchsorted, gradient=False),
+    "norm": Row(call=along(3, 1)), "trace": Row(),
     "normalize": Row(theirs=F.normalize),
 }  # fmt: skip
 
@@ -188,7 +189,8 @@ MOVEMENT = {
     "index_fill": Row([(3, 4), CLASSES], lambda f, x, i: f(x, 1, i, 0.5)),
     "isin": Row(INTS, theirs=torch.isin, gradient=False),
     "bincount": Row([CLASSES], gradient=False),
-    "unique": Row([INTS[1]], lambda f, x: f(x, return_counts=True), gradient=False), "contiguous": Row(), "clone": Row(),
+    "unique": Row([INTS[1]], lambda f, x: f(x, return_counts=True), gradient=False),
+    "contiguous": Row(), "clone": Row(),
     "fuse": Row(call=lambda f, x: f(x / x.sum(1, True)), theirs=lambda x: x),
     "detach": Row(gradient=False),
     "gather": Row([(3, 4), PLACES], lambda f, x, i: f(x, 0, i)),
