@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
@@ -584,7 +585,7 @@ class RAdam(Adam):
         steps = t.cast(dtypes.float64)
         seen = _grown(self.b2, steps)
         longest = 2 / (1 - self.b2) - 1
-        rho = longest - 2 * steps * (1 - seen) / seen
+        rho: Any = longest - 2 * steps * (1 - seen) / seen
         is_known = rho > 5
         rest = (longest - 4) * (longest - 2) / longest
         trust = is_known.where((rho - 4) * (rho - 2) / (rho * rest) * seen, 1.0).sqrt()

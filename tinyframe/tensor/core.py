@@ -14,6 +14,7 @@ result, so that nothing is computed twice, and two Tensors of one graph still ar
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -324,6 +325,13 @@ class Tensor(
     def clone(self) -> Self:
         """A copy in memory of its own."""
         return self._apply(UOp.contiguous)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """For `copy.deepcopy(model)`: the values, and those of `.grad`, in memory of their own."""
+        copied = self.detach().clone().realize()
+        copied._requires_grad = self._requires_grad
+        copied.grad = copy.deepcopy(self.grad, memo)
+        return copied
 
     def replace(self, other: Tensor) -> Self:
         """Makes this Tensor mean what the other means. The shapes have to be equal."""

@@ -67,8 +67,9 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         raise TypeError(
             "a Tensor is not made of a Tensor: t.clone() copies it, and t.cast(dtype) converts it"
         )
-    if (found := imported(data)) is not None:
-        return _from_numpy(found[0], dtype, device, found[1])
+    if (foreign := imported(data)) is not None:
+        array, named = foreign
+        return _from_numpy(array, dtype, device, named)
     raise TypeError(
         "a Tensor is made of numbers, (nested) lists of them, bytes, arrays or None, "
         f"not of {data!r} of type {type(data).__name__}"
