@@ -118,6 +118,8 @@ class Recurrent:
             )
         single = x.ndim == 2
         x = x.unsqueeze(1) if single else x.transpose(0, 1) if self.batch_first else x
+        if x.shape[0] == 0:
+            raise ShapeError(f"{type(self).__name__} of a sequence with no element")
         begins = self._begin(state, x, single)
         ends: list[list[Tensor]] = [[] for _ in begins]
         for layer in range(self.num_layers):
@@ -164,7 +166,10 @@ class Recurrent:
         backwards = name.endswith("reverse")
         outputs = []
         for element in reversed(inputs) if backwards else inputs:
-            state = self._step(element, state[0].linear(weight_hh.T, bias_hh), state)
+            own = state[0].linear(weight_hh.T, bias_hh)
+            # stored, and its gradient too: each step would otherwise do all steps before it again
+            step = self._step(element, own, state)
+            state = tuple(one.contiguous(both_ways=True) for one in step)
             outputs.append(state[0])
         outputs = outputs[::-1] if backwards else outputs
         return outputs[0].stack(*outputs[1:]), state

@@ -299,8 +299,16 @@ class Tensor(
 
     # ---- places ----------------------------------------------------------------------------------
 
-    def contiguous(self) -> Self:
-        """The elements in memory, in order: where they are, or where realize() stores them."""
+    def contiguous(self, both_ways: bool = False) -> Self:
+        """The elements in memory, in order: where they are, or where realize() stores them.
+
+        both_ways: the gradient is stored too, on its way back. Without that, what flows back
+        through many steps one after another is computed again for each of them.
+        """
+        if both_ways:
+            from tinyframe.tensor.gradient import STORED_BOTH_WAYS
+
+            return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
     def fuse(self) -> Self:
