@@ -18,7 +18,7 @@ def random(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def assert_same(layer, theirs, inputs, scale=20, parameters=()):
-    """One result, or the first of several, and its gradients by the float inputs and parameters."""
+    """The results agree, and so do the gradients with respect to float inputs and parameters."""
     mine = [Tensor(x, requires_grad=x.dtype.kind == "f" or None) for x in inputs]
     other = [torch.tensor(x, requires_grad=x.dtype.kind == "f") for x in inputs]
     out, expected = layer(*mine), theirs(*other)

@@ -554,10 +554,10 @@ class NAdam(Adam):
 
 
 class RAdam(Adam):
-    """Adam that waits with dividing by sqrt(v') until v has seen enough to be trusted.
+    """Adam that does not divide by sqrt(v') until v has seen enough gradients to be trusted.
 
-    The variance of that divisor falls with rho, the length of v's memory so far. While rho is 5 or
-    less, the step is lr * m'; from then on Adam's, less a part that becomes small.
+    rho is how many gradients v remembers so far. While it is 5 or less, the step is lr * m'; from
+    then on it is Adam's step times a factor that grows towards 1.
     decoupled_weight_decay: shrinks parameters themselves, as AdamW does.
 
     Liu et al., "On the variance of the adaptive learning rate and beyond" (2020), algorithm 2.

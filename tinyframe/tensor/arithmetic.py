@@ -104,9 +104,10 @@ class Arithmetic(Elementwise):
         return self.fill_(0)
 
     def copy_(self, src: Any) -> Self:
-        """Writes the values of `src`, which broadcasts, and is converted to this dtype and device.
+        """Copies the values of `src` into this Tensor, broadcast and converted to its dtype and
+        device.
 
-        It is `assign`, which refuses another dtype. src: a Tensor, a NumPy array or a number.
+        src: a Tensor, a NumPy array or a number. (`assign` refuses a different dtype.)
         """
         values = self._tensor(src)
         if not isinstance(values, TensorBase):

@@ -120,14 +120,17 @@ class Arrangement(Movement):
         return self.transpose(axis0, axis1)
 
     def t(self) -> Self:
-        """A matrix transposed; a vector or a number as it is. ShapeError for more axes."""
+        """The transpose of a matrix; a vector or a number is returned as it is.
+
+        ShapeError for more than two axes.
+        """
         if self.ndim > 2:
             raise ShapeError(f"t() takes at most two axes, not shape {self.shape}: use mT or T")
         return self.transpose(0, 1) if self.ndim == 2 else self
 
     @property
     def mT(self) -> Self:
-        """Matrices transposed: the last two axes exchanged. ShapeError where there is only one."""
+        """Each matrix transposed: the last two axes swapped. ShapeError if there are fewer."""
         if self.ndim < 2:
             raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self.shape}")
         return self.transpose(-2, -1)
@@ -223,7 +226,7 @@ class Arrangement(Movement):
         return moved.reshape((*batch, channels // (r * r), height * r, width * r))
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
-        """Pixels laid out as channels, what pixel_shuffle undoes: (…, channels, height * r,
+        """Pixels laid out as channels, the inverse of pixel_shuffle: (…, channels, height * r,
         width * r) to (…, channels * r * r, height, width)."""
         r = self._factor("pixel_unshuffle", downscale_factor)
         *batch, channels, height, width = self.shape

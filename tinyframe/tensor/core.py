@@ -243,11 +243,11 @@ class Tensor(
     def __dlpack__(self, *, copy: bool | None = None, **options: Any) -> Any:
         """A DLPack capsule with a copy of the elements, for `torch.from_dlpack(t)` and its like.
 
-        The copy belongs to who took it: nothing that is done to it shows here, or the reverse.
+        The copy belongs to whoever takes it: changes on one side don't show on the other.
         BufferError for copy=False.
         """
         if copy is False:
-            raise BufferError("a Tensor gives its memory to nobody else: __dlpack__ always copies")
+            raise BufferError("a Tensor never shares its memory: __dlpack__ always copies")
         x = self.bitcast(dtypes.uint16) if self.dtype is dtypes.bfloat16 else self
         return dlpack.exported(x.numpy(), self.dtype)
 
@@ -302,8 +302,8 @@ class Tensor(
     def contiguous(self, both_ways: bool = False) -> Self:
         """The elements in memory, in order: where they are, or where realize() stores them.
 
-        both_ways: the gradient is stored too, on its way back. Without that, what flows back
-        through many steps one after another is computed again for each of them.
+        both_ways: the gradient is stored too, on its way back. Otherwise a gradient that flows
+        through a long chain of steps is recomputed in every one of them.
         """
         if both_ways:
             from tinyframe.tensor.gradient import STORED_BOTH_WAYS

@@ -35,10 +35,10 @@ class Counting(Elementwise):
     ) -> Self:
         """How many elements are 0, how many are 1, … up to the largest; int32.
 
-        Realizes, for the result's size depends on values; with `size` it stays lazy: numbers from
-        there on are not counted. minlength: how many counts there are at least. weights: how much
-        each element counts, in its shape; the result is a float then. ShapeError for more than one
-        axis, DTypeError for floats, ValueError for negative numbers.
+        Realizes, for the result's size depends on values; with `size` it stays lazy: numbers of
+        `size` or more are not counted. minlength: how many counts there are at least. weights: how
+        much each element counts, in its shape; the result is a float then. ShapeError for more
+        than one axis, DTypeError for floats, ValueError for negative numbers.
         """
         if self.ndim != 1 or (weights is not None and weights.shape != self.shape):
             other = "" if weights is None else f" and weights of {weights.shape}"

@@ -1,14 +1,14 @@
-"""Arrays of other libraries, taken and given without importing them.
+"""Arrays exchanged with other libraries, without importing them.
 
 DLPack is a struct that libraries of Tensors agree on: an address, a shape, strides and a dtype, and
 a function to call when the memory is no longer needed. It travels between them in a PyCapsule.
 
     Tensor(torch.ones(3))          the constructor takes what has __dlpack__, or __array__
-    torch.from_dlpack(t)           and here is what asks t.__dlpack__()
+    torch.from_dlpack(t)           calls t.__dlpack__()
 
-Both ways copy. The memory behind a Tensor may be written to by a later `assign`, and be used again
-once the Tensor is gone, and what another library does to its own memory is not known here: so no
-memory has two owners.
+Both directions copy. A later `assign` may write to the memory behind a Tensor, that memory is
+reused once the Tensor is gone, and we can't know what another library does to its own. So no memory
+ever has two owners.
 
 NumPy reads and writes capsules, but has no bfloat16. For the moment of crossing, such a capsule
 says that it holds uint16: `relabel` changes its two bytes of dtype.

@@ -1,5 +1,5 @@
-"""Interpolation: values between the elements of a Tensor, to make it larger or smaller, or to see
-it through a grid of places.
+"""Interpolation: values between the elements of a Tensor, to make it larger or smaller, or to
+sample it at given places.
 
 Each axis by itself: a place between elements takes a weighted sum of its nearest ones.
 
@@ -67,7 +67,7 @@ class Interpolate(TensorBase):
         padding_mode: str = "zeros",
         align_corners: bool = False,
     ) -> Self:
-        """The values at the places that a grid names, between elements where need be.
+        """The values at the places that a grid lists, interpolated between elements.
 
         self: (batch, channels, height, width), and grid: (batch, h, w, 2), for each of h * w
         results its (x, y), from -1 at the left and upper border to 1 at the others; the result is

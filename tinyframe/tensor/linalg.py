@@ -117,11 +117,11 @@ class LinearAlgebra(Reduce):
         return self.unsqueeze(1) * other.unsqueeze(0)
 
     def mm(self, mat2: Any) -> Self:
-        """The product of two matrices, and of nothing else; see `dot`."""
+        """The product of two matrices; `dot` takes other shapes too."""
         return _checked_product("mm", self, mat2, 2, 2)
 
     def mv(self, vec: Any) -> Self:
-        """The product of a matrix and a vector; see `dot`."""
+        """The product of a matrix and a vector."""
         return _checked_product("mv", self, vec, 2, 1)
 
     def bmm(self, mat2: Any) -> Self:
@@ -129,8 +129,8 @@ class LinearAlgebra(Reduce):
         return _checked_product("bmm", self, mat2, 3, 3)
 
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
-        """beta * self + alpha * (mat1 @ mat2), where self broadcasts; with beta=0 self is not
-        looked at, so that its NaN and infinities do not count."""
+        """beta * self + alpha * (mat1 @ mat2), where self broadcasts. With beta=0 self is ignored,
+        even if it holds NaN."""
         return _added(self, _checked_product("addmm", mat1, mat2, 2, 2), beta, alpha)
 
     def baddbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
@@ -179,7 +179,7 @@ class LinearAlgebra(Reduce):
     @axis_names
     def cosine_similarity(self, other: Any, axis: int = 1, eps: float = 1e-8) -> Self:
         """The cosine of the angle between vectors along an axis: their product over their lengths,
-        each of which counts as `eps` at least."""
+        each taken to be at least `eps`."""
         x, y = self._operands(other, to_float=True)
         lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
         return (x * y).sum(axis) / lengths
@@ -188,7 +188,7 @@ class LinearAlgebra(Reduce):
         """The p-norm distance of every row of self to every row of x2: (…, m, k) and (…, n, k)
         give (…, m, n); the axes in front broadcast.
 
-        ValueError for p < 0. The gradient where two rows are equal is 0.
+        ValueError for p < 0. Where two rows are equal the gradient is 0.
         """
         if self.ndim < 2 or x2.ndim < 2 or self.shape[-1] != x2.shape[-1]:
             raise ShapeError(

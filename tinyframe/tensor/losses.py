@@ -48,9 +48,9 @@ class Losses(TensorBase):
         return loss._reduced_to(reduction)
 
     def smooth_l1_loss(self, Y: Self, reduction: str = "mean", beta: float = 1.0) -> Self:
-        """The distance less beta/2, and below `beta` half its square over beta: huber_loss / beta.
+        """huber_loss / beta: the distance minus beta/2, or below `beta` half its square over beta.
 
-        beta=0 is l1_loss. Girshick, "Fast R-CNN" (2015).
+        beta=0 gives l1_loss. Girshick, "Fast R-CNN" (2015).
         """
         if beta < 0:
             raise ValueError(f"smooth_l1_loss needs beta >= 0, not {beta}")
@@ -63,8 +63,8 @@ class Losses(TensorBase):
     # ---- of probabilities ------------------------------------------------------------------------
 
     def kl_div(self, target: Self, reduction: str = "mean", log_target: bool = False) -> Self:
-        """target * (log(target) - self), where self are log-probabilities: the divergence of the
-        target's distribution from that of self. 0 where the target is 0.
+        """target * (log(target) - self), where self holds log-probabilities: how far the target's
+        distribution diverges from it. 0 where the target is 0.
 
         reduction: also "batchmean", the sum over the number of samples (the first axis), which is
         the divergence by its definition; "mean" is over all elements. log_target: the target is

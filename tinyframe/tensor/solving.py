@@ -1,6 +1,6 @@
 """Systems of linear equations: inverses, solutions, determinants, Cholesky's factor.
 
-The values come about by elimination, one column at a time. After each step the matrix moves on by
+Values are computed by elimination, one column at a time. After each step the matrix moves on by
 one, so that the next column is column 0 again. So all steps are the same few kernels, compiled
 once, and a matrix of 64 rows compiles as quickly as one of 4. Each step is realized, as in `svd`.
 
@@ -44,7 +44,7 @@ class Solving(Reduce):
         return (Y0 + E @ first).cast(float_dtype(self))
 
     def solve(self, B: Any) -> Self:
-        """X in self @ X = B: self.inverse() @ B.
+        """The X for which self @ X = B: self.inverse() @ B.
 
         B: (…, n, k), or for one vector a matrix (…, n); the axes in front broadcast.
         """
@@ -60,9 +60,9 @@ class Solving(Reduce):
     def solve_triangular(
         self, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
     ) -> Self:
-        """X in T @ X = B, where T is the upper or the lower triangle of self.
+        """The X for which T @ X = B, where T is the upper or the lower triangle of self.
 
-        unitriangular: with ones on its diagonal, whatever is there. left=False: X in X @ T = B.
+        unitriangular: the diagonal counts as ones, whatever is there. left=False: X @ T = B.
         """
         n: Any = _square(self, "solve_triangular").shape[-1]
         if B.ndim < 2 or B.shape[-2 if left else -1] != n:
@@ -77,7 +77,7 @@ class Solving(Reduce):
     def det(self) -> Self:
         """The determinant of each matrix: the product of the pivots of elimination.
 
-        The gradient of a singular matrix is NaN, for it is made of the inverse.
+        For a singular matrix the gradient is NaN, because it is computed from the inverse.
         """
         A = _square(self, "det")
         Y0, sign, pivots = _eliminated(A)
@@ -89,8 +89,8 @@ class Solving(Reduce):
         return is_fixed.where(value, moved).cast(float_dtype(self))
 
     def slogdet(self) -> tuple[Self, Self]:
-        """(sign, log|det|) of each matrix, for determinants that no float holds; (0, -inf) of a
-        singular one."""
+        """(sign, log|det|) of each matrix, for determinants that a float cannot hold; (0, -inf) for
+        a singular one."""
         A = _square(self, "slogdet")
         Y0, sign, pivots = _eliminated(A)
         value = pivots.abs().log().sum(-1)
@@ -101,15 +101,15 @@ class Solving(Reduce):
         return sign.cast(kind), log.cast(kind)
 
     def logdet(self) -> Self:
-        """The logarithm of the determinant; -inf where that is 0, NaN where it is negative."""
+        """The logarithm of the determinant; -inf if that is 0, NaN if it is negative."""
         sign, log = self.slogdet()
         return sign.lt(0).where(math.nan, log)
 
     def cholesky(self, upper: bool = False) -> Self:
-        """L, a lower triangle with L @ L.T = self, for symmetric positive definite matrices; NaN
-        where a matrix is none. upper: L.T.
+        """The lower triangular L for which L @ L.T = self; NaN where a matrix is not positive
+        definite. upper: L.T instead.
 
-        Only the lower triangle is looked at; the gradient is symmetric. Its formula is that of
+        Only the lower triangle is read, and the gradient is symmetric. Its formula is that of
         I. Murray, "Differentiation of the Cholesky decomposition" (2016).
         """
         A = _square(self, "cholesky")

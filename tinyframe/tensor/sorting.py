@@ -132,13 +132,13 @@ class Sorting(Reduce):
         *,
         interpolation: str = "linear",
     ) -> Self:
-        """The value below which a part `q`, from 0 to 1, of the elements lies; between two elements
-        on a line. NaN where one is NaN.
+        """The value below which a fraction `q` of the elements lies, interpolated between the two
+        nearest elements. NaN if any element is NaN.
 
-        q: a number, or a list or Tensor of one axis, which is then the first axis of the result.
+        q: a number, or a list or Tensor of one axis, which becomes the first axis of the result.
         interpolation: "linear", or of the two elements the "lower", the "higher", the "nearest" or
-        their "midpoint". ValueError for a q that is no such part (a Tensor's values are not looked
-        at; they count as 0 or 1), ShapeError where there are no elements.
+        their "midpoint". ValueError for a q outside 0 … 1 (values in a Tensor are clipped instead,
+        since checking them would realize it), ShapeError if there are no elements.
         """
         if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
             raise ValueError(
@@ -180,10 +180,11 @@ class Sorting(Reduce):
         return low + (high - low) * part
 
     def searchsorted(self, values: Any, *, right: bool = False, side: str | None = None) -> Self:
-        """Where values would have to be put into this sorted last axis, to keep it in order; int32.
+        """The index at which each value would have to be inserted to keep the last axis, which is
+        sorted, in order; int32.
 
-        Before elements that are equal; with right=True (or side="right") after them. NaN counts as
-        the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
+        That is before equal elements, or with right=True (or side="right") after them. NaN counts
+        as the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
         """
         if side not in (None, "left", "right"):
             raise ValueError(f'side is "left" or "right", not {side!r}')
