@@ -66,7 +66,7 @@ def test_value_gradient_and_gradient_of_the_gradient(name, shape):
     (wanted_second,) = gradients(wanted[0], other[:1], torch.tensor(back))
     pairs = [(out, expected), *zip(grads, wanted, strict=True), (second, wanted_second)]
     for number, (found, reference) in enumerate(pairs):
-        scale = max(1.0, float(abs(reference).max()))
+        scale = max(1.0, float(abs(reference.detach()).max()))
         what = f"{('value', 'gradient of A', 'gradient of B', 'second')[number]} of {name}"
         assert_close(
             found.numpy() / scale, reference.detach().numpy() / scale, dtypes.float64, 1, what
