@@ -43,8 +43,8 @@ class BindError(ValueError, AssertionError):
     """A value that a Variable cannot have, or no Variable at all."""
 
 
-class SingleElementError(AssertionError, ValueError, RuntimeError):
-    """`item()` of a Tensor that has not exactly one element."""
+class SingleElementError(AssertionError, TypeError, ValueError, RuntimeError):
+    """`item()`, `float(t)` or `int(t)` of a Tensor that has not exactly one element."""
 
 
 class ModeError(ValueError, NotImplementedError):

@@ -16,6 +16,7 @@ from tests.reference import evaluate
 from tests.values import arrays, check, shapes, sometimes
 from tinyframe import Tensor, dtypes
 from tinyframe.device import buffer_of
+from tinyframe.engine.realize import run_schedule
 from tinyframe.tensor.gradient import compute_gradient, gradient_rules
 from tinyframe.tensor.history import origin_of
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -588,3 +589,17 @@ def test_a_parameter_is_what_requires_a_gradient():
     assert not t.is_param
     assert t.requires_grad_().is_param
     assert not t.requires_grad_(False).is_param
+
+
+def test_contiguous_both_ways_stores_the_gradient_too():
+    x = Tensor([0.5, 0.25], requires_grad=True).realize()
+    kernels, grads = [], []
+    for both_ways in (False, True):
+        (grad,) = (x * 2).contiguous(both_ways).sin().sum().gradient(x)
+        items = grad.schedule()
+        run_schedule(items)
+        kernels.append(len(items))
+        grads.append(grad.numpy())
+    assert kernels[1] == kernels[0] + 1
+    np.testing.assert_array_equal(*grads)
+    np.testing.assert_allclose(grads[0], 2 * np.cos([1.0, 0.5]), rtol=1e-6)

@@ -53,6 +53,7 @@ PLACES = np.array([[0, 2, 1, 1], [2, 2, 0, 1]])
 PROBABILITIES = [spread(0.1, 0.9), spread(0.1, 0.9)]
 IMAGE = (2, 4, 6, 5)
 VOLUME = (1, 2, 4, 5, 4)
+GRID = np.random.default_rng(0).uniform(-1.3, 1.3, (2, 3, 2, 2)).astype(np.float32)
 SYMMETRIC = np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], np.float32)
 
 
@@ -109,6 +110,7 @@ OTHER_ELEMENTWISE = {
     "bitwise_xor": Row(INTS, gradient=False), "bitwise_not": Row(INTS[:1], gradient=False),
     "lshift": Row(SHIFTED, theirs=torch.bitwise_left_shift, gradient=False),
     "rshift": Row(SHIFTED, theirs=torch.bitwise_right_shift, gradient=False),
+    "copy_": Row([(3, 4), (1, 4)], lambda f, x, y: f(x * 1, y), gradient=False),
     "fill_": Row(call=lambda f, x: f(x * 1, 0.5), gradient=False),
     "zero_": Row(call=lambda f, x: f(x * 1), gradient=False),
 }  # fmt: skip
@@ -123,6 +125,8 @@ def along(*arguments: Any, **options: Any) -> Callable[..., Any]:
 REDUCE = {
     "sum": Row(call=along(1)), "mean": Row(call=along(1)), "prod": Row(call=along(1)),
     "max": Row(call=along(1), theirs=torch.amax), "min": Row(call=along(1), theirs=torch.amin),
+    "amax": Row(call=along(1)), "amin": Row(call=along(1)),
+    "aminmax": Row(call=lambda f, x: f(x, dim=1)[1] - f(x, dim=1)[0]),
     "any": Row([MASK], along(1), gradient=False), "all": Row([MASK], along(1), gradient=False),
     "var": Row(call=along(1)), "std": Row(call=along(1)),
     "var_mean": Row(call=lambda f, x: sum(f(x, 1)), theirs=torch.var_mean),
@@ -135,7 +139,10 @@ REDUCE = {
     "cumsum": Row(call=along(1)), "cumprod": Row(call=along(1)), "logcumsumexp": Row(call=along(1)),
     "cummax": Row(call=along(1)), "cummin": Row(call=along(1)), "diff": Row(call=along(2)),
     "sort": Row(call=along(1)), "msort": Row(), "topk": Row(call=along(2)),
-    "median": Row(call=along(1)), "norm": Row(call=along(3, 1)), "trace": Row(),
+    "median": Row(call=along(1)), "quantile": Row(call=along(0.3, 1)),
+    "searchsorted": Row([np.array([0.5, 1, 1, 2], np.float32), spread(0.2, 4)],
+                        theirs=torch.searchsorted, gradient=False),
+    "norm": Row(call=along(3, 1)), "trace": Row(),
     "normalize": Row(theirs=F.normalize),
 }  # fmt: skip
 
@@ -169,7 +176,21 @@ MOVEMENT = {
     "shrink_to": Row(call=along(2, None), theirs=lambda x, *_: x[:2]),
     "rearrange": Row([(4, 6)], along("(a b) c -> b (c a)", a=2),
                      lambda x, *_, a: x.reshape(2, 2, 6).permute(1, 2, 0).reshape(2, 12)),
-    "T": Row(call=lambda f, x: x.T), "contiguous": Row(), "clone": Row(),
+    "T": Row(call=lambda f, x: x.T), "t": Row(), "mT": Row([(2, 3, 4)], lambda f, x: x.mT),
+    "ravel": Row(), "expand_as": Row([(3, 1), (2, 3, 4)], lambda f, x, y: f(x, y) * y),
+    "view_as": Row([(3, 4), (2, 6)], lambda f, x, y: f(x, y) * y),
+    "reshape_as": Row([(3, 4), (2, 6)], lambda f, x, y: f(x, y) * y),
+    "select": Row(call=along(1, -2)),
+    "pixel_shuffle": Row([(2, 8, 3, 2)], along(2), F.pixel_shuffle),
+    "pixel_unshuffle": Row([(2, 3, 4, 6)], along(2), F.pixel_unshuffle),
+    "take_along_dim": Row([(3, 4), PLACES[:, :1]], lambda f, x, i: f(x, i, 0)),
+    "index_add": Row([(3, 4), CLASSES, (3, 3)], lambda f, x, i, y: f(x, 1, i, y, alpha=2)),
+    "index_copy": Row([(3, 4), CLASSES, (3, 3)], lambda f, x, i, y: f(x, 1, i, y)),
+    "index_fill": Row([(3, 4), CLASSES], lambda f, x, i: f(x, 1, i, 0.5)),
+    "isin": Row(INTS, theirs=torch.isin, gradient=False),
+    "bincount": Row([CLASSES], gradient=False),
+    "unique": Row([INTS[1]], lambda f, x: f(x, return_counts=True), gradient=False),
+    "contiguous": Row(), "clone": Row(),
     "fuse": Row(call=lambda f, x: f(x / x.sum(1, True)), theirs=lambda x: x),
     "detach": Row(gradient=False),
     "gather": Row([(3, 4), PLACES], lambda f, x, i: f(x, 0, i)),
@@ -190,6 +211,18 @@ ALGEBRA = {
     "tensordot": Row([(2, 3, 4), (3, 4, 2)], lambda f, x, y: f(x, y, ([1, 2], [0, 1])),
                      lambda x, y, axes: torch.tensordot(x, y, axes)),
     "einsum": Row([(2, 3), (3, 4)], lambda f, x, y: f("ij,jk->ki", x, y), torch.einsum),
+    "mm": Row([(3, 4), (4, 2)]), "mv": Row([(3, 4), (4,)]), "bmm": Row([(2, 3, 4), (2, 4, 2)]),
+    "addmm": Row([(2,), (3, 4), (4, 2)], lambda f, *xs: f(*xs, beta=0.5, alpha=2)),
+    "baddbmm": Row([(2, 1, 2), (2, 3, 4), (2, 4, 2)], lambda f, *xs: f(*xs, beta=0.5, alpha=2)),
+    "cdist": Row([(2, 3, 4), (2, 5, 4)], theirs=torch.cdist),
+    "cosine_similarity": Row([(3, 4), (1, 4)], theirs=F.cosine_similarity),
+    "inverse": Row([SYMMETRIC], theirs=torch.linalg.inv),
+    "solve": Row([SYMMETRIC, (3, 2)], theirs=torch.linalg.solve),
+    "solve_triangular": Row([SYMMETRIC, (3, 2)], lambda f, a, b: f(a, b, upper=True),
+                            torch.linalg.solve_triangular),
+    "det": Row([SYMMETRIC]), "logdet": Row([SYMMETRIC]),
+    "slogdet": Row([SYMMETRIC], lambda f, a: f(a)[1] * f(a)[0]),
+    "cholesky": Row([SYMMETRIC], theirs=torch.linalg.cholesky),
     "linear": Row([(3, 4), (4, 2), (2,)], theirs=lambda x, w, b: F.linear(x, w.T, b)),
     "qr": Row([SYMMETRIC], lambda f, x: f(x)[1].abs(), torch.linalg.qr, False),
     "svd": Row([SYMMETRIC], lambda f, x: f(x)[1], gradient=False),
@@ -225,6 +258,8 @@ NETWORKS = {
     "max_unpool2d": Row([(1, 1, 2, 2), np.array([[[[0, 3], [9, 14]]]])], windows(2),
                         F.max_unpool2d),
     "interpolate": Row([(2, 3, 5)], lambda f, x: f(x, (7,), mode="linear"), F.interpolate),
+    "grid_sample": Row([IMAGE, GRID],
+                       windows(align_corners=False), F.grid_sample),
     "layernorm": Row(theirs=lambda x: F.layer_norm(x, (4,))),
     "rms_norm": Row(call=lambda f, x: f(x, eps=1e-6),
                     theirs=lambda x, eps: F.rms_norm(x, (4,), None, eps)),
@@ -245,6 +280,8 @@ NETWORKS = {
                                       theirs=F.binary_cross_entropy_with_logits),
     "mse_loss": Row([(3, 4), (3, 4)], theirs=F.mse_loss),
     "l1_loss": Row([(3, 4), (3, 4)], theirs=F.l1_loss),
+    "smooth_l1_loss": Row([(3, 4), (3, 4)], windows(beta=0.3), F.smooth_l1_loss),
+    "kl_div": Row([(3, 4), PROBABILITIES[0]], windows(reduction="batchmean"), F.kl_div),
     "huber_loss": Row([(3, 4), (3, 4)], windows(delta=0.3), F.huber_loss),
 }  # fmt: skip
 
@@ -287,6 +324,7 @@ ELSEWHERE = {
         "data", "shape", "ndim", "dtype", "size", "numel", "nbytes", "element_size",
         "is_floating_point",
     ),
+    "torch/test_other_libraries.py": ("from_dlpack",),
     "ops/test_gradient.py": (
         "backward", "gradient", "requires_grad", "requires_grad_", "is_param", "no_grad", "train",
         "training",

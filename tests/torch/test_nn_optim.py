@@ -10,7 +10,10 @@ from tests.values import assert_close
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn import lr, optim
 
-OURS = {"SGD": optim.SGD, "Adam": optim.Adam, "AdamW": optim.AdamW, "Muon": optim.Muon}
+OURS = {
+    name: getattr(optim, name)
+    for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "Muon")
+}
 
 
 def random(*shape: int, seed: int = 0, dtype=np.float32) -> np.ndarray:
@@ -69,6 +72,20 @@ OPTIONS = [
     ("Adam", {"lr": 0.1, "b1": 0.0}),
     ("AdamW", {"lr": 0.001}),
     ("AdamW", {"lr": 0.1, "weight_decay": 0.3}),
+    ("NAdam", {}),
+    ("NAdam", {"lr": 0.1, "b1": 0.5, "b2": 0.9, "momentum_decay": 0.3, "weight_decay": 0.1}),
+    ("NAdam", {"lr": 0.1, "weight_decay": 0.3, "decoupled_weight_decay": True}),
+    ("RAdam", {}),
+    ("RAdam", {"lr": 0.1, "b1": 0.5, "b2": 0.9, "eps": 1e-3, "weight_decay": 0.1}),
+    ("RAdam", {"lr": 0.1, "weight_decay": 0.3, "decoupled_weight_decay": True}),
+    ("RAdam", {"lr": 0.1, "b2": 0.6}),  # rho never exceeds 5
+    ("RMSprop", {}),
+    ("RMSprop", {"lr": 0.1, "alpha": 0.5, "eps": 1e-3, "weight_decay": 0.1, "momentum": 0.9}),
+    ("RMSprop", {"centered": True}),
+    ("RMSprop", {"lr": 0.03, "alpha": 0.9, "eps": 0.1, "centered": True, "momentum": 0.5}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.3, "lr_decay": 0.2, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.5, "eps": 0.01}),
 ]
 
 
@@ -77,14 +94,18 @@ def test_twenty_steps_are_those_of_pytorch(name, options):
     assert_agree(name, options)
 
 
-@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad"])
 def test_ten_steps_with_a_high_learning_rate_are_those_of_pytorch(name):
     assert_agree(name, {"lr": 10.0}, steps=10, scale=500)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+@pytest.mark.parametrize(
+    "name", ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad"]
+)
 def test_float64_parameters_take_the_steps_of_float64(name):
-    assert_agree(name, {"lr": 0.01}, steps=5, scale=1e-4, dtype=np.float64)
+    # PyTorch keeps the product of NAdam's momenta in float32, whatever the parameters are.
+    scale = 1e-2 if name == "NAdam" else 1e-4
+    assert_agree(name, {"lr": 0.01}, steps=5, scale=scale, dtype=np.float64)
 
 
 @pytest.mark.parametrize(
@@ -270,6 +291,9 @@ CYCLED = [
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
     ("Adam", {"lr": 0.1}),
     ("AdamW", {"lr": 0.1}),
+    ("NAdam", {"lr": 0.1}),
+    ("RAdam", {"lr": 0.1}),
+    ("RMSprop", {"lr": 0.1, "momentum": 0.9}),
     ("Muon", {"lr": 0.1}),
 ]
 

@@ -499,6 +499,9 @@ class TinyJit(Generic[P, Result]):
             return state.captured
         if state.seen() is not storage.uop:
             compute([storage])
+            if _anonymous(storage.uop) is not state.view:
+                storage.uop = storage.uop.contiguous()
+                compute([storage])
             base = base_of(storage.uop)
             if base.op is not Ops.BUFFER or _anonymous(storage.uop) is not state.view:
                 self._refuse(

@@ -96,6 +96,10 @@ class BatchNorm:
             Tensor.realize(self.running_mean, self.running_var, self.num_batches_tracked)
 
 
+class BatchNorm1d(BatchNorm):
+    """BatchNorm, by PyTorch's name for vectors and sequences."""
+
+
 class BatchNorm2d(BatchNorm):
     """BatchNorm, by PyTorch's name for images."""
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
@@ -142,7 +143,11 @@ class Optimizer:
 
     def _zeros(self) -> list[Tensor]:
         """Zeros in the shape of each parameter."""
-        return [kept(0.0, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
+        return self._filled(0.0)
+
+    def _filled(self, value: float) -> list[Tensor]:
+        """One number in the shape of each parameter."""
+        return [kept(value, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
 
     def _wide(self, tensor: Tensor) -> DType:
         return least_upper_dtype(tensor.dtype, dtypes.float32)
@@ -167,6 +172,11 @@ def _beside(number: Tensor, value: Tensor) -> Tensor:
 def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
     """A hyperparameter: a number, or once a schedule moves it what is in its memory now."""
     return _beside(number, value) if isinstance(number, Tensor) else number
+
+
+def _with_decay(gradient: Tensor, weight_decay: float, value: Tensor) -> Tensor:
+    """The gradient of the loss with a penalty on large parameters, weight_decay/2 * |p|²."""
+    return gradient + weight_decay * value if weight_decay else gradient
 
 
 def _checked(value: float, name: str) -> float:
@@ -244,8 +254,7 @@ class SGD(Optimizer):
         return [self.b] if self.b else []
 
     def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        if self.weight_decay:
-            gradient = gradient + self.weight_decay * value
+        gradient = _with_decay(gradient, self.weight_decay, value)
         return self._descend(number, value, gradient, self._rate(value))
 
     def _descend(self, number: int, value: Tensor, gradient: Tensor, rate: Tensor) -> Tensor:
@@ -288,6 +297,103 @@ class LARS(SGD):
 
 def _norm(x: Tensor) -> Tensor:
     return x.square().sum().sqrt()
+
+
+# ---- rates by the size of past gradients ---------------------------------------------------------
+
+
+class Adagrad(Optimizer):
+    """Ever smaller steps, and smaller ones for parameters whose gradients were large.
+
+        v = v + g * g                  begins as initial_accumulator_value
+        p = p - lr' * g / (sqrt(v) + eps)
+
+    lr_decay: lr' = lr / (1 + t * lr_decay) after t steps. weight_decay: adds so many times the
+    parameter to its gradient.
+
+    Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning" (2011).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.01,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+    ):
+        super().__init__(params, lr)
+        self.lr_decay, self.eps = _checked(lr_decay, "lr_decay"), _checked(eps, "eps")
+        self.weight_decay = _checked(weight_decay, "weight_decay")
+        begin = _checked(initial_accumulator_value, "initial_accumulator_value")
+        self.t = self._keep(0)
+        self.v = self._filled(begin)
+
+    def _begin(self) -> list[Tensor]:
+        return [self._set(self.t, self.t + 1)]
+
+    def _states(self) -> list[list[Tensor]]:
+        return [self.v]
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        gradient = _with_decay(gradient, self.weight_decay, value)
+        v = self._set(self.v[number], self.v[number] + gradient.square())
+        rate = self._rate(value)
+        if self.lr_decay:
+            rate = rate / (1 + (_beside(self.t, value) - 1) * self.lr_decay)
+        return value - rate * gradient / (v.sqrt() + self.eps)
+
+
+class RMSprop(Optimizer):
+    """Steps of about lr, whatever the gradient's scale, as Adagrad that forgets.
+
+        v = alpha * v + (1 - alpha) * g * g
+        p = p - lr * g / (sqrt(v) + eps)
+
+    centered: divides by the standard deviation, sqrt(v - m * m), where m is the mean of g. With
+    momentum the fraction goes into b = momentum * b + g / (…), and p = p - lr * b. weight_decay:
+    adds so many times the parameter to its gradient.
+
+    Tieleman and Hinton, "Lecture 6.5 - rmsprop" (2012); centered: Graves, "Generating sequences
+    with recurrent neural networks" (2013).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+    ):
+        super().__init__(params, lr)
+        self.alpha, self.eps = _checked(alpha, "alpha"), _checked(eps, "eps")
+        self.weight_decay = _checked(weight_decay, "weight_decay")
+        self.momentum: Tensor | float = _checked(momentum, "momentum")
+        self._momentum_name = "momentum" if momentum else None
+        self.v = self._zeros()
+        self.m = self._zeros() if centered else []
+        self.b = self._zeros() if momentum else []
+
+    def _states(self) -> list[list[Tensor]]:
+        return [state for state in (self.v, self.m, self.b) if state]
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        gradient = _with_decay(gradient, self.weight_decay, value)
+        squares = gradient.square() * (1 - self.alpha)
+        variance = self._set(self.v[number], self.v[number] * self.alpha + squares)
+        if self.m:
+            m = self.m[number]
+            m = self._set(m, m + (gradient - m) * (1 - self.alpha))
+            variance = variance - m.square()
+        step = gradient / (variance.sqrt() + self.eps)
+        if self.b:
+            b = self.b[number]
+            step = self._set(b, b * _factor(self.momentum, gradient) + step)
+        return value - self._rate(value) * step
 
 
 # ---- the Adam family -----------------------------------------------------------------------------
@@ -334,18 +440,22 @@ class Adam(Optimizer):
         return [self.m, self.v]
 
     def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        if self.weight_decay:
-            gradient = gradient + self.weight_decay * value
+        gradient = _with_decay(gradient, self.weight_decay, value)
         return value - self._rate(value) * self._direction(number, gradient)
 
     def _direction(self, number: int, gradient: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
-        m, v = self.m[number], self.v[number]
+        m, v, t = self._means(number, gradient)
         b1 = _factor(self.b1, gradient)
-        m = self._set(m, m * b1 + gradient * (1 - b1))
-        v = self._set(v, v * self.b2 + gradient.square() * (1 - self.b2))
-        t = self.t.detach().to(gradient.device).cast(gradient.dtype)
         return m / _grown(b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+
+    def _means(self, number: int, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """m and v, updated, and t."""
+        b1 = _factor(self.b1, gradient)
+        m = self._set(self.m[number], self.m[number] * b1 + gradient * (1 - b1))
+        squares = gradient.square() * (1 - self.b2)
+        v = self._set(self.v[number], self.v[number] * self.b2 + squares)
+        return m, v, _beside(self.t, gradient)
 
 
 def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
@@ -376,6 +486,100 @@ class AdamW(Adam):
         rate = self._rate(value)
         kept_part = value * (1 - rate * self.weight_decay)
         return kept_part - rate * self._direction(number, gradient)
+
+
+class NAdam(Adam):
+    """Adam with Nesterov's momentum: the step looks ahead at where the mean will be.
+
+        mu = b1 * (1 - 0.96 ** (t * momentum_decay) / 2), which grows towards b1
+        m' = mu(t+1) * m / (1 - product of mu up to t+1) + (1 - mu) * g / (1 - product up to t)
+        p = p - lr * m' / (sqrt(v') + eps)
+
+    decoupled_weight_decay: shrinks parameters themselves, as AdamW does.
+    Dozat, "Incorporating Nesterov momentum into Adam" (2016).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.002,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+    ):
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+        self.momentum_decay = _checked(momentum_decay, "momentum_decay")
+        self.decoupled_weight_decay = decoupled_weight_decay
+        self.product = self._keep(1.0)  # of mu up to t
+
+    def _mu(self, t: Tensor) -> Tensor:
+        growing = 1 - 0.5 * (t * (self.momentum_decay * math.log(0.96))).exp()
+        return growing * _factor(self.b1, t)
+
+    def _begin(self) -> list[Tensor]:
+        t = self._set(self.t, self.t + 1)
+        return [t, self._set(self.product, self.product * self._mu(t.detach()))]
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        rate = self._rate(value)
+        value, gradient = _decayed(self, value, gradient, rate)
+        m, v, t = self._means(number, gradient)
+        mu, ahead, product = self._mu(t), self._mu(t + 1), _beside(self.product, value)
+        mean = m * (ahead / (1 - product * ahead)) + gradient * ((1 - mu) / (1 - product))
+        return value - rate * mean / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+
+
+class RAdam(Adam):
+    """Adam that does not divide by sqrt(v') until v has seen enough gradients to be trusted.
+
+    rho is how many gradients v remembers so far. While it is 5 or less, the step is lr * m'; from
+    then on it is Adam's step times a factor that grows towards 1.
+    decoupled_weight_decay: shrinks parameters themselves, as AdamW does.
+
+    Liu et al., "On the variance of the adaptive learning rate and beyond" (2020), algorithm 2.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        decoupled_weight_decay: bool = False,
+    ):
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+        self.decoupled_weight_decay = decoupled_weight_decay
+
+    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
+        rate = self._rate(value)
+        value, gradient = _decayed(self, value, gradient, rate)
+        m, v, t = self._means(number, gradient)
+        mean = m / _grown(_factor(self.b1, gradient), t)
+        # In float64: rho is the small difference of two large numbers.
+        steps = t.cast(dtypes.float64)
+        seen = _grown(self.b2, steps)
+        longest = 2 / (1 - self.b2) - 1
+        rho: Any = longest - 2 * steps * (1 - seen) / seen
+        is_known = rho > 5
+        rest = (longest - 4) * (longest - 2) / longest
+        trust = is_known.where((rho - 4) * (rho - 2) / (rho * rest) * seen, 1.0).sqrt()
+        adapted = mean * trust.cast(value.dtype) / (v.sqrt() + self.eps)
+        return value - rate * is_known.where(adapted, mean)
+
+
+def _decayed(
+    optimizer: NAdam | RAdam, value: Tensor, gradient: Tensor, rate: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The value and the gradient, one of them with weight decay."""
+    decay = optimizer.weight_decay
+    if optimizer.decoupled_weight_decay:
+        return value * (1 - rate * decay), gradient
+    return value, _with_decay(gradient, decay, value)
 
 
 class LAMB(Adam):

@@ -1,7 +1,15 @@
-"""LSTMCell: one step of a recurrent network that can remember over many steps."""
+"""Recurrent networks: a state that is carried from one element of a sequence to the next.
+
+A cell is one step, from an input and a state to the next state. RNN, GRU and LSTM run one over a
+sequence, from the first element to the last, or also from the last to the first; and several, one
+on top of the other, each of which reads the states of the one below.
+"""
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from tinyframe.errors import ShapeError
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.core import Tensor
 
@@ -36,6 +44,192 @@ class LSTMCell:
             hc = zeros, zeros
         h, c = hc
         gates = x.linear(self.weight_ih.T, self.bias_ih) + h.linear(self.weight_hh.T, self.bias_hh)
-        i, f, g, o = gates.chunk(4, dim=-1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
+        return _lstm_step(gates, c)
+
+
+def _lstm_step(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    i, f, g, o = gates.chunk(4, dim=-1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+class Recurrent:
+    """What RNN, GRU and LSTM share.
+
+    Parameters have PyTorch's names: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0
+    (gates * hidden_size, hidden_size), bias_ih_l0 and bias_hh_l0 (gates * hidden_size,), or without
+    bias none; then l1, of the next layer; and with bidirectional those of each layer that reads the
+    sequence backwards, l0_reverse.
+
+    dropout: the probability that, in training, an element between two layers is 0.
+    """
+
+    gates: ClassVar[int]
+    states: ClassVar[int] = 1  # Tensors that a state consists of; the first is what comes out
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+    ):
+        if num_layers < 1 or hidden_size < 1:
+            raise ValueError(
+                f"{type(self).__name__} needs 1 or more layers of size 1 or more, not "
+                f"{num_layers} of {hidden_size}"
+            )
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, dropout
+        self.bidirectional = bidirectional
+        rows = self.gates * hidden_size
+        for layer in range(num_layers):
+            for name in self._names(layer):
+                size = hidden_size * len(self._names(0)) if layer else input_size
+                setattr(self, f"weight_ih_{name}", by_fan_in((rows, size), hidden_size))
+                setattr(self, f"weight_hh_{name}", by_fan_in((rows, hidden_size), hidden_size))
+                if bias:
+                    setattr(self, f"bias_ih_{name}", by_fan_in((rows,), hidden_size))
+                    setattr(self, f"bias_hh_{name}", by_fan_in((rows,), hidden_size))
+
+    def _names(self, layer: int) -> list[str]:
+        """How the parameters of a layer end, for each direction."""
+        return [f"l{layer}", f"l{layer}_reverse"][: 2 if self.bidirectional else 1]
+
+    def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The next state. x, own: what the gates get from the input, and from h."""
+        raise NotImplementedError(f"{type(self).__name__} has to define _step")
+
+    def __call__(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        """(output, state): what comes out of the last layer at each element, and the last state.
+
+        x: (length, batch, input_size), with batch_first (batch, length, input_size); or without a
+        batch (length, input_size). output has hidden_size in its last axis (twice that, if
+        bidirectional). state: (layers * directions, batch, hidden_size), of an LSTM a pair of such;
+        it begins as zeros where None is given. ShapeError where they do not fit.
+        """
+        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ShapeError(
+                f"{type(self).__name__} takes (length, batch, {self.input_size}) or (length, "
+                f"{self.input_size}), not {x.shape}"
+            )
+        single = x.ndim == 2
+        x = x.unsqueeze(1) if single else x.transpose(0, 1) if self.batch_first else x
+        if x.shape[0] == 0:
+            raise ShapeError(f"{type(self).__name__} of a sequence with no element")
+        begins = self._begin(state, x, single)
+        ends: list[list[Tensor]] = [[] for _ in begins]
+        for layer in range(self.num_layers):
+            x = x.dropout(self.dropout) if layer else x
+            outputs = []
+            for name in self._names(layer):
+                first = tuple(begin[len(ends[0])] for begin in begins)
+                output, last = self._run(x, first, name)
+                outputs.append(output)
+                for kept, tensor in zip(ends, last, strict=True):
+                    kept.append(tensor)
+            x = outputs[0].cat(*outputs[1:], dim=-1)
+        states = tuple(kept[0].stack(*kept[1:]) for kept in ends)
+        if single:
+            x, states = x.squeeze(1), tuple(one.squeeze(1) for one in states)
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        return x, states if self.states > 1 else states[0]
+
+    def _begin(self, state: Any, x: Tensor, single: bool) -> tuple[Tensor, ...]:
+        """The first states of all layers, (layers * directions, batch, hidden_size) each."""
+        count = self.num_layers * len(self._names(0))
+        shape = (count, x.shape[1], self.hidden_size)
+        if state is None:
+            return (Tensor.zeros(shape, dtype=x.dtype, device=x.device),) * self.states
+        given = tuple(state) if self.states > 1 else (state,)
+        wanted = (count, self.hidden_size) if single else shape
+        if len(given) != self.states or any(one.shape != wanted for one in given):
+            raise ShapeError(
+                f"{type(self).__name__} takes {self.states} state of shape {wanted}, not "
+                f"{', '.join(str(one.shape) for one in given)}"
+            )
+        return tuple(one.unsqueeze(1) for one in given) if single else given
+
+    def _run(self, x: Tensor, state: tuple[Tensor, ...], name: str) -> tuple[Tensor, Any]:
+        """One layer in one direction: what comes out at each element, and the last state."""
+        weight_ih, weight_hh, bias_ih, bias_hh = (
+            getattr(self, f"{kind}_{name}", None)
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        assert weight_ih is not None and weight_hh is not None
+        # what the gates get from the input, of all elements at once
+        inputs = x.linear(weight_ih.T, bias_ih).unbind(0)
+        backwards = name.endswith("reverse")
+        outputs = []
+        for element in reversed(inputs) if backwards else inputs:
+            own = state[0].linear(weight_hh.T, bias_hh)
+            # stored, and its gradient too: each step would otherwise do all steps before it again
+            step = self._step(element, own, state)
+            state = tuple(one.contiguous(both_ways=True) for one in step)
+            outputs.append(state[0])
+        outputs = outputs[::-1] if backwards else outputs
+        return outputs[0].stack(*outputs[1:]), state
+
+
+class RNN(Recurrent):
+    """h' = tanh(W x + b + V h + c), at each element of a sequence. nonlinearity: "tanh" or "relu".
+
+    Elman, "Finding structure in time" (1990).
+    """
+
+    gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+    ):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f'nonlinearity is "tanh" or "relu", not {nonlinearity!r}')
+        self.nonlinearity = nonlinearity
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+        )
+
+    def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        h = x + own
+        return (h.tanh() if self.nonlinearity == "tanh" else h.relu(),)
+
+
+class GRU(Recurrent):
+    """A state of which gates say how much is forgotten (r), and how much is kept (z).
+
+        n = tanh(what n gets from x + r * what it gets from h)
+        h' = (1 - z) * n + z * h
+
+    The parameters have the gates in the order r, z, n. Cho et al., "Learning phrase representations
+    using RNN encoder-decoder" (2014).
+    """
+
+    gates = 3
+
+    def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        (h,) = state
+        (r, z, n), (own_r, own_z, own_n) = x.chunk(3, dim=-1), own.chunk(3, dim=-1)
+        r, z = (r + own_r).sigmoid(), (z + own_z).sigmoid()
+        n = (n + r * own_n).tanh()
+        return (n + z * (h - n),)
+
+
+class LSTM(Recurrent):
+    """LSTMCell at each element of a sequence; the state is the pair (h, c)."""
+
+    gates, states = 4, 2
+
+    def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return _lstm_step(x + own, state[1])

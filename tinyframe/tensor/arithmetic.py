@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from tinyframe.dtype import dtypes, to_np_dtype
+from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
 
 
@@ -101,3 +102,14 @@ class Arithmetic(Elementwise):
     def zero_(self) -> Self:
         """Writes 0 everywhere."""
         return self.fill_(0)
+
+    def copy_(self, src: Any) -> Self:
+        """Copies the values of `src` into this Tensor, broadcast and converted to its dtype and
+        device.
+
+        src: a Tensor, a NumPy array or a number. (`assign` refuses a different dtype.)
+        """
+        values = self._tensor(src)
+        if not isinstance(values, TensorBase):
+            return self.fill_(values)
+        return self.assign(values.to(self.device).cast(self.dtype))

@@ -119,6 +119,47 @@ class Arrangement(Movement):
         """Two axes exchanged."""
         return self.transpose(axis0, axis1)
 
+    def t(self) -> Self:
+        """The transpose of a matrix; a vector or a number is returned as it is.
+
+        ShapeError for more than two axes.
+        """
+        if self.ndim > 2:
+            raise ShapeError(f"t() takes at most two axes, not shape {self.shape}: use mT or T")
+        return self.transpose(0, 1) if self.ndim == 2 else self
+
+    @property
+    def mT(self) -> Self:
+        """Each matrix transposed: the last two axes swapped. ShapeError if there are fewer."""
+        if self.ndim < 2:
+            raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self.shape}")
+        return self.transpose(-2, -1)
+
+    def ravel(self) -> Self:
+        """All elements along one axis."""
+        return self.flatten()
+
+    def expand_as(self, other: Any) -> Self:
+        """Expanded to the shape of another Tensor."""
+        return self.expand(other.shape)
+
+    def view_as(self, other: Any) -> Self:
+        """The same elements in the shape of another Tensor."""
+        return self.reshape(other.shape)
+
+    def reshape_as(self, other: Any) -> Self:
+        """The same elements in the shape of another Tensor."""
+        return self.reshape(other.shape)
+
+    def select(self, dim: int, index: int) -> Self:
+        """Slice number `index` along an axis, without that axis: `t[:, index]` for axis 1.
+
+        TensorIndexError where it is out of bounds.
+        """
+        if self.ndim == 0:
+            raise ShapeError("select() takes a Tensor with at least one axis, not shape ()")
+        return self[(slice(None),) * self._axis(dim) + (index,)]
+
     def narrow(self, dim: int, start: int, length: int) -> Self:
         """`length` elements along an axis, from `start` on."""
         axis = self._axis(dim)
@@ -162,6 +203,50 @@ class Arrangement(Movement):
         )  # fmt: skip
         swap = indexing == "xy" and len(vectors) > 1
         return tuple(grid.transpose(0, 1) for grid in grids) if swap else grids
+
+    # ---- pixels ----------------------------------------------------------------------------------
+
+    def pixel_shuffle(self, upscale_factor: int) -> Self:
+        """Channels laid out as pixels: (…, channels * r * r, height, width) to
+        (…, channels, height * r, width * r).
+
+        ShapeError where the channels do not divide by r * r. Shi et al., "Real-time single image
+        and video super-resolution" (2016).
+        """
+        r = self._factor("pixel_shuffle", upscale_factor)
+        *batch, channels, height, width = self.shape
+        if channels % (r * r):
+            raise ShapeError(
+                f"pixel_shuffle({r}) makes {r}*{r} pixels of as many channels, and {channels} "
+                f"channels of {self.shape} do not divide by {r * r}"
+            )
+        parts = self.reshape((*batch, channels // (r * r), r, r, height, width))
+        n = len(batch)
+        moved = parts.permute((*range(n), n, n + 3, n + 1, n + 4, n + 2))
+        return moved.reshape((*batch, channels // (r * r), height * r, width * r))
+
+    def pixel_unshuffle(self, downscale_factor: int) -> Self:
+        """Pixels laid out as channels, the inverse of pixel_shuffle: (…, channels, height * r,
+        width * r) to (…, channels * r * r, height, width)."""
+        r = self._factor("pixel_unshuffle", downscale_factor)
+        *batch, channels, height, width = self.shape
+        if height % r or width % r:
+            raise ShapeError(
+                f"pixel_unshuffle({r}) takes blocks of {r} by {r} pixels, which do not fill the "
+                f"{height} by {width} of {self.shape}"
+            )
+        parts = self.reshape((*batch, channels, height // r, r, width // r, r))
+        n = len(batch)
+        moved = parts.permute((*range(n), n, n + 2, n + 4, n + 1, n + 3))
+        return moved.reshape((*batch, channels * r * r, height // r, width // r))
+
+    def _factor(self, name: str, factor: int) -> Any:
+        if factor < 1 or self.ndim < 3:
+            raise ShapeError(
+                f"{name} takes (…, channels, height, width) and a factor of 1 or more, not "
+                f"{self.shape} and {factor}"
+            )
+        return factor
 
     # ---- triangles and diagonals -----------------------------------------------------------------
 

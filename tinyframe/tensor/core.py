@@ -25,6 +25,7 @@ from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.capture import capture_now, needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
+from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.advanced import AdvancedIndexing
 from tinyframe.tensor.arithmetic import Arithmetic
@@ -33,6 +34,7 @@ from tinyframe.tensor.attention import Attention
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
+from tinyframe.tensor.counting import Counting
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.gradient import (
     below_with_history,
@@ -65,6 +67,7 @@ from tinyframe.tensor.random import Random
 from tinyframe.tensor.recording import NoGrad, is_recording
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
+from tinyframe.tensor.solving import Solving
 from tinyframe.tensor.sorting import Sorting
 from tinyframe.tensor.storage import (
     Storage,
@@ -88,7 +91,9 @@ class Tensor(
     AdvancedIndexing,
     Arithmetic,
     Arrangement,
+    Counting,
     LinearAlgebra,
+    Solving,
     Scan,
     Sorting,
     Trigonometry,
@@ -96,8 +101,9 @@ class Tensor(
     Windows, Convolution, Pooling, Interpolate, Normalization, Attention, Losses, Neural):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
-    data: a number, (nested) lists of numbers, bytes (uint8), a NumPy array (which keeps its dtype),
-        None (empty), or a graph. Ints become int32, floats float32, unless `dtype` says otherwise.
+    data: a number, (nested) lists of numbers, bytes (uint8), an array of NumPy or another library
+        (which keeps its dtype, and is copied), None (empty), or a graph. Ints become int32, floats
+        float32, unless `dtype` says otherwise.
     device: a name such as "CPU"; the default device where it is None.
     requires_grad: whether `backward()` gives it a `.grad`.
     """
@@ -254,6 +260,31 @@ class Tensor(
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def __dlpack__(self, *, copy: bool | None = None, **options: Any) -> Any:
+        """A DLPack capsule with a copy of the elements, for `torch.from_dlpack(t)` and its like.
+
+        The copy belongs to whoever takes it: changes on one side don't show on the other.
+        BufferError for copy=False.
+        """
+        if copy is False:
+            raise BufferError("a Tensor never shares its memory: __dlpack__ always copies")
+        x = self.bitcast(dtypes.uint16) if self.dtype is dtypes.bfloat16 else self
+        return dlpack.exported(x.numpy(), self.dtype)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.CPU
+
+    @classmethod
+    def from_dlpack(cls, data: Any, device: str | None = None) -> Self:
+        """A copy of another library's array, which has `__dlpack__` (a PyTorch tensor, a JAX
+        array), in its shape and dtype. The constructor takes such an array too.
+
+        TypeError for what has no `__dlpack__`.
+        """
+        if not hasattr(data, "__dlpack__"):
+            raise TypeError(f"from_dlpack takes what has __dlpack__, not {type(data).__name__}")
+        return cls(data, device)
+
     def data(self) -> memoryview:
         """A copy as a memoryview of the same shape and format."""
         return self.numpy().data
@@ -264,16 +295,40 @@ class Tensor(
 
     def item(self) -> Any:
         """The only element as a Python number; SingleElementError where there are others."""
+        return self._scalar("item")
+
+    def _scalar(self, kind: str) -> Any:
         if not isinstance(self.numel(), int) or self.numel() != 1:
             raise SingleElementError(
-                f"item() needs a Tensor of one element, not of shape {sizes_text(self.shape)}"
+                f"{kind}() needs a Tensor of one element, not of shape {sizes_text(self.shape)}"
             )
         return self.numpy().item()
 
+    # There is no __index__: a Tensor would pass for an axis or a size, so that `x.max(y)`, meant as
+    # the larger of both, would be the largest along axis y.
+
+    def __float__(self) -> Any:
+        return float(self._scalar("float"))
+
+    def __int__(self) -> Any:
+        return int(self._scalar("int"))
+
+    def __format__(self, spec: str) -> str:
+        """`f"{loss:.3f}"` is the number of a Tensor of one; without a format it is `str`."""
+        return format(self._scalar("format"), spec) if spec else str(self)
+
     # ---- places ----------------------------------------------------------------------------------
 
-    def contiguous(self) -> Self:
-        """The elements in memory, in order: where they are, or where realize() stores them."""
+    def contiguous(self, both_ways: bool = False) -> Self:
+        """The elements in memory, in order: where they are, or where realize() stores them.
+
+        both_ways: the gradient is stored too, on its way back. Otherwise a gradient that flows
+        through a long chain of steps is recomputed in every one of them.
+        """
+        if both_ways:
+            from tinyframe.tensor.gradient import STORED_BOTH_WAYS
+
+            return self._apply(lambda x: x.contiguous().replace(tag=STORED_BOTH_WAYS))
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
     def fuse(self) -> Self:

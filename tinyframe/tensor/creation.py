@@ -21,6 +21,7 @@ from tinyframe.dtype import (
     ConstType,
     DType,
     DTypeLike,
+    bf16_to_f32,
     dtypes,
     f32_to_bf16,
     from_np_dtype,
@@ -31,6 +32,7 @@ from tinyframe.dtype import (
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.runtime.host import HostMemory
 from tinyframe.tensor.base import TensorBase, as_size, flat_arguments
+from tinyframe.tensor.dlpack import imported
 from tinyframe.uop.node import Ops, UOp, holds, index_dtype, most, sint
 from tinyframe.uop.show import sizes_text
 
@@ -61,8 +63,15 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
             return host_buffer(np.empty(0), dtype or dtypes.default_float, shape, device)
         found = checked_dtype(flat, dtype)
         return host_buffer(_to_array(flat, found), found, shape, device)
+    if isinstance(data, TensorBase):
+        raise TypeError(
+            "a Tensor is not made of a Tensor: t.clone() copies it, and t.cast(dtype) converts it"
+        )
+    if (foreign := imported(data)) is not None:
+        array, named = foreign
+        return _from_numpy(array, dtype, device, named)
     raise TypeError(
-        f"a Tensor is made of numbers, (nested) lists of them, bytes, NumPy arrays or None, "
+        "a Tensor is made of numbers, (nested) lists of them, bytes, arrays or None, "
         f"not of {data!r} of type {type(data).__name__}"
     )
 
@@ -122,11 +131,14 @@ def _is_frozen(array: np.ndarray) -> bool:
     return below is None or isinstance(below, bytes)
 
 
-def _from_numpy(array: np.ndarray, dtype: DType | None, device: str) -> UOp:
-    found = from_np_dtype(array.dtype)
+def _from_numpy(
+    array: np.ndarray, dtype: DType | None, device: str, found: DType | None = None
+) -> UOp:
+    """found: the dtype of the elements, where NumPy has no name for it."""
+    found = from_np_dtype(array.dtype) if found is None else found
     if array.ndim == 0:
-        value = array.astype(np.float32).item() if found is dtypes.bfloat16 else array.item()
-        return constant(value, dtype or found, device)
+        exact = bf16_to_f32(array.view(np.uint16)) if found is dtypes.bfloat16 else array
+        return constant(exact.item(), dtype or found, device)
     uop = host_buffer(array, found, array.shape, device)
     return uop if dtype is None else uop.cast(dtype)
 

@@ -19,6 +19,7 @@ from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
+from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.uop.node import Ops, index_dtype
 
 
@@ -98,6 +99,27 @@ class Gathering(Elementwise):
         index, wide = self._index_tensor(index), index_dtype(self.max_numel())
         index = index.cast(wide) if index.dtype.itemsize < wide.itemsize else index
         return self.flatten()._take(0, index.lt(0).where(index + self.numel(), index))
+
+    def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
+        """`gather` in which the other axes of self and `indices` broadcast; without `dim` both are
+        flattened. -1 is the last; 0 out of range."""
+        index = self._index_tensor(indices)
+        if dim is None:
+            return self.flatten().take_along_dim(index.flatten(), 0)
+        axis = self._axis(dim)
+        if index.ndim != self.ndim:
+            raise ShapeError(
+                f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
+                "equally many axes"
+            )
+        size = self.shape[axis]
+        index = index.lt(0).where(index + size, index)
+        own, wanted = list(self.shape), list(index.shape)
+        own[axis] = wanted[axis] = 1
+        shape = broadcast_shapes(tuple(own), tuple(wanted))
+        source = self._broadcast_to((*shape[:axis], size, *shape[axis + 1 :]))
+        spread = index._broadcast_to((*shape[:axis], index.shape[axis], *shape[axis + 1 :]))
+        return source.gather(axis, spread)
 
     # ---- scatter ---------------------------------------------------------------------------------
 
@@ -189,6 +211,52 @@ class Gathering(Elementwise):
         count = hits.cast(dtypes.int32).sum(-1) + (1 if include_self else 0)
         count = count.maximum(1).cast(self.dtype)
         return total / count if dtypes.is_float(self.dtype) else total // count
+
+    # ---- whole slices ----------------------------------------------------------------------------
+
+    def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
+        """The axis, and the indices in the shape of `source`, of which each slice has one."""
+        axis, index = self._axis(dim), self._index_tensor(index)
+        if index.ndim > 1:
+            raise TensorIndexError(f"slices are numbered by one axis, not by indices {index.shape}")
+        index = index.reshape(-1) if index.ndim == 0 else index
+        if self.ndim == 0:
+            wanted: tuple[Any, ...] = ()
+        else:
+            wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
+        if source.shape != wanted:
+            raise ShapeError(
+                f"{index.shape[0]} indices along axis {axis} of {self.shape} take a source of "
+                f"shape {wanted}, not {source.shape}"
+            )
+        if self.ndim == 0:
+            return axis, index.reshape(())
+        return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
+
+    def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
+        """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
+        axis, places = self._facing_slices(dim, index, source)
+        added = source if alpha == 1 else source * alpha
+        if self.ndim == 0:
+            return places.eq(0).where(self + added, self)
+        return self.scatter_add(axis, places, added)
+
+    def index_copy(self, dim: int, index: Any, source: Any) -> Self:
+        """A copy in which slice index[k] along `dim` is slice k of `source`; of several the
+        last."""
+        axis, places = self._facing_slices(dim, index, source)
+        return self.scatter(axis, places, source)
+
+    def index_fill(self, dim: int, index: Any, value: Any) -> Self:
+        """A copy in which the slices number `index`, along `dim`, are `value`, a number."""
+        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
+        if self.ndim == 0:
+            return index.eq(0).any().where(self._number(value, self.dtype), self)
+        size = self.shape[axis]
+        index = index.lt(0).where(index + size, index)
+        is_there = index.eq(self._index(size, self.device)).any(0)
+        is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
+        return is_there.where(self._number(value, self.dtype), self)
 
     # ---- masks -----------------------------------------------------------------------------------
 

@@ -172,6 +172,9 @@ def assign(grad: UOp, z: UOp) -> Gradients:
 
 # ---- the table -----------------------------------------------------------------------------------
 
+# the tag of a CONTIGUOUS whose gradient is stored too
+STORED_BOTH_WAYS = "both ways"
+
 x, y = UPat.var("x"), UPat.var("y")
 
 rules: list[tuple[UPat, Callable[..., Any]]] = [
@@ -222,7 +225,9 @@ rules: list[tuple[UPat, Callable[..., Any]]] = [
     (UPat(Ops.WINDOW, src=(x,), name="z"), window),
     (UPat(Ops.UNWINDOW, src=(x,), name="z"), unwindow),
     # memory
-    (UPat((Ops.CONTIGUOUS, Ops.FUSE)), lambda grad: (grad,)),
+    (UPat(Ops.CONTIGUOUS, name="z"), lambda grad, z: (
+        grad.contiguous() if z.tag == STORED_BOTH_WAYS else grad,)),
+    (UPat(Ops.FUSE), lambda grad: (grad,)),
     (UPat(Ops.COPY, src=(x, UPat())), lambda grad, x: (grad.copy_to_device(x.device), None)),
     (UPat(Ops.ASSIGN, name="z"), assign),
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""Interpolation: values between the elements of a Tensor, to make it larger or smaller.
+"""Interpolation: values between the elements of a Tensor, to make it larger or smaller, or to
+sample it at given places.
 
 Each axis by itself: a place between elements takes a weighted sum of its nearest ones.
 
@@ -10,11 +11,13 @@ Each axis by itself: a place between elements takes a weighted sum of its neares
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.errors import ShapeError
+from tinyframe.errors import DTypeError, ModeError, ShapeError
 from tinyframe.tensor.base import TensorBase
 
 # PyTorch has a name for each number of axes
@@ -57,6 +60,71 @@ class Interpolate(TensorBase):
             return x.cast(self.dtype)
         return x.round().clip(self.dtype.min, self.dtype.max).cast(self.dtype)
 
+    def grid_sample(
+        self,
+        grid: Self,
+        mode: str = "bilinear",
+        padding_mode: str = "zeros",
+        align_corners: bool = False,
+    ) -> Self:
+        """The values at the places that a grid lists, interpolated between elements.
+
+        self: (batch, channels, height, width), and grid: (batch, h, w, 2), for each of h * w
+        results its (x, y), from -1 at the left and upper border to 1 at the others; the result is
+        (batch, channels, h, w). With three axes (depth, height, width) places are (x, y, z).
+
+        mode: "bilinear" (with three axes trilinear), "nearest" or "bicubic". padding_mode: beyond
+        the border there are "zeros", the nearest element ("border"), or what is mirrored there
+        ("reflection"). align_corners: -1 and 1 are the middles of the outermost elements, instead
+        of their outer borders. Jaderberg et al., "Spatial transformer networks" (2015).
+        """
+        axes = self.ndim - 2
+        fits = axes in (2, 3) and grid.ndim == self.ndim and grid.shape[-1] == axes
+        if not fits or grid.shape[0] != self.shape[0]:
+            raise ShapeError(
+                "grid_sample takes (batch, channels, height, width) and a grid (batch, h, w, 2), "
+                f"or with depth (batch, d, h, w, 3), not {self.shape} and {grid.shape}"
+            )
+        kinds = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
+        if mode not in kinds:
+            raise ModeError(f"mode is one of {', '.join(kinds)}, not {mode!r}")
+        if padding_mode not in ("zeros", "border", "reflection"):
+            raise ModeError(
+                f'padding_mode is "zeros", "border" or "reflection", not {padding_mode!r}'
+            )
+        if not (dtypes.is_float(self.dtype) and dtypes.is_float(grid.dtype)):
+            raise DTypeError(f"grid_sample takes floats, not {self.dtype} and {grid.dtype}")
+        dtype = least_upper_dtype(self.dtype, grid.dtype, dtypes.float32)
+        sizes: Any = self.shape[2:]
+        # for each axis the neighbours of each result: where they are, and what they weigh
+        neighbours = []
+        for axis, size in enumerate(sizes):
+            place = grid[..., axes - 1 - axis].cast(dtype)
+            if align_corners:
+                place = (place + 1) * ((size - 1) / 2)
+            else:
+                place = ((place + 1) * size - 1) * 0.5
+            if kinds[mode] != "cubic":  # whose neighbours are brought inside one by one
+                place = _inside(place, size, padding_mode, align_corners)
+            neighbours.append([
+                (_inside(where, size, padding_mode, align_corners), weight)
+                for where, weight in _around(place, kinds[mode])
+            ])  # fmt: skip
+        flat = self.cast(dtype).flatten(2)
+        spread = (self.shape[0], self.shape[1], math.prod(grid.shape[1:-1]))
+        total: Any = None
+        for corner in itertools.product(*neighbours):
+            number: Any = 0
+            weight: Any = 1.0
+            for size, (where, factor) in zip(sizes, corner, strict=True):
+                inside = (where >= 0) & (where <= size - 1)
+                weight = weight * inside.where(factor, 0.0)
+                number = number * size + where.clip(0, size - 1).cast(dtypes.int32)
+            value = flat.gather(2, number.flatten(1).unsqueeze(1).expand(spread))
+            part = value * weight.flatten(1).unsqueeze(1)
+            total = part if total is None else total + part
+        return total.reshape((*self.shape[:2], *grid.shape[1:-1])).cast(self.dtype)
+
     def _resized(self, axis: int, new: int, kind: str, align_corners: bool) -> Self:
         old = self.shape[axis]
         if new == old:
@@ -90,12 +158,35 @@ class Interpolate(TensorBase):
             place = (number.cast(dtype) + 0.5) * (old / new) - 0.5
         if kind == "linear":
             place = place.clip(0, old - 1)
-        low = place.floor()
-        t, first = place - low, low.cast(dtypes.int32)
-        if kind == "linear":
-            return [(first, 1 - t), (first + 1, t)]
-        return [(first - 1, _far(t + 1)), (first, _near(t)),
-                (first + 1, _near(1 - t)), (first + 2, _far(2 - t))]  # fmt: skip
+        return [(at.cast(dtypes.int32), weight) for at, weight in _around(place, kind)]
+
+
+def _around(place: Any, kind: str) -> list[tuple[Any, Any]]:
+    """The whole numbers next to places on an axis, as floats, and what each weighs."""
+    if kind == "nearest":
+        return [(place.round(), place.ones_like())]
+    low = place.floor()
+    t = place - low
+    if kind == "linear":
+        return [(low, 1 - t), (low + 1, t)]
+    return [(low - 1, _far(t + 1)), (low, _near(t)),
+            (low + 1, _near(1 - t)), (low + 2, _far(2 - t))]  # fmt: skip
+
+
+def _inside(place: Any, size: int, padding_mode: str, align_corners: bool) -> Any:
+    """Places on an axis brought to where there are elements; for "zeros" they stay."""
+    if padding_mode == "zeros":
+        return place
+    if padding_mode == "reflection":
+        # mirrored at the middles of the outermost elements, or at their outer borders
+        low, span = (0.0, size - 1) if align_corners else (-0.5, size)
+        if span == 0:
+            return place.zeros_like()
+        turned = (place - low).abs()
+        part = turned.fmod(span)
+        flips = (turned / span).floor()
+        place = (flips.mod(2) == 0).where(part, span - part) + low
+    return place.clip(0, size - 1)
 
 
 def _near(t: Any) -> Any:

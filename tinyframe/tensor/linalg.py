@@ -10,6 +10,7 @@ from tinyframe.dtype import DTypeLike, dtypes, least_upper_dtype, sum_acc_dtype,
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
+from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
 
 
@@ -115,7 +116,28 @@ class LinearAlgebra(Reduce):
             raise ShapeError(f"outer takes two vectors, not {self.shape} and {other.shape}")
         return self.unsqueeze(1) * other.unsqueeze(0)
 
-    # ---- norms -----------------------------------------------------------------------------------
+    def mm(self, mat2: Any) -> Self:
+        """The product of two matrices; `dot` takes other shapes too."""
+        return _checked_product("mm", self, mat2, 2, 2)
+
+    def mv(self, vec: Any) -> Self:
+        """The product of a matrix and a vector."""
+        return _checked_product("mv", self, vec, 2, 1)
+
+    def bmm(self, mat2: Any) -> Self:
+        """The products of two batches of matrices: (b, m, k) and (b, k, n) give (b, m, n)."""
+        return _checked_product("bmm", self, mat2, 3, 3)
+
+    def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
+        """beta * self + alpha * (mat1 @ mat2), where self broadcasts. With beta=0 self is ignored,
+        even if it holds NaN."""
+        return _added(self, _checked_product("addmm", mat1, mat2, 2, 2), beta, alpha)
+
+    def baddbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
+        """addmm for batches of matrices: beta * self + alpha * bmm(batch1, batch2)."""
+        return _added(self, _checked_product("baddbmm", batch1, batch2, 3, 3), beta, alpha)
+
+    # ---- norms and distances ---------------------------------------------------------------------
 
     @axis_names
     @float_function
@@ -155,6 +177,29 @@ class LinearAlgebra(Reduce):
         return self / self.norm(p, axis, keepdim=True).clip(min=eps)
 
     @axis_names
+    def cosine_similarity(self, other: Any, axis: int = 1, eps: float = 1e-8) -> Self:
+        """The cosine of the angle between vectors along an axis: their product over their lengths,
+        each taken to be at least `eps`."""
+        x, y = self._operands(other, to_float=True)
+        lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
+        return (x * y).sum(axis) / lengths
+
+    def cdist(self, x2: Any, p: float = 2.0) -> Self:
+        """The p-norm distance of every row of self to every row of x2: (…, m, k) and (…, n, k)
+        give (…, m, n); the axes in front broadcast.
+
+        ValueError for p < 0. Where two rows are equal the gradient is 0.
+        """
+        if self.ndim < 2 or x2.ndim < 2 or self.shape[-1] != x2.shape[-1]:
+            raise ShapeError(
+                f"cdist takes rows of equal length, (…, m, k) and (…, n, k), not {self.shape} and "
+                f"{x2.shape}"
+            )
+        if p < 0:
+            raise ValueError(f"cdist needs p >= 0, not {p}")
+        return (self.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
+
+    @axis_names
     def var_mean(
         self, axis: Axis = None, keepdim: bool = False, correction: int = 1
     ) -> tuple[Self, Self]:
@@ -176,7 +221,7 @@ class LinearAlgebra(Reduce):
         if self.ndim < 2:
             raise ShapeError(f"qr takes matrices, not shape {self.shape}")
         *batch, m, n = self.shape
-        R = self.cast(_exact(self)).contiguous()
+        R = self.cast(exact_dtype(self)).contiguous()
         Q = R.eye(m, dtype=R.dtype, device=self.device)._broadcast_to((*batch, m, m)).contiguous()
         row = R._index(m, self.device).unsqueeze(-1)
         for column in range(min(m - 1, n)):
@@ -190,7 +235,7 @@ class LinearAlgebra(Reduce):
             R = (R - w * (v * R).sum(-2, keepdim=True)).contiguous()
             Q = Q - (Q * v.transpose(-1, -2)).sum(-1, keepdim=True) * w.transpose(-1, -2)
             Q = Q.contiguous()
-        return Q.cast(_float(self)), R.triu().cast(_float(self))
+        return Q.cast(float_dtype(self)), R.triu().cast(float_dtype(self))
 
     def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
         """(U, S, V) of matrices (…, m, n): U @ diag(S) @ V is self; U and V are orthogonal, S
@@ -209,7 +254,7 @@ class LinearAlgebra(Reduce):
         if m < n:
             U, S, V = self.transpose(-1, -2).svd(full_matrices)
             return V.transpose(-1, -2), S, U.transpose(-1, -2)
-        A = self.cast(_exact(self))
+        A = self.cast(exact_dtype(self))
         even = n + n % 2
         identity = A.eye(n, dtype=A.dtype, device=self.device)._broadcast_to((*batch, n, n))
         A = A.pad([*[(0, 0)] * (len(batch) + 1), (0, even - n)]).contiguous()
@@ -232,7 +277,7 @@ class LinearAlgebra(Reduce):
             # Q spans the columns of U first; what it has beyond is orthogonal to them
             Q, _ = U.qr()
             U = U.cat(Q[..., n:], dim=-1)
-        kind = _float(self)
+        kind = float_dtype(self)
         return U.cast(kind), S.cast(kind), V.transpose(-1, -2).cast(kind)
 
     def newton_schulz(
@@ -260,6 +305,26 @@ class LinearAlgebra(Reduce):
         return x.transpose(-1, -2) if tall else x
 
 
+def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
+    """x @ y for so many axes on each side. ShapeError for others, or where the sizes differ."""
+    fits = x.ndim == left and y.ndim == right and x.shape[-1] == y.shape[-min(right, 2)]
+    if not fits or (left == right == 3 and x.shape[0] != y.shape[0]):
+        sizes = {(2, 2): "(m, k) and (k, n)", (2, 1): "(m, k) and (k,)"}
+        raise ShapeError(
+            f"{name} multiplies {sizes.get((left, right), '(b, m, k) and (b, k, n)')}, not "
+            f"{x.shape} and {y.shape}"
+        )
+    return x.dot(y)
+
+
+def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * product, in the shape of the product, as which x has to broadcast."""
+    if broadcast_shapes(x.shape, product.shape) != product.shape:
+        raise ShapeError(f"{x.shape} cannot be added to a product of shape {product.shape}")
+    product = product if alpha == 1 else product * alpha
+    return product if beta == 0 else (x if beta == 1 else x * beta) + product
+
+
 def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
     """A Tensor in which every letter is one axis: the diagonal of those that have one letter."""
     for letter in dict.fromkeys(letters):
@@ -275,13 +340,14 @@ def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
     return tensor, letters
 
 
-def _float(x: Any) -> Any:
+def float_dtype(x: Any) -> Any:
+    """The dtype of a factorization's result."""
     return x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float
 
 
-def _exact(x: Any) -> Any:
+def exact_dtype(x: Any) -> Any:
     """The dtype that steps are computed in."""
-    return dtypes.float32 if _float(x) in NARROW_FLOATS else _float(x)
+    return dtypes.float32 if float_dtype(x) in NARROW_FLOATS else float_dtype(x)
 
 
 def _rotate_pairs(A: Any, V: Any) -> tuple[Any, Any]:

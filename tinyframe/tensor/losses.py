@@ -47,7 +47,38 @@ class Losses(TensorBase):
         loss = (far <= delta).where(far.square() * 0.5, (far - 0.5 * delta) * delta)
         return loss._reduced_to(reduction)
 
+    def smooth_l1_loss(self, Y: Self, reduction: str = "mean", beta: float = 1.0) -> Self:
+        """huber_loss / beta: the distance minus beta/2, or below `beta` half its square over beta.
+
+        beta=0 gives l1_loss. Girshick, "Fast R-CNN" (2015).
+        """
+        if beta < 0:
+            raise ValueError(f"smooth_l1_loss needs beta >= 0, not {beta}")
+        if beta == 0:
+            return self.l1_loss(Y, reduction)
+        far = (self - Y).abs()
+        loss = (far < beta).where(far.square() * (0.5 / beta), far - 0.5 * beta)
+        return loss._reduced_to(reduction)
+
     # ---- of probabilities ------------------------------------------------------------------------
+
+    def kl_div(self, target: Self, reduction: str = "mean", log_target: bool = False) -> Self:
+        """target * (log(target) - self), where self holds log-probabilities: how far the target's
+        distribution diverges from it. 0 where the target is 0.
+
+        reduction: also "batchmean", the sum over the number of samples (the first axis), which is
+        the divergence by its definition; "mean" is over all elements. log_target: the target is
+        given as logarithms too. Kullback and Leibler, "On information and sufficiency" (1951).
+        """
+        if log_target:
+            loss = target.exp() * (target - self)
+        else:
+            nothing = target.eq(0)
+            logarithm = nothing.where(1.0, target).log()
+            loss = nothing.where(0.0, target * logarithm) - target * self
+        if reduction == "batchmean":
+            return loss.sum() / (loss.shape[0] if loss.ndim else 1)
+        return loss._reduced_to(reduction)
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:
         """-log of the probability of the truth, where self is that of 1 and Y is 1, 0 or between.

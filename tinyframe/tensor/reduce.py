@@ -94,6 +94,13 @@ class Reduce(Elementwise):
         """The smallest along axes; NaN where one is NaN."""
         return self._mirror().max(axis, keepdim)._mirror()
 
+    amax, amin = max, min
+
+    @axis_names
+    def aminmax(self, axis: int | None = None, keepdim: bool = False) -> tuple[Self, Self]:
+        """(min, max)."""
+        return self.min(axis, keepdim), self.max(axis, keepdim)
+
     @axis_names
     def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """True where one along the axes is not 0."""

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import dtypes, least_upper_dtype
 from tinyframe.errors import ShapeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import float_function, weak_dtype
 from tinyframe.tensor.reduce import Reduce, axis_names
 
 SHORT = 1024
@@ -119,6 +121,93 @@ class Sorting(Reduce):
         if axis is None:
             return values.reshape(()) if not keepdim else values.reshape((1,) * self.ndim)
         return (values, found) if keepdim else (values.squeeze(along), found.squeeze(along))
+
+    @axis_names
+    @float_function
+    def quantile(
+        self,
+        q: Any,
+        axis: int | None = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Self:
+        """The value below which a fraction `q` of the elements lies, interpolated between the two
+        nearest elements. NaN if any element is NaN.
+
+        q: a number, or a list or Tensor of one axis, which becomes the first axis of the result.
+        interpolation: "linear", or of the two elements the "lower", the "higher", the "nearest" or
+        their "midpoint". ValueError for a q outside 0 … 1 (values in a Tensor are clipped instead,
+        since checking them would realize it), ShapeError if there are no elements.
+        """
+        if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
+            raise ValueError(
+                'interpolation is "linear", "lower", "higher", "nearest" or "midpoint", not '
+                f"{interpolation!r}"
+            )
+        if not isinstance(q, TensorBase):
+            if any(not 0 <= part <= 1 for part in (q if isinstance(q, (list, tuple)) else [q])):
+                raise ValueError(f"a quantile's q is from 0 to 1, not {q}")
+            q = type(self)(q, device=self.device, dtype=self.dtype)
+        if q.ndim > 1:
+            raise ShapeError(f"q is one number or one axis of them, not of shape {q.shape}")
+        x = self.flatten() if axis is None else self.reshape(-1) if self.ndim == 0 else self
+        along = 0 if axis is None else self._axis(axis)
+        x = x.movedim(along, -1)
+        if x.shape[-1] == 0:
+            raise ShapeError(f"a quantile of {self.shape} along axis {axis}: there is no element")
+        # NaN comes last in order, so it is what every q finds where there is one
+        last = x.shape[-1] - 1
+        rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
+        rank = x.isnan().any(-1, keepdim=True).where(float(last), rank).movedim(0, -1).squeeze(-2)
+        found = x.sort(-1)[0]._at_rank(rank, interpolation).movedim(-1, 0)
+        if axis is None:
+            kept_shape: tuple[Any, ...] = (1,) * self.ndim
+        else:
+            kept_shape = tuple(1 if d == along else s for d, s in enumerate(self.shape))
+        rest = kept_shape if keepdim else x.shape[:-1]
+        return found.reshape((*q.shape, *rest))
+
+    def _at_rank(self, rank: Self, interpolation: str) -> Self:
+        """Between the elements of a sorted last axis, at places that are no whole numbers."""
+        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
+        if interpolation in ("lower", "higher", "nearest"):
+            nearest = rank.round().cast(dtypes.int32)
+            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
+            return self.gather(-1, chosen)
+        part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
+        low, high = self.gather(-1, below), self.gather(-1, above)
+        return low + (high - low) * part
+
+    def searchsorted(self, values: Any, *, right: bool = False, side: str | None = None) -> Self:
+        """The index at which each value would have to be inserted to keep the last axis, which is
+        sorted, in order; int32.
+
+        That is before equal elements, or with right=True (or side="right") after them. NaN counts
+        as the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
+        """
+        if side not in (None, "left", "right"):
+            raise ValueError(f'side is "left" or "right", not {side!r}')
+        x, y = self._to_common(values)
+        if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
+            raise ShapeError(
+                f"searchsorted in {self.shape} of values {y.shape}: the axes in front of the last "
+                "have to be equal, or a single sorted axis be given"
+            )
+        x, y = x if self.ndim == 1 else x.unsqueeze(-2), y.unsqueeze(-1)
+        if right or side == "right":
+            before = y._comes_before(x, False).logical_not()
+        else:
+            before = x._comes_before(y, False)
+        return before.cast(dtypes.int32).sum(-1)
+
+    def _to_common(self, other: Any) -> tuple[Self, Self]:
+        """Self and another Tensor, or a number, in one dtype; the shapes stay."""
+        other = other if isinstance(other, TensorBase) else self._tensor(other)
+        if not isinstance(other, TensorBase):
+            other = self._number(other, weak_dtype(other, self.dtype))
+        dtype = least_upper_dtype(self.dtype, other.dtype)
+        return self.cast(dtype), other.cast(dtype)
 
 
 def _exchange(

@@ -1,0 +1,201 @@
+"""unique, bincount, isin, searchsorted, quantile and index_… mean what NumPy says, and say no."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.values import arrays, check
+from tinyframe import Tensor, TinyJit, dtypes
+from tinyframe.engine.jit import JitError
+
+small_ints = st.integers(-3, 3)
+VALUES = [np.nan, 1, -np.inf, np.inf, 0, np.nan, -0.0, 1]
+
+
+@given(x=arrays(dtypes.int32, min_ndim=1, values=small_ints))
+def test_unique_is_numpys(x):
+    expected = np.unique(x, return_inverse=True, return_counts=True)
+    values, inverse, counts = Tensor(x).unique(return_inverse=True, return_counts=True)
+    assert values.dtype is inverse.dtype is counts.dtype is dtypes.int32
+    assert values.tolist() == expected[0].tolist() and counts.tolist() == expected[2].tolist()
+    assert inverse.shape == x.shape
+    np.testing.assert_array_equal(expected[0][inverse.numpy()], x)
+
+
+def test_unique_keeps_every_nan_and_the_dtype():
+    x = np.array(VALUES, np.float32)
+    np.testing.assert_array_equal(Tensor(x).unique().numpy(), np.unique(x, equal_nan=False))
+    narrow = Tensor([1.5, 0.5, 1.5]).bfloat16().unique()
+    assert narrow.dtype is dtypes.bfloat16 and narrow.tolist() == [0.5, 1.5]
+    assert Tensor(3).unique().tolist() == [3] and Tensor([]).unique().tolist() == []
+
+
+BITS = arrays(dtypes.int32, shape=(3, 4), values=st.integers(0, 1))
+
+
+@given(x=BITS, axis=st.sampled_from([0, -1]))
+def test_unique_slices(x, axis):
+    values, inverse = Tensor(x).unique(return_inverse=True, dim=axis)
+    assert values.tolist() == np.unique(x, axis=axis).tolist()
+    np.testing.assert_array_equal(np.take(values.numpy(), inverse.numpy(), axis), x)
+
+
+@given(x=st.lists(st.integers(0, 9), max_size=12), least=st.integers(0, 12))
+def test_bincount_is_numpys(x, least):
+    numbers = np.array(x, np.int32)
+    t = Tensor(numbers)
+    check(t.bincount(minlength=least), np.bincount(numbers, minlength=least).astype(np.int32))
+    check(t.bincount(size=5), np.bincount(numbers, minlength=10)[:5].astype(np.int32))
+    weights = (np.arange(len(x)) / 4).astype(np.float32)
+    expected = np.bincount(numbers, weights, least).astype(np.float32)
+    check(t.bincount(Tensor(weights), least), expected)
+
+
+def test_what_a_size_would_depend_on_is_refused_inside_a_jit():
+    for call in (lambda x: x.unique(), lambda x: x.bincount(), lambda x: float(x.sum()) + x,
+                 lambda x: int(x.sum()) + x):  # fmt: skip
+        jitted = TinyJit(call)
+        jitted(Tensor([1, 2, 2]).realize())
+        with pytest.raises(JitError, match="frozen|TinyJit"):
+            jitted(Tensor([1, 2, 2]).realize())
+    counted = TinyJit(lambda x: x.bincount(size=3))
+    for last in (2, 0, 1, 2):
+        found = counted(Tensor([1, 2, last]).realize()).tolist()
+        assert found == np.bincount([1, 2, last], minlength=3).tolist()
+
+
+@given(x=arrays(dtypes.int32, values=small_ints), y=arrays(dtypes.int32, values=small_ints))
+def test_isin_is_numpys(x, y):
+    check(Tensor(x).isin(Tensor(y)), np.isin(x, y))
+    check(Tensor(x).isin(Tensor(y), invert=True), np.isin(x, y, invert=True))
+
+
+def test_isin_takes_lists_and_numbers_and_nan_is_in_nothing():
+    assert Tensor([1, 2, 3]).isin([3, 1]).tolist() == [True, False, True]
+    assert Tensor([1, 2, 3]).isin(2).tolist() == [False, True, False]
+    assert Tensor([float("nan")]).isin([float("nan")]).tolist() == [False]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@given(x=arrays(dtypes.float32, min_ndim=1, max_ndim=1, edges=True), y=arrays(dtypes.float32))
+def test_searchsorted_is_numpys(side, x, y):
+    x = np.sort(x)
+    expected = np.searchsorted(x, y, side).astype(np.int32)
+    check(Tensor(x).searchsorted(Tensor(y), side=side), expected)
+    check(Tensor(x).searchsorted(Tensor(y), right=side == "right"), expected)
+
+
+def test_searchsorted_row_by_row_and_of_a_number():
+    x, y = np.array([[1, 3, 5], [2, 2, 4]]), np.array([[3, 9], [2, 0]])
+    expected = [np.searchsorted(a, b).tolist() for a, b in zip(x, y, strict=True)]
+    assert Tensor(x).searchsorted(Tensor(y)).tolist() == expected
+    assert Tensor([1, 3, 5]).searchsorted(4).item() == 2
+    assert Tensor([1, 3, 5]).searchsorted(Tensor([2.5])).tolist() == [1]
+
+
+METHODS = ["linear", "lower", "higher", "nearest", "midpoint"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("q", [0, 0.3, 1.0, [0.25, 0.5, 0.9]], ids=str)
+def test_quantile_is_numpys(method, q):
+    x = np.random.default_rng(0).normal(size=(3, 5, 4))
+    for axis in (None, 0, 1, -1):
+        for keepdim in (False, True):
+            expected = np.quantile(x, q, axis, method=method, keepdims=keepdim)
+            found = Tensor(x).quantile(q, axis, keepdim, interpolation=method)
+            check(found, expected, scale=1)
+
+
+def test_quantile_of_nan_of_ints_and_by_a_tensor():
+    x = Tensor([[1.0, float("nan"), 3], [5, 2, 8]])
+    assert x.quantile(0.5, 1).isnan().tolist() == [True, False]
+    assert Tensor([1, 2, 3, 4]).quantile(0.5).item() == 2.5
+    assert Tensor([1.0, 2, 3]).quantile(Tensor([0.5, 1.0])).tolist() == [2, 3]
+    assert Tensor(4.0).quantile(0.1).item() == 4
+
+
+@given(x=arrays(dtypes.float32, shape=(3, 4), edges=False), axis=st.sampled_from([0, 1, -1]),
+       index=st.lists(st.integers(0, 2), min_size=1, max_size=4),
+       seed=st.integers(0, 9))  # fmt: skip
+def test_slices_added_copied_and_filled(x, axis, index, seed):
+    shape = list(x.shape)
+    shape[axis] = len(index)
+    source = np.random.default_rng(seed).integers(-4, 4, shape).astype(np.float32)
+    t, rows = Tensor(x), np.moveaxis(x.copy(), axis, 0)
+    given_rows = np.moveaxis(source, axis, 0)
+    added, copied, filled = rows.copy(), rows.copy(), rows.copy()
+    np.add.at(added, index, 2 * given_rows)
+    copied[index], filled[index] = given_rows, 7
+    for number, row in zip(index, given_rows, strict=True):
+        copied[number] = row  # of several the last
+    check(t.index_add(axis, index, Tensor(source), alpha=2), np.moveaxis(added, 0, axis), scale=9)
+    check(t.index_copy(axis, index, Tensor(source)), np.moveaxis(copied, 0, axis))
+    check(t.index_fill(axis, index, 7), np.moveaxis(filled, 0, axis))
+
+
+def test_take_along_dim_broadcasts_and_counts_from_the_end():
+    x = np.arange(12).reshape(3, 4)
+    index = np.array([[0], [-1], [2]])
+    check(Tensor(x).take_along_dim(Tensor(index), 1), np.take_along_axis(x, index, 1))
+    check(Tensor(x[:1]).take_along_dim(Tensor(index), 1), x[:1][:, [0, -1, 2]].T)
+    check(Tensor(x).take_along_dim(Tensor([[5, -1]])), np.array([5, 11]))
+
+
+def test_copy_writes_in_place_and_converts():
+    t = Tensor([[1.0, 2], [3, 4]]).realize()
+    row = t[0]
+    assert t.copy_(Tensor([7, 8])) is t
+    assert t.dtype is dtypes.float32 and t.tolist() == [[7, 8], [7, 8]]
+    assert t.copy_(5).tolist() == [[5, 5], [5, 5]]
+    assert t.copy_(np.array([[1], [2]])).tolist() == [[1, 1], [2, 2]]
+    assert row.shape == (2,)
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        t.copy_(Tensor([1.0, 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: Tensor.ones(2, 2).bincount(), ValueError, "(2, 2)"),
+        (lambda: Tensor([1.0]).bincount(), TypeError, "not dtypes.float"),
+        (lambda: Tensor([1, -2]).bincount(), ValueError, "there is -2"),
+        (lambda: Tensor([1]).bincount(Tensor([1.0, 2])), ValueError, "weights of (2,)"),
+        (lambda: Tensor([1.0]).quantile(1.5), ValueError, "not 1.5"),
+        (lambda: Tensor([1.0]).quantile(0.5, interpolation="best"), ValueError, "'best'"),
+        (lambda: Tensor([]).quantile(0.5), ValueError, "no element"),
+        (lambda: Tensor([1.0]).quantile(Tensor([[0.5]])), ValueError, "(1, 1)"),
+        (lambda: Tensor.ones(2, 3).searchsorted(Tensor.ones(3, 1)), ValueError, "(3, 1)"),
+        (lambda: Tensor([1]).searchsorted(1, side="up"), ValueError, "'up'"),
+        (lambda: Tensor.ones(3, 2).index_add(0, [0], Tensor.ones(2, 2)), ValueError,
+         "(1, 2), not (2, 2)"),
+        (lambda: Tensor.ones(3, 2).index_copy(0, [[0]], Tensor.ones(1, 2)), IndexError, "(1, 1)"),
+        (lambda: Tensor.ones(3, 2).take_along_dim(Tensor([0]), 1), ValueError, "(1,)"),
+        (lambda: Tensor.ones(2, 3).mm(Tensor.ones(2, 3)), RuntimeError, "(2, 3) and (2, 3)"),
+        (lambda: Tensor.ones(2, 3).mv(Tensor.ones(3, 1)), RuntimeError, "(m, k) and (k,)"),
+        (lambda: Tensor.ones(1, 2, 3).bmm(Tensor.ones(2, 3, 1)), RuntimeError, "(b, m, k)"),
+        (lambda: Tensor.ones(5, 2).addmm(Tensor.ones(2, 3), Tensor.ones(3, 2)), ValueError, "5, 2"),
+        (lambda: Tensor.ones(2, 3).cdist(Tensor.ones(2, 4)), ValueError, "(2, 4)"),
+        (lambda: Tensor.ones(2, 3).cdist(Tensor.ones(2, 3), -1), ValueError, "not -1"),
+        (lambda: Tensor.ones(2, 3, 4).t(), ValueError, "(2, 3, 4)"),
+        (lambda: Tensor.ones(3).mT, ValueError, "(3,)"),
+        (lambda: Tensor.ones(3).select(0, 3), IndexError, "out of bounds"),
+        (lambda: Tensor.ones(1, 3, 2, 2).pixel_shuffle(2), ValueError, "3 channels"),
+        (lambda: Tensor.ones(1, 3, 2, 3).pixel_unshuffle(2), ValueError, "2 by 3"),
+        (lambda: Tensor.ones(2).smooth_l1_loss(Tensor.ones(2), beta=-1), ValueError, "not -1"),
+        (lambda: Tensor.ones(1, 1, 2, 2).grid_sample(Tensor.ones(1, 1, 1, 3)), ValueError, "1, 3)"),
+        (lambda: Tensor.ones(1, 1, 2, 2).grid_sample(Tensor.ones(1, 1, 1, 2), "cubic"), ValueError,
+         "'cubic'"),
+        (lambda: float(Tensor([1.0, 2])), TypeError, "float() needs a Tensor of one element"),
+        (lambda: int(Tensor([1.0, 2])), ValueError, "not of shape (2,)"),
+        (lambda: [0, 1][Tensor(1)], TypeError, "Tensor"),
+        (lambda: Tensor.zeros(Tensor(2)), TypeError, "Tensor"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)

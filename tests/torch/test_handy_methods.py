@@ -1,0 +1,138 @@
+"""Methods that PyTorch's users reach for agree with theirs in all their modes, and in gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tests.against_torch import assert_agree, normal
+from tinyframe import Tensor, dtypes
+
+F = torch.nn.functional
+REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_grid_sample_of_images(mode, padding_mode, align_corners):
+    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
+    # the gradient jumps where a place meets an element, so that none may be exactly there
+    grid = np.random.default_rng(0).uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(np.float32)
+    assert_agree(
+        lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
+        [normal(0, 2, 2, 5, 4), grid], compiled=True, scale=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("padding_mode", ["zeros", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_grid_sample_of_volumes(mode, padding_mode):
+    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": False}
+    grid = np.random.default_rng(1).uniform(-1.4, 1.4, (1, 2, 2, 2, 3)).astype(np.float32)
+    assert_agree(
+        lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
+        [normal(0, 1, 2, 3, 4, 5), grid], compiled=True, scale=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 1, 2, 3, np.inf])
+def test_distances(p):
+    inputs = [normal(0, 2, 3, 4), normal(1, 5, 4)]
+    ours = lambda x, y: x.cdist(y, p)  # noqa: E731
+    assert_agree(ours, lambda x, y: torch.cdist(x, y, p), inputs, compiled=True, scale=60)
+
+
+def test_the_distance_of_a_row_to_itself_has_the_gradient_0():
+    x = normal(0, 3, 4)
+    assert_agree(lambda a: a.cdist(a), lambda a: torch.cdist(a, a), [x], compiled=True, scale=60)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_quantiles_and_their_gradients(interpolation):
+    q = [0.0, 0.2, 0.55, 1.0]
+    assert_agree(
+        lambda x: x.quantile(q, 1, interpolation=interpolation),
+        lambda x: x.quantile(torch.tensor(q), 1, interpolation=interpolation),
+        [normal(0, 3, 6)], compiled=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean", "batchmean"])
+@pytest.mark.parametrize("log_target", [False, True])
+@pytest.mark.filterwarnings("ignore:reduction:UserWarning")
+def test_divergences_by_both_sides(reduction, log_target):
+    target = np.random.default_rng(0).uniform(0.1, 0.9, (3, 4)).astype(np.float32)
+    options = {"reduction": reduction, "log_target": log_target}
+    assert_agree(
+        lambda x, y: x.kl_div(y, **options), lambda x, y: F.kl_div(x, y, **options),
+        [normal(0, 3, 4), target], compiled=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_smooth_distances(reduction, beta):
+    options = {"reduction": reduction, "beta": beta}
+    assert_agree(
+        lambda x, y: x.smooth_l1_loss(y, **options),
+        lambda x, y: F.smooth_l1_loss(x, y, **options),
+        [normal(0, 3, 4), normal(1, 3, 4)], compiled=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["addmm", "baddbmm"])
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (0.5, 2), (0, 1), (1, 0)])
+def test_sums_of_products(name, beta, alpha):
+    batch = (2,) if name == "baddbmm" else ()
+    inputs = [normal(0, 1, 5), normal(1, *batch, 3, 4), normal(2, *batch, 4, 5)]
+    call = lambda f, *xs: f(*xs, beta=beta, alpha=alpha)  # noqa: E731
+    own, theirs = getattr(Tensor, name), getattr(torch, name)
+    if beta == 0:  # PyTorch gives zeros as the gradient of what it did not look at
+        inputs[0] = np.full((1, 5), np.nan, np.float32)
+        found = call(own, *map(Tensor, inputs)).numpy()
+        expected = call(theirs, *map(torch.tensor, inputs)).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+        return
+    assert_agree(lambda *xs: call(own, *xs), lambda *xs: call(theirs, *xs), inputs, compiled=True)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_an_extreme_of_several_axes_divides_its_gradient_among_ties(name):
+    x = np.array([[[1, 3], [3, 0]], [[2, 2], [2, 1]]], np.float32)
+    for axes in ((0, 2), (1,), (0, 1, 2)):
+        assert_agree(
+            lambda t, axes=axes: getattr(t, name)(axes, keepdim=True),
+            lambda t, axes=axes: getattr(t, name)(axes, keepdim=True), [x], compiled=True,
+        )  # fmt: skip
+
+
+def test_vectors_of_length_0_have_the_cosine_of_pytorch():
+    x, y = np.zeros((2, 3), np.float32), normal(0, 2, 3)
+    found = Tensor(x).cosine_similarity(Tensor(y)).numpy()
+    expected = F.cosine_similarity(torch.tensor(x), torch.tensor(y)).numpy()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_slices_named_twice():
+    index = REPEATED[0, :2]
+    inputs = [normal(0, 3, 4), normal(1, 2, 4)]
+    for alpha in (1, -0.5):
+        assert_agree(
+            lambda x, y, alpha=alpha: x.index_add(0, Tensor(index), y, alpha=alpha),
+            lambda x, y, alpha=alpha: x.index_add(0, torch.tensor(index), y, alpha=alpha),
+            inputs, compiled=True,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [dtypes.half, dtypes.float64, dtypes.int64, dtypes.uint8])
+def test_dtypes_stay(dtype):
+    t = Tensor(np.arange(12).reshape(3, 4)).cast(dtype)
+    source = Tensor.ones(1, 4).cast(dtype)
+    for found in (
+        t.amax(0), t.aminmax(dim=1)[0], t.mT, t.t(), t.select(1, 0), t.index_add(0, [0], source),
+        t.index_copy(0, [0], source), t.index_fill(0, [0], 1), t.take_along_dim(Tensor([[0]]), 1),
+        t.mm(t.mT), t.mv(t[0]), t.unique(), t.ravel(), t.reshape(1, 4, 1, 3).pixel_shuffle(2),
+    ):  # fmt: skip
+        assert found.dtype is dtype

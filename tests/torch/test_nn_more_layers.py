@@ -1,0 +1,278 @@
+"""Layers that are functions, losses, recurrent networks and the transformer agree with PyTorch."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from tests.values import assert_close
+from tinyframe import Tensor, dtypes, nn
+from tinyframe.nn.state import get_state_dict, load_state_dict
+
+
+def random(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(np.float32)
+
+
+def assert_same(layer, theirs, inputs, scale=20, parameters=()):
+    """The results agree, and so do the gradients with respect to float inputs and parameters."""
+    mine = [Tensor(x, requires_grad=x.dtype.kind == "f" or None) for x in inputs]
+    other = [torch.tensor(x, requires_grad=x.dtype.kind == "f") for x in inputs]
+    out, expected = layer(*mine), theirs(*other)
+    weights = random(*expected.shape, seed=9)
+    expected.backward(torch.tensor(weights))
+    pairs = [(m, t.grad) for m, t in zip(mine, other, strict=True) if t.grad is not None]
+    pairs += [(own, t.grad) for own, t in parameters]
+    grads = out.gradient(*[m for m, _ in pairs], gradient=Tensor(weights))
+    found = [(out, expected.detach()), *zip(grads, [g for _, g in pairs], strict=True)]
+    for tensor, reference in found:
+        largest = max(1.0, float(abs(reference).max()))
+        assert_close(tensor.numpy() / largest, reference.numpy() / largest, dtypes.float32, scale)
+
+
+# name: options, with which both are made, and what they are called with
+FUNCTIONS = {
+    **{name: ({}, [(3, 5)]) for name in (
+        "ReLU", "ReLU6", "LeakyReLU", "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid",
+        "LogSigmoid", "Hardsigmoid", "Hardswish", "Hardtanh", "Tanh", "Softplus", "Softsign",
+        "Identity",
+    )},
+    "LeakyReLU ": ({"negative_slope": 0.3}, [(3, 5)]),
+    "ELU ": ({"alpha": 0.5}, [(3, 5)]),
+    "CELU ": ({"alpha": 0.5}, [(3, 5)]),
+    "GELU ": ({"approximate": "tanh"}, [(3, 5)]),
+    "Hardtanh ": ({"min_val": -0.5, "max_val": 0.25}, [(3, 5)]),
+    "Softplus ": ({"beta": 2.0, "threshold": 1.0}, [(3, 5)]),
+    "Softmax": ({"dim": 1}, [(3, 5)]),
+    "Softmax ": ({"dim": 0}, [(3, 5)]),
+    "LogSoftmax": ({"dim": -1}, [(3, 5)]),
+    "Flatten": ({}, [(2, 3, 4)]),
+    "Flatten ": ({"start_dim": 0, "end_dim": 1}, [(2, 3, 4)]),
+    "Unflatten": ({"dim": 1, "unflattened_size": (2, -1)}, [(3, 6)]),
+    "PixelShuffle": ({"upscale_factor": 2}, [(2, 8, 3, 2)]),
+    "PixelUnshuffle": ({"downscale_factor": 2}, [(2, 2, 4, 6)]),
+    "CosineSimilarity": ({}, [(3, 5), (3, 5)]),
+    "MaxPool1d": ({"kernel_size": 3, "padding": 1}, [(2, 3, 7)]),
+    "MaxPool2d": ({"kernel_size": 2}, [(2, 3, 6, 5)]),
+    "MaxPool2d ": (
+        {"kernel_size": (3, 2), "stride": 2, "padding": (1, 0), "ceil_mode": True}, [(1, 2, 6, 7)]
+    ),
+    "MaxPool3d": ({"kernel_size": 2, "dilation": 2}, [(1, 2, 4, 5, 4)]),
+    "AvgPool1d": ({"kernel_size": 3, "stride": 1}, [(2, 3, 7)]),
+    "AvgPool2d": ({"kernel_size": 3, "padding": 1, "count_include_pad": False}, [(2, 3, 6, 5)]),
+    "AvgPool3d": ({"kernel_size": 2}, [(1, 2, 4, 5, 4)]),
+    "AdaptiveAvgPool1d": ({"output_size": 3}, [(2, 3, 7)]),
+    "AdaptiveAvgPool2d": ({"output_size": (3, None)}, [(2, 3, 6, 5)]),
+    "AdaptiveMaxPool1d": ({"output_size": 3}, [(2, 3, 7)]),
+    "AdaptiveMaxPool2d": ({"output_size": 2}, [(2, 3, 6, 5)]),
+}  # fmt: skip
+
+CLASSES = np.array([2, 0, 1, 2])
+WEIGHTS = np.array([0.5, 2.0, 1.0], np.float32)
+PROBABILITIES = np.random.default_rng(0).uniform(0.1, 0.9, (4, 3)).astype(np.float32)
+LOGARITHMS = np.log(PROBABILITIES)
+PAIR = [(4, 3), random(4, 3, seed=5)]
+
+LOSSES = {
+    "MSELoss": ({}, PAIR), "MSELoss ": ({"reduction": "none"}, PAIR),
+    "L1Loss": ({}, PAIR), "L1Loss ": ({"reduction": "sum"}, PAIR),
+    "HuberLoss": ({}, PAIR), "HuberLoss ": ({"delta": 0.3, "reduction": "none"}, PAIR),
+    "SmoothL1Loss": ({}, PAIR), "SmoothL1Loss ": ({"beta": 0.3, "reduction": "none"}, PAIR),
+    "SmoothL1Loss  ": ({"beta": 0.0}, PAIR),
+    "BCELoss": ({}, [PROBABILITIES, PROBABILITIES[::-1].copy()]),
+    "BCELoss ": ({"reduction": "none"}, [PROBABILITIES, PROBABILITIES[::-1].copy()]),
+    "BCEWithLogitsLoss": ({}, [(4, 3), PROBABILITIES]),
+    "BCEWithLogitsLoss ": ({"pos_weight": WEIGHTS}, [(4, 3), PROBABILITIES]),
+    "NLLLoss": ({}, [LOGARITHMS, CLASSES]),
+    "NLLLoss ": ({"weight": WEIGHTS, "ignore_index": 0}, [LOGARITHMS, CLASSES]),
+    "CrossEntropyLoss": ({}, [(4, 3), CLASSES]),
+    "CrossEntropyLoss ": (
+        {"weight": WEIGHTS, "label_smoothing": 0.2, "ignore_index": 1}, [(4, 3), CLASSES]),
+    "CrossEntropyLoss  ": ({"reduction": "none"}, [(4, 3, 2), np.array([[0, 1]] * 4)]),
+    "KLDivLoss": ({}, [LOGARITHMS, PROBABILITIES[::-1].copy()]),
+    "KLDivLoss ": ({"reduction": "batchmean"}, [LOGARITHMS, PROBABILITIES[::-1].copy()]),
+    "KLDivLoss  ": ({"log_target": True, "reduction": "sum"}, [LOGARITHMS, random(4, 3)]),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:reduction:UserWarning")
+@pytest.mark.parametrize("name", [*FUNCTIONS, *LOSSES])
+def test_a_layer_agrees_with_the_one_of_its_name(name):
+    options, inputs = {**FUNCTIONS, **LOSSES}[name]
+    name = name.strip()
+    own, other = (
+        {key: make(value) if isinstance(value, np.ndarray) else value
+         for key, value in options.items()}
+        for make in (Tensor, torch.tensor)
+    )  # fmt: skip
+    arrays = [random(*x, seed=n) if isinstance(x, tuple) else x for n, x in enumerate(inputs)]
+    layer, theirs = getattr(nn, name)(**own), getattr(torch.nn, name)(**other)
+    assert_same(layer, theirs, arrays)
+
+
+@pytest.mark.parametrize("name", sorted({name.strip() for name in [*FUNCTIONS, *LOSSES]}))
+def test_arguments_have_pytorchs_names_defaults_and_docstrings(name):
+    ours, theirs = getattr(nn, name), getattr(torch.nn, name)
+    assert ours.__name__ == name and ours.__doc__ and ours.__doc__.endswith((".", ".\n    "))
+    expected = inspect.signature(theirs).parameters
+    for parameter in inspect.signature(ours).parameters.values():
+        if (name, parameter.name) in {("Softmax", "dim"), ("LogSoftmax", "dim")}:
+            continue  # the last axis, where PyTorch guesses one and warns
+        assert expected[parameter.name].default == parameter.default, parameter.name
+
+
+def test_max_pooling_gives_its_indices_too():
+    x = random(1, 2, 4, 6)
+    values, indices = nn.MaxPool2d(2, return_indices=True)(Tensor(x))
+    expected = torch.nn.MaxPool2d(2, return_indices=True)(torch.tensor(x))
+    assert_close(values.numpy(), expected[0].numpy(), dtypes.float32)
+    assert indices.tolist() == expected[1].tolist()
+
+
+def test_divergence_from_a_target_that_is_0_somewhere():
+    target = np.array([[0.0, 0.5, 0.5], [1, 0, 0]], np.float32)
+    x = random(2, 3)
+    mine = Tensor(x, requires_grad=True)
+    other = torch.tensor(x, requires_grad=True)
+    loss = nn.KLDivLoss(reduction="sum")(mine, Tensor(target))
+    expected = torch.nn.KLDivLoss(reduction="sum")(other, torch.tensor(target))
+    expected.backward()
+    (grad,) = loss.gradient(mine)
+    assert_close(loss.numpy(), expected.detach().numpy(), dtypes.float32, 4)
+    assert_close(grad.numpy(), other.grad.numpy(), dtypes.float32)
+
+
+# ---- chains -------------------------------------------------------------------------------------
+
+
+def with_weights_of(layer, theirs):
+    """Our layer with the weights of PyTorch's, and the pairs of parameters."""
+    load_state_dict(layer, {name: Tensor(t.numpy()) for name, t in theirs.state_dict().items()})
+    own = get_state_dict(layer)
+    assert list(own) == list(theirs.state_dict())
+    return [(own[name].requires_grad_(), t) for name, t in theirs.named_parameters()]
+
+
+def chain(lib):
+    return lib.Sequential(
+        lib.Conv2d(1, 4, 3), lib.BatchNorm2d(4), lib.ReLU(), lib.MaxPool2d(2), lib.Dropout(0.5),
+        lib.Flatten(), lib.Sequential(lib.Linear(36, 8), lib.GELU()), lib.Linear(8, 3),
+    )  # fmt: skip
+
+
+def test_a_chain_has_pytorchs_names_and_values():
+    ours, theirs = chain(nn), chain(torch.nn).eval()
+    assert_same(ours, theirs, [random(2, 1, 8, 8)], parameters=with_weights_of(ours, theirs))
+
+
+def test_a_chain_of_named_layers():
+    ours = nn.Sequential({"first": nn.Linear(4, 3), "act": nn.Tanh()})
+    theirs = torch.nn.Sequential()
+    theirs.add_module("first", torch.nn.Linear(4, 3))
+    theirs.add_module("act", torch.nn.Tanh())
+    assert_same(ours, theirs, [random(2, 4)], parameters=with_weights_of(ours, theirs))
+
+
+# ---- recurrent networks --------------------------------------------------------------------------
+
+# options, the shape of the input, and whether the first state is given
+RECURRENT = {
+    "plain": ({}, (4, 2, 3), False),
+    "a batch first, from a state": ({"batch_first": True}, (2, 3, 3), True),
+    "no batch": ({}, (3, 3), False),
+    "no bias, one element": ({"bias": False}, (1, 2, 3), False),
+    "two layers, both ways, from a state": (
+        {"num_layers": 2, "bidirectional": True}, (3, 2, 3), True),
+    "no batch, both ways, from a state": (
+        {"bidirectional": True, "batch_first": True}, (3, 3), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RECURRENT)
+@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
+def test_a_recurrent_network_and_its_last_state(name, case):
+    options, shape, given = RECURRENT[case]
+    ours, theirs = getattr(nn, name)(3, 2, **options), getattr(torch.nn, name)(3, 2, **options)
+    parameters = with_weights_of(ours, theirs)
+    states = 2 if name == "LSTM" else 1
+    count = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+    batch = [shape[0] if options.get("batch_first") else shape[1]] * (len(shape) - 2)
+    begin = [random(count, *batch, 2, seed=n + 3) for n in range(states if given else 0)]
+
+    def everything(layer, x, *state):
+        """All that comes back as one vector, so that each part gets a gradient."""
+        out, last = layer(x, *([state if states == 2 else state[0]] if state else []))
+        parts = [out, *(last if states == 2 else [last])]
+        flat = [part.flatten() for part in parts]
+        assert [tuple(p.shape) for p in parts[1:]] == [(count, *batch, 2)] * states
+        return flat[0].cat(*flat[1:]) if isinstance(x, Tensor) else torch.cat(flat)
+
+    assert_same(
+        lambda *xs: everything(ours, *xs), lambda *xs: everything(theirs, *xs),
+        [random(*shape), *begin], parameters=parameters,
+    )  # fmt: skip
+
+
+def test_an_rnn_with_relu():
+    ours, theirs = nn.RNN(3, 2, nonlinearity="relu"), torch.nn.RNN(3, 2, nonlinearity="relu")
+    parameters = with_weights_of(ours, theirs)
+    assert_same(lambda x: ours(x)[0], lambda x: theirs(x)[0], [random(4, 2, 3)],
+                parameters=parameters)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
+def test_recurrent_weights_begin_as_in_pytorch(name):
+    weights = get_state_dict(getattr(nn, name)(30, 25))
+    expected = getattr(torch.nn, name)(30, 25).state_dict()
+    for key, tensor in expected.items():
+        found = weights[key].numpy()
+        assert found.shape == tuple(tensor.shape)
+        assert abs(found).max() <= 0.2  # 1 / sqrt(25)
+        assert abs(found).max() > 0.15
+
+
+# ---- transformers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"norm_first": True, "batch_first": True}, {"activation": "gelu", "bias": False}],
+    ids=str,
+)
+def test_a_transformers_layer(options):
+    ours = nn.TransformerEncoderLayer(8, 2, 12, **options)
+    theirs = torch.nn.TransformerEncoderLayer(8, 2, 12, **options).eval()
+    parameters = with_weights_of(ours, theirs)
+    assert_same(ours, theirs, [random(3, 4, 8)], scale=50, parameters=parameters)
+
+
+def test_masks_of_a_transformers_layer():
+    ours = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True)
+    theirs = torch.nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).train()
+    for dropout in (theirs.dropout, theirs.dropout1, theirs.dropout2):
+        dropout.p = 0.0  # in training, or PyTorch takes a way that has no masked rows
+    theirs.self_attn.dropout = 0.0
+    with_weights_of(ours, theirs)
+    x, hidden = random(2, 4, 8), np.triu(np.ones((4, 4), bool), 1)
+    padding = np.array([[False] * 4, [False, False, False, True]])
+    expected = theirs(torch.tensor(x), torch.tensor(hidden), torch.tensor(padding))
+    for options in ({"src_mask": Tensor(hidden)}, {"is_causal": True}):
+        found = ours(Tensor(x), src_key_padding_mask=Tensor(padding), **options)
+        assert_close(found.numpy(), expected.detach().numpy(), dtypes.float32, 20)
+
+
+def test_an_encoder_is_copies_of_a_layer():
+    ours = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0), 2,
+                                 nn.LayerNorm(8))  # fmt: skip
+    theirs = torch.nn.TransformerEncoder(
+        torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0), 2, torch.nn.LayerNorm(8),
+        enable_nested_tensor=False,
+    ).eval()  # fmt: skip
+    first, second = (get_state_dict(layer) for layer in ours.layers)
+    for name, tensor in first.items():
+        assert tensor is not second[name] and tensor.tolist() == second[name].tolist()
+    parameters = with_weights_of(ours, theirs)
+    assert_same(ours, theirs, [random(3, 2, 8)], scale=50, parameters=parameters)

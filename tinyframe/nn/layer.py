@@ -1,0 +1,117 @@
+"""`layer`: a function of Tensors as a layer, and Sequential, layers in a row.
+
+Most layers have no parameters: they are a method of Tensor, and the arguments it is called with
+each time. Such a layer is written as that function. What comes before the `/` is given in each
+call; what comes after it is given once, and kept as attributes.
+
+    @layer
+    def Scale(x: Tensor, /, factor: float = 2.0) -> Tensor:
+        return x * factor
+
+    Scale()                    Scale()
+    Scale(3.0)                 Scale(factor=3.0)
+    Scale(3.0)(Tensor([1.0]))  [3.0]
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from tinyframe.tensor.core import Tensor
+
+
+class Layer:
+    """What `layer` makes a subclass of for each function."""
+
+    function: ClassVar[Callable[..., Any]]
+    parameters: ClassVar[inspect.Signature]  # what comes after the `/`
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        try:
+            given = self.parameters.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}{self.parameters}: {error}") from None
+        given.apply_defaults()
+        for name, value in given.arguments.items():
+            if isinstance(value, Tensor) and value.requires_grad is None:
+                value = value.detach()  # a setting, which no optimizer is to change
+            setattr(self, name, value)
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self.function(*inputs, **vars(self))
+
+    def __repr__(self) -> str:
+        """The arguments that are not what they are by default."""
+        shown = []
+        for name, parameter in self.parameters.parameters.items():
+            value = getattr(self, name)
+            if isinstance(value, Tensor):
+                shown.append(f"{name}=<{value.shape}>")
+            elif value != parameter.default:
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def layer(function: Callable[..., Any]) -> type[Layer]:
+    """The class of layers that call this function, by its name and with its docstring."""
+    signature = inspect.signature(function)
+    kept = [p for p in signature.parameters.values() if p.kind is not p.POSITIONAL_ONLY]
+    parameters = signature.replace(parameters=kept, return_annotation=inspect.Signature.empty)
+    return type(
+        function.__name__,
+        (Layer,),
+        {
+            "__doc__": function.__doc__,
+            "__module__": function.__module__,
+            "__signature__": parameters,
+            "function": staticmethod(function),
+            "parameters": parameters,
+        },
+    )
+
+
+class Sequential:
+    """Layers in a row: each is called with the result of the one before.
+
+        Sequential(Linear(784, 128), ReLU(), Linear(128, 10))
+
+    Any functions will do. Parameters are named by number, as in PyTorch: "0.weight"; or by the
+    keys of a dict, if that is given instead. `model[0]` is a layer, `model[:2]` a Sequential.
+    """
+
+    def __init__(self, *layers: Any):
+        if len(layers) == 1 and isinstance(layers[0], Mapping):
+            named = dict(layers[0])
+        else:
+            named = {str(number): one for number, one in enumerate(layers)}
+        for name, one in named.items():
+            if not callable(one):
+                raise TypeError(
+                    f"Sequential takes layers, one by one or as a dict: {name} is {one!r} of type "
+                    f"{type(one).__name__}, which cannot be called"
+                )
+            setattr(self, name, one)
+
+    def __call__(self, x: Any) -> Any:
+        return Tensor.sequential(x, list(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(vars(self).values()))
+
+    def __len__(self) -> int:
+        return len(vars(self))
+
+    def __getitem__(self, number: int | slice) -> Any:
+        found = list(self)[number]
+        return Sequential(*found) if isinstance(number, slice) else found
+
+    def append(self, layer: Any) -> Sequential:
+        """One more at the end; returns this Sequential."""
+        setattr(self, str(len(self)), layer)
+        return self
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {one!r}".replace("\n", "\n  ") for name, one in vars(self).items()]
+        return "\n".join(["Sequential(", *lines, ")"]) if lines else "Sequential()"

@@ -1,0 +1,90 @@
+"""Counting: which values a Tensor holds, how many times each, and which of them are in another.
+
+Every element is compared with every value: no order is needed, and no memory is written to at
+random. Only `unique` has to know the values before it can say how many there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from tinyframe.dtype import dtypes, least_upper_float
+from tinyframe.engine.jit import needs_value
+from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.elementwise import Elementwise
+
+
+class Counting(Elementwise):
+    """Methods on Tensors as collections of values."""
+
+    def isin(self, test_elements: Any, *, invert: bool = False) -> Self:
+        """Whether each element is equal to one of `test_elements`, a Tensor, a list or a number.
+
+        invert: whether it is equal to none. NaN is equal to nothing.
+        """
+        if not isinstance(test_elements, TensorBase):
+            test_elements = type(self)(test_elements, device=self.device)
+        found = self.unsqueeze(-1).eq(test_elements.flatten()).any(-1)
+        return found.logical_not() if invert else found
+
+    def bincount(
+        self, weights: Self | None = None, minlength: int = 0, size: int | None = None
+    ) -> Self:
+        """How many elements are 0, how many are 1, … up to the largest; int32.
+
+        Realizes, for the result's size depends on values; with `size` it stays lazy: numbers of
+        `size` or more are not counted. minlength: how many counts there are at least. weights: how
+        much each element counts, in its shape; the result is a float then. ShapeError for more
+        than one axis, DTypeError for floats, ValueError for negative numbers.
+        """
+        if self.ndim != 1 or (weights is not None and weights.shape != self.shape):
+            other = "" if weights is None else f" and weights of {weights.shape}"
+            raise ShapeError(
+                f"bincount takes one axis, and weights of the same length, not {self.shape}{other}"
+            )
+        if not dtypes.is_int(self.dtype):
+            raise DTypeError(f"bincount counts ints, not {self.dtype}")
+        if min(minlength, size or 0) < 0:
+            raise ValueError(f"bincount cannot give {min(minlength, size or 0)} counts")
+        if size is None:
+            needs_value("bincount without size")
+            least, largest = (self.min().item(), self.max().item()) if self.shape[0] else (0, -1)
+            if least < 0:
+                raise ValueError(f"bincount counts numbers of 0 and more, and there is {least}")
+            size = max(largest + 1, minlength)
+        hits = self.unsqueeze(0).eq(self._index(size, self.device).unsqueeze(1))
+        if weights is None:
+            return hits.cast(dtypes.int32).sum(1)
+        weights = weights.cast(least_upper_float(weights.dtype))
+        return hits.where(weights, self._number(0, weights.dtype)).sum(1)
+
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """The distinct values in order; with `dim` the distinct slices along that axis.
+
+        return_inverse: also, for each element, which of them it is; return_counts: also how many
+        times each occurs; int32 both. No NaN is equal to another. They are sorted, whatever
+        `sorted` says. Realizes, for the result's size depends on values, so no gradient flows
+        through it.
+        """
+        needs_value("unique")
+        axis = None if dim is None else self._axis(dim)
+        values, inverse, counts = np.unique(
+            self.numpy(), return_inverse=True, return_counts=True,
+            axis=axis if self.ndim else None, equal_nan=False,
+        )  # fmt: skip
+        found = [type(self)(values, self.device, self.dtype)]
+        if return_inverse:
+            inverse = inverse.reshape(self.shape if axis is None else -1)
+            found.append(type(self)(inverse.astype(np.int32), self.device))
+        if return_counts:
+            found.append(type(self)(counts.astype(np.int32), self.device))
+        return tuple(found) if len(found) > 1 else found[0]

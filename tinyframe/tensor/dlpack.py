@@ -1,0 +1,90 @@
+"""Arrays exchanged with other libraries, without importing them.
+
+DLPack is a struct that libraries of Tensors agree on: an address, a shape, strides and a dtype, and
+a function to call when the memory is no longer needed. It travels between them in a PyCapsule.
+
+    Tensor(torch.ones(3))          the constructor takes what has __dlpack__, or __array__
+    torch.from_dlpack(t)           calls t.__dlpack__()
+
+Both directions copy. A later `assign` may write to the memory behind a Tensor, that memory is
+reused once the Tensor is gone, and we can't know what another library does to its own. So no memory
+ever has two owners.
+
+NumPy reads and writes capsules, but has no bfloat16. For the moment of crossing, such a capsule
+says that it holds uint16: `relabel` changes its two bytes of dtype.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from tinyframe.dtype import DType, dtypes
+
+CPU = (1, 0)  # DLPack's number for the host's memory, and which one
+# (code, bits) of dtypes; a code says whether it is an unsigned int (1), a float (2), … bfloat (4)
+UINT16, BFLOAT16 = (1, 16), (4, 16)
+
+
+class _Array(ctypes.Structure):
+    """The beginning of DLTensor, with which the struct in a capsule named "dltensor" begins."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+    ]
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
+def relabel(capsule: Any, old: tuple[int, int], new: tuple[int, int]) -> bool:
+    """Writes another dtype of the same size into a capsule; whether it had the old one."""
+    array = _Array.from_address(_pointer_of(capsule, b"dltensor"))
+    if (array.code, array.bits) != old:
+        return False
+    array.code, array.bits = new
+    return True
+
+
+def exported(array: np.ndarray, dtype: DType) -> Any:
+    """A capsule that keeps `array` alive; one of uint16 may stand for bfloat16."""
+    capsule = array.__dlpack__()
+    if dtype is dtypes.bfloat16:
+        relabel(capsule, UINT16, BFLOAT16)
+    return capsule
+
+
+class _Crossing:
+    """What `np.from_dlpack` asks for a capsule, without any of the newer arguments."""
+
+    def __init__(self, capsule: Any, device: Any):
+        self.capsule, self.device = capsule, device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self.device
+
+
+def imported(data: Any) -> tuple[np.ndarray, DType | None] | None:
+    """Another library's array as one of NumPy, and its dtype where that has no name in NumPy; None
+    for what is no array. Asks for DLPack, then for `__array__`, then for a buffer."""
+    if hasattr(data, "__dlpack__"):
+        capsule = data.__dlpack__()
+        is_bfloat16 = relabel(capsule, BFLOAT16, UINT16)
+        array = np.from_dlpack(_Crossing(capsule, data.__dlpack_device__()))
+        return array, dtypes.bfloat16 if is_bfloat16 else None
+    if hasattr(data, "__array__"):
+        return np.asarray(data), None
+    try:
+        return np.asarray(memoryview(data)), None
+    except TypeError:
+        return None
