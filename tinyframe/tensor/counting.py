@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from tinyframe.dtype import dtypes, least_upper_float
-from tinyframe.engine.jit import needs_value
+from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
