@@ -48,6 +48,25 @@ class Capture:
             self.theirs.add(buffer_of(base))
 
 
+class Constants:
+    """The storages, by number, that were constants when a call was captured. Kernels hold their
+    values as numbers, so that nobody can tell whether they were used: once one of them is assigned
+    to, the call has to be captured anew."""
+
+    _all: weakref.WeakSet[Constants] = weakref.WeakSet()
+
+    def __init__(self, numbers: set[int]) -> None:
+        self.numbers, self.have_changed = numbers, False
+        Constants._all.add(self)
+
+
+def constant_changes(number: int) -> None:
+    """Called before a storage that is a constant is assigned to."""
+    for constants in tuple(Constants._all):
+        if number in constants.numbers:
+            constants.have_changed = True
+
+
 _thread = threading.local()
 
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
+from tinyframe.engine.capture import Capture, Constants, JitError, capture_now, capturing
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
@@ -121,13 +121,13 @@ class Input:
 class State:
     """Memory of a Tensor that the function uses without being given it.
 
-    view: its graph when it was captured, the buffer made anonymous. bases: its BUFFER nodes before
+    view: how it lay there when it was captured. bases: its BUFFER nodes before
     and after that call. captured: the Buffer that the kernels were recorded with. is_written:
     whether they change it.
     """
 
     storage: weakref.ref[Storage]
-    view: UOp
+    view: tuple | UOp
     bases: tuple[UOp, UOp]
     captured: Buffer
     is_written: bool
@@ -138,7 +138,7 @@ class State:
     def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
         """uop: where the storage lies when a call begins."""
         ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
-        return State(ref, _anonymous(uop), (before, base), captured, is_written, seen, base)
+        return State(ref, _lies(uop), (before, base), captured, is_written, seen, base)
 
 
 @dataclass
@@ -156,6 +156,7 @@ class Captured:
     sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
+    constants: Constants = field(default_factory=lambda: Constants(set()))
     # what storages mean after a call, where that is memory which each replay makes anew
     after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
     result: Any = None  # the returned structure, with Returned in place of Tensors
@@ -242,7 +243,7 @@ class TinyJit(Generic[P, Result]):
 
                 result = self.fxn(*args, **kwargs)
                 compute(_storages(result))
-            elif self.captured is None:
+            elif self.captured is None or self.captured.constants.have_changed:
                 result = self._capture(args, kwargs)
             else:
                 result = self._replay(self.captured, args, kwargs)
@@ -286,7 +287,7 @@ class TinyJit(Generic[P, Result]):
             captured.inputs.append(Input(_signature(place, tensor.uop), base, buffer_of(base)))
         arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
         capture = Capture(Storage.now(), random=captured.random)
-        _note_owners(capture, arguments)
+        captured.constants = _note_owners(capture, arguments)
         capture.theirs.update(argument.captured for argument in captured.inputs)
         started = UOp.unique().arg
         with record_runs() as captured.runs, capturing(capture):
@@ -499,11 +500,11 @@ class TinyJit(Generic[P, Result]):
             return state.captured
         if state.seen() is not storage.uop:
             compute([storage])
-            if _anonymous(storage.uop) is not state.view:
+            if _lies(storage.uop) != state.view:
                 storage.uop = storage.uop.contiguous()
                 compute([storage])
             base = base_of(storage.uop)
-            if base.op is not Ops.BUFFER or _anonymous(storage.uop) is not state.view:
+            if base.op is not Ops.BUFFER or _lies(storage.uop) != state.view:
                 self._refuse(
                     f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in "
                     "memory in another way than when it was captured"
@@ -604,13 +605,16 @@ def _separate(storage: Storage) -> None:
         move_to_new_memory(storage)
 
 
-def _note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
-    """All that is there before the call, its arguments aside."""
+def _note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> Constants:
+    """All that is there before the call, its arguments aside; gives what is constant of that."""
     from tinyframe.tensor.base import live_tensors
 
-    for storage in dict.fromkeys(tensor._storage for tensor in live_tensors()):
+    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
+    for storage in storages:
         if storage not in arguments:
             capture.note_owner(storage)
+    constant = {s.born for s in storages if base_of(s.uop).op in (Ops.CONST, Ops.IOTA)}
+    return Constants(constant)
 
 
 def _born(capture: Capture) -> list[Storage]:
@@ -714,6 +718,11 @@ def _memory_as_it_lies(uop: UOp) -> tuple | None:
     """Whole memory in some shape: all that a kernel knows of it. None for any other view."""
     base = memory_state(uop)
     return (uop.shape, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
+
+
+def _lies(uop: UOp) -> tuple | UOp:
+    """How a value lies in memory: whole, or in what view."""
+    return _memory_as_it_lies(uop) or _anonymous(uop)
 
 
 def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.engine.capture import capture_now, needs_value
+from tinyframe.engine.capture import needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
@@ -382,6 +382,7 @@ class Tensor(
             raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
+        self._storage.settle()
         new = other._broadcast_to(self.shape).uop
         if new is self.uop:
             return self
@@ -401,11 +402,7 @@ class Tensor(
             )
         if any(op is Ops.DETACH for op, _ in path):
             value = value.detach()
-        before = self._storage.uop
-        if capture_now() is not None:  # what was to be computed before the call is no part of it
-            self._storage.settle()
         root, view = self._storage.uop, self.uop
-        value = value.substitute({before: root}) if root is not before else value
         state = memory_of(root)
         if shows_all(path):
             value = _backwards(view, root, value)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.engine.capture import capture_now
+from tinyframe.engine.capture import capture_now, constant_changes
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp
 
@@ -96,16 +96,21 @@ class Storage(Holder):
         capture = capture_now()
         if capture is not None and self.born < capture.started:
             capture.changed[self] = None
+        if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
+            constant_changes(self.born)
         self.former = [ref for ref in self.former if ref() is not None]
         self.former.append(weakref.ref(self.uop))
         self.uop = uop
 
     def settle(self) -> None:
-        """Computes what a call that is being captured found here, before the call changes it."""
-        from tinyframe.tensor.laziness import compute_outside
-
+        """Called before a change: where a call is being captured, what it found here and is not
+        computed yet is no part of it, and is computed now."""
         capture = capture_now()
-        if capture is not None and self not in capture.changed:
+        if capture is not None and self.born < capture.started and self not in capture.changed:
+            from tinyframe.tensor.laziness import compute_outside
+
+            if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
+                self.uop = self.uop.contiguous()  # a replay has to find it changed
             compute_outside([self], capture)
 
     def __del__(self) -> None:

@@ -127,7 +127,8 @@ class AxisType(enum.Enum):
     __hash__ = object.__hash__
 
 
-# Where the tensor level begins: these, and all that is made of them, know who uses them.
+# Where the tensor level begins: these, constants on a device, and all that is made of them, know
+# who uses them.
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
             Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
@@ -255,7 +256,7 @@ class UOp:
             node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
             table[key] = entry = _Entry(node, _forget)
             entry.key = key
-        is_tracked = op in _TRACKED
+        is_tracked = op in _TRACKED or (op is Ops.CONST and bool(src))
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
                 users.add(entry)
