@@ -327,7 +327,8 @@ class TinyJit(Generic[P, Result]):
         for argument, storage in zip(captured.inputs, arguments, strict=True):
             argument.is_written, argument.after = argument.captured in written, storage.uop
         left = [s for s in _born(capture) if s not in results and s not in capture.changed]
-        returned = [r.uop for r in _leaves(captured.result)]
+        new = [r for r in _leaves(captured.result) if r.argument is None and r.storage is None]
+        returned = [r.uop for r in new]
         moved = [storage.uop for storage in (*capture.changed, *arguments)]
 
         # Memory that the call made is made by each replay; what only lies in an attribute is
@@ -571,10 +572,10 @@ class TinyJit(Generic[P, Result]):
 def _copied(capture: Capture, arguments: Iterable[Storage], left: list[Storage]) -> list[Storage]:
     """Of what a call leaves, the values in memory that belonged to an argument or to a Tensor from
     outside, and that this has moved on from. They get memory of their own: a replay needs that."""
-    owners = [
-        storage for pairs in capture.owners.values() for ref, _ in pairs if (storage := ref())
-    ]
-    now = {base_of(storage.uop) for storage in (*owners, *arguments)}
+    now = {base_of(storage.uop) for storage in arguments}
+    for buffer, owners in capture.owners.items():
+        bases = [base_of(owner.uop) for ref, _ in owners if (owner := ref())]
+        now.update(b for b in bases if b.op is Ops.BUFFER and buffer_of(b) is buffer)
     copied = []
     for storage in dict.fromkeys([*left, *capture.changed]):
         base = base_of(storage.uop)

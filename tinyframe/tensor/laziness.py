@@ -163,7 +163,7 @@ class Placed:
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[{root, root.base} for root in self.roots])
         first: list[UOp] = []
-        needed: set[UOp] = set()
+        needed = {base for root in self.roots if (base := base_of(root)) in self.states}
         stack, seen = list(self.states), set(self.states)
         while stack:
             u = stack.pop()

@@ -110,7 +110,9 @@ class Storage(Holder):
             from tinyframe.tensor.laziness import compute_outside
 
             if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
-                self.uop = self.uop.contiguous()  # a replay has to find it changed
+                # A replay has to find it changed. What was captured before used it as a number.
+                constant_changes(self.born)
+                self.uop = self.uop.contiguous()
             compute_outside([self], capture)
 
     def __del__(self) -> None:
