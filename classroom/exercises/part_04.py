@@ -397,7 +397,7 @@ EXERCISES = (
         (
             "Which graph did `x` refer to when `first` was written down? And when `second` was? "
             "`assign` does not touch a graph that is there already.",
-            "`x * 10` is computed: it has a storage of its own. `x[1:]` is only movement: it shares "
+            "`x * 10` is computed, so it has a storage of its own. `x[1:]` is a slice and shares "
             "the storage of `x`. Which of them can see what `x` refers to in the end?",
         ),
         shown_by="the next cell",
