@@ -65,7 +65,7 @@ def kernels_of_four_lines() -> tuple[int, ...]:
 def column_upwards(answer: Any) -> str:
     """answer(x): the second column from bottom to top, without a kernel."""
     moves(answer, lambda x: x[::-1, 1], "x")
-    return "An offset and a negative stride: a view of the numbers where they are."
+    return "An offset and a negative stride: the same numbers, read where they are."
 
 
 EXERCISES = (

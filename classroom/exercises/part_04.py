@@ -69,15 +69,15 @@ def kernels_of_31_and_32_rows() -> tuple[int, ...]:
     return tuple(kernels(a / a.sum(axis=1, keepdim=True)) for a in rows)
 
 
-def plan_after_an_assign() -> list[float]:
-    a = Tensor([1.0, 2.0, 3.0]).realize()
-    later = a * 100
-    a.assign(a + 1).realize()
-    return later.tolist()
-
-
-def plan_reads_new_values() -> bool:
-    return plan_after_an_assign() == [200.0, 300.0, 400.0]
+def first_numbers_between_changes() -> tuple[int, ...]:
+    x = Tensor([1, 2, 3]).realize()
+    first = x * 10
+    x.assign(x + 1)
+    second = x * 10
+    tail = x[1:]
+    x.assign(x + 1)
+    x.realize()
+    return tuple(t.tolist()[0] for t in (first, second, tail))
 
 
 # ---- functions ----------------------------------------------------------------------------------
@@ -391,12 +391,14 @@ EXERCISES = (
     ),
     Exercise(
         "4.13",
-        "lazy-plan-after-assign",
-        "A plan that meets an assign",
-        predicts(plan_reads_new_values),
+        "lazy-old-values-and-views",
+        "What was written down between two changes",
+        predicts(first_numbers_between_changes),
         (
-            "When does `later` read the memory of `counter`?",
-            "A plan holds the name of a buffer, and no copy of what is in it.",
+            "Which graph did `x` refer to when `first` was written down? And when `second` was? "
+            "`assign` does not touch a graph that is there already.",
+            "`x * 10` is computed, so it has a storage of its own. `x[1:]` is a slice and shares "
+            "the storage of `x`. Which of them can see what `x` refers to in the end?",
         ),
         shown_by="the next cell",
     ),
