@@ -516,14 +516,14 @@ class Tensor(
                     "requires_grad=True, and all of it is kept"
                 )
         known = iter(readable([found[node] for node in nodes if node in found], self.uop))
-        result = []
+        result: list[Any] = []
         for target, node in zip(targets, nodes, strict=True):
             if node in found:
                 result.append(self._of(next(known), False))
             else:
                 zeros = self._of(target.zeros_like().uop, False) if materialize_grads else None
                 result.append(zeros)
-        return result  # type: ignore[return-value]
+        return result
 
     def _node_in(self, below: Container[UOp]) -> UOp | None:
         """What this Tensor is among these nodes: its value, or the last one that it had before it

@@ -175,7 +175,7 @@ def _targets_below(root: UOp) -> set[Storage]:
         u = stack.pop()
         found.update(h for h in holders_of(u) if isinstance(h, Storage) and h.asks)
         if (origin := origin_of(u)) is not None:
-            found.update(s for ref in origin.lost if (s := ref()) is not None)
+            found.update(lost for ref in origin.lost if (lost := ref()) is not None)
         for s in sources(u) if _flows(u) else ():
             if s not in seen:
                 seen.add(s)

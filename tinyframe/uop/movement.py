@@ -69,7 +69,7 @@ def in_new_memory(
         new = u if src == u.src else u.replace(src=src)
         if u in assigns:
             state = assigned_state(new)
-            memory = new_buffer(state.device, state.size, state.dtype)  # type: ignore[arg-type]
+            memory = new_buffer(state.device, state.size, state.dtype)
             if len(src) == 3 or memory_of(src[0]) is None:
                 memory = memory.assign(state.reshape((state.size,)))
             memory = memory.reshape(state.shape)
