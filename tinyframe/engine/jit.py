@@ -21,14 +21,42 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.capture import Capture, Constants, JitError, capture_now, capturing
+from tinyframe.engine.arguments import (
+    Frozen,
+    Given,
+    Usual,
+    bound_in,
+    is_tensor,
+    lies,
+    map_structure,
+    signature_of,
+    sizes_given,
+    storages_in,
+    taken_apart,
+    tensor_class,
+    walk,
+)
+from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
+from tinyframe.engine.captured import (
+    Captured,
+    Input,
+    Returned,
+    State,
+    born_in,
+    leaves,
+    left_behind,
+    note_memory,
+    note_owners,
+    returned_as,
+    separate,
+    shared_memory,
+)
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
@@ -37,160 +65,14 @@ from tinyframe.uop.show import sizes_text
 # What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
     from tinyframe.engine.realize import Run
-    from tinyframe.engine.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
     from tinyframe.tensor.base import TensorBase
-    from tinyframe.tensor.storage import Path, Storage
+    from tinyframe.tensor.storage import Storage
 
 __all__ = ["JitError", "TinyJit"]
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Signature:
-    """What an argument was when it was captured, and so what a later one has to be like."""
-
-    place: str  # such as `args[0]` or `batch['x']`
-    view: UOp  # the graph on its buffer, the buffer itself made anonymous
-
-    def __str__(self) -> str:
-        return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
-
-
-@dataclass(frozen=True)
-class Given:
-    """The arguments of a call, taken apart."""
-
-    layout: list[Any]  # how they are nested, and of what types they are
-    tensors: list[TensorBase]
-    values: list[Any]  # all others but Variables
-
-
-@dataclass(frozen=True)
-class Usual:
-    """The usual call, told from others at a glance: Tensors that lie in memory as they are, and no
-    Variables. Whatever differs from it is looked at closely."""
-
-    layout: list[Any]
-    memories: list[tuple | None]
-    captured: list[Buffer]
-    seen: list[weakref.ref[UOp]]  # the last call's graphs: what is given again is known already
-
-    @staticmethod
-    def of(given: Given) -> Usual | None:
-        graphs = [tensor.uop for tensor in given.tensors]
-        memories = [_memory_as_it_lies(uop) for uop in graphs]
-        if None in memories or UOp in given.layout or any(uop.unknowns for uop in graphs):
-            return None
-        captured = [buffer_of(uop.base) for uop in graphs]
-        return Usual(given.layout, memories, captured, [weakref.ref(uop) for uop in graphs])
-
-    def replaced(self, given: Given) -> dict[Buffer, Buffer] | None:
-        """What takes the place of the captured buffers; None where this call needs a closer
-        look."""
-        if given.layout != self.layout:
-            return None
-        replaced = {}
-        for n, tensor in enumerate(given.tensors):
-            uop = tensor.uop
-            if self.seen[n]() is not uop:
-                if _memory_as_it_lies(uop) != self.memories[n]:
-                    return None
-                self.seen[n] = weakref.ref(uop)
-            replaced[self.captured[n]] = buffer_of(memory_state(uop))
-        return replaced if len(set(replaced.values())) == len(given.tensors) else None
-
-
-@dataclass
-class Input:
-    """An argument: its BUFFER and memory when it was captured, and where it lay after the call.
-
-    is_written: whether the kernels change that memory.
-    """
-
-    signature: Signature
-    base: UOp
-    captured: Buffer
-    is_written: bool = False
-    after: UOp | None = None
-
-
-@dataclass
-class State:
-    """Memory of a Tensor that the function uses without being given it.
-
-    view: how it lay there when it was captured. bases: its BUFFER nodes before
-    and after that call. captured: the Buffer that the kernels were recorded with. is_written:
-    whether they change it.
-    """
-
-    storage: weakref.ref[Storage]
-    view: tuple | UOp
-    bases: tuple[UOp, UOp]
-    captured: Buffer
-    is_written: bool
-    seen: weakref.ref[UOp]  # the graph of the last call, and its BUFFER
-    memory: UOp
-
-    @staticmethod
-    def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
-        """uop: where the storage lies when a call begins."""
-        ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
-        return State(ref, _lies(uop), (before, base), captured, is_written, seen, base)
-
-
-@dataclass
-class Captured:
-    """A recorded call: what it launched, and how arguments and results are connected to that."""
-
-    runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
-    # the same with as many runs together as can be, from the first replay on
-    replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    inputs: list[Input] = field(default_factory=list)
-    usual: Usual | None = None
-    values: list[Any] = field(default_factory=list)  # the arguments that have to be the same
-    training: bool = False
-    variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
-    sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
-    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    constants: Constants = field(default_factory=lambda: Constants(set()))
-    # what storages mean after a call, where that is memory which each replay makes anew
-    after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
-    result: Any = None  # the returned structure, with Returned in place of Tensors
-    # buffers that each replay makes anew for its results
-    made: list[tuple[UOp, Buffer]] = field(default_factory=list)
-
-    @property
-    def items(self) -> list[ScheduleItem]:
-        """Everything that is launched, in order."""
-        return [item for items, _ in self.runs for item in items]
-
-    @property
-    def kernels(self) -> list[UOp]:
-        """The loop nests among it."""
-        return [item.ast for item in self.items if item.ast.op is Ops.SINK]
-
-    def __repr__(self) -> str:
-        return f"<Captured: {len(self.kernels)} kernels, {len(self.inputs)} inputs>"
-
-
-@dataclass(frozen=True, eq=False)
-class Returned:
-    """A Tensor in a result: what a path leads to from the storage of an argument, from one that
-    was there before, or from a new one.
-
-    uop: what the storage means. new: a number that Tensors of one new storage have in common.
-    """
-
-    uop: UOp
-    path: Path
-    requires_grad: bool | None
-    argument: int | None = None
-    storage: Storage | None = None
-    new: int = 0
 
 
 class TinyJit(Generic[P, Result]):
@@ -242,7 +124,7 @@ class TinyJit(Generic[P, Result]):
                 from tinyframe.tensor.laziness import compute
 
                 result = self.fxn(*args, **kwargs)
-                compute(_storages(result))
+                compute(storages_in(result))
             elif self.captured is None or self.captured.constants.have_changed:
                 result = self._capture(args, kwargs)
             else:
@@ -270,122 +152,65 @@ class TinyJit(Generic[P, Result]):
         from tinyframe.tensor.storage import Storage
 
         captured = Captured()
-        given = _taken_apart(args, kwargs)
+        given = taken_apart(args, kwargs)
         tensors = self._tensors(args, kwargs)
-        captured.variables = set(_bound_in(args, kwargs))
-        captured.sizes = _sizes(args, kwargs)
+        captured.variables = set(bound_in(args, kwargs))
+        captured.sizes = sizes_given(args, kwargs)
         captured.usual = Usual.of(given)
-        captured.values, captured.training = self._frozen(args, kwargs), _tensor_class().training
+        captured.values, captured.training = self._frozen(args, kwargs), tensor_class().training
         for place, tensor in tensors:
-            _separate(tensor._storage)
+            separate(tensor._storage)
             base = base_of(tensor.uop)
             if twin := next((i.signature.place for i in captured.inputs if i.base is base), None):
                 raise JitError(
                     f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
                     "tell which of them a kernel means. Pass it once, or a clone()"
                 )
-            captured.inputs.append(Input(_signature(place, tensor.uop), base, buffer_of(base)))
+            captured.inputs.append(Input(signature_of(place, tensor.uop), base, buffer_of(base)))
         arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
         capture = Capture(Storage.now(), random=captured.random)
-        captured.constants = _note_owners(capture, arguments)
+        captured.constants = note_owners(capture, arguments)
         capture.theirs.update(argument.captured for argument in captured.inputs)
         started = UOp.unique().arg
         with record_runs() as captured.runs, capturing(capture):
             result = self.fxn(*args, **kwargs)
             # what was assigned but not realized (running statistics, say) belongs to the call
-            compute([*_storages(result), *capture.changed, *_born(capture)])
-            compute(_copied(capture, arguments, _storages(result)))
-        captured.result = _map(result, lambda t: _returned(t, arguments, capture.started))
-        if not captured.items and not _leaves(captured.result):
+            compute([*storages_in(result), *capture.changed, *born_in(capture)])
+            compute(left_behind(capture, arguments, storages_in(result)))
+        captured.result = map_structure(
+            result, lambda t: returned_as(t, arguments, capture.started)
+        )
+        if not captured.items and not leaves(captured.result):
             raise JitError(
                 f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
                 "something from the Tensors that it is given"
             )
-        if (twins := _shared(capture, captured)) is not None:
+        if (twins := shared_memory(capture, captured)) is not None:
             # kernels cannot tell two Tensors in one memory from each other: apart, then again
             for storage in twins[1:]:
-                _separate(storage)
+                separate(storage)
             return result
-        self._note_memory(captured, capture, started, arguments, set(_storages(result)))
+        note_memory(self._name(), captured, capture, started, arguments, set(storages_in(result)))
         self.captured = captured
         return result
-
-    def _note_memory(
-        self,
-        captured: Captured,
-        capture: Capture,
-        started: int,
-        arguments: Iterable[Storage],
-        results: set[Storage],
-    ) -> None:
-        """What of the memory that kernels use is a result, and what belongs to a Tensor.
-
-        arguments, results: the storages of what the call was given, and of what it returned.
-        """
-        used = {buffer for item in captured.items for buffer in item.bufs}
-        written = {item.bufs[n] for item in captured.items for n in _written(item)}
-        for argument, storage in zip(captured.inputs, arguments, strict=True):
-            argument.is_written, argument.after = argument.captured in written, storage.uop
-        left = [s for s in _born(capture) if s not in results and s not in capture.changed]
-        new = [r for r in _leaves(captured.result) if r.argument is None and r.storage is None]
-        returned = [r.uop for r in new]
-        moved = [storage.uop for storage in (*capture.changed, *arguments)]
-
-        # Memory that the call made is made by each replay; what only lies in an attribute is
-        # written to again.
-        made: dict[UOp, Buffer] = {}
-        for base in map(base_of, returned + moved):
-            is_new = base.op is Ops.BUFFER and base.src[0].arg >= started
-            if is_new and (buffer := buffer_of(base)) in written - capture.theirs:
-                made[base] = buffer
-        captured.made = list(made.items())
-
-        def lies_in_its_own(storage: Storage, base: UOp) -> bool:
-            if base.op is not Ops.BUFFER or base in made:
-                return False
-            owners = capture.owners.get(buffer_of(base), ())
-            is_new = storage in left and buffer_of(base) in written
-            return is_new or any(ref() is storage for ref, _ in owners)
-
-        for storage in [*capture.changed, *left]:
-            if storage not in arguments and not lies_in_its_own(storage, base_of(storage.uop)):
-                captured.after.append((weakref.ref(storage), storage.uop))
-
-        mentioned = [*returned, *moved, *[storage.uop for storage in left]]
-        bases = [base for base in map(base_of, mentioned) if base.op is Ops.BUFFER]
-        for buffer in dict.fromkeys([*used, *map(buffer_of, bases)]):
-            for ref, uop in capture.owners.get(buffer, ()):
-                if (owner := ref()) is None:
-                    raise JitError(
-                        f"{self._name()} puts another Tensor in the place of one that it uses, of "
-                        f"{buffer.size} elements of {buffer.dtype}: a replay runs no Python, and "
-                        "could not do that. Write into the Tensor instead, with assign()"
-                    )
-                stays = lies_in_its_own(owner, base_of(owner.uop))
-                is_written = stays and buffer in written
-                now = owner.uop if stays else uop  # where it lies when a call begins
-                captured.states.append(State.of(owner, now, base_of(uop), buffer, is_written))
-        for storage in left:
-            if lies_in_its_own(storage, base := base_of(storage.uop)):
-                captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
 
     def _frozen(self, args: Any, kwargs: Any) -> list[Any]:
         """The arguments that are no Tensors; JitError for those whose contents may change."""
         frozen = []
-        for place, value in _walk(args, kwargs):
-            if _is_tensor(value) or isinstance(value, UOp):
+        for place, value in walk(args, kwargs):
+            if is_tensor(value) or isinstance(value, UOp):
                 continue
             if isinstance(value, (np.ndarray, bytearray)):
                 raise JitError(
                     f"{self._name()}: {place} is a {type(value).__name__}, which would be frozen "
                     "at what it holds in this call; pass a Tensor"
                 )
-            frozen.append(_Frozen.of(place, value))
+            frozen.append(Frozen.of(place, value))
         return frozen
 
     def _tensors(self, args: Any, kwargs: Any) -> list[tuple[str, TensorBase]]:
         """The Tensors among the arguments, in memory, by place."""
-        tensors = [(place, value) for place, value in _walk(args, kwargs) if _is_tensor(value)]
+        tensors = [(place, value) for place, value in walk(args, kwargs) if is_tensor(value)]
         for place, tensor in tensors:
             tensor.realize()
             if base_of(tensor.uop).op is not Ops.BUFFER:
@@ -401,7 +226,7 @@ class TinyJit(Generic[P, Result]):
         from tinyframe.engine.realize import running
         from tinyframe.tensor.laziness import make_alone
 
-        given = _taken_apart(args, kwargs)
+        given = taken_apart(args, kwargs)
         self._check_values(captured, given.values)
         with running:
             bound: dict[UOp, UOp] = {}
@@ -444,15 +269,13 @@ class TinyJit(Generic[P, Result]):
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
                     storage.uop = uop.substitute(now)
-        return _map(captured.result, self._maker(given, now, bound), Returned)
+        return map_structure(captured.result, self._maker(given, now, bound), Returned)
 
     def _maker(
         self, given: Given, now: dict[UOp, UOp], bound: dict[UOp, UOp]
     ) -> Callable[[Returned], TensorBase]:
         """What makes the Tensors of a result; now: the nodes that memory has in this call."""
         from tinyframe.tensor.storage import Storage
-
-        tensor_class = _tensor_class()
 
         made: dict[int, Storage] = {}
 
@@ -473,7 +296,7 @@ class TinyJit(Generic[P, Result]):
                     asks = returned.requires_grad is not False
                     made[returned.new] = Storage(meaning(returned.uop), asks)
                 storage = made[returned.new]
-            return tensor_class._seeing(storage, returned.path, returned.requires_grad)
+            return tensor_class()._seeing(storage, returned.path, returned.requires_grad)
 
         return result
 
@@ -486,7 +309,7 @@ class TinyJit(Generic[P, Result]):
                         f"{was.place} was captured as {was.text()}, and is {value!r} now; what is "
                         "no Tensor is frozen at what it was. Pass a Tensor, or a bound Variable"
                     )
-        if _tensor_class().training is not captured.training:
+        if tensor_class().training is not captured.training:
             self._refuse(
                 f"it was captured with Tensor.training {captured.training}, and is called with "
                 f"{not captured.training}"
@@ -501,11 +324,11 @@ class TinyJit(Generic[P, Result]):
             return state.captured
         if state.seen() is not storage.uop:
             compute([storage])
-            if _lies(storage.uop) != state.view:
+            if lies(storage.uop) != state.view:
                 storage.uop = storage.uop.contiguous()
                 compute([storage])
             base = base_of(storage.uop)
-            if base.op is not Ops.BUFFER or _lies(storage.uop) != state.view:
+            if base.op is not Ops.BUFFER or lies(storage.uop) != state.view:
                 self._refuse(
                     f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in "
                     "memory in another way than when it was captured"
@@ -534,7 +357,7 @@ class TinyJit(Generic[P, Result]):
         replaced: dict[Buffer, Buffer] = {}
         for (place, tensor), argument in zip(tensors, captured.inputs, strict=True):
             signature = argument.signature
-            if (now := _signature(place, tensor.uop)) != signature:
+            if (now := signature_of(place, tensor.uop)) != signature:
                 difference = (
                     f"{signature}, not {now}"
                     if str(now) != str(signature)
@@ -545,14 +368,14 @@ class TinyJit(Generic[P, Result]):
             if buffer in replaced.values():
                 self._refuse(f"{place} is the same Tensor as another argument")
             replaced[argument.captured] = buffer
-        bound = _bound_in(args, kwargs)
-        if _sizes(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
+        bound = bound_in(args, kwargs)
+        if sizes_given(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
             self._refuse(
                 f"it was captured with the Variables {_names(captured.variables)}, and is called "
                 f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
                 "same"
             )
-        if len(given := _taken_apart(args, kwargs).values) != len(captured.values):
+        if len(given := taken_apart(args, kwargs).values) != len(captured.values):
             self._refuse(
                 f"it was captured with {len(captured.values)} arguments that are no Tensors, and "
                 f"is called with {len(given)}"
@@ -566,183 +389,6 @@ class TinyJit(Generic[P, Result]):
         )
 
 
-# ---- what belongs to whom ------------------------------------------------------------------------
-
-
-def _copied(capture: Capture, arguments: Iterable[Storage], left: list[Storage]) -> list[Storage]:
-    """Of what a call leaves, the values in memory that belonged to an argument or to a Tensor from
-    outside, and that this has moved on from. They get memory of their own: a replay needs that."""
-    now = {base_of(storage.uop) for storage in arguments}
-    for buffer, owners in capture.owners.items():
-        bases = [base_of(owner.uop) for ref, _ in owners if (owner := ref())]
-        now.update(b for b in bases if b.op is Ops.BUFFER and buffer_of(b) is buffer)
-    copied = []
-    for storage in dict.fromkeys([*left, *capture.changed]):
-        base = base_of(storage.uop)
-        if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
-            storage.uop = storage.uop.contiguous()
-            copied.append(storage)
-    return copied
-
-
-def _shared(capture: Capture, captured: Captured) -> list[Storage] | None:
-    """Several storages that lie in one memory, which the call uses."""
-    bases = [base_of(returned.uop) for returned in _leaves(captured.result)]
-    bases += [base_of(storage.uop) for storage in capture.changed]
-    used = [buffer for item in captured.items for buffer in item.bufs]
-    used += [buffer_of(base) for base in bases if base.op is Ops.BUFFER]
-    for buffer in dict.fromkeys(used):
-        owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
-        if len(owners) > 1:
-            return owners
-    return None
-
-
-def _separate(storage: Storage) -> None:
-    """Gives a storage memory that no other means too."""
-    from tinyframe.tensor.laziness import is_shared, move_to_new_memory
-
-    if is_shared(storage):
-        move_to_new_memory(storage)
-
-
-def _note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> Constants:
-    """All that is there before the call, its arguments aside; gives what is constant of that."""
-    from tinyframe.tensor.base import live_tensors
-
-    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
-    for storage in storages:
-        if storage not in arguments:
-            capture.note_owner(storage)
-    constant = {s.born for s in storages if base_of(s.uop).op in (Ops.CONST, Ops.IOTA)}
-    return Constants(constant)
-
-
-def _born(capture: Capture) -> list[Storage]:
-    """What the call made that is still there: its result, and what it left in attributes."""
-    from tinyframe.tensor.base import live_tensors
-
-    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
-    return [storage for storage in storages if storage.born >= capture.started]
-
-
-def _written(item: ScheduleItem) -> list[int]:
-    """Which of its buffers an item writes to."""
-    if item.ast.op is Ops.COPY:
-        return [0]
-    return [s.src[0].src[0].arg for s in item.ast.src]
-
-
-def _returned(tensor: TensorBase, arguments: Mapping[Storage, int], started: int) -> Returned:
-    storage = tensor._storage
-    same = storage.uop, tensor._path, tensor._requires_grad
-    if storage in arguments:
-        return Returned(*same, argument=arguments[storage])
-    if storage.born < started:
-        return Returned(*same, storage=storage)
-    return Returned(*same, new=storage.born)
-
-
-# ---- arguments and results -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Frozen:
-    """An argument that is no Tensor: a value, or an object that has to be the same one."""
-
-    place: str
-    value: Any
-    is_object: bool
-
-    @staticmethod
-    def of(place: str, value: Any) -> _Frozen:
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
-            return _Frozen(place, value, False)
-        try:
-            return _Frozen(place, weakref.ref(value), True)
-        except TypeError:
-            return _Frozen(place, lambda: value, True)
-
-    def is_same(self, value: Any) -> bool:
-        if self.is_object:
-            return self.value() is value
-        if type(value) is not type(self.value):
-            return False
-        return value == self.value or (value != value and self.value != self.value)
-
-    def text(self) -> str:
-        return "another object" if self.is_object else repr(self.value)
-
-
-def _walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Everything in the arguments that is no container, with a name for its place."""
-    pending = [(f"args[{n}]", value) for n, value in enumerate(args)] + sorted(kwargs.items())
-    while pending:
-        place, value = pending.pop(0)
-        if isinstance(value, (list, tuple)):
-            pending[:0] = [(f"{place}[{n}]", x) for n, x in enumerate(value)]
-        elif isinstance(value, dict):
-            pending[:0] = [(f"{place}[{key!r}]", x) for key, x in value.items()]
-        else:
-            yield place, value
-
-
-def _taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
-    tensor_class = _tensor_class()
-    if not kwargs and all(isinstance(value, tensor_class) for value in args):
-        return Given([type(value) for value in args], list(args), [])
-    layout: list[Any] = [tuple(sorted(kwargs))]
-    tensors: list[TensorBase] = []
-    values: list[Any] = []
-
-    def add(given: Iterable[Any]) -> None:
-        for value in given:
-            kind = type(value)
-            layout.append(kind)
-            if _is_tensor(value):
-                tensors.append(value)
-            elif isinstance(value, dict):
-                layout.append(tuple(value))
-                add(value.values())
-            elif isinstance(value, (list, tuple)):
-                layout.append(len(value))
-                add(value)
-            elif not isinstance(value, UOp):
-                values.append(value)
-
-    add(args)
-    add(value for _, value in sorted(kwargs.items()))
-    return Given(layout, tensors, values)
-
-
-def _memory_as_it_lies(uop: UOp) -> tuple | None:
-    """Whole memory in some shape: all that a kernel knows of it. None for any other view."""
-    base = memory_state(uop)
-    return (uop.shape, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
-
-
-def _lies(uop: UOp) -> tuple | UOp:
-    """How a value lies in memory: whole, or in what view."""
-    return _memory_as_it_lies(uop) or _anonymous(uop)
-
-
-def _map(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:
-    """The same structure of lists, tuples and dicts with every Tensor (or `leaf`) changed."""
-    if structure is None:
-        return None
-    if isinstance(structure, leaf) if leaf is not None else _is_tensor(structure):
-        return change(structure)
-    if isinstance(structure, (list, tuple)):
-        parts = [_map(x, change, leaf) for x in structure]
-        return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
-    if isinstance(structure, dict):
-        return {key: _map(x, change, leaf) for key, x in structure.items()}
-    raise JitError(
-        f"a captured function can return Tensors, and lists, tuples and dicts of them, but not "
-        f"{type(structure).__name__}: that would stay the same in every replay"
-    )
-
-
 def _joined(runs: Iterable[Run]) -> Iterator[Run]:
     """Runs that follow each other as one, up to where a Variable changes its value."""
     items: list[ScheduleItem] = []
@@ -753,64 +399,6 @@ def _joined(runs: Iterable[Run]) -> Iterator[Run]:
             items, var_vals = [], {}
         items, var_vals = items + more, var_vals | values
     yield items, var_vals
-
-
-def _leaves(structure: Any) -> list[Returned]:
-    found: list[Returned] = []
-    _map(structure, found.append, Returned)
-    return found
-
-
-def _storages(result: Any) -> list[Storage]:
-    """Those of all Tensors in a result."""
-    if isinstance(result, (list, tuple)):
-        return [storage for part in result for storage in _storages(part)]
-    if isinstance(result, dict):
-        return _storages(list(result.values()))
-    return [result._storage] if _is_tensor(result) else []
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, _tensor_class())
-
-
-@functools.cache
-def _tensor_class() -> type[TensorBase]:
-    from tinyframe.tensor.core import Tensor
-
-    return Tensor
-
-
-def _bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
-    """The BIND of each Variable that the arguments depend on, the shapes of Tensors included."""
-    from tinyframe.schedule import bindings
-
-    given = [value.uop if _is_tensor(value) else value for _, value in _walk(args, kwargs)]
-    return bindings([value for value in given if isinstance(value, UOp)])
-
-
-def _sizes(args: tuple, kwargs: Mapping[str, Any]) -> list[Signature]:
-    """The arguments that are Variables, or computed from them."""
-    given = _walk(args, kwargs)
-    return [Signature(place, _unbound(value)) for place, value in given if isinstance(value, UOp)]
-
-
-def _unbound(uop: UOp) -> UOp:
-    return uop.substitute({u: u.src[0] for u in uop.unknowns if u.op is Ops.BIND})
-
-
-def _anonymous(uop: UOp) -> UOp:
-    """The graph on a buffer, without saying which buffer, or what Variables are bound to."""
-    base = base_of(uop)
-    if base.op is not Ops.BUFFER:
-        return uop
-    return _unbound(
-        uop.substitute({base: base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))})
-    )
-
-
-def _signature(place: str, uop: UOp) -> Signature:
-    return Signature(place, _anonymous(uop))
 
 
 def _names(variables: Iterable[UOp]) -> str:

@@ -1,0 +1,258 @@
+"""A captured call: what it launched, and whose memory that is.
+
+A kernel only knows Buffers. A replay has to know of each whether it is an argument's (then it takes
+that of the argument of today), belongs to a Tensor that the function uses (then it is found where
+that lies now, and what the call changes is changed there), or was made by the call (then each
+replay makes it anew). `note_memory` finds that out when the captured call has returned.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tinyframe.device import Buffer, buffer_of
+from tinyframe.engine.arguments import Frozen, Signature, Usual, lies, map_structure
+from tinyframe.engine.capture import Capture, Constants, JitError
+from tinyframe.uop.movement import base_of
+from tinyframe.uop.node import Ops, UOp
+
+if TYPE_CHECKING:
+    from tinyframe.engine.replay import Replay
+    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.tensor.base import TensorBase
+    from tinyframe.tensor.storage import Path, Storage
+
+
+@dataclass
+class Input:
+    """An argument: its BUFFER and memory when it was captured, and where it lay after the call.
+
+    is_written: whether the kernels change that memory.
+    """
+
+    signature: Signature
+    base: UOp
+    captured: Buffer
+    is_written: bool = False
+    after: UOp | None = None
+
+
+@dataclass
+class State:
+    """Memory of a Tensor that the function uses without being given it.
+
+    view: how it lay there when it was captured. bases: its BUFFER nodes before
+    and after that call. captured: the Buffer that the kernels were recorded with. is_written:
+    whether they change it.
+    """
+
+    storage: weakref.ref[Storage]
+    view: tuple | UOp
+    bases: tuple[UOp, UOp]
+    captured: Buffer
+    is_written: bool
+    seen: weakref.ref[UOp]  # the graph of the last call, and its BUFFER
+    memory: UOp
+
+    @staticmethod
+    def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
+        """uop: where the storage lies when a call begins."""
+        ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
+        return State(ref, lies(uop), (before, base), captured, is_written, seen, base)
+
+
+@dataclass
+class Captured:
+    """A recorded call: what it launched, and how arguments and results are connected to that."""
+
+    runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
+    # the same with as many runs together as can be, from the first replay on
+    replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
+    usual: Usual | None = None
+    values: list[Frozen] = field(default_factory=list)  # the arguments that have to be the same
+    training: bool = False
+    variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
+    sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
+    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    constants: Constants = field(default_factory=lambda: Constants(set()))
+    # what storages mean after a call, where that is memory which each replay makes anew
+    after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
+    result: Any = None  # the returned structure, with Returned in place of Tensors
+    # buffers that each replay makes anew for its results
+    made: list[tuple[UOp, Buffer]] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[ScheduleItem]:
+        """Everything that is launched, in order."""
+        return [item for items, _ in self.runs for item in items]
+
+    @property
+    def kernels(self) -> list[UOp]:
+        """The loop nests among it."""
+        return [item.ast for item in self.items if item.ast.op is Ops.SINK]
+
+    def __repr__(self) -> str:
+        return f"<Captured: {len(self.kernels)} kernels, {len(self.inputs)} inputs>"
+
+
+@dataclass(frozen=True, eq=False)
+class Returned:
+    """A Tensor in a result: what a path leads to from the storage of an argument, from one that
+    was there before, or from a new one.
+
+    uop: what the storage means. new: a number that Tensors of one new storage have in common.
+    """
+
+    uop: UOp
+    path: Path
+    requires_grad: bool | None
+    argument: int | None = None
+    storage: Storage | None = None
+    new: int = 0
+
+
+def leaves(structure: Any) -> list[Returned]:
+    found: list[Returned] = []
+    map_structure(structure, found.append, Returned)
+    return found
+
+
+def returned_as(tensor: TensorBase, arguments: Mapping[Storage, int], started: int) -> Returned:
+    storage = tensor._storage
+    same = storage.uop, tensor._path, tensor._requires_grad
+    if storage in arguments:
+        return Returned(*same, argument=arguments[storage])
+    if storage.born < started:
+        return Returned(*same, storage=storage)
+    return Returned(*same, new=storage.born)
+
+
+def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> Constants:
+    """All that is there before the call, its arguments aside; gives what is constant of that."""
+    from tinyframe.tensor.base import live_tensors
+
+    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
+    for storage in storages:
+        if storage not in arguments:
+            capture.note_owner(storage)
+    constant = {s.born for s in storages if base_of(s.uop).op in (Ops.CONST, Ops.IOTA)}
+    return Constants(constant)
+
+
+def born_in(capture: Capture) -> list[Storage]:
+    """What the call made that is still there: its result, and what it left in attributes."""
+    from tinyframe.tensor.base import live_tensors
+
+    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
+    return [storage for storage in storages if storage.born >= capture.started]
+
+
+def written_by(item: ScheduleItem) -> list[int]:
+    """Which of its buffers an item writes to."""
+    if item.ast.op is Ops.COPY:
+        return [0]
+    return [s.src[0].src[0].arg for s in item.ast.src]
+
+
+def left_behind(
+    capture: Capture, arguments: Iterable[Storage], left: list[Storage]
+) -> list[Storage]:
+    """Of what a call leaves, the values in memory that belonged to an argument or to a Tensor from
+    outside, and that this has moved on from. They get memory of their own: a replay needs that."""
+    now = {base_of(storage.uop) for storage in arguments}
+    for buffer, owners in capture.owners.items():
+        bases = [base_of(owner.uop) for ref, _ in owners if (owner := ref())]
+        now.update(b for b in bases if b.op is Ops.BUFFER and buffer_of(b) is buffer)
+    copied = []
+    for storage in dict.fromkeys([*left, *capture.changed]):
+        base = base_of(storage.uop)
+        if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
+            storage.uop = storage.uop.contiguous()
+            copied.append(storage)
+    return copied
+
+
+def shared_memory(capture: Capture, captured: Captured) -> list[Storage] | None:
+    """Several storages that lie in one memory, which the call uses."""
+    bases = [base_of(returned.uop) for returned in leaves(captured.result)]
+    bases += [base_of(storage.uop) for storage in capture.changed]
+    used = [buffer for item in captured.items for buffer in item.bufs]
+    used += [buffer_of(base) for base in bases if base.op is Ops.BUFFER]
+    for buffer in dict.fromkeys(used):
+        owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
+        if len(owners) > 1:
+            return owners
+    return None
+
+
+def separate(storage: Storage) -> None:
+    """Gives a storage memory that no other means too."""
+    from tinyframe.tensor.laziness import is_shared, move_to_new_memory
+
+    if is_shared(storage):
+        move_to_new_memory(storage)
+
+
+def note_memory(
+    name: str,
+    captured: Captured,
+    capture: Capture,
+    started: int,
+    arguments: Iterable[Storage],
+    results: set[Storage],
+) -> None:
+    """What of the memory that kernels use is a result, and what belongs to a Tensor.
+
+    arguments, results: the storages of what the call was given, and of what it returned.
+    """
+    used = {buffer for item in captured.items for buffer in item.bufs}
+    written = {item.bufs[n] for item in captured.items for n in written_by(item)}
+    for argument, storage in zip(captured.inputs, arguments, strict=True):
+        argument.is_written, argument.after = argument.captured in written, storage.uop
+    left = [s for s in born_in(capture) if s not in results and s not in capture.changed]
+    new = [r for r in leaves(captured.result) if r.argument is None and r.storage is None]
+    returned = [r.uop for r in new]
+    moved = [storage.uop for storage in (*capture.changed, *arguments)]
+
+    # Memory that the call made is made by each replay; what only lies in an attribute is
+    # written to again.
+    made: dict[UOp, Buffer] = {}
+    for base in map(base_of, returned + moved):
+        is_new = base.op is Ops.BUFFER and base.src[0].arg >= started
+        if is_new and (buffer := buffer_of(base)) in written - capture.theirs:
+            made[base] = buffer
+    captured.made = list(made.items())
+
+    def lies_in_its_own(storage: Storage, base: UOp) -> bool:
+        if base.op is not Ops.BUFFER or base in made:
+            return False
+        owners = capture.owners.get(buffer_of(base), ())
+        is_new = storage in left and buffer_of(base) in written
+        return is_new or any(ref() is storage for ref, _ in owners)
+
+    for storage in [*capture.changed, *left]:
+        if storage not in arguments and not lies_in_its_own(storage, base_of(storage.uop)):
+            captured.after.append((weakref.ref(storage), storage.uop))
+
+    mentioned = [*returned, *moved, *[storage.uop for storage in left]]
+    bases = [base for base in map(base_of, mentioned) if base.op is Ops.BUFFER]
+    for buffer in dict.fromkeys([*used, *map(buffer_of, bases)]):
+        for ref, uop in capture.owners.get(buffer, ()):
+            if (owner := ref()) is None:
+                raise JitError(
+                    f"{name} puts another Tensor in the place of one that it uses, of "
+                    f"{buffer.size} elements of {buffer.dtype}: a replay runs no Python, and "
+                    "could not do that. Write into the Tensor instead, with assign()"
+                )
+            stays = lies_in_its_own(owner, base_of(owner.uop))
+            is_written = stays and buffer in written
+            now = owner.uop if stays else uop  # where it lies when a call begins
+            captured.states.append(State.of(owner, now, base_of(uop), buffer, is_written))
+    for storage in left:
+        if lies_in_its_own(storage, base := base_of(storage.uop)):
+            captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
