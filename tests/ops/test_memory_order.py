@@ -367,3 +367,43 @@ def test_old_memory_goes_when_nobody_needs_it():
     del a, twin
     gc.collect()
     assert memory() is None
+
+
+def test_a_change_that_fails_half_way_is_not_made_twice(monkeypatch):
+    from tinyframe.engine import realize
+
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0]).realize()
+    x.assign(x + 1)
+    y.assign(y * x.sum())
+    run, count = realize._run_kernel, []
+
+    def fails_at_the_second(*args):
+        count.append(args)
+        if len(count) == 2:
+            raise KeyboardInterrupt
+        return run(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(realize, "_run_kernel", fails_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            Tensor.realize(x, y)
+    with pytest.raises(OverwrittenError):
+        x.tolist()  # not [3, 4], which it would be if the change were made again
+    x.replace(Tensor([7.0, 8.0]))
+    assert x.tolist() == [7, 8]
+
+
+def test_a_change_that_never_began_can_be_made_later(monkeypatch):
+    from tinyframe.engine import realize
+
+    x = Tensor([1.0, 2.0]).realize()
+    x.assign(x + 1)
+
+    def fails(*args):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(realize, "compile_all", fails)
+        with pytest.raises(MemoryError):
+            x.realize()
+    assert x.tolist() == [2, 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
 import weakref
 
 import numpy as np
@@ -312,3 +313,56 @@ def test_an_index_is_valid_where_a_condition_holds():
 def test_a_name_that_no_variable_can_have_is_refused(name):
     with pytest.raises(ValueError, match="cannot name a Variable"):
         UOp.variable(name, 0, 1)
+
+
+def test_tags_of_different_types_are_different():
+    x = UOp.variable("x", 0, 9)
+    tagged = [x.rtag(tag) for tag in (1, 1.0, True, (1,), (True,), "1", None)]
+    assert len(set(tagged)) == len(tagged)
+    assert x.rtag(float("nan")) is x.rtag(float("nan"))
+
+
+def test_a_deep_graph_is_pickled_and_copied():
+    u = x = UOp.variable("x", 0, 9)
+    for n in range(20_000):
+        u = UOp(Ops.ADD, dtypes.int, (u, UOp.const(dtypes.int, n) if n % 2 else x))
+    assert pickle.loads(pickle.dumps(u)) is u
+    assert copy.deepcopy(u) is u and copy.copy(u) is u
+
+
+def test_a_graph_on_memory_is_not_pickled_without_its_values():
+    memory = UOp.new_buffer("CPU", 4, dtypes.float)
+    with pytest.raises(TypeError, match="Pickle the Tensor"):
+        pickle.dumps(memory + memory)
+
+
+def test_nodes_made_by_many_threads_at_once_are_one():
+    made: list[list[UOp]] = [[] for _ in range(6)]
+    start = threading.Barrier(len(made))
+
+    def work(out):
+        start.wait()
+        for n in range(3000):
+            x = UOp.variable("n", 0, n + 1)
+            out.append(x + n)
+            del x
+
+    threads = [threading.Thread(target=work, args=(out,)) for out in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for same in zip(*made, strict=True):
+        assert all(u is same[0] for u in same)
+
+
+def test_a_node_knows_its_users_for_as_long_as_they_live():
+    memory = UOp.new_buffer("CPU", 4, dtypes.float)
+    doubled, view = memory + memory, memory.reshape((2, 2))
+    assert set(memory.users()) == {doubled, view}
+    for n in range(100):
+        memory * memory.const_like(float(n))
+    del doubled
+    gc.collect()
+    assert memory.users() == [view]
+    assert UOp.const(dtypes.int, 3).users() == []

@@ -152,13 +152,6 @@ def born_in(capture: Capture) -> list[Storage]:
     return [storage for storage in storages if storage.born >= capture.started]
 
 
-def written_by(item: ScheduleItem) -> list[int]:
-    """Which of its buffers an item writes to."""
-    if item.ast.op is Ops.COPY:
-        return [0]
-    return [s.src[0].src[0].arg for s in item.ast.src]
-
-
 def left_behind(
     capture: Capture, arguments: Iterable[Storage], left: list[Storage]
 ) -> list[Storage]:
@@ -211,7 +204,7 @@ def note_memory(
     arguments, results: the storages of what the call was given, and of what it returned.
     """
     used = {buffer for item in captured.items for buffer in item.bufs}
-    written = {item.bufs[n] for item in captured.items for n in written_by(item)}
+    written = {buffer for item in captured.items for buffer in item.written}
     for argument, storage in zip(captured.inputs, arguments, strict=True):
         argument.is_written, argument.after = argument.captured in written, storage.uop
     left = [s for s in born_in(capture) if s not in results and s not in capture.changed]

@@ -205,10 +205,15 @@ def is_recording() -> bool:
 running = threading.RLock()
 
 
-def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | None = None) -> None:
+def run_schedule(
+    items: Sequence[ScheduleItem],
+    var_vals: Mapping[UOp, int] | None = None,
+    begun: list[ScheduleItem] | None = None,
+) -> None:
     """Run every item in order.
 
-    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use.
+    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: gets each item
+    before it is run; after an error it says what may have been written.
 
     An exception or Ctrl-C on the way leaves the buffers of earlier items and everything compiled as
     it is; what the items after it would have written is not there.
@@ -225,6 +230,8 @@ def run_schedule(items: Sequence[ScheduleItem], var_vals: Mapping[UOp, int] | No
     following = iter(kernels)
     measured, start = 0.0, perf_counter()
     for item in items:
+        if begun is not None:
+            begun.append(item)
         if item.ast.op is Ops.COPY:
             _run_copy(item, debug)
         else:

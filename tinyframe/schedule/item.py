@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tinyframe.device import Buffer
-from tinyframe.uop.node import UOp
+from tinyframe.uop.node import Ops, UOp
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,10 @@ class ScheduleItem:
 
     ast: UOp
     bufs: tuple[Buffer, ...]
+
+    @property
+    def written(self) -> list[Buffer]:
+        """Those of its buffers that it writes to, outputs and what is changed in place."""
+        if self.ast.op is Ops.COPY:
+            return [self.bufs[0]]
+        return [self.bufs[store.src[0].src[0].arg] for store in self.ast.src]

@@ -396,9 +396,10 @@ class Tensor(
             return
         if not is_one_to_one(path):
             raise AssignError(
-                f"this view of shape {sizes_text(self.shape)} cannot be assigned to: it shows some "
-                "elements more than once, or some that are not there. Make it a value of its own, "
-                "with clone(), or assign to what it is a view of"
+                f"cannot assign to this view of shape {sizes_text(self.shape)}: it shows some "
+                "elements more than once (as expand() and overlapping windows do), or places that "
+                "are not in memory. Assign to the Tensor that it is a view of, or make it a Tensor "
+                "of its own with clone()"
             )
         if any(op is Ops.DETACH for op, _ in path):
             value = value.detach()

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tinyframe.device import buffer_of, take_over
+from tinyframe.device import buffer_of, is_overwritten, take_over
 from tinyframe.dtype import dtypes
 from tinyframe.engine.capture import Capture, capture_now, capturing, needs_value
 from tinyframe.rewrite.matcher import substituted
@@ -64,7 +64,12 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
             compute_outside(storages, capture)
         if roots := _uncomputed(storages):
             schedule = Scheduled(roots)
-            run_schedule(schedule.items, schedule.var_vals)
+            begun: list[ScheduleItem] = []
+            try:
+                run_schedule(schedule.items, schedule.var_vals, begun)
+            except BaseException:
+                schedule.give_up(begun)
+                raise
             # After running: where that failed or was interrupted, the Tensors stay lazy.
             schedule.finish()
 
@@ -118,6 +123,13 @@ class Scheduled:
         self.placed = placed = Placed(roots)
         self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots))
         self.becomes = placed.becomes(becomes)
+
+    def give_up(self, begun: list[ScheduleItem]) -> None:
+        """After an error: what was being changed in place is neither old nor new any more."""
+        written = {buffer for item in begun for buffer in item.written}
+        for u in self.placed.graph:
+            if u.op is Ops.BUFFER and not is_overwritten(u) and buffer_of(u) in written:
+                take_over(u)
 
     def finish(self) -> None:
         """Points everybody at the results."""

@@ -278,6 +278,11 @@ class UOp:
     def __reduce__(self):
         # As a list, sources first: a graph may be deeper than Python's stack.
         order = list(self.toposort())
+        if any(u.op is Ops.UNIQUE and u.arg >= 0 for u in order):
+            raise TypeError(
+                "a graph on memory cannot be pickled: its BUFFERs are names that mean something in "
+                "this process only. Pickle the Tensor, which holds the values"
+            )
         number = {u: n for n, u in enumerate(order)}
         rows = [
             (u.op, u.dtype, tuple([number[s] for s in u.src]), u.arg, u.tag) for u in order
