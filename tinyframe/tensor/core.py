@@ -508,7 +508,7 @@ class Tensor(
         nodes = [target._node_in(below) for target in targets]
         flowing = gradient.cast(self.dtype).uop
         found = compute_gradient(self.uop, flowing, {node for node in nodes if node is not None})
-        lost = lost_between(self.uop)
+        lost = lost_between(below) if any(node not in found for node in nodes) else set()
         for target, node in zip(targets, nodes, strict=True):
             if node not in found and target._storage in lost:
                 raise GradientError(

@@ -11,7 +11,7 @@ What it returns is made of nodes like any other graph, so it can be differentiat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from tinyframe.device import is_overwritten
@@ -277,9 +277,9 @@ def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dic
     return grads
 
 
-def lost_between(root: UOp) -> set[Any]:
-    """The storages that gradients can no longer find from `root`, since a history was let go."""
-    histories = [o for u in below_with_history(root) if (o := origin_of(u)) is not None]
+def lost_between(below: Iterable[UOp]) -> set[Any]:
+    """The storages that gradients can no longer find, since a history among these was let go."""
+    histories = [origin for u in below if (origin := origin_of(u)) is not None]
     return {storage for o in histories for ref in o.lost if (storage := ref()) is not None}
 
 

@@ -90,7 +90,7 @@ def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
     enough, and leaves the views on the way, at which a gradient may be wanted.
     """
     tidy()
-    witnesses = _witnesses(becomes)
+    witnesses, depths = _witnesses(becomes)
     memory = {old: new.base for old, new in becomes.items()}
     kept = {
         old: new
@@ -101,7 +101,7 @@ def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
         if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
         elif (witness := witnesses.get(old)) is not None and not _begins_anew(old):
-            depth = 1 + max(_depths_below(old), default=0)
+            depth = depths[old] + 1
             new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
             if depth > LONGEST_UNASKED and not witness.is_parameter:
                 origin.let_go(_targets_below(old))
@@ -126,10 +126,12 @@ def _asking(u: UOp) -> Storage | None:
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
-def _witnesses(becomes: Iterable[UOp]) -> dict[UOp, Storage]:
-    """For each of these nodes below which a gradient may be asked by some Tensor, one such."""
+def _witnesses(becomes: Iterable[UOp]) -> tuple[dict[UOp, Storage], dict[UOp, int]]:
+    """For each of these nodes below which a gradient may be asked by some Tensor, one such; and for
+    every node how many realized values follow each other below it."""
     below: dict[UOp, Storage] = {}  # or at the node itself
     found: dict[UOp, Storage] = {}
+    depths: dict[UOp, int] = {}
     wanted = set(becomes)
     order = UOp(Ops.SINK, dtypes.void, tuple(wanted)).toposort(
         gate=lambda u: u.op is Ops.SINK or _flows(u)
@@ -139,8 +141,10 @@ def _witnesses(becomes: Iterable[UOp]) -> dict[UOp, Storage]:
             continue
         if (origin := origin_of(u)) is not None:
             candidates = [_witness_of(origin)]
+            depths[u] = 0 if origin.lost else origin.depth
         else:
             candidates = [below.get(s) for s in u.src]
+            depths[u] = max((depths.get(s, 0) for s in u.src), default=0)
         best = max(
             (c for c in candidates if c is not None), key=lambda c: c.is_parameter, default=None
         )
@@ -151,7 +155,7 @@ def _witnesses(becomes: Iterable[UOp]) -> dict[UOp, Storage]:
             best = own if best is None or (own is not None and own.is_parameter) else best
         if best is not None:
             below[u] = best
-    return found
+    return found, depths
 
 
 def _witness_of(origin: Origin) -> Storage | None:
@@ -159,12 +163,6 @@ def _witness_of(origin: Origin) -> Storage | None:
     if origin.lost:
         return next((s for ref in origin.lost if (s := ref()) is not None), None)
     return origin.witness()
-
-
-def _depths_below(u: UOp) -> Iterable[int]:
-    for s in u.toposort(gate=_flows):
-        if (origin := origin_of(s)) is not None and s is not u:
-            yield 0 if origin.lost else origin.depth
 
 
 def _targets_below(root: UOp) -> set[Storage]:

@@ -18,6 +18,7 @@ memory goes on to a new node, and the old one is told that it has been overwritt
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -174,31 +175,49 @@ class Placed:
         same go; and the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[{root, root.base} for root in self.roots])
-        first: list[UOp] = []
-        needed = {base for root in self.roots if (base := base_of(root)) in self.states}
+        meant: list[UOp] = []  # what somebody means that is made of old values
         stack, seen = list(self.states), set(self.states)
         while stack:
             u = stack.pop()
             if any(isinstance(holder, Storage) for holder in holders_of(u)):
-                states = self._states_below(u)
-                kept = sum(state.size * state.dtype.itemsize for state in states)
-                if (
-                    is_computed(u)
-                    or base_of(u) in self.states  # the old value itself, or a view of it
-                    or _overwrites(u, states)
-                    or u.size * u.dtype.itemsize > kept
-                ):
-                    needed |= states
-                else:
-                    first.append(u)
+                meant.append(u)
             for user in u.users():
                 if user not in seen and user not in stored and user.op is not Ops.SINK:
                     seen.add(user)
                     stack.append(user)
+        first: list[UOp] = []
+        needed = {base for root in self.roots if (base := base_of(root)) in self.states}
+        for u, (states, changes_them) in self._states_below(meant).items():
+            kept = sum(state.size * state.dtype.itemsize for state in states)
+            if (
+                is_computed(u)
+                or base_of(u) in self.states  # the old value itself, or a view of it
+                or changes_them
+                or u.size * u.dtype.itemsize > kept
+            ):
+                needed.update(states)
+            else:
+                first.append(u)
         return first, needed
 
-    def _states_below(self, u: UOp) -> set[UOp]:
-        return {s for s in u.toposort(gate=lambda s: s not in self.states) if s in self.states}
+    def _states_below(self, nodes: list[UOp]) -> dict[UOp, tuple[list[UOp], bool]]:
+        """For each node the old values that it is made of, and whether computing it would itself
+        overwrite one of them. One walk for all; a set of states is an int with a bit for each."""
+        bit = {state: 1 << n for n, state in enumerate(self.states)}
+        below: dict[UOp, int] = {}
+        changed: dict[UOp, int] = {}
+        for u in UOp.sink(*nodes).toposort(gate=lambda u: u not in bit):
+            below[u], changed[u] = bit.get(u, 0), 0
+            if not below[u]:
+                for s in u.src:
+                    below[u] |= below[s]
+                    changed[u] |= changed[s]
+                if u.op is Ops.ASSIGN:
+                    changed[u] |= bit.get(assigned_state(u), 0)
+        return {
+            u: ([state for state in bit if bit[state] & below[u]], bool(changed[u] & below[u]))
+            for u in nodes
+        }
 
     def becomes(self, scheduled: dict[UOp, UOp]) -> dict[UOp, UOp]:
         """What nodes of the graphs given become, from what those that were scheduled do."""
@@ -226,14 +245,6 @@ class Placed:
         }
 
 
-def _overwrites(u: UOp, states: set[UOp]) -> bool:
-    """Whether computing `u` would itself change one of these states."""
-    return any(
-        s.op is Ops.ASSIGN and assigned_state(s) in states
-        for s in u.toposort(gate=lambda s: s not in states)
-    )
-
-
 def update_holders(becomes: dict[UOp, UOp]) -> None:
     """Replaces what was computed in the graph of everybody who means a part of it.
 
@@ -254,9 +265,12 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
     after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *below)), becomes)
     for storage, graph in zip(storages, graphs, strict=True):
         storage.uop = after[graph]
+    results = Counter(u for new in becomes.values() for u in new.toposort())
     for origin, graph in zip(origins, below, strict=True):
-        value = origin.value()  # which must not become its own history
-        if value not in after[graph].toposort(gate=lambda u: origin_of(u) is None):
+        value = origin.value()
+        # It must not become its own history, as it would where it is a view of another result.
+        is_twice = value is not None and results[value] > 1
+        if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
             origin.replace_inside(after[graph])
 
 
