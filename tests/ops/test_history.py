@@ -134,6 +134,19 @@ def test_two_parameters_that_begin_alike_are_two():
     assert (a.grad.tolist(), c.grad.tolist()) == ([7, 7], [7, 7])
 
 
+def test_a_gradient_that_was_cut_off_on_purpose_says_so():
+    x, y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    with pytest.raises(GradientError, match="detach"):
+        (x.detach() * 2).sum().gradient(x)
+    with Tensor.no_grad():
+        z = x * 3
+    with pytest.raises(GradientError, match="no_grad"):
+        (z * z).sum().gradient(x)
+    by_x, by_y = (x.detach() * y).sum().gradient(x, y)  # what flows to one is 0 for the other
+    assert (by_x.tolist(), by_y.tolist()) == ([0, 0], [1, 2])
+    assert y.sum().gradient(x)[0].tolist() == [0, 0]  # it has nothing to do with x
+
+
 # ---- how long it is kept -------------------------------------------------------------------------
 
 

@@ -39,6 +39,7 @@ from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.gradient import (
     below_with_history,
     compute_gradient,
+    is_cut_off,
     lost_between,
     put_back,
     readable,
@@ -515,6 +516,13 @@ class Tensor(
                     f"the history between this Tensor and one of shape {target.shape} was let go: "
                     f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
                     "requires_grad=True, and all of it is kept"
+                )
+        if materialize_grads and not any(node in found for node in nodes):
+            cut = is_cut_off(self.uop, {node for node in nodes if node is not None})
+            if cut:
+                raise GradientError(
+                    "no gradient flows from this Tensor to any of the targets, since detach() or "
+                    "no_grad() is between them. Leave that out, or take 0 for the gradient"
                 )
         known = iter(readable([found[node] for node in nodes if node in found], self.uop))
         result: list[Any] = []

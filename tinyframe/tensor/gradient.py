@@ -277,6 +277,20 @@ def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dic
     return grads
 
 
+def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
+    """Whether a target would get a gradient from `root` if nothing were detached."""
+    seen, stack = {root}, [root]
+    while stack:
+        u = stack.pop()
+        if u in targets:
+            return True
+        if dtypes.is_float(u.dtype) and (u.op is Ops.DETACH or u.op not in STOPS):
+            below = [s for s in sources(u) if s not in seen]
+            seen.update(below)
+            stack.extend(below)
+    return False
+
+
 def lost_between(below: Iterable[UOp]) -> set[Any]:
     """The storages that gradients can no longer find, since a history among these was let go."""
     histories = [origin for u in below if (origin := origin_of(u)) is not None]
