@@ -22,6 +22,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.engine.capture import needs_value
 from tinyframe.errors import AssignError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.creation import constant
 from tinyframe.tensor.gathering import Gathering
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.movement import broadcast_shapes
@@ -193,7 +194,8 @@ class AdvancedIndexing(Indexing, Gathering):
     def _assignable(self, value: Any) -> Self:
         if not isinstance(value, TensorBase):
             if isinstance(value, (bool, int, float)):
-                return self._of(self._number(value, self.dtype).uop)
+                number = constant(value, self.dtype, self.device)
+                return self._of(number)
             return type(self)(value, device=self.device).cast(self.dtype)
         if value.dtype is not self.dtype:
             raise AssignError(
