@@ -330,7 +330,7 @@ ELSEWHERE = {
         "training",
     ),
     "ops/test_laziness.py": (
-        "realize", "schedule", "kernelize", "assign", "replace", "device", "to", "to_",
+        "realize", "schedule", "kernelize", "assign", "replace", "device", "to", "to_", "uop",
     ),
     "ops/test_linalg.py": ("newton_schulz",),
     "ops/test_symbolic_shapes.py": ("max_shape", "max_numel"),

@@ -44,24 +44,26 @@ class Input:
 class State:
     """Memory of a Tensor that the function uses without being given it.
 
-    view: how it lay there when it was captured. bases: its BUFFER nodes before
-    and after that call. captured: the Buffer that the kernels were recorded with. is_written:
-    whether they change it.
+    view: how it lay there when it was captured. before, after: its BUFFER nodes around that call.
+    captured: the Buffer that the kernels were recorded with. is_written: whether they change it.
     """
 
     storage: weakref.ref[Storage]
     view: tuple | UOp
-    bases: tuple[UOp, UOp]
+    before: UOp
+    after: UOp
     captured: Buffer
     is_written: bool
-    seen: weakref.ref[UOp]  # the graph of the last call, and its BUFFER
+    seen: weakref.ref[UOp]  # the graph of the last call, its BUFFER and the memory of that
     memory: UOp
+    buffer: Buffer
 
     @staticmethod
     def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
         """uop: where the storage lies when a call begins."""
         ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
-        return State(ref, lies(uop), (before, base), captured, is_written, seen, base)
+        view, buffer = lies(uop), buffer_of(base)
+        return State(ref, view, before, base, captured, is_written, seen, base, buffer)
 
 
 @dataclass
@@ -72,6 +74,8 @@ class Captured:
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
+    # whether arguments are changed, or what the call leaves lies in their memory
+    maps_inputs: bool = True
     usual: Usual | None = None
     values: list[Frozen] = field(default_factory=list)  # the arguments that have to be the same
     training: bool = False
@@ -249,3 +253,8 @@ def note_memory(
     for storage in left:
         if lies_in_its_own(storage, base := base_of(storage.uop)):
             captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
+    theirs = {i.base for i in captured.inputs} | {base_of(storage.uop) for storage in arguments}
+    kept = [*returned, *[uop for _, uop in captured.after]]
+    captured.maps_inputs = any(i.is_written for i in captured.inputs) or any(
+        base_of(uop) in theirs for uop in kept
+    )

@@ -224,7 +224,7 @@ class TinyJit(Generic[P, Result]):
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import running
-        from tinyframe.tensor.laziness import make_alone
+        from tinyframe.tensor.laziness import is_alone, make_alone
 
         given = taken_apart(args, kwargs)
         self._check_values(captured, given.values)
@@ -233,17 +233,26 @@ class TinyJit(Generic[P, Result]):
             replaced = captured.usual.replaced(given) if captured.usual is not None else None
             if replaced is None:
                 replaced, bound = self._looked_at(captured, args, kwargs)
-            for argument, tensor in zip(captured.inputs, given.tensors, strict=True):
+            # The BUFFERs of today for those of the captured call, where somebody will need them.
+            now: dict[UOp, UOp] = {}
+            pairs = (
+                list(zip(captured.inputs, given.tensors, strict=True))
+                if captured.maps_inputs
+                else ()
+            )
+            for argument, tensor in pairs:
                 if argument.is_written:
                     make_alone(tensor._storage)
                     replaced[argument.captured] = buffer_of(base_of(tensor.uop))
-            now = {
-                argument.base: base_of(tensor.uop)
-                for argument, tensor in zip(captured.inputs, given.tensors, strict=True)
-            }
+                now[argument.base] = base_of(tensor.uop)
             for state in captured.states:
-                replaced[state.captured] = self._memory_of(state)
-                now.update(dict.fromkeys(state.bases, state.memory))
+                storage = state.storage()
+                if storage is not None and not (
+                    state.seen() is storage.uop and (not state.is_written or is_alone(storage))
+                ):
+                    self._find(state, storage)
+                replaced[state.captured] = state.buffer
+                now[state.before] = now[state.after] = state.memory
             fresh: dict[UOp, UOp] = {}
             for base, buffer in captured.made:
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
@@ -261,9 +270,9 @@ class TinyJit(Generic[P, Result]):
                     var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
                 replay(replaced, var_vals)
             now.update(fresh)
-            for argument, tensor in zip(captured.inputs, given.tensors, strict=True):
+            for argument, tensor in pairs:
                 assert argument.after is not None
-                if (base := base_of(argument.after)) in now:  # it was moved by the call
+                if (base := base_of(argument.after)) in fresh:  # it was moved by the call
                     tensor._storage.uop = argument.after.substitute(now)
                 now[base] = base_of(tensor.uop)
             for ref, uop in captured.after:
@@ -315,29 +324,24 @@ class TinyJit(Generic[P, Result]):
                 f"{not captured.training}"
             )
 
-    def _memory_of(self, state: State) -> Buffer:
-        """Where the values of a Tensor that the function uses are now; where they are going to be
-        changed, in memory that nobody else needs."""
-        from tinyframe.tensor.laziness import compute, is_alone, make_alone
+    def _find(self, state: State, storage: Storage) -> None:
+        """Finds the values of a Tensor that the function uses where they are now; where they are
+        going to be changed, in memory that nobody else needs."""
+        from tinyframe.tensor.laziness import compute, make_alone
 
-        if (storage := state.storage()) is None:
-            return state.captured
-        if state.seen() is not storage.uop:
+        compute([storage])
+        if lies(storage.uop) != state.view:
+            storage.uop = storage.uop.contiguous()
             compute([storage])
-            if lies(storage.uop) != state.view:
-                storage.uop = storage.uop.contiguous()
-                compute([storage])
-            base = base_of(storage.uop)
-            if base.op is not Ops.BUFFER or lies(storage.uop) != state.view:
-                self._refuse(
-                    f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in "
-                    "memory in another way than when it was captured"
-                )
-            state.seen, state.memory = weakref.ref(storage.uop), base
-        if state.is_written and not is_alone(storage):
+        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
+            self._refuse(
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
+                "another way than when it was captured"
+            )
+        if state.is_written:
             make_alone(storage)
-            state.seen, state.memory = weakref.ref(storage.uop), base_of(storage.uop)
-        return buffer_of(state.memory)
+        state.seen, state.memory = weakref.ref(storage.uop), base_of(storage.uop)
+        state.buffer = buffer_of(state.memory)
 
     def _looked_at(
         self, captured: Captured, args: Any, kwargs: Any

@@ -90,20 +90,22 @@ def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
     enough, and leaves the views on the way, at which a gradient may be wanted.
     """
     tidy()
-    witnesses, depths = _witnesses(becomes)
+    search = _Search(becomes)
     memory = {old: new.base for old, new in becomes.items()}
     kept = {
         old: new
         for old, new in becomes.items()
-        if old is old.base or old not in witnesses or new.base is not memory.get(old.base, old.base)
+        if old is old.base
+        or search.witness(old) is None
+        or new.base is not memory.get(old.base, old.base)
     }
     for old, new in kept.items():
         if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
-        elif (witness := witnesses.get(old)) is not None and not _begins_anew(old):
-            depth = depths[old] + 1
+        elif not _begins_anew(old) and (witness := search.witness(old)) is not None:
+            depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
             new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
-            if depth > LONGEST_UNASKED and not witness.is_parameter:
+            if depth > LONGEST_UNASKED:
                 origin.let_go(_targets_below(old))
     return kept
 
@@ -126,36 +128,40 @@ def _asking(u: UOp) -> Storage | None:
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
-def _witnesses(becomes: Iterable[UOp]) -> tuple[dict[UOp, Storage], dict[UOp, int]]:
-    """For each of these nodes below which a gradient may be asked by some Tensor, one such; and for
-    every node how many realized values follow each other below it."""
-    below: dict[UOp, Storage] = {}  # or at the node itself
-    found: dict[UOp, Storage] = {}
-    depths: dict[UOp, int] = {}
-    wanted = set(becomes)
-    order = UOp(Ops.SINK, dtypes.void, tuple(wanted)).toposort(
-        gate=lambda u: u.op is Ops.SINK or _flows(u)
-    )
-    for u in order:
-        if u.op is Ops.SINK or not _flows(u):
-            continue
-        if (origin := origin_of(u)) is not None:
-            candidates = [_witness_of(origin)]
-            depths[u] = 0 if origin.lost else origin.depth
-        else:
-            candidates = [below.get(s) for s in u.src]
-            depths[u] = max((depths.get(s, 0) for s in u.src), default=0)
-        best = max(
-            (c for c in candidates if c is not None), key=lambda c: c.is_parameter, default=None
-        )
-        if best is not None and u in wanted:
-            found[u] = best
-        if best is None or not best.is_parameter:
-            own = _asking(u)
-            best = own if best is None or (own is not None and own.is_parameter) else best
-        if best is not None:
-            below[u] = best
-    return found, depths
+class _Search:
+    """For nodes below which a gradient may be asked by some Tensor, one such: a parameter if there
+    is one. All nodes are looked at in one walk, from below."""
+
+    def __init__(self, roots: Iterable[UOp]) -> None:
+        self.found: dict[UOp, Storage] = {}  # below a node
+        self.depth: dict[UOp, int] = {}  # how many realized values follow each other below it
+        at: dict[UOp, Storage] = {}  # below it or at it
+        for u in UOp(Ops.SINK, dtypes.void, tuple(roots)).toposort(_is_looked_into):
+            best: Storage | None = None
+            if (origin := u.__dict__.get("_origin")) is not None:
+                best = _witness_of(origin)
+                self.depth[u] = 0 if origin.lost else origin.depth
+            else:
+                if self.depth:
+                    self.depth[u] = max([self.depth.get(s, 0) for s in u.src], default=0)
+                for s in u.src:
+                    if (other := at.get(s)) is not None and (best is None or other.is_parameter):
+                        best = other
+            if u.op in STOPS or not dtypes.is_float(u.dtype):
+                continue
+            if best is not None:
+                self.found[u] = best
+            if u.__dict__.get("_holders") and not (best is not None and best.is_parameter):
+                best = _asking(u) or best
+            if best is not None:
+                at[u] = best
+
+    def witness(self, u: UOp) -> Storage | None:
+        return self.found.get(u)
+
+
+def _is_looked_into(u: UOp) -> bool:
+    return u.op is Ops.SINK or _flows(u)
 
 
 def _witness_of(origin: Origin) -> Storage | None:

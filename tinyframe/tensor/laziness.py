@@ -152,9 +152,10 @@ class Placed:
         while True:
             self._look_at_graph()
             first, needed = self._readers() if self.states else ([], set())
-            if not first:
-                break
             self.roots += first
+            # what is computed anyway brings no new changes, and nothing new that needs old values
+            if not first or (not needed and all(reader in self.graph for reader in first)):
+                break
         # of several changes of one value, one can take its place
         self.apart = {assign for _, *others in self.states.values() for assign in others}
         self.apart |= {assign for state in needed for assign in self.states[state]}
@@ -164,7 +165,8 @@ class Placed:
 
     def _look_at_graph(self) -> None:
         self.roots = list(dict.fromkeys(self.roots))
-        self.graph = UOp.sink(*self.roots).toposort()
+        self.sink = UOp.sink(*self.roots)  # it is kept, and with it what is known of it
+        self.graph = self.sink.toposort()
         self.states = {}
         for u in self.graph:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
@@ -265,7 +267,7 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
     after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *below)), becomes)
     for storage, graph in zip(storages, graphs, strict=True):
         storage.uop = after[graph]
-    results = Counter(u for new in becomes.values() for u in new.toposort())
+    results = Counter(u for new in becomes.values() for u in new.toposort()) if origins else {}
     for origin, graph in zip(origins, below, strict=True):
         value = origin.value()
         # It must not become its own history, as it would where it is a view of another result.
@@ -278,13 +280,16 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
 
 
 def is_alone(storage: Storage) -> bool:
-    """Whether nothing but this storage knows the BUFFER that it lies in."""
+    """Whether nothing but this storage knows the BUFFER that it lies in. A replay asks that of each
+    parameter, so it is written to be quick."""
     above, u = None, storage.uop
     while True:
-        if any(holder is not storage for holder in holders_of(u)):
-            return False
-        if any(user is not above for user in u.users()):
-            return False
+        for ref in u.__dict__.get("_holders", {}).values():
+            if ref() is not storage:
+                return False
+        for entry in u.__dict__["_users"]:
+            if (user := entry()) is not above and user is not None:
+                return False
         if u.op is Ops.BUFFER:
             return True
         above, u = u, u.src[0]

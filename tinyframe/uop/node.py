@@ -199,23 +199,6 @@ def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
     entry.key = ()  # it holds the sources, and these may still list the entry among their users
 
 
-class _Users:
-    """The nodes that use a node as a source. They are held weakly, and those that have gone are
-    dropped now and then."""
-
-    __slots__ = ("entries", "limit")
-
-    def __init__(self) -> None:
-        self.entries: list[_Entry] = []
-        self.limit = 8
-
-    def add(self, entry: _Entry) -> None:
-        self.entries.append(entry)
-        if len(self.entries) > self.limit:
-            self.entries = [entry for entry in self.entries if entry() is not None]
-            self.limit = 2 * len(self.entries) + 8
-
-
 class UOp:
     """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to
     know.
@@ -259,10 +242,15 @@ class UOp:
         is_tracked = op in _TRACKED or (op is Ops.CONST and bool(src))
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
-                users.add(entry)
                 is_tracked = True
+                if not users:
+                    s.__dict__["_users"] = [entry]
+                    continue
+                users.append(entry)
+                if not (count := len(users)) & (count - 1):  # now and then, those that have gone
+                    users[:] = [user for user in users if user() is not None]
         if is_tracked:
-            node.__dict__["_users"] = _Users()
+            node.__dict__["_users"] = ()  # the entries of those that use it
         return node
 
     def __setattr__(self, name: str, value: Any):
@@ -366,8 +354,7 @@ class UOp:
     def users(self) -> list[UOp]:
         """The live nodes of which this is a source. Known at the tensor level: of memory, of what
         only stands there (movement, reduces, CONTIGUOUS, …), and of all that is built on those."""
-        users = self.__dict__.get("_users")
-        found = [] if users is None else [entry() for entry in tuple(users.entries)]
+        found = [entry() for entry in tuple(self.__dict__.get("_users", ()))]
         return [user for user in found if user is not None]
 
     # ---- what is known of a value: each a table of rules per op ---------------------------------
