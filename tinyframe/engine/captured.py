@@ -254,7 +254,9 @@ def note_memory(
         if lies_in_its_own(storage, base := base_of(storage.uop)):
             captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
     theirs = {i.base for i in captured.inputs} | {base_of(storage.uop) for storage in arguments}
-    kept = [*returned, *[uop for _, uop in captured.after]]
-    captured.maps_inputs = any(i.is_written for i in captured.inputs) or any(
-        base_of(uop) in theirs for uop in kept
+    kept = [base_of(uop) for uop in (*returned, *[uop for _, uop in captured.after])]
+    captured.maps_inputs = (
+        any(argument.is_written for argument in captured.inputs)
+        or any(base_of(storage.uop) in made for storage in arguments)
+        or any(base in theirs for base in kept)
     )
