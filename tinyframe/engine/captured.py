@@ -57,6 +57,9 @@ class State:
     seen: weakref.ref[UOp]  # the graph of the last call, its BUFFER and the memory of that
     memory: UOp
     buffer: Buffer
+    # who knows that memory, and how many they were when nobody but the storage did
+    watched: list[Any] = field(default_factory=list)
+    numbers: tuple[int, ...] = (-1,)  # which no call finds: it looks closely first
 
     @staticmethod
     def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
@@ -74,8 +77,10 @@ class Captured:
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
-    # whether arguments are changed, or what the call leaves lies in their memory
+    # whether arguments are changed, or what the call leaves lies in memory that was there before
     maps_inputs: bool = True
+    # where the memory of states is that has moved since the capture
+    standing: dict[Buffer, Buffer] = field(default_factory=dict)
     usual: Usual | None = None
     values: list[Frozen] = field(default_factory=list)  # the arguments that have to be the same
     training: bool = False
@@ -254,6 +259,7 @@ def note_memory(
         if lies_in_its_own(storage, base := base_of(storage.uop)):
             captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
     theirs = {i.base for i in captured.inputs} | {base_of(storage.uop) for storage in arguments}
+    theirs |= {base for state in captured.states for base in (state.before, state.after)}
     kept = [base_of(uop) for uop in (*returned, *[uop for _, uop in captured.after])]
     captured.maps_inputs = (
         any(argument.is_written for argument in captured.inputs)

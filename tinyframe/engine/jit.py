@@ -224,7 +224,7 @@ class TinyJit(Generic[P, Result]):
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import running
-        from tinyframe.tensor.laziness import is_alone, make_alone
+        from tinyframe.tensor.laziness import make_alone
 
         given = taken_apart(args, kwargs)
         self._check_values(captured, given.values)
@@ -247,12 +247,15 @@ class TinyJit(Generic[P, Result]):
                 now[argument.base] = base_of(tensor.uop)
             for state in captured.states:
                 storage = state.storage()
-                if storage is not None and not (
-                    state.seen() is storage.uop and (not state.is_written or is_alone(storage))
+                if storage is not None and (
+                    state.seen() is not storage._uop
+                    or (state.is_written and tuple(map(len, state.watched)) != state.numbers)
                 ):
                     self._find(state, storage)
-                replaced[state.captured] = state.buffer
-                now[state.before] = now[state.after] = state.memory
+                    captured.standing[state.captured] = state.buffer
+                    replaced[state.captured] = state.buffer
+                if captured.maps_inputs:
+                    now[state.before] = now[state.after] = state.memory
             fresh: dict[UOp, UOp] = {}
             for base, buffer in captured.made:
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
@@ -268,7 +271,7 @@ class TinyJit(Generic[P, Result]):
             for replay, var_vals in captured.replays:
                 if bound:
                     var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-                replay(replaced, var_vals)
+                replay(replaced, var_vals, captured.standing)
             now.update(fresh)
             for argument, tensor in pairs:
                 assert argument.after is not None
@@ -327,7 +330,7 @@ class TinyJit(Generic[P, Result]):
     def _find(self, state: State, storage: Storage) -> None:
         """Finds the values of a Tensor that the function uses where they are now; where they are
         going to be changed, in memory that nobody else needs."""
-        from tinyframe.tensor.laziness import compute, make_alone
+        from tinyframe.tensor.laziness import compute, make_alone, watched
 
         compute([storage])
         if lies(storage.uop) != state.view:
@@ -340,6 +343,8 @@ class TinyJit(Generic[P, Result]):
             )
         if state.is_written:
             make_alone(storage)
+            state.watched = watched(storage)
+            state.numbers = tuple(map(len, state.watched))
         state.seen, state.memory = weakref.ref(storage.uop), base_of(storage.uop)
         state.buffer = buffer_of(state.memory)
 

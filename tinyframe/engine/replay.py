@@ -7,7 +7,6 @@ this call, and to start the device's Graph.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
@@ -37,18 +36,24 @@ class Replay:
         self.device = devices.pop() if one_graph else None
         self.setup: Setup | None = None
         self.prepared_for: tuple = ()
+        self.is_new = True  # its graph knows only the buffers of the capture
 
-    def __call__(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
+    def __call__(
+        self,
+        replaced: Mapping[Buffer, Buffer],
+        var_vals: Mapping[UOp, int],
+        standing: Mapping[Buffer, Buffer],
+    ) -> None:
         """Run all items on their buffers, or on those put in their place.
 
-        RuntimeError where a Variable has no value.
+        replaced: what is put in by this call. standing: what was put in by one of the calls before
+        and is still there. RuntimeError where a Variable has no value.
         """
         if is_recording() or not self._is_ready(var_vals):
-            return self._one_by_one(replaced, var_vals)
+            return self._one_by_one({**standing, **replaced}, var_vals)
+        if self.is_new:
+            replaced, self.is_new = {**standing, **replaced}, False
         for was, buffer in replaced.items():
-            if (last := self.put_in.get(was)) is not None and last() is buffer:
-                continue  # as in the last call
-            self.put_in[was] = weakref.ref(buffer)
             for place in self.places.get(was, ()):
                 self.graph.set_buffer(place, buffer._buf)
         if self.symbolic:
@@ -93,7 +98,7 @@ class Replay:
             [item.bufs[slot] for slot in kernel.spec.globals]
             for item, kernel in zip(self.items, self.kernels, strict=True)
         ]
-        self.put_in: dict[Buffer, weakref.ref[Buffer]] = {}
+        self.is_new = True
         self.places: dict[Buffer, list[int]] = {}
         for place, buf in enumerate(buf for each in bufs for buf in each):
             self.places.setdefault(buf, []).append(place)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import buffer_of, is_overwritten, take_over
 from tinyframe.dtype import dtypes
@@ -280,8 +280,7 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
 
 
 def is_alone(storage: Storage) -> bool:
-    """Whether nothing but this storage knows the BUFFER that it lies in. A replay asks that of each
-    parameter, so it is written to be quick."""
+    """Whether nothing but this storage knows the BUFFER that it lies in."""
     above, u = None, storage.uop
     while True:
         for ref in u.__dict__.get("_holders", {}).values():
@@ -293,6 +292,21 @@ def is_alone(storage: Storage) -> bool:
         if u.op is Ops.BUFFER:
             return True
         above, u = u, u.src[0]
+
+
+def watched(storage: Storage) -> list[Any]:
+    """The users and holders of the nodes that a storage means. As long as their numbers stay the
+    same (`map(len, …)`), nobody has come to know the memory of one that is alone."""
+    lists: list[Any] = []
+    u = storage.uop
+    while True:
+        # without those that have gone, or one more could make the same number
+        users = [entry for entry in u.__dict__["_users"] if entry() is not None]
+        u.__dict__["_users"] = users
+        lists += [users, u.__dict__.setdefault("_holders", {})]
+        if u.op is Ops.BUFFER:
+            return lists
+        u = u.src[0]
 
 
 def make_alone(storage: Storage) -> None:

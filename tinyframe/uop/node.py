@@ -132,6 +132,8 @@ class AxisType(enum.Enum):
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
             Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
+_NOBODY: Any = ()  # what has no users yet: most nodes never have many, and need no list
+
 # REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
 
@@ -243,14 +245,14 @@ class UOp:
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
                 is_tracked = True
-                if not users:
+                if users is _NOBODY:
                     s.__dict__["_users"] = [entry]
                     continue
                 users.append(entry)
                 if not (count := len(users)) & (count - 1):  # now and then, those that have gone
                     users[:] = [user for user in users if user() is not None]
         if is_tracked:
-            node.__dict__["_users"] = ()  # the entries of those that use it
+            node.__dict__["_users"] = _NOBODY  # the entries of those that use it
         return node
 
     def __setattr__(self, name: str, value: Any):
