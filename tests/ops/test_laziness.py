@@ -93,7 +93,7 @@ def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
     x = Tensor([1.0, 2.0]) + 1
     with monkeypatch.context() as patch:
 
-        def interrupted(items, var_vals=None):
+        def interrupted(*_):
             raise KeyboardInterrupt
 
         patch.setattr(engine, "run_schedule", interrupted)
