@@ -238,9 +238,16 @@ gradient_rules = PatternMatcher(rules)
 
 def below_with_history(root: UOp) -> dict[UOp, None]:
     """All that `root` depends on, and itself, sources first."""
+    return _below([root], sources)
+
+
+def _below(
+    roots: Sequence[UOp], sources_of: Callable[[UOp], tuple[UOp, ...]]
+) -> dict[UOp, None]:
+    """The nodes that these are made of, and themselves, sources first."""
     order: dict[UOp, None] = {}
     begun: set[UOp] = set()
-    stack = [(root, False)]
+    stack = [(root, False) for root in roots]
     while stack:
         u, sources_done = stack.pop()
         if sources_done:
@@ -248,7 +255,7 @@ def below_with_history(root: UOp) -> dict[UOp, None]:
         elif u not in begun:
             begun.add(u)
             stack.append((u, True))
-            stack.extend((s, False) for s in sources(u) if s not in begun)
+            stack.extend((s, False) for s in sources_of(u) if s not in begun)
     return order
 
 
@@ -306,10 +313,10 @@ def readable(grads: Sequence[UOp], root: UOp) -> list[UOp]:
     """
     present = root.toposort(gate=lambda u: origin_of(u) is None)
     done: dict[UOp, UOp] = {}
-    for u in _with_lost_values(grads):
-        origin = origin_of(u)
-        if origin is not None and is_overwritten(u.base):
-            done[u] = done[origin.uop]
+    for u in _below(grads, lambda u: sources(u) if _is_recomputed(u) else u.src):
+        if _is_recomputed(u):
+            (computed,) = sources(u)
+            done[u] = done[computed]
         elif u.op is Ops.BUFFER and is_overwritten(u):
             raise GradientError(
                 f"this gradient needs {u.arg} values of {u.dtype} that are gone: their memory was "
@@ -326,21 +333,10 @@ def readable(grads: Sequence[UOp], root: UOp) -> list[UOp]:
     return [done[grad] for grad in grads]
 
 
-def _with_lost_values(roots: Sequence[UOp]) -> dict[UOp, None]:
-    """All nodes below, sources first; below a value that was overwritten, its history."""
-    order: dict[UOp, None] = {}
-    begun: set[UOp] = set()
-    stack = [(root, False) for root in roots]
-    while stack:
-        u, sources_done = stack.pop()
-        if sources_done:
-            order[u] = None
-        elif u not in begun:
-            begun.add(u)
-            stack.append((u, True))
-            lost = origin_of(u) is not None and u.base.op is Ops.BUFFER and is_overwritten(u.base)
-            stack.extend((s, False) for s in (sources(u) if lost else u.src) if s not in begun)
-    return order
+def _is_recomputed(u: UOp) -> bool:
+    """Whether the memory of a realized value was overwritten, and its history can give it again."""
+    origin = origin_of(u)
+    return origin is not None and not origin.lost and is_overwritten(u.base)
 
 
 def value_of_assign(assign: UOp) -> UOp:
