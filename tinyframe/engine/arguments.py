@@ -154,7 +154,7 @@ def bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
     from tinyframe.schedule import bindings
 
     given = [value.uop if is_tensor(value) else value for _, value in walk(args, kwargs)]
-    return bindings([value for value in given if isinstance(value, UOp)])
+    return bindings(u for value in given if isinstance(value, UOp) for u in value.unknowns)
 
 
 def sizes_given(args: tuple, kwargs: Mapping[str, Any]) -> list[Signature]:

@@ -174,7 +174,7 @@ def left_behind(
     for storage in dict.fromkeys([*left, *capture.changed]):
         base = base_of(storage.uop)
         if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
-            storage.uop = storage.uop.contiguous()
+            storage.mean(storage.uop.contiguous())
             copied.append(storage)
     return copied
 

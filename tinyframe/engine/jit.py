@@ -248,7 +248,7 @@ class TinyJit(Generic[P, Result]):
             for state in captured.states:
                 storage = state.storage()
                 if storage is not None and (
-                    state.seen() is not storage._uop
+                    state.seen() is not storage.uop
                     or (state.is_written and tuple(map(len, state.watched)) != state.numbers)
                 ):
                     self._find(state, storage)
@@ -276,11 +276,11 @@ class TinyJit(Generic[P, Result]):
             for argument, tensor in pairs:
                 assert argument.after is not None
                 if (base := base_of(argument.after)) in fresh:  # it was moved by the call
-                    tensor._storage.uop = argument.after.substitute(now)
+                    tensor._storage.mean(argument.after.substitute(now))
                 now[base] = base_of(tensor.uop)
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
-                    storage.uop = uop.substitute(now)
+                    storage.mean(uop.substitute(now))
         return map_structure(captured.result, self._maker(given, now, bound), Returned)
 
     def _maker(
@@ -334,7 +334,7 @@ class TinyJit(Generic[P, Result]):
 
         compute([storage])
         if lies(storage.uop) != state.view:
-            storage.uop = storage.uop.contiguous()
+            storage.mean(storage.uop.contiguous())
             compute([storage])
         if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
             self._refuse(

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, _arg_key
+from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key
 
 Bindings = dict[str, UOp]
 
@@ -195,7 +195,7 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
             return False
         wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
     return (
-        _arg_key(wanted) == _arg_key(u.arg)
+        arg_key(wanted) == arg_key(u.arg)
         if isinstance(wanted, (float, bool))
         else wanted == u.arg
     )

@@ -23,7 +23,7 @@ from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
 from tinyframe.schedule.memory import share_memory
 from tinyframe.settings import settings
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, arg_key, map_sizes, plain, sizes_in, sources_first
 
 __all__ = ["Kernel", "ScheduleItem", "create_schedule", "kernelize"]
 
@@ -36,13 +36,13 @@ class _Plan:
     """A schedule with numbered slots in place of buffers; first those of the graph itself."""
 
     slots: list[UOp]
-    kernelized: UOp  # a SINK of what each key becomes: ASSIGN(BUFFER, KERNEL)
-    realized: UOp  # the same once all kernels have run: BUFFER
-    keys: UOp  # a SINK of the nodes that become something
+    kernelized: UOp  # a SINK of what nodes become when they are cut out: ASSIGN(BUFFER, KERNEL)
+    realized: UOp  # and of what these, and the roots, are once all kernels have run: BUFFER
+    places: list[tuple[int, int]]  # where a node stands in the graph, and what it becomes in these
     steps: list[tuple[UOp, list[int]]]  # each kernel's ast and the slots of its arguments
 
 
-_plans: dict[UOp, _Plan] = {}
+_plans: dict[tuple, _Plan] = {}
 
 
 def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
@@ -52,24 +52,56 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
     )
 
 
-def _normalized(sink: UOp) -> tuple[dict[UOp, UOp], list[UOp], dict[UOp, UOp]]:
-    """Every node of the graph with slots for buffers, Variables unbound; its buffers; what
-    Variables were."""
-    buffers = [u for u in sink.toposort() if u.op is Ops.BUFFER]
-    binding = bindings([sink])
-    unbound = {bind: var for var, bind in binding.items()}
-    mapping = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)} | unbound
-    return substituted(sink, mapping), buffers, binding
+class _Graph:
+    """What is below a SINK, sources first; its buffers; the BIND of each of its Variables.
+
+    outline: all that a schedule of it depends on, with the places of nodes for the nodes: equal for
+    graphs that differ in which buffers they have and in the values of Variables only.
+    """
+
+    def __init__(self, sink: UOp) -> None:
+        self.order = list(sources_first((sink,), _without_values))
+        self.buffers = [u for u in self.order if u.op is Ops.BUFFER]
+        symbolic = {u: s for u in self.order if u.arg is not None and (s := sizes_in(u.arg))}
+        unknown = {u for sizes in symbolic.values() for size in sizes for u in size.unknowns}
+        unknown.update([u for u in self.order if u.op in (Ops.BIND, Ops.DEFINE_VAR)])
+        self.binding = bindings(unknown)
+        self.unbound = {bind: var for var, bind in self.binding.items()}
+        place = {u: n for n, u in enumerate(self.order)}
+        rows: list[tuple] = []
+        for u in self.order:
+            if u.op is Ops.BUFFER:
+                rows.append((u.device, u.arg, u.dtype))
+            elif u.op is Ops.BIND:
+                rows.append((place[u.src[0]],))
+            else:
+                arg = u.arg
+                if u in symbolic:
+                    arg = map_sizes(arg, lambda size: plain(size.substitute(self.unbound)))
+                src = tuple([place[s] for s in u.src])
+                tag = None if u.tag is None else arg_key(u.tag)
+                rows.append((u.op, u.dtype, src, None if arg is None else arg_key(arg), tag))
+        self.outline = tuple(rows)
+
+    def with_slots(self) -> list[UOp]:
+        """Every node of the graph with slots in place of buffers, and Variables unbound."""
+        slots = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(self.buffers)}
+        known = substituted(self.order[-1], slots | self.unbound)
+        return [known.get(u, u) for u in self.order]
 
 
-def bindings(graphs: Iterable[UOp]) -> dict[UOp, UOp]:
-    """The BIND of each Variable that graphs depend on.
+def _without_values(u: UOp) -> tuple[UOp, ...]:
+    return () if u.op is Ops.BUFFER else u.src[:1] if u.op is Ops.BIND else u.src
+
+
+def bindings(unknowns: Iterable[UOp]) -> dict[UOp, UOp]:
+    """The BIND of each Variable among the unknowns of graphs.
 
     ValueError where one has two values, or two have one name: kernels know them by name.
     """
     found: dict[UOp, UOp] = {}
     named: dict[str, UOp] = {}
-    for u in sorted({u for graph in graphs for u in graph.unknowns}, key=lambda u: u.op):
+    for u in sorted(set(unknowns), key=lambda u: u.op):
         var = u.src[0] if u.op is Ops.BIND else u
         if named.setdefault(var.expr, var) is not var:
             raise ValueError(
@@ -88,7 +120,9 @@ def _interval(variable: UOp) -> str:
     return f"{variable.vmin} to {variable.vmax}"
 
 
-def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
+def _make_plan(graph: _Graph) -> _Plan:
+    order, buffers = graph.with_slots(), graph.buffers
+    sink = order[-1]
     slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)]
 
     def new_buffer(device: str, size: int, dtype: DType) -> UOp:
@@ -110,8 +144,9 @@ def _make_plan(sink: UOp, buffers: list[UOp]) -> _Plan:
         (kernel.arg.ast, [number[place.get(b, b)] for b in buffers_of_kernel])
         for kernel, buffers_of_kernel in zip(kernels, arguments, strict=True)
     ]
-    keys, kernelized = UOp.sink(*becomes, *sink.src), UOp.sink(*becomes.values())
-    return _Plan(slots, kernelized, realized, keys, steps)
+    number_of_result = {u: n for n, u in reversed(list(enumerate((*becomes, *sink.src))))}
+    places = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
+    return _Plan(slots, UOp.sink(*becomes.values()), realized, places, steps)
 
 
 def _after_running(sink: UOp) -> UOp:
@@ -126,29 +161,29 @@ class _Filled:
     """A plan for one graph."""
 
     plan: _Plan
-    normal: dict[UOp, UOp]  # each node of the graph, as the plan knows it
+    order: list[UOp]  # the nodes of the graph
     fill: dict[UOp, UOp]  # the buffers to put into its slots, the BINDs for its Variables
     values: dict[UOp, int]  # those of the Variables
 
     def becomes(self, results: UOp) -> dict[UOp, UOp]:
-        """What nodes of the graph become, given that for the plan's keys."""
-        known = dict(zip(self.plan.keys.src, results.substitute(self.fill).src, strict=False))
-        return {u: known[key] for u, key in self.normal.items() if key in known}
+        """What nodes of the graph become, given the plan's results."""
+        known = results.substitute(self.fill).src
+        return {self.order[n]: known[m] for n, m in self.plan.places if m < len(known)}
 
 
 def _plan_of(sink: UOp) -> _Filled:
-    normal, buffers, bound = _normalized(sink)
-    key = normal[sink].replace(arg=(bool(settings.NOOPT), bool(settings.RELAXED)))
+    graph = _Graph(sink)
+    key = graph.outline, bool(settings.NOOPT), bool(settings.RELAXED)
     # to show the way down, it has to be gone
     plan = None if settings.DEBUG >= 4 else _plans.pop(key, None)
     if plan is None:
-        plan = _make_plan(normal[sink], buffers)
+        plan = _make_plan(graph)
     _plans[key] = plan  # the one used last stands last
     if len(_plans) > CACHE_SIZE:
         del _plans[next(iter(_plans))]
-    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(buffers) :]]
-    fill = dict(zip(plan.slots, [*buffers, *fresh], strict=True)) | bound
-    return _Filled(plan, normal, fill, {var: bind.val for var, bind in bound.items()})
+    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(graph.buffers) :]]
+    fill = dict(zip(plan.slots, [*graph.buffers, *fresh], strict=True)) | graph.binding
+    return _Filled(plan, graph.order, fill, {v: bind.val for v, bind in graph.binding.items()})
 
 
 def kernelize(sink: UOp) -> dict[UOp, UOp]:

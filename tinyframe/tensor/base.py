@@ -20,12 +20,12 @@ from tinyframe.tensor.recording import is_recording
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
 
-_live: dict[int, weakref.ref[TensorBase]] = {}  # by id, which is in use for as long as they live
+_live: set[weakref.ref[TensorBase]] = set()
 
 
 def live_tensors() -> list[Any]:
     """Every Tensor alive."""
-    return [tensor for ref in list(_live.values()) if (tensor := ref()) is not None]
+    return [tensor for ref in tuple(_live) if (tensor := ref()) is not None]
 
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ else:
 class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
-    grad: Self | None
+    grad: Self | None = None
     _requires_grad: bool | None
     _storage: Storage
     _path: Path
-    _seen: tuple[UOp, UOp] | None  # a value of the storage, and how this Tensor sees it
-    _read: tuple[UOp, UOp] | None  # a view that was read, and the BUFFER with just that
+    _seen: tuple[UOp, UOp] | None = None  # a value of the storage, and how this Tensor sees it
+    _read: tuple[UOp, UOp] | None = None  # a view that was read, and the BUFFER with just that
 
     training: ClassVar[bool] = False
 
@@ -56,8 +56,7 @@ class TensorBase(Methods):
     def _seeing(cls, storage: Storage, path: Path, requires_grad: bool | None = None) -> Self:
         """A Tensor that shows a storage, or what a path leads to there."""
         tensor = object.__new__(cls)
-        tensor._storage, tensor._path, tensor._seen, tensor._read = storage, path, None, None
-        tensor.grad, tensor._requires_grad = None, requires_grad
+        tensor._storage, tensor._path, tensor._requires_grad = storage, path, requires_grad
         tensor._register()
         return tensor
 
@@ -80,10 +79,7 @@ class TensorBase(Methods):
             self._storage.assign(uop)
 
     def _register(self) -> None:
-        _live[id(self)] = weakref.ref(self)
-
-    def __del__(self, forget: Callable[..., Any] = _live.pop) -> None:
-        forget(id(self), None)
+        _live.add(weakref.ref(self, _live.discard))
 
     def _apply(self, function: Callable[..., UOp], *others: Any) -> Self:
         """The Tensor of `function` of the graphs of this one and others.

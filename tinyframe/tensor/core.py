@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -487,6 +487,17 @@ class Tensor(
         depend on a target has the gradient 0. gradient: what flows in from above, of this shape;
         without it this has to be a scalar. GradientError where there can be none.
         """
+        below = below_with_history(self.uop)
+        return self._gradients(targets, gradient, materialize_grads, below)
+
+    def _gradients(
+        self,
+        targets: Sequence[Tensor],
+        gradient: Tensor | None,
+        materialize_grads: bool,
+        below: dict[UOp, None],
+    ) -> list[Any]:
+        """gradient(), where all below this Tensor is known."""
         tensors: tuple[Tensor, ...] = (self, *targets)
         for tensor in tensors:
             if not dtypes.is_float(tensor.dtype):
@@ -505,10 +516,10 @@ class Tensor(
             raise GradientError(
                 f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
             )
-        below = below_with_history(self.uop)
         nodes = [target._node_in(below) for target in targets]
         flowing = gradient.cast(self.dtype).uop
-        found = compute_gradient(self.uop, flowing, {node for node in nodes if node is not None})
+        wanted = {node for node in nodes if node is not None}
+        found = compute_gradient(self.uop, flowing, wanted, below)
         lost = lost_between(below) if any(node not in found for node in nodes) else set()
         for target, node in zip(targets, nodes, strict=True):
             if node not in found and target._storage in lost:
@@ -518,13 +529,12 @@ class Tensor(
                     "requires_grad=True, and all of it is kept"
                 )
         if materialize_grads and not any(node in found for node in nodes):
-            cut = is_cut_off(self.uop, {node for node in nodes if node is not None})
-            if cut:
+            if is_cut_off(self.uop, wanted):
                 raise GradientError(
                     "no gradient flows from this Tensor to any of the targets, since detach() or "
                     "no_grad() is between them. Leave that out, or take 0 for the gradient"
                 )
-        known = iter(readable([found[node] for node in nodes if node in found], self.uop))
+        known = iter(readable([found[node] for node in nodes if node in found], self.uop, below))
         result: list[Any] = []
         for target, node in zip(targets, nodes, strict=True):
             if node in found:
@@ -555,7 +565,7 @@ class Tensor(
             for tensor in live_tensors()
             if tensor.requires_grad and tensor._node_in(below) is not None
         ]
-        grads = self.gradient(*wanted, gradient=gradient, materialize_grads=False)
+        grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):
             raise GradientError(
                 "backward() found no Tensor to give a gradient to: create one with "

@@ -69,11 +69,13 @@ class Elementwise(TensorBase):
             "other operand has to be a Tensor or a number; wrap a list in Tensor(...)"
         )
 
-    def _number(self, value: ConstType | UOp, dtype: DType) -> Self:
+    def _number(self, value: ConstType | UOp, dtype: DType, shape: tuple = ()) -> Self:
         """A Python number, or an expression of Variables, as a constant beside this Tensor."""
         if isinstance(value, UOp):
-            return self._of(value.cast(dtype), False)
-        return self._of(UOp.const(dtype, representable(value, dtype)), False)
+            constant = value.cast(dtype)
+        else:
+            constant = UOp.const(dtype, representable(value, dtype))
+        return self._of(constant.broadcast_to(shape), False)
 
     def _operands(
         self, other: Any, reverse: bool = False, to_float: bool = False, compare: bool = False
@@ -93,12 +95,12 @@ class Elementwise(TensorBase):
                 elif not dtype.min <= other <= dtype.max:
                     dtype, other = dtypes.float32, math.copysign(math.inf, other)
             dtype = least_upper_float(dtype) if to_float else dtype
-            other = self._number(other, dtype)
+            x, other = x.cast(dtype), self._number(other, dtype, self.shape)
         else:
             dtype = least_upper_dtype(self.dtype, other.dtype)
             dtype = least_upper_float(dtype) if to_float else dtype
-        shape = broadcast_shapes(self.shape, other.shape)
-        x, other = x.cast(dtype)._broadcast_to(shape), other.cast(dtype)._broadcast_to(shape)
+            shape = broadcast_shapes(self.shape, other.shape)
+            x, other = x.cast(dtype)._broadcast_to(shape), other.cast(dtype)._broadcast_to(shape)
         return (other, x) if reverse else (x, other)
 
     def _broadcast_to(self, shape: tuple) -> Self:

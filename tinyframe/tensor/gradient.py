@@ -21,7 +21,7 @@ from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.tensor.history import STOPS, origin_of, sources
 from tinyframe.tensor.storage import follow, path_between
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, sources_first
 
 Gradients = tuple[UOp | None, ...]
 
@@ -238,47 +238,34 @@ gradient_rules = PatternMatcher(rules)
 
 def below_with_history(root: UOp) -> dict[UOp, None]:
     """All that `root` depends on, and itself, sources first."""
-    return _below([root], sources)
+    return sources_first((root,), sources)
 
 
-def _below(
-    roots: Sequence[UOp], sources_of: Callable[[UOp], tuple[UOp, ...]]
-) -> dict[UOp, None]:
-    """The nodes that these are made of, and themselves, sources first."""
-    order: dict[UOp, None] = {}
-    begun: set[UOp] = set()
-    stack = [(root, False) for root in roots]
-    while stack:
-        u, sources_done = stack.pop()
-        if sources_done:
-            order[u] = None
-        elif u not in begun:
-            begun.add(u)
-            stack.append((u, True))
-            stack.extend((s, False) for s in sources_of(u) if s not in begun)
-    return order
-
-
-def compute_gradient(root: UOp, root_grad: UOp, targets: Collection[UOp]) -> dict[UOp, UOp]:
+def compute_gradient(
+    root: UOp,
+    root_grad: UOp,
+    targets: Collection[UOp],
+    below: Iterable[UOp] | None = None,
+) -> dict[UOp, UOp]:
     """The gradient of `root` by every node between it and `targets`, these included.
 
     root_grad: what flows into the root, of its shape and dtype. It goes on through the history of
     realized values. A target on which the root does not depend, or only through what stops
-    gradients, is not in the result.
+    gradients, is not in the result. below: below_with_history(root), if that is known already.
     """
-    order = [u for u in below_with_history(root) if dtypes.is_float(u.dtype)]
+    below = below_with_history(root) if below is None else below
+    order = [u for u in below if dtypes.is_float(u.dtype)]
     leads_to_target: set[UOp] = set()
     for u in order:
-        if u in targets or (u.op not in STOPS and any(s in leads_to_target for s in sources(u))):
+        if u in targets or (u.op not in STOPS and not leads_to_target.isdisjoint(sources(u))):
             leads_to_target.add(u)
 
     grads = {root: root_grad}
     for u in reversed(order):
-        below = sources(u)
-        if u not in grads or u.op in STOPS or not any(s in leads_to_target for s in below):
+        if u not in grads or u.op in STOPS or leads_to_target.isdisjoint(src := sources(u)):
             continue
         flowing = (grads[u],) if origin_of(u) is not None else flow_back(u, grads[u])
-        for source, grad in zip(below, flowing, strict=True):
+        for source, grad in zip(src, flowing, strict=True):
             if grad is not None and source in leads_to_target:
                 grads[source] = grads[source] + grad if source in grads else grad
     return grads
@@ -304,16 +291,19 @@ def lost_between(below: Iterable[UOp]) -> set[Any]:
     return {storage for o in histories for ref in o.lost if (storage := ref()) is not None}
 
 
-def readable(grads: Sequence[UOp], root: UOp) -> list[UOp]:
+def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]:
     """Gradients as graphs that can be computed now.
 
-    What they were made of lies in the past of `root`. Of that, values whose memory was overwritten
-    are computed again from their history, and changes in place are taken as the values they gave.
-    GradientError where a value is gone and there is nothing to compute it from.
+    What they were made of lies in the past of `root`: in `below`, its below_with_history(). Of
+    that, values whose memory was overwritten are computed again from their history, and changes in
+    place are taken as the values they gave. GradientError where a value is gone and there is
+    nothing to compute it from.
     """
+    if not any(u.op is Ops.ASSIGN or (u.op is Ops.BUFFER and is_overwritten(u)) for u in below):
+        return list(grads)
     present = root.toposort(gate=lambda u: origin_of(u) is None)
     done: dict[UOp, UOp] = {}
-    for u in _below(grads, lambda u: sources(u) if _is_recomputed(u) else u.src):
+    for u in sources_first(grads, lambda u: sources(u) if _is_recomputed(u) else u.src):
         if _is_recomputed(u):
             (computed,) = sources(u)
             done[u] = done[computed]

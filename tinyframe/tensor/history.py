@@ -19,7 +19,6 @@ where no gradient will be asked for.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Iterable
 
@@ -55,18 +54,18 @@ class Origin(Holder):
         self._watch(witness)
 
     def _watch(self, witness: Storage) -> None:
-        self.witness = weakref.ref(witness)
-        witness.on_end.append(functools.partial(_orphaned.append, weakref.ref(self)))
+        origin = weakref.ref(self)
+        self.witness = weakref.ref(witness, lambda _: _orphaned.append(origin))
 
     def let_go(self, lost: Iterable[Storage]) -> None:
         """Forgets the graph, and remembers what cannot be found without it."""
         self.lost = [weakref.ref(storage) for storage in lost]
-        self.uop = UOp(Ops.NOOP)
+        self.mean(UOp(Ops.NOOP))
 
     def replace_inside(self, graph: UOp) -> None:
         """What lies below the value is known in another form now; the value itself stays what it
         was computed as."""
-        self.uop = self.uop.replace(src=graph.src)
+        self.mean(self.uop.replace(src=graph.src))
 
 
 _orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
@@ -79,18 +78,21 @@ def origin_of(u: UOp) -> Origin | None:
 
 def sources(u: UOp) -> tuple[UOp, ...]:
     """What a node is computed from: its sources, or for a realized value what it was made of."""
-    origin = origin_of(u)
-    return u.src if origin is None else () if origin.lost else (origin.uop,)
+    if (origin := u.__dict__.get("_origin")) is None:
+        return u.src
+    return () if origin.lost else (origin.uop,)
 
 
-def remember(becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
+def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     """Notes what realized values were computed from, where a gradient may ask.
+
+    below: these nodes and all that they are made of, sources first.
 
     Returns `becomes` without views that gradients flow through: replacing what they are views of is
     enough, and leaves the views on the way, at which a gradient may be wanted.
     """
     tidy()
-    search = _Search(becomes)
+    search = _Search(below)
     memory = {old: new.base for old, new in becomes.items()}
     kept = {
         old: new
@@ -132,11 +134,13 @@ class _Search:
     """For nodes below which a gradient may be asked by some Tensor, one such: a parameter if there
     is one. All nodes are looked at in one walk, from below."""
 
-    def __init__(self, roots: Iterable[UOp]) -> None:
+    def __init__(self, graph: Iterable[UOp]) -> None:
         self.found: dict[UOp, Storage] = {}  # below a node
         self.depth: dict[UOp, int] = {}  # how many realized values follow each other below it
         at: dict[UOp, Storage] = {}  # below it or at it
-        for u in UOp(Ops.SINK, dtypes.void, tuple(roots)).toposort(_is_looked_into):
+        for u in graph:
+            if not _flows(u):
+                continue
             best: Storage | None = None
             if (origin := u.__dict__.get("_origin")) is not None:
                 best = _witness_of(origin)
@@ -145,23 +149,17 @@ class _Search:
                 if self.depth:
                     self.depth[u] = max([self.depth.get(s, 0) for s in u.src], default=0)
                 for s in u.src:
-                    if (other := at.get(s)) is not None and (best is None or other.is_parameter):
-                        best = other
-            if u.op in STOPS or not dtypes.is_float(u.dtype):
-                continue
+                    if s in at and (best is None or at[s].is_parameter):
+                        best = at[s]
             if best is not None:
-                self.found[u] = best
-            if u.__dict__.get("_holders") and not (best is not None and best.is_parameter):
-                best = _asking(u) or best
-            if best is not None:
-                at[u] = best
+                self.found[u] = at[u] = best
+                if best.is_parameter:
+                    continue
+            if "_holders" in u.__dict__ and (asking := _asking(u)) is not None:
+                at[u] = asking
 
     def witness(self, u: UOp) -> Storage | None:
         return self.found.get(u)
-
-
-def _is_looked_into(u: UOp) -> bool:
-    return u.op is Ops.SINK or _flows(u)
 
 
 def _witness_of(origin: Origin) -> Storage | None:

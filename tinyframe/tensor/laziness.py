@@ -19,7 +19,7 @@ memory goes on to a new node, and the old one is told that it has been overwritt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import buffer_of, is_overwritten, take_over
@@ -28,9 +28,9 @@ from tinyframe.engine.capture import Capture, capture_now, capturing, needs_valu
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
-from tinyframe.tensor.storage import Holder, Storage, holders_of
+from tinyframe.tensor.storage import Holder, Storage, follow, holders_of, path_between
 from tinyframe.uop.movement import assigned_state, base_of, in_new_memory
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp, alive, sources_first
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -91,7 +91,7 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
 
     graph = UOp.sink(*_uncomputed(storages)).toposort()
     states = {assigned_state(u) for u in graph if u.op is Ops.ASSIGN}
-    readers = [user for state in states for user in _above([state])]  # of what will be changed
+    readers = _above(states)  # of what will be changed
     outside = [h for u in (*graph, *readers) for h in holders_of(u) if is_outside(h)]
     if outside:
         with capturing(None), unrecorded():
@@ -100,17 +100,18 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
             capture.note_owner(storage)
 
 
-def _above(nodes: Iterable[UOp]) -> Iterator[UOp]:
-    """These nodes and all live ones that are made of them."""
-    stack = list(nodes)
-    seen = set(stack)
-    while stack:
-        u = stack.pop()
-        yield u
+def _above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
+    """These nodes and all live ones that are made of them; not those that `gate` refuses, nor what
+    is above those."""
+    found = list(nodes)
+    seen = set(found)
+    for u in found:  # grows meanwhile
         for user in u.users():
             if user not in seen:
                 seen.add(user)
-                stack.append(user)
+                if gate is None or gate(user):
+                    found.append(user)
+    return found
 
 
 class Scheduled:
@@ -134,7 +135,7 @@ class Scheduled:
 
     def finish(self) -> None:
         """Points everybody at the results."""
-        update_holders(self.placed.moved_on(self.becomes))
+        update_holders(self.placed.moved_on(self.becomes), self.placed.graph)
 
 
 class Placed:
@@ -145,16 +146,18 @@ class Placed:
 
     def __init__(self, roots: Sequence[UOp]) -> None:
         self.roots = list(roots)
-        self.graph: dict[UOp, None] = {}
+        self.graph: dict[UOp, None] = {}  # all below the roots, sources first
         self.states: dict[UOp, list[UOp]] = {}  # what is overwritten -> by which ASSIGNs
         self.apart: set[UOp] = set()  # the ASSIGNs that write to new memory
         self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> as they are scheduled
-        while True:
-            self._look_at_graph()
-            first, needed = self._readers() if self.states else ([], set())
-            self.roots += first
-            # what is computed anyway brings no new changes, and nothing new that needs old values
-            if not first or (not needed and all(reader in self.graph for reader in first)):
+        self._look_below(self.roots)
+        needed: set[UOp] = set()
+        while self.states:
+            known = len(self.states)
+            first, needed = self._readers()
+            self._look_below(first)
+            # Those that stay lazy may be above one that is computed now, and read that instead.
+            if not first or (not needed and len(self.states) == known):
                 break
         # of several changes of one value, one can take its place
         self.apart = {assign for _, *others in self.states.values() for assign in others}
@@ -163,12 +166,12 @@ class Placed:
             self.changed = in_new_memory(UOp.sink(*self.roots), self.apart, UOp.new_buffer)
             self.roots = [self.changed[root] for root in self.roots]
 
-    def _look_at_graph(self) -> None:
-        self.roots = list(dict.fromkeys(self.roots))
-        self.sink = UOp.sink(*self.roots)  # it is kept, and with it what is known of it
-        self.graph = self.sink.toposort()
-        self.states = {}
-        for u in self.graph:
+    def _look_below(self, roots: Iterable[UOp]) -> None:
+        """Adds these to what is computed."""
+        self.roots = list(dict.fromkeys((*self.roots, *roots)))
+        found = sources_first(roots, known=self.graph)
+        self.graph.update(found)
+        for u in found:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
                 self.states.setdefault(assigned_state(u), []).append(u)
 
@@ -176,17 +179,10 @@ class Placed:
         """The values not computed yet that read what is overwritten, and are to be computed in the
         same go; and the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
-        stored.update(*[{root, root.base} for root in self.roots])
-        meant: list[UOp] = []  # what somebody means that is made of old values
-        stack, seen = list(self.states), set(self.states)
-        while stack:
-            u = stack.pop()
-            if any(isinstance(holder, Storage) for holder in holders_of(u)):
-                meant.append(u)
-            for user in u.users():
-                if user not in seen and user not in stored and user.op is not Ops.SINK:
-                    seen.add(user)
-                    stack.append(user)
+        stored.update(*[(root, root.base) for root in self.roots])
+        above = _above(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
+        # what somebody means that is made of old values
+        meant = [u for u in above if any(isinstance(h, Storage) for h in holders_of(u))]
         first: list[UOp] = []
         needed = {base for root in self.roots if (base := base_of(root)) in self.states}
         for u, (states, changes_them) in self._states_below(meant).items():
@@ -208,14 +204,15 @@ class Placed:
         bit = {state: 1 << n for n, state in enumerate(self.states)}
         below: dict[UOp, int] = {}
         changed: dict[UOp, int] = {}
-        for u in UOp.sink(*nodes).toposort(gate=lambda u: u not in bit):
-            below[u], changed[u] = bit.get(u, 0), 0
-            if not below[u]:
+        for u in sources_first(nodes, lambda u: () if u in bit else u.src):
+            reads, changes = bit.get(u, 0), 0
+            if not reads:
                 for s in u.src:
-                    below[u] |= below[s]
-                    changed[u] |= changed[s]
+                    reads |= below[s]
+                    changes |= changed[s]
                 if u.op is Ops.ASSIGN:
-                    changed[u] |= bit.get(assigned_state(u), 0)
+                    changes |= bit.get(assigned_state(u), 0)
+            below[u], changed[u] = reads, changes
         return {
             u: ([state for state in bit if bit[state] & below[u]], bool(changed[u] & below[u]))
             for u in nodes
@@ -229,7 +226,6 @@ class Placed:
 
     def moved_on(self, becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
         """The same with new nodes for what was changed in place: they take over the memory."""
-        graph_buffers = {u for u in self.graph if u.op is Ops.BUFFER}
         passed: set[UOp] = set()  # a state between two changes is nobody's any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
@@ -238,23 +234,26 @@ class Placed:
                 if assign not in self.apart and assign in becomes:
                     passed.add(state)
                     base = becomes[assign].base
-                    if base in graph_buffers and base not in fresh:
+                    if base in self.graph and base not in fresh:
                         fresh[base] = take_over(base)
-        return {
-            old: new.substitute({new.base: fresh[new.base]}) if new.base in fresh else new
-            for old, new in becomes.items()
-            if old not in passed
-        }
+
+        def now(new: UOp) -> UOp:
+            base = new.base
+            return follow(path_between(base, new), fresh[base]) if base in fresh else new
+
+        return {old: now(new) for old, new in becomes.items() if old not in passed}
 
 
-def update_holders(becomes: dict[UOp, UOp]) -> None:
+def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) -> None:
     """Replaces what was computed in the graph of everybody who means a part of it.
 
-    The way there is up from the nodes, so it takes as long as what contains them is large.
+    The way there is up from the nodes, so it takes as long as what contains them is large. below:
+    the graph in which these nodes are, sources first, if that is known already.
     """
-    becomes = {old: new for old, new in remember(becomes).items() if old is not new}
-    above = set(_above(becomes))
-    affected = dict.fromkeys(holder for u in above for holder in holders_of(u))
+    below = sources_first(becomes) if below is None else below
+    becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
+    above = dict.fromkeys(_above(becomes))
+    affected = dict.fromkeys([holder for u in above for holder in holders_of(u)])
     storages = [holder for holder in affected if isinstance(holder, Storage)]
     origins = [
         holder
@@ -263,17 +262,25 @@ def update_holders(becomes: dict[UOp, UOp]) -> None:
     ]
     # of a history only what is below it: on top is the very node that has become the value
     graphs = [storage.uop for storage in storages]
-    below = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
-    after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *below)), becomes)
+    pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
+    after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
     for storage, graph in zip(storages, graphs, strict=True):
-        storage.uop = after[graph]
-    results = Counter(u for new in becomes.values() for u in new.toposort()) if origins else {}
-    for origin, graph in zip(origins, below, strict=True):
+        storage.mean(after[graph])
+    results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
+    for origin, graph in zip(origins, pasts, strict=True):
         value = origin.value()
         # It must not become its own history, as it would where it is a view of another result.
         is_twice = value is not None and results[value] > 1
         if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
             origin.replace_inside(after[graph])
+
+
+def _memory_and_views(u: UOp) -> Iterator[UOp]:
+    """A view, what it is a view of, and so on."""
+    while u.op in GroupOp.Movement:
+        yield u
+        u = u.src[0]
+    yield u
 
 
 # ---- memory that somebody else changes -----------------------------------------------------------
@@ -283,9 +290,8 @@ def is_alone(storage: Storage) -> bool:
     """Whether nothing but this storage knows the BUFFER that it lies in."""
     above, u = None, storage.uop
     while True:
-        for ref in u.__dict__.get("_holders", {}).values():
-            if ref() is not storage:
-                return False
+        if any(holder is not storage for holder in holders_of(u)):
+            return False
         for entry in u.__dict__["_users"]:
             if (user := entry()) is not above and user is not None:
                 return False
@@ -300,10 +306,10 @@ def watched(storage: Storage) -> list[Any]:
     lists: list[Any] = []
     u = storage.uop
     while True:
-        # without those that have gone, or one more could make the same number
-        users = [entry for entry in u.__dict__["_users"] if entry() is not None]
-        u.__dict__["_users"] = users
-        lists += [users, u.__dict__.setdefault("_holders", {})]
+        for name in ("_users", "_holders"):
+            # without those that have gone, or one more could make the same number
+            u.__dict__[name] = alive(u.__dict__.get(name, ()))
+            lists.append(u.__dict__[name])
         if u.op is Ops.BUFFER:
             return lists
         u = u.src[0]
@@ -333,7 +339,7 @@ def make_alone(storage: Storage) -> None:
             move_to_new_memory(storage)
     base = base_of(storage.uop)
     if not is_alone(storage):  # histories, and graphs that somebody looks at
-        storage.uop = storage.uop.substitute({base: take_over(base)})
+        storage.mean(storage.uop.substitute({base: take_over(base)}))
 
 
 def is_shared(storage: Storage) -> bool:
@@ -350,7 +356,7 @@ def move_to_new_memory(storage: Storage) -> None:
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
-    storage.uop = storage.uop.substitute({base: new})
+    storage.mean(storage.uop.substitute({base: new}))
 
 
 # ---- what is in memory ---------------------------------------------------------------------------

@@ -30,6 +30,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
     ShapeError, naming the shapes, where two sizes differ and neither is 1.
     """
+    if shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     ndim = max(map(len, shapes))
     aligned = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
     result = []
@@ -85,8 +87,12 @@ class Movement(TensorBase):
             raise ShapeError(f"only one size can be -1, but there are {len(unknown)} in {wanted}")
         if any(isinstance(size, int) and size < -1 for size in wanted):
             raise ShapeError(f"cannot reshape {self.shape} to {wanted}: a size is negative")
-        elements = plain(math.prod(self.shape))
-        texts = sizes_text(self.shape), sizes_text(wanted), sizes_text(elements)
+        asked, elements = wanted, plain(math.prod(self.shape))
+
+        def refused(why: str) -> ShapeError:
+            what = f"cannot reshape {sizes_text(self.shape)} to {sizes_text(asked)}"
+            return ShapeError(f"{what}: {sizes_text(elements)} elements do not {why}")
+
         if unknown:
             own, known = list(self.shape), [size for size in wanted if size != -1]
             for size in [size for size in known if isinstance(size, UOp) and size in own]:
@@ -94,20 +100,14 @@ class Movement(TensorBase):
                 known.remove(size)
             left, rest = math.prod(own), math.prod(known)
             if rest == 0 or not holds(left % rest < 1):
-                raise ShapeError(
-                    f"cannot reshape {texts[0]} to {texts[1]}: {texts[2]} elements do not divide "
-                    f"by {sizes_text(plain(rest))}"
-                )
+                raise refused(f"divide by {sizes_text(plain(rest))}")
             found = plain(left // rest)
             wanted = tuple(found if axis in unknown else size for axis, size in enumerate(wanted))
         total = plain(math.prod(wanted))
         if total == elements:
             return self._view(lambda x: x.reshape(wanted))
         if not holds(total <= elements) or not holds(elements <= total):
-            raise ShapeError(
-                f"cannot reshape {texts[0]} to {texts[1]}: {texts[2]} elements do not fill "
-                f"{sizes_text(total)}"
-            )
+            raise refused(f"fill {sizes_text(total)}")
         # as many for these values of Variables; what others would lack is 0
         return self.reshape(elements).shrink(((0, total),)).reshape(wanted)
 

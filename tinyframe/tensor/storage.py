@@ -20,51 +20,47 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
 from tinyframe.engine.capture import capture_now, constant_changes
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, append_weak
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
 Path = tuple[tuple[Ops, Any], ...]
 
 
 class Holder:
-    """What means a graph. `uop` is that graph; a node's `holders_of` are found through it."""
+    """What means a graph: `uop`, whose node lists its holders (`holders_of`)."""
 
-    __slots__ = ("__weakref__", "_uop")
+    __slots__ = ("__weakref__", "uop")
 
     def __init__(self, uop: UOp) -> None:
-        self._uop = uop
-        uop.__dict__.setdefault("_holders", {})[id(self)] = weakref.ref(self)
+        self.uop = uop
+        _list_holder(uop, self)
 
-    @property
-    def uop(self) -> UOp:
-        return self._uop
-
-    @uop.setter
-    def uop(self, uop: UOp) -> None:
-        if uop is not self._uop:
-            self._let_go()
-            self._uop = uop
-            uop.__dict__.setdefault("_holders", {})[id(self)] = weakref.ref(self)
-
-    def _let_go(self) -> None:
-        self._uop.__dict__.get("_holders", {}).pop(id(self), None)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_uop"):
-            self._let_go()
+    def mean(self, uop: UOp) -> None:
+        """Means this from now on."""
+        if uop is not self.uop:
+            self.uop.__dict__["_holders"].remove(weakref.ref(self))
+            self.uop = uop
+            _list_holder(uop, self)
 
 
-def holders_of(uop: UOp) -> Iterator[Holder]:
+def _list_holder(uop: UOp, holder: Holder) -> None:
+    ref = weakref.ref(holder)
+    if (holders := uop.__dict__.get("_holders")) is None:
+        uop.__dict__["_holders"] = [ref]
+    else:
+        append_weak(holders, ref)
+
+
+def holders_of(uop: UOp) -> list[Holder]:
     """Who means this very graph."""
-    for ref in tuple(uop.__dict__.get("_holders", {}).values()):
-        if (holder := ref()) is not None:
-            yield holder
+    if (refs := uop.__dict__.get("_holders")) is None:
+        return []
+    return [holder for ref in tuple(refs) if (holder := ref()) is not None]
 
 
 class Storage(Holder):
@@ -76,15 +72,15 @@ class Storage(Holder):
     that grows with each storage.
     """
 
-    __slots__ = ("asks", "born", "former", "is_parameter", "on_end")
+    __slots__ = ("asks", "born", "former", "is_parameter")
     _count = itertools.count()
 
     def __init__(self, uop: UOp, asks: bool = True, is_parameter: bool = False) -> None:
-        super().__init__(uop)
+        self.uop = uop
         self.asks, self.is_parameter = asks, is_parameter
-        self.former: list[weakref.ref[UOp]] = []
+        self.former: tuple[weakref.ref[UOp], ...] = ()
         self.born = next(Storage._count)
-        self.on_end: list[Callable[[], None]] = []
+        _list_holder(uop, self)
 
     @staticmethod
     def now() -> int:
@@ -98,9 +94,9 @@ class Storage(Holder):
             capture.changed[self] = None
         if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
             constant_changes(self.born)
-        self.former = [ref for ref in self.former if ref() is not None]
-        self.former.append(weakref.ref(self.uop))
-        self.uop = uop
+        alive = [ref for ref in self.former if ref() is not None]
+        self.former = (*alive, weakref.ref(self.uop))
+        self.mean(uop)
 
     def settle(self) -> None:
         """Called before a change: where a call is being captured, what it found here and is not
@@ -112,13 +108,8 @@ class Storage(Holder):
             if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
                 # A replay has to find it changed. What was captured before used it as a number.
                 constant_changes(self.born)
-                self.uop = self.uop.contiguous()
+                self.mean(self.uop.contiguous())
             compute_outside([self], capture)
-
-    def __del__(self) -> None:
-        super().__del__()
-        for call in getattr(self, "on_end", ()):
-            call()
 
     # ---- copies and files ------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ import operator
 import struct
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
@@ -138,13 +138,44 @@ _NOBODY: Any = ()  # what has no users yet: most nodes never have many, and need
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
 
 
-def _arg_key(arg: Any) -> Any:
+_JUST_INT = {int}
+
+
+def sources_first(
+    roots: Iterable[UOp],
+    sources_of: Callable[[UOp], tuple[UOp, ...]] = operator.attrgetter("src"),
+    known: Iterable[UOp] = (),
+) -> dict[UOp, None]:
+    """Some nodes and all below them, sources before what is made of them, each once.
+
+    sources_of: what lies below a node. known: nodes that are left out, with what is below them.
+    """
+    order: dict[UOp, None] = {}
+    seen = set(known)
+    stack: list[UOp | None] = list(roots)
+    stack.reverse()
+    while stack:
+        u = stack.pop()
+        if u is None:  # what is above it on the stack is done
+            order[stack.pop()] = None  # type: ignore[index]
+        elif u not in seen:
+            seen.add(u)
+            if below := sources_of(u):
+                stack += (u, None, *below[::-1])
+            else:
+                order[u] = None
+    return order
+
+
+def arg_key(arg: Any) -> Any:
     """A key that tells 1, 1.0 and True apart, and 0.0 from -0.0, while NaN equals itself."""
     kind = type(arg)
+    if kind is int:
+        return arg
     if kind is float:
         return struct.pack("d", arg)
     if kind is tuple:
-        return tuple(map(_arg_key, arg))
+        return arg if set(map(type, arg)) == _JUST_INT else tuple(map(arg_key, arg))
     return kind, arg
 
 
@@ -174,12 +205,24 @@ class recursive_property:
         stack = [node]
         while stack:
             u = stack[-1]
-            if missing := [s for s in u.src if name not in s.__dict__]:
-                stack += missing
-            else:
-                u.__dict__[name] = rules.get(u.op, self.default)(u)
+            for s in u.src:
+                if name not in s.__dict__:
+                    stack.append(s)
+            if stack[-1] is u:
+                found = u.__dict__[name] = rules.get(u.op, self.default)(u)
                 stack.pop()
-        return node.__dict__[name]
+        return found
+
+
+def alive(refs: Iterable[weakref.ref]) -> list[weakref.ref]:
+    return [ref for ref in refs if ref() is not None]
+
+
+def append_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
+    """Adds to a list of weak references; now and then those that have gone are taken out."""
+    refs.append(ref)
+    if (count := len(refs)) > 16 and not count & (count - 1):
+        refs[:] = alive(refs)
 
 
 class _Entry(weakref.ref):
@@ -190,14 +233,18 @@ class _Entry(weakref.ref):
 
 
 _nodes: dict[tuple, _Entry] = {}
-_lock = threading.RLock()  # held while the table changes; a node may go while another is made
+_lock = threading.RLock()  # held while an entry is taken out: it may be another's by then
 
 
 # By default arguments, since nodes go even when Python ends and module names are gone.
 def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
-    with lock:
-        if nodes.get(entry.key) is entry:
-            del nodes[entry.key]
+    key = entry.key
+    lock.acquire()  # sooner done than `with`, and this runs for each node
+    try:
+        if nodes.get(key) is entry:
+            del nodes[key]
+    finally:
+        lock.release()
     entry.key = ()  # it holds the sources, and these may still list the entry among their users
 
 
@@ -228,29 +275,28 @@ class UOp:
             op,
             dtype,
             src,
-            arg if arg is None else _arg_key(arg),
-            tag if tag is None else _arg_key(tag),
+            arg if arg is None else arg_key(arg),
+            tag if tag is None else arg_key(tag),
         )
         table = cls._table
         if (entry := table.get(key)) is not None and (node := entry()) is not None:
             return node
-        with _lock:
-            if (entry := table.get(key)) is not None and (node := entry()) is not None:
-                return node  # another thread was quicker
-            node = object.__new__(cls)
-            node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
-            table[key] = entry = _Entry(node, _forget)
-            entry.key = key
+        node = object.__new__(cls)
+        node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
+        entry = _Entry(node, _forget)
+        entry.key = key
+        while (known := table.setdefault(key, entry)) is not entry:  # another thread was quicker
+            if (other := known()) is not None:
+                return other
+            _forget(known)
         is_tracked = op in _TRACKED or (op is Ops.CONST and bool(src))
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
                 is_tracked = True
                 if users is _NOBODY:
                     s.__dict__["_users"] = [entry]
-                    continue
-                users.append(entry)
-                if not (count := len(users)) & (count - 1):  # now and then, those that have gone
-                    users[:] = [user for user in users if user() is not None]
+                else:
+                    append_weak(users, entry)
         if is_tracked:
             node.__dict__["_users"] = _NOBODY  # the entries of those that use it
         return node
@@ -308,20 +354,10 @@ class UOp:
         keep = gate is None and self.op is Ops.SINK
         if keep and (below := self.__dict__.get("_below")) is not None:
             return dict.fromkeys((*below, self))
-        order: dict[UOp, None] = {}
-        seen: set[UOp] = set()
-        stack: list[tuple[UOp, bool]] = [(self, False)]
-        while stack:
-            node, sources_done = stack.pop()
-            if sources_done:
-                order[node] = None
-            elif node not in seen:
-                seen.add(node)
-                if gate is not None and not gate(node):
-                    order[node] = None
-                    continue
-                stack.append((node, True))
-                stack.extend([(s, False) for s in node.src[::-1] if s not in seen])
+        if gate is None:
+            order = sources_first((self,))
+        else:
+            order = sources_first((self,), lambda u: u.src if gate(u) else ())
         if keep:  # without the node itself, or it would keep itself alive
             self.__dict__["_below"] = tuple(order)[:-1]
         return order
@@ -356,8 +392,8 @@ class UOp:
     def users(self) -> list[UOp]:
         """The live nodes of which this is a source. Known at the tensor level: of memory, of what
         only stands there (movement, reduces, CONTIGUOUS, …), and of all that is built on those."""
-        found = [entry() for entry in tuple(self.__dict__.get("_users", ()))]
-        return [user for user in found if user is not None]
+        entries = tuple(self.__dict__.get("_users", ()))
+        return [user for entry in entries if (user := entry()) is not None]
 
     # ---- what is known of a value: each a table of rules per op ---------------------------------
 
@@ -837,20 +873,22 @@ def _(u: UOp) -> frozenset[UOp]:
 sint = int | UOp
 
 
-def sizes_in(arg: Any) -> Iterator[UOp]:
+def sizes_in(arg: Any) -> list[UOp]:
     """The symbolic sizes in the argument of a movement op or an INDEX."""
     if isinstance(arg, UOp):
-        yield arg
-    elif isinstance(arg, tuple):
-        for item in arg:
-            yield from sizes_in(item)
+        return [arg]
+    if not isinstance(arg, tuple) or set(map(type, arg)) == _JUST_INT:
+        return []
+    return [size for item in arg for size in sizes_in(item)]
 
 
 def map_sizes(arg: Any, change: Callable[[UOp], sint]) -> Any:
     """The argument with each symbolic size changed."""
     if isinstance(arg, UOp):
         return change(arg)
-    return tuple([map_sizes(item, change) for item in arg]) if isinstance(arg, tuple) else arg
+    if not isinstance(arg, tuple) or set(map(type, arg)) == _JUST_INT:
+        return arg
+    return tuple([map_sizes(item, change) for item in arg])
 
 
 def plain(size: sint) -> sint:
