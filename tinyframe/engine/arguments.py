@@ -10,7 +10,7 @@ import functools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,7 @@ class Signature:
         return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """The arguments of a call, taken apart."""
 
     layout: list[Any]  # how they are nested, and of what types they are
@@ -122,9 +121,9 @@ def walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
-    kind_of_tensor = tensor_class()
-    if not kwargs and all(isinstance(value, kind_of_tensor) for value in args):
-        return Given([type(value) for value in args], list(args), [])
+    kinds = list(map(type, args))
+    if not kwargs and kinds.count(tensor_class()) == len(args):  # the usual call
+        return Given(kinds, list(args), [])
     layout: list[Any] = [tuple(sorted(kwargs))]
     tensors: list[TensorBase] = []
     values: list[Any] = []

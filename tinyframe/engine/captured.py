@@ -68,6 +68,10 @@ class State:
         view, buffer = lies(uop), buffer_of(base)
         return State(ref, view, before, base, captured, is_written, seen, base, buffer)
 
+    def nobody_came(self) -> bool:
+        """Whether those who know the memory are as many as in the last call, if it is written."""
+        return not self.is_written or tuple(map(len, self.watched)) == self.numbers
+
 
 @dataclass
 class Captured:
@@ -88,6 +92,9 @@ class Captured:
     sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
+    # what the written states watch, all in one list, and their numbers
+    watched: list[Any] = field(default_factory=list)
+    numbers: tuple[int, ...] = (-1,)
     constants: Constants = field(default_factory=lambda: Constants(set()))
     # what storages mean after a call, where that is memory which each replay makes anew
     after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
@@ -104,6 +111,15 @@ class Captured:
     def kernels(self) -> list[UOp]:
         """The loop nests among it."""
         return [item.ast for item in self.items if item.ast.op is Ops.SINK]
+
+    def nobody_came(self) -> bool:
+        """Whether no state is known to more than in the last call, told at a glance."""
+        return tuple(map(len, self.watched)) == self.numbers
+
+    def watch_all(self) -> None:
+        written = [state for state in self.states if state.is_written]
+        self.watched = [watched for state in written for watched in state.watched]
+        self.numbers = tuple([number for state in written for number in state.numbers])
 
     def __repr__(self) -> str:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.inputs)} inputs>"

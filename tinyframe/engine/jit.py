@@ -29,7 +29,6 @@ import numpy as np
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.engine.arguments import (
     Frozen,
-    Given,
     Usual,
     bound_in,
     is_tensor,
@@ -57,6 +56,7 @@ from tinyframe.engine.captured import (
     separate,
     shared_memory,
 )
+from tinyframe.engine.lock import running
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
@@ -223,9 +223,6 @@ class TinyJit(Generic[P, Result]):
     # ---- replaying ------------------------------------------------------------------------------
 
     def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
-        from tinyframe.engine.realize import running
-        from tinyframe.tensor.laziness import make_alone
-
         given = taken_apart(args, kwargs)
         self._check_values(captured, given.values)
         with running:
@@ -242,20 +239,25 @@ class TinyJit(Generic[P, Result]):
             )
             for argument, tensor in pairs:
                 if argument.is_written:
+                    from tinyframe.tensor.laziness import make_alone
+
                     make_alone(tensor._storage)
                     replaced[argument.captured] = buffer_of(base_of(tensor.uop))
                 now[argument.base] = base_of(tensor.uop)
+            look = not captured.nobody_came()
             for state in captured.states:
                 storage = state.storage()
                 if storage is not None and (
-                    state.seen() is not storage.uop
-                    or (state.is_written and tuple(map(len, state.watched)) != state.numbers)
+                    state.seen() is not storage.uop or (look and not state.nobody_came())
                 ):
                     self._find(state, storage)
                     captured.standing[state.captured] = state.buffer
                     replaced[state.captured] = state.buffer
+                    look = True
                 if captured.maps_inputs:
                     now[state.before] = now[state.after] = state.memory
+            if look:
+                captured.watch_all()
             fresh: dict[UOp, UOp] = {}
             for base, buffer in captured.made:
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
@@ -272,7 +274,7 @@ class TinyJit(Generic[P, Result]):
                 if bound:
                     var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
                 replay(replaced, var_vals, captured.standing)
-            now.update(fresh)
+            now |= fresh
             for argument, tensor in pairs:
                 assert argument.after is not None
                 if (base := base_of(argument.after)) in fresh:  # it was moved by the call
@@ -281,40 +283,28 @@ class TinyJit(Generic[P, Result]):
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
                     storage.mean(uop.substitute(now))
-        return map_structure(captured.result, self._maker(given, now, bound), Returned)
-
-    def _maker(
-        self, given: Given, now: dict[UOp, UOp], bound: dict[UOp, UOp]
-    ) -> Callable[[Returned], TensorBase]:
-        """What makes the Tensors of a result; now: the nodes that memory has in this call."""
-        from tinyframe.tensor.storage import Storage
-
         made: dict[int, Storage] = {}
-
-        def meaning(uop: UOp) -> UOp:
-            new = now.get(memory_state(uop))
-            if new is None or uop.unknowns:
-                rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-                return uop.substitute(now | rebound)
-            return new if uop in now else UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
 
         def result(returned: Returned) -> TensorBase:
             if returned.argument is not None:
                 storage = given.tensors[returned.argument]._storage
             elif returned.storage is not None:
                 storage = returned.storage
-            else:
-                if returned.new not in made:
-                    asks = returned.requires_grad is not False
-                    made[returned.new] = Storage(meaning(returned.uop), asks)
+            elif returned.new in made:
                 storage = made[returned.new]
+            else:
+                uop = _in_this_call(returned.uop, now, bound)
+                tensor = tensor_class()._of(uop, returned.requires_grad)
+                storage = made[returned.new] = tensor._storage
+                if not returned.path:
+                    return tensor
             return tensor_class()._seeing(storage, returned.path, returned.requires_grad)
 
-        return result
+        return map_structure(captured.result, result, Returned)
 
     def _check_values(self, captured: Captured, values: list[Any]) -> None:
         """JitError where an argument that is no Tensor is not what was captured."""
-        if len(values) == len(captured.values):
+        if values and len(values) == len(captured.values):
             for was, value in zip(captured.values, values, strict=True):
                 if not was.is_same(value):
                     self._refuse(
@@ -396,6 +386,15 @@ class TinyJit(Generic[P, Result]):
             f"{self._name()}: {why}. Call .reset() to capture it anew, or use a TinyJit for each "
             "case"
         )
+
+
+def _in_this_call(uop: UOp, now: dict[UOp, UOp], bound: dict[UOp, UOp]) -> UOp:
+    """The same graph on the memory and the values of Variables that this call has."""
+    new = now.get(memory_state(uop))
+    if new is None or uop.unknowns:
+        rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
+        return uop.substitute(now | rebound)
+    return new if uop in now else UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
 
 
 def _joined(runs: Iterable[Run]) -> Iterator[Run]:

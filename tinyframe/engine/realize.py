@@ -200,11 +200,6 @@ def is_recording() -> bool:
 
 # ---- running -------------------------------------------------------------------------------------
 
-# Held from when a schedule is made until what it gave is known to all: two threads that want the
-# same value compute it once, and a change in place is made once.
-running = threading.RLock()
-
-
 def run_schedule(
     items: Sequence[ScheduleItem],
     var_vals: Mapping[UOp, int] | None = None,

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tinyframe.device import buffer_of, is_overwritten, take_over
 from tinyframe.dtype import dtypes
 from tinyframe.engine.capture import Capture, capture_now, capturing, needs_value
+from tinyframe.engine.lock import running
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
@@ -55,7 +56,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
 
     what: for an error where values must not be needed (inside a TinyJit).
     """
-    from tinyframe.engine.realize import run_schedule, running
+    from tinyframe.engine.realize import run_schedule
 
     if what is not None:
         needs_value(what)
