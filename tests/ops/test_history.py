@@ -142,6 +142,10 @@ def test_a_gradient_that_was_cut_off_on_purpose_says_so():
         z = x * 3
     with pytest.raises(GradientError, match="no_grad"):
         (z * z).sum().gradient(x)
+    for lazy in (x.detach() * 2, z):  # looking at it makes no difference
+        looked_at = lazy.realize() + 1
+        with pytest.raises(GradientError, match="detach"):
+            looked_at.realize().sum().gradient(x)
     by_x, by_y = (x.detach() * y).sum().gradient(x, y)  # what flows to one is 0 for the other
     assert (by_x.tolist(), by_y.tolist()) == ([0, 0], [1, 2])
     assert y.sum().gradient(x)[0].tolist() == [0, 0]  # it has nothing to do with x
@@ -182,6 +186,17 @@ def test_a_long_history_that_nobody_asked_for_is_let_go_and_says_so():
     other = Tensor([2.0])
     assert (x * other).sum().gradient(other)[0].tolist() == [LONGEST_UNASKED + 51]
     assert y.sum().gradient(asked)[0].tolist() == [1]
+
+
+def test_values_that_are_gone_with_their_history_are_missed():
+    x, weight = Tensor([1.0]), Tensor([2.0], requires_grad=True)
+    for _ in range(LONGEST_UNASKED + 50):
+        x = (x + 1).realize()
+    product = (x * weight).sum().realize()
+    x.assign(0).realize()
+    with pytest.raises(GradientError, match="gone"):
+        product.backward()  # it needs x as it was, and nothing says how that was computed
+    assert product.item() == 2 * (LONGEST_UNASKED + 51)
 
 
 def test_a_history_ends_with_its_value():

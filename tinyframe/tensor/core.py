@@ -45,7 +45,7 @@ from tinyframe.tensor.gradient import (
     readable,
     with_part,
 )
-from tinyframe.tensor.history import LONGEST_UNASKED, origin_of
+from tinyframe.tensor.history import LONGEST_UNASKED, knows_of_a_cut, origin_of
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     Placed,
@@ -529,10 +529,11 @@ class Tensor(
                     "requires_grad=True, and all of it is kept"
                 )
         if materialize_grads and not any(node in found for node in nodes):
-            if is_cut_off(self.uop, wanted):
+            if is_cut_off(self.uop, wanted) or any(map(knows_of_a_cut, below)):
                 raise GradientError(
-                    "no gradient flows from this Tensor to any of the targets, since detach() or "
-                    "no_grad() is between them. Leave that out, or take 0 for the gradient"
+                    "no gradient flows from this Tensor to any of the targets: what it is computed "
+                    "from went through detach() or no_grad(). Leave that out, or take 0 for the "
+                    "gradient"
                 )
         known = iter(readable([found[node] for node in nodes if node in found], self.uop, below))
         result: list[Any] = []

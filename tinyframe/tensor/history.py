@@ -104,12 +104,23 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     for old, new in kept.items():
         if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
-        elif not _begins_anew(old) and (witness := search.witness(old)) is not None:
+        elif _begins_anew(old):
+            pass
+        elif (witness := search.witness(old)) is None:
+            if old in search.cut:
+                new.__dict__["_is_cut"] = True
+        else:
             depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
             new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
             if depth > LONGEST_UNASKED:
                 origin.let_go(_targets_below(old))
     return kept
+
+
+def knows_of_a_cut(u: UOp) -> bool:
+    """Whether this realized value was made of one that a gradient may be asked by, but only through
+    detach() or no_grad(). It has no history."""
+    return "_is_cut" in u.__dict__
 
 
 def _begins_anew(u: UOp) -> bool:
@@ -137,10 +148,15 @@ class _Search:
     def __init__(self, graph: Iterable[UOp]) -> None:
         self.found: dict[UOp, Storage] = {}  # below a node
         self.depth: dict[UOp, int] = {}  # how many realized values follow each other below it
+        self.cut: set[UOp] = set()  # what a gradient would flow through but for a DETACH below
         at: dict[UOp, Storage] = {}  # below it or at it
         for u in graph:
             if not _flows(u):
+                if u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
+                    self.cut.add(u)
                 continue
+            if "_is_cut" in u.__dict__ or not self.cut.isdisjoint(u.src):
+                self.cut.add(u)
             best: Storage | None = None
             if (origin := u.__dict__.get("_origin")) is not None:
                 best = _witness_of(origin)
