@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import Buffer, buffer_of
+from tinyframe.device import Buffer, buffer_of, is_overwritten
 from tinyframe.engine.arguments import Frozen, Signature, Usual, lies, map_structure
 from tinyframe.engine.capture import Capture, Constants, JitError
 from tinyframe.uop.movement import base_of
@@ -45,7 +45,7 @@ class State:
     """Memory of a Tensor that the function uses without being given it.
 
     view: how it lay there when it was captured. before, after: its BUFFER nodes around that call.
-    captured: the Buffer that the kernels were recorded with. is_written: whether they change it.
+    captured: the Buffer that the kernels were recorded with. is_written: whether they write to it.
     """
 
     storage: weakref.ref[Storage]
@@ -65,7 +65,8 @@ class State:
     def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
         """uop: where the storage lies when a call begins."""
         ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
-        view, buffer = lies(uop), buffer_of(base)
+        # Of several changes one may be made in the old memory, and the last one elsewhere.
+        view, buffer = lies(uop), captured if is_overwritten(base) else buffer_of(base)
         return State(ref, view, before, base, captured, is_written, seen, base, buffer)
 
     def nobody_came(self) -> bool:
@@ -268,9 +269,8 @@ def note_memory(
                     "could not do that. Write into the Tensor instead, with assign()"
                 )
             stays = lies_in_its_own(owner, base_of(owner.uop))
-            is_written = stays and buffer in written
             now = owner.uop if stays else uop  # where it lies when a call begins
-            captured.states.append(State.of(owner, now, base_of(uop), buffer, is_written))
+            captured.states.append(State.of(owner, now, base_of(uop), buffer, buffer in written))
     for storage in left:
         if lies_in_its_own(storage, base := base_of(storage.uop)):
             captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
