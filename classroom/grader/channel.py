@@ -19,6 +19,7 @@ import math
 import os
 import select
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NoReturn
@@ -174,6 +175,8 @@ def _array_form(entry: Any) -> tuple[str, tuple[int, ...]]:
         fail("an array without a shape")
     if not all(type(size) is int and 0 <= size <= MOST_ARRAYS for size in shape):
         fail("an array of a shape that cannot be")
+    if math.prod(max(size, 1) for size in shape) > MOST_ARRAYS:  # empty ones have a size 0 too
+        fail("arrays that are too large")
     return dtype, tuple(shape)
 
 
@@ -181,19 +184,27 @@ def _array_form(entry: Any) -> tuple[str, tuple[int, ...]]:
 
 
 class Channel:
-    """Two ends of pipes: messages are read from one and written to the other, by a deadline."""
+    """Two ends of pipes: messages are read from one and written to the other, by a deadline.
 
-    def __init__(self, read: int, write: int) -> None:
+    check: called every `step` seconds while there is nothing to be read or written; it may raise.
+    """
+
+    def __init__(
+        self,
+        read: int,
+        write: int,
+        check: Callable[[], None] = lambda: None,
+        step: float = 60.0,
+    ) -> None:
         self.read_end, self.write_end = read, write
+        self.check, self.step = check, step
         os.set_blocking(write, False)
 
     def send(self, nonce: str, kind: str, body: Any, arrays: list[np.ndarray], until: float):
         """Raises Late, Closed, or Malformed where the message is too large."""
         data = memoryview(pack(nonce, kind, body, arrays))
         while data:
-            _, ready, _ = select.select([], [self.write_end], [], max(0.0, until - monotonic()))
-            if not ready:
-                raise Late
+            self._wait(self.write_end, select.POLLOUT, until)
             try:
                 data = data[os.write(self.write_end, data[: 1 << 16]) :]
             except BlockingIOError:
@@ -221,15 +232,22 @@ class Channel:
     def _exactly(self, count: int, until: float) -> bytes:
         parts = []
         while count:
-            ready, _, _ = select.select([self.read_end], [], [], max(0.0, until - monotonic()))
-            if not ready:
-                raise Late
+            self._wait(self.read_end, select.POLLIN, until)
             part = os.read(self.read_end, min(count, 1 << 16))
             if not part:
                 raise Closed
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
+
+    def _wait(self, end: int, what: int, until: float) -> None:
+        """Until this end is ready. Not by select, for which numbers from 1024 on are too much."""
+        ends = select.poll()
+        ends.register(end, what)
+        while not ends.poll(1000 * max(0.0, min(until - monotonic(), self.step))):
+            if monotonic() >= until:
+                raise Late
+            self.check()
 
     def close(self) -> None:
         os.close(self.read_end)

@@ -6,7 +6,9 @@
         peer.end()          # {"ended": "closed", "printed": "", "characters": 0}
 
 A Workplace is a temporary folder: `lib` holds copies of tinyframe and of what the process itself
-needs of the grader, `work` is the only folder that the process may write to.
+needs of the grader, `given` the submission, and `work` is the only folder that the process may
+write to: in namespaces it is a new one, in memory and of limited size. There `root` becomes the
+whole file system.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -28,18 +30,15 @@ from typing import Any
 
 import numpy as np
 
+from classroom.grader import seccomp
 from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
 from classroom.grader.confine import landlock_version
-from tinyframe.runtime.clang import NoCompiler, find_compiler
-from tinyframe.settings import settings
+from classroom.grader.view import bubblewrap_words, packages, paths, view
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-SENT_ALONG = ("__init__", "channel", "graphs", "expressions", "answerer", "referee")
-# What a Python and a C compiler may have to read; more is added for this machine.
-# Not /dev: to root, who may grade, a disk is a file like any other.
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix", "/proc",
-          "/sys")  # fmt: skip
+SENT_ALONG = ("__init__", "confine", "mounts", "seccomp", "probe", "channel", "graphs",
+              "expressions", "answerer", "referee")  # fmt: skip
 KEPT_VARIABLES = ("PATH", "CC", "LD_LIBRARY_PATH", "SDKROOT", "DEVELOPER_DIR")
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--net", "--pid", "--ipc", "--fork",
               "--kill-child", "--mount-proc", "--")  # fmt: skip
@@ -65,11 +64,13 @@ OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
 
 @dataclass(frozen=True)
 class Protection:
-    """Which protections a process gets beside its limits."""
+    """Which protections a process gets beside its limits, and what they were seen to prevent."""
 
     user: int | None = None  # a user id of its own, where the grader is root
     wrapper: str = ""  # "namespaces" or "bubblewrap"
     landlock: int = 0  # its version
+    seccomp: bool = False  # the filter of system calls
+    held: frozenset[str] = frozenset()  # what could not be done when it was tried; see probe.py
 
     def rows(self) -> list[tuple[str, bool]]:
         """What a report says: each protection, and whether it was active."""
@@ -79,44 +80,33 @@ class Protection:
             ("own process, temporary copy, own compile cache, scrubbed environment", True),
             ("limits on time, memory, processes, output, disk", True),
             ("daemons found and ended", linux),
-            (f"own namespaces: users, processes, network ({self.wrapper or 'none'})", apart),
+            (f"own namespaces: users, processes, network, files ({self.wrapper or 'none'})", apart),
             (f"Landlock: files, TCP, signals (version {self.landlock})", self.landlock >= 6),
+            ("a filter of system calls (seccomp)", self.seccomp),
             ("a user of its own (where the grader is root)", self.user is not None),
-            ("solutions out of its sight", self.hides_solutions),
+            *((claim, self.held.issuperset(tried)) for claim, tried in CLAIMS),
         ]
 
     def for_referee(self) -> Protection:
         """The same for a process that a submission's must not be able to touch."""
         return self if self.user is None else replace(self, user=self.user + OTHER_USERS)
 
-    @property
-    def hides_solutions(self) -> bool:
-        answers = [path for path in (ROOT / "solutions", ROOT / ".git") if path.is_dir()]
-        if self.wrapper or not answers:
-            return True
-        if self.user is not None and not any(path.stat().st_mode & 0o007 for path in answers):
-            return True
-        seen = [Path(p) for p in readable()]
-        return self.landlock > 0 and not any(ROOT.is_relative_to(p) for p in seen)
+
+# What a report claims, each with what was tried and has to have failed (probe.py).
+CLAIMS = [
+    ("solutions out of its sight", ["read_answers"]),
+    ("files that only the grader may read closed", ["read_private"]),
+    ("nothing written outside its folder", ["write_outside"]),
+    ("no network", ["call_by_tcp", "send_by_udp"]),
+    ("no sockets of other programs", ["call_by_file"]),
+    ("no signals to other programs", ["signal_the_grader"]),
+    ("no keyrings", ["add_a_key"]),
+    ("no namespaces of its own making", ["make_namespaces"]),
+    ("no memory or disk space that is not counted", ["take_nameless_memory", "fill_the_disk"]),
+]
 
 
 # ---- what this machine has -----------------------------------------------------------------------
-
-
-def readable() -> list[str]:
-    """Folders that a Python with its packages, and the C compiler, may have to read."""
-    places = {*SYSTEM, sys.prefix, sys.base_prefix, *packages()}
-    with contextlib.suppress(NoCompiler):
-        compiler = Path(find_compiler(settings.CC)[0])
-        home = compiler.resolve().parents[1]  # of clang itself, if it is not in /usr
-        beside = ("bin", "lib", "lib64", "libexec", "include", "share")
-        places |= {str(compiler.parent), *(str(home / name) for name in beside)}
-    return sorted(places - {"/"})
-
-
-def packages() -> list[str]:
-    """Where NumPy and other packages are installed."""
-    return [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
 
 
 def best_protection() -> Protection:
@@ -131,11 +121,53 @@ def _first_that_works(path: str) -> Protection:
     users = [own, None] if hasattr(os, "geteuid") and os.geteuid() == 0 else [None]
     for user in users:
         for wrapper in ("namespaces", "bubblewrap", ""):
-            protection = Protection(user, wrapper, landlock)
-            with Workplace(Limits(), protection, b"") as place:
-                if place.works():
-                    return protection
+            protection = Protection(user, wrapper, landlock, seccomp.is_available())
+            if (found := tried(protection)) is not None:
+                return found
     return Protection()
+
+
+def tried(protection: Protection) -> Protection | None:
+    """The same with what it was seen to prevent; None where no process starts with it."""
+    with (
+        Workplace(Limits(), protection, b"") as place,
+        tempfile.TemporaryDirectory(prefix="tinyframe-outside-") as outside,
+        socket.socket(socket.AF_INET) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        socket.socket(socket.AF_UNIX) as named,
+        socket.socket(socket.AF_UNIX) as nameless,
+    ):
+        private = Path(outside, "private")
+        private.touch(mode=0o600)
+        folders = [outside, tempfile.gettempdir(), "/var/tmp", "/dev/shm", Path.home(), ROOT]
+        told: dict[str, Any] = {
+            "folders": [str(folder) for folder in folders],
+            "files": [str(private)],
+            "answers": [str(path) for path in answers()],
+            "sockets": [str(Path(outside, "socket"))],
+            "grader": os.getpid(),
+            "processes": "",
+            "disk": place.limits.disk,
+        }
+        for listening, address in ((tcp, ("127.0.0.1", 0)), (named, told["sockets"][0])):
+            listening.bind(address)
+            listening.listen()
+        udp.bind(("127.0.0.1", 0))
+        if sys.platform == "linux":
+            nameless.bind(f"\0tinyframe-probe-{secrets.token_hex(8)}")
+            nameless.listen()
+            told["sockets"].append(nameless.getsockname().decode())
+            told["processes"] = os.readlink("/proc/self/ns/pid")
+        told |= {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1]}
+        held = place.probe(told)
+    return None if held is None else replace(protection, held=frozenset(held))
+
+
+def answers() -> list[Path]:
+    """What in this repository tells the answers; a students' release has none of it."""
+    if not (ROOT / "solutions").is_dir():
+        return []
+    return [path for name in ("solutions", "tests", ".git") if (path := ROOT / name).exists()]
 
 
 # ---- a place to work in --------------------------------------------------------------------------
@@ -149,42 +181,55 @@ class Workplace:
 
     def __enter__(self) -> Workplace:
         self.folder = Path(tempfile.mkdtemp(prefix="tinyframe-grade-")).resolve()
+        try:
+            self._fill()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _fill(self) -> None:
         self.folder.chmod(0o711)
         self.lib, self.work = self.folder / "lib", self.folder / "work"
+        self.given, self.root = self.folder / "given", self.folder / "root"
         copy_readable(ROOT / "tinyframe", self.lib / "tinyframe", "*")
         copy_readable(HERE.parent, self.lib / "classroom", "__init__.py")
-        names = [f"{name}.py" for name in (*SENT_ALONG, "confine")]
+        names = [f"{name}.py" for name in SENT_ALONG]
         copy_readable(HERE, self.lib / "classroom" / "grader", *names)
-        self.work.mkdir(mode=0o700)
-        for name in ("home", "tmp", "cache"):
-            (self.work / name).mkdir(mode=0o700)
-        self.file = self.work / "submission.py"
-        self.file.write_bytes(self.submission)
-        self.give(self.work, *self.work.iterdir())
-        return self
+        for folder in (self.root, self.given, self.work):
+            folder.mkdir(mode=0o700)
+        (self.given / "submission.py").write_bytes(self.submission)
+        self.give(self.root, self.given, *self.given.iterdir(), self.work)
 
     def __exit__(self, *exc: object) -> None:
         # By programs: Python's own way fails on folders that are nested a thousand deep.
         folder = str(self.folder)
         closed = ["-type", "d", "!", "-perm", "-u=rwx", "-exec", "chmod", "u+rwx", "{}", ";"]
         for command in (["find", "-P", folder, *closed], ["rm", "-rf", folder]):
-            subprocess.run(command, capture_output=True)
+            with contextlib.suppress(OSError):
+                subprocess.run(command, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)  # where there are no such programs
 
     def give(self, *paths: Path) -> None:
         if self.protection.user is not None:
             for path in paths:
                 os.chown(path, self.protection.user, self.protection.user)
 
-    def works(self) -> bool:
-        """Whether a process starts here, with this protection."""
-        command, user = self._command(None, []), self._user()
+    def probe(self, told: dict[str, Any]) -> list[str] | None:
+        """What could not be done in here of what probe.py tries; None where nothing starts."""
+        command = self._command("classroom.grader.probe", [], told)
         try:
             done = subprocess.run(
-                command, env=self._environment(), capture_output=True, timeout=10, **user
+                command,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=60,
+                **self._user(),
             )
+            return json.loads(done.stdout) if done.returncode == 0 else None
         except (OSError, ValueError, subprocess.SubprocessError):
-            return False
-        return done.returncode == 0
+            return None
 
     def start(self, main: str) -> Peer:
         """A process that runs this module's main()."""
@@ -207,26 +252,35 @@ class Workplace:
         }
         return {**kept, **threads, **own}
 
-    def _command(self, main: str | None, ends: list[int]) -> list[str]:
-        hidden = hidden_folders()
-        own_namespace = self.protection.wrapper == "namespaces"
+    def _command(
+        self, main: str, ends: list[int], tried: dict[str, Any] | None = None
+    ) -> list[str]:
+        limits, protection = self.limits, self.protection
+        needed = [str(self.lib), str(self.given)]
+        rows = view(needed, [str(ROOT)], str(self.work), limits.disk, limits.files)
+        own_namespace = protection.wrapper == "namespaces"
         told = {
             "main": main,
             "ends": ends,
+            "tried": tried,
+            "root": str(self.root) if own_namespace else "",
+            "rows": [[row.kind, row.path, row.more] for row in rows],
             "work": str(self.work),
-            "submission": str(self.file),
+            "folders": ["home", "tmp", "cache"],
+            "given": [[str(self.given / "submission.py"), "submission.py"]],
+            "submission": str(self.work / "submission.py"),
             "path": [str(self.lib), *packages()],
-            "hide": hidden if own_namespace else [],
-            "landlock": self.protection.landlock > 0,
-            "readable": [*readable(), str(self.lib)],
-            "writable": [str(self.work)],
+            "landlock": protection.landlock > 0,
+            "readable": paths(rows, "read", "proc"),
+            "writable": paths(rows, "scratch"),
+            "devices": paths(rows, "device"),
+            "seccomp": protection.seccomp,
             "limits": self._rlimits(),
         }
         confine = str(self.lib / "classroom" / "grader" / "confine.py")
         python = [sys.executable, "-I", "-S", "-B", "-u", confine, json.dumps(told)]
-        if self.protection.wrapper == "bubblewrap":
-            over = [word for folder in hidden for word in ("--tmpfs", folder)]
-            return [*bubblewrap(str(self.work), over), *python]
+        if protection.wrapper == "bubblewrap":
+            return [*bubblewrap_words(rows), *python]
         return [*(NAMESPACES if own_namespace else ()), *python]
 
     def _rlimits(self) -> dict[str, Any]:
@@ -242,20 +296,6 @@ class Workplace:
             if apart or tasks_of_user()
             else None,
         }
-
-
-def hidden_folders() -> list[str]:
-    """What is covered where there is a mount namespace: answers, and the sockets of services."""
-    folders = [ROOT / name for name in ("solutions", "classroom", ".git")]
-    if not Path("/nix").exists():  # NixOS has its programs in /run
-        folders.append(Path("/run"))
-    return [str(folder) for folder in folders if folder.is_dir()]
-
-
-def bubblewrap(work: str, over: Iterable[str]) -> list[str]:
-    words = ["bwrap", "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
-    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *over]
-    return [*words, "--bind", work, work, "--"]
 
 
 def tasks_of_user() -> int | None:
@@ -347,9 +387,11 @@ class Peer:
 
 
 def without(protection: Protection, *names: str) -> Protection:
-    """The same with less; tests see to what is left then."""
-    less: dict[str, Any] = {"user": None, "wrapper": "", "landlock": 0}
-    return replace(protection, **{name: less[name] for name in names})
+    """The same with less, tried anew; tests see to what is left then."""
+    less: dict[str, Any] = {"user": None, "wrapper": "", "landlock": 0, "seccomp": False}
+    left = tried(replace(protection, **{name: less[name] for name in names}))
+    assert left is not None
+    return left
 
 
 __all__ = ["Closed", "Late", "Limits", "Malformed", "Peer", "Protection", "Workplace",

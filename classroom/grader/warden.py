@@ -16,6 +16,7 @@ import json
 import os
 import select
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG = 36, 1
 # Seconds between looks at memory and processes; where ps has to be asked, it takes a while itself.
 EVERY = 0.05 if sys.platform == "linux" else 0.25
 KEPT = 2000  # characters of what was printed, of the beginning and of the end
-LEAST_LEFT = 128 << 20  # bytes: memory can also be held in files that are nowhere, as by memfd
+LEAST_LEFT = 128 << 20  # bytes: where nothing denies memfd, memory can be held in files that are nowhere
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -90,6 +91,30 @@ def disk_use(folder: str, most_files: int) -> tuple[int, int]:
     return size, files
 
 
+def folders_seen(folder: str, pids: list[int]) -> list[str]:
+    """The folder under that name, once for each file system that it is in: the processes' own root
+    may have another one there than this process sees."""
+    found: dict[tuple[int, int], str] = {}
+    for path in (folder, *(f"/proc/{pid}/root{folder}" for pid in pids)):
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+            found.setdefault((status.st_dev, status.st_ino), path)
+    return list(found.values())
+
+
+def nameless(pids: list[int]) -> int:
+    """Bytes in files that these processes hold open and that are in no folder any more."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    status = os.stat(f"/proc/{pid}/fd/{number}")
+                    if status.st_nlink == 0 and stat.S_ISREG(status.st_mode):
+                        found[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(found.values())
+
+
 class Warden:
     """One process with all that it starts, from its beginning to the end of the last of them."""
 
@@ -116,13 +141,15 @@ class Warden:
         out = self.child.stdout.fileno()
         os.set_blocking(out, False)
         rounds = 0
-        streams = [0, out]
+        streams = select.poll()  # not select: numbers from 1024 on are too much for that
+        for stream in (0, out):
+            streams.register(stream, select.POLLIN)
         while True:
-            ready, _, _ = select.select(streams, [], [], EVERY)
+            ready = [stream for stream, _ in streams.poll(1000 * EVERY)]
             if 0 in ready and not os.read(0, 1):
                 return "closed"
             if out in ready and not self.drain(out):
-                streams = [0]
+                streams.unregister(out)
             if self.count > self.limits["output"]:
                 return "output"
             if (status := self.child.poll()) is not None:
@@ -134,11 +161,14 @@ class Warden:
             if sum(processes.values()) > self.limits["memory"] or memory_left() < LEAST_LEFT:
                 return "memory"
             rounds += 1
-            if rounds % 4 == 0 and (why := self.disk()):
+            if rounds % 4 == 0 and (why := self.disk(list(processes))):
                 return why
 
-    def disk(self) -> str | None:
-        size, files = disk_use(self.folder, self.limits["files"])
+    def disk(self, pids: list[int]) -> str | None:
+        size, files = nameless(pids), 0
+        for folder in folders_seen(self.folder, pids):
+            used = disk_use(folder, self.limits["files"])
+            size, files = size + used[0], files + used[1]
         if size > self.limits["disk"]:
             return "disk"
         return "files" if files > self.limits["files"] else None

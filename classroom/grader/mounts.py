@@ -1,0 +1,134 @@
+"""A root of its own for a confined process, built of the rows of view.py; then the old one goes.
+
+Runs in a new mount namespace, as the first thing that confine.py does. Nothing but the standard
+library is imported here. Raises OSError with what could not be done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+from typing import Any
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_NOATIME, MS_NODIRATIME, MS_RELATIME = 1 << 10, 1 << 11, 1 << 21
+MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
+MNT_DETACH = 2
+# Options that a mount has already and that only it may lose: to name them keeps them.
+KEPT = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "noatime": MS_NOATIME,
+        "nodiratime": MS_NODIRATIME, "relatime": MS_RELATIME}  # fmt: skip
+MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
+PIVOT_ROOT = {"x86_64": 155}  # 41 on those that came later
+
+
+def enter(root: str, rows: list[list[Any]]) -> None:
+    """Makes `root` the whole file system, with these rows (kind, path, more) in it."""
+    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755")
+    for kind, path, more in rows:
+        ROWS[kind](root + path, path, more)
+    os.chdir(root)
+    number = PIVOT_ROOT.get(platform.machine(), 41)
+    check(libc().syscall(number, b".", b"."), "the old root was not left")
+    check(libc().umount2(b".", MNT_DETACH), "the old root is still there")
+    os.chdir("/")
+    mount(None, "/", flags=MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+def _read(target: str, path: str, more: Any) -> None:
+    _bind(target, path)
+    read_only(target, MS_NOSUID | MS_NODEV)
+
+
+def _device(target: str, path: str, more: Any) -> None:
+    _bind(target, path)
+
+
+def _proc(target: str, path: str, more: Any) -> None:
+    # That of the new PID namespace. Read-only: to root, /proc/sys are the settings of the machine.
+    _bind(target, path)
+    read_only(target, MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
+
+def _link(target: str, path: str, more: str) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    os.symlink(more, target)
+
+
+def _cover(target: str, path: str, more: Any) -> None:
+    mount("tmpfs", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k")
+
+
+def _scratch(target: str, path: str, more: list[int]) -> None:
+    os.makedirs(target, exist_ok=True)
+    room = f"size={more[0]},nr_inodes={more[1]},mode=700"
+    mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, room)
+
+
+ROWS = {
+    "read": _read,
+    "device": _device,
+    "proc": _proc,
+    "link": _link,
+    "cover": _cover,
+    "scratch": _scratch,
+}
+
+
+def _bind(target: str, path: str) -> None:
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    mount(path, target, flags=MS_BIND | MS_REC)
+
+
+def read_only(target: str, flags: int) -> None:
+    """Closes a mount to writing, and all that is mounted below it."""
+    attributes = struct.pack("QQQQ", MS_RDONLY | flags, 0, 0, 0)  # the same numbers, as it happens
+    calls = libc()
+    done = calls.syscall(
+        MOUNT_SETATTR, AT_FDCWD, os.fsencode(target), AT_RECURSIVE, attributes, ctypes.c_size_t(32)
+    )
+    if done != 0:  # before Linux 5.12
+        read_only_one_by_one(target, flags)
+
+
+def read_only_one_by_one(target: str, flags: int) -> None:
+    """The same for kernels that cannot do it at once."""
+    for place, options in mounted_below(target):
+        kept = sum(KEPT.get(option, 0) for option in options if not flags & KEPT.get(option, 0))
+        mount(None, place, flags=MS_REMOUNT | MS_BIND | MS_RDONLY | flags | kept)
+
+
+def mounted_below(target: str) -> list[tuple[str, list[str]]]:
+    """(place, options) of a mount and those below it."""
+    found = []
+    with open("/proc/self/mountinfo", "rb") as table:
+        for line in table:
+            fields = line.split()
+            place = os.fsdecode(fields[4].decode("unicode_escape").encode("latin-1"))  # " ": \040
+            if place == target or place.startswith(target + "/"):
+                found.append((place, fields[5].decode().split(",")))
+    return found
+
+
+def libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def check(status: int, what: str) -> None:
+    if status != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def mount(
+    source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
+) -> None:
+    words = [None if x is None else os.fsencode(x) for x in (source, target, kind)]
+    done = libc().mount(*words, ctypes.c_ulong(flags), os.fsencode(options))
+    check(done, f"{target} was not mounted")
