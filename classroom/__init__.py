@@ -7,7 +7,18 @@ Importing this imports nothing else; a notebook may set the environment before o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os  # Python itself has imported these two already
+import sys
+
+# Where `python -m classroom` is started, Python looks for modules before anywhere else. That may be
+# a student's folder, with a numpy.py in it: it is left out, unless it is this repository.
+# While Python looks for what -m names, and only then, sys.argv[0] is "-m".
+if sys.argv[:1] == ["-m"]:
+    _here, _ours = os.getcwd(), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    if os.path.realpath(_here) != _ours:
+        sys.path[:] = [p for p in sys.path if os.path.abspath(p) != _here]
+
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 if TYPE_CHECKING:
     from classroom.learner.notebook import check, hint, predict, progress

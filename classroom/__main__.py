@@ -24,7 +24,10 @@ def usage() -> str:
     return "\n".join(["python -m classroom COMMAND [--help]", "", *rows])
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command; `classroom` is a program of its own where the package is installed."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     places = {name: place for name, place, _ in COMMANDS}
     name, *rest = arguments or ["--help"]
     if name in ("-h", "--help", "help"):
@@ -40,4 +43,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -11,6 +11,7 @@ warden.py      stands beside that process, sees that it keeps its limits, and en
 confine.py     the process' own first steps: gives up what it must not have,
 mounts.py      all files but those of the table,
 seccomp.py     and system calls that it does not need
+turns.py       graders side by side, and one alone
 probe.py       tries what should not be possible then, so that reports claim only what is so
 answerer.py    then, of a submission: loads the file, calls its functions, sends what they give
 referee.py     or, of the grader: rebuilds graphs that a submission sent, counts, runs them

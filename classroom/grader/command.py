@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,11 +57,12 @@ def main(arguments: list[str]) -> int:
             answer_seconds=limits.answer_seconds * told.slow,
             total_seconds=limits.total_seconds * told.slow,
         )
-        report = grade(told.file, tasks, best_protection(), limits, told.seed, _progress)
+        with tidied_up():
+            report = grade(told.file, tasks, best_protection(), limits, told.seed, _progress)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # by SIGTERM too
         print("grade: stopped", file=sys.stderr)
         return 2
     finally:
@@ -65,6 +70,27 @@ def main(arguments: list[str]) -> int:
     print(FORMATS[told.format](report))
     enough = report.is_full if told.min_score is None else report.score >= told.min_score
     return 0 if enough else 1
+
+
+@contextmanager
+def tidied_up() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the grading as Ctrl-C does: nothing of it stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = (signal.SIGTERM, signal.SIGHUP)
+
+    def stop(number: int, frame: object) -> None:
+        for again in (*asked, signal.SIGINT):  # what is being tidied up is not interrupted
+            signal.signal(again, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (*asked, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _progress(text: str) -> None:

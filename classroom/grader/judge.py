@@ -8,11 +8,11 @@ import runpy
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from classroom.grader import turns
 from classroom.grader.channel import Closed, Late, Malformed, Message, decode
 from classroom.grader.report import Report, Row, cleaned
 from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
@@ -106,10 +106,38 @@ class Grading:
 
     def __init__(self, places: dict[str, Workplace], limits: Limits) -> None:
         self.places, self.limits = places, limits
-        self.until = monotonic() + limits.total_seconds
         self.peers: dict[str, Peer] = {}
+        self.took = 0.0  # seconds of all answers
         self.ends = 0
+        self.is_late = False  # of the check that is being judged
         self.printed = ""
+
+    def __enter__(self) -> Grading:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
+        """(why the file could not be loaded, if so; the row of this check).
+
+        What was late may have been so because of others: it is asked again, alone, before it
+        counts, and the first time does not.
+        """
+        before = self.took, self.ends
+        with turns.together():
+            found = self._judge(check, seed, lines)
+        if self.is_late:
+            self.took, self.ends = before
+            with turns.alone():
+                found = self._judge(check, seed, lines)
+        return found
+
+    def _judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
+        self.is_late = False
+        if problem := self.load(lines):
+            return problem, _row(check, "the file could not be loaded")
+        return "", judge_check(check, Ask(self, seed), lines)
 
     def load(self, lines: list[str]) -> str:
         """Loads the submission where it is not running; in words, what went wrong."""
@@ -144,23 +172,29 @@ class Grading:
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
     ) -> Message:
-        left = self.until - monotonic()
+        left = self.limits.total_seconds - self.took
         if left <= 0:
             raise Ended("the time for this project was over")
         if who not in self.peers:
-            self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
-        peer = self.peers[who]
+            try:
+                self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
+            except OSError as error:
+                raise Ended(f"it could not be started: {error.strerror}") from None
+        peer, before = self.peers[who], self.peers[who].took
         try:
             answer = peer.ask(kind, body, arrays, min(seconds, left))
             if answer.kind == "raised":
                 raise Raised(raised_body(answer.body))
             return answer
         except Late:
+            self.is_late = True
             why = f"no answer within {seconds:g} seconds; a loop without an end?"
         except Malformed as error:
             why = f"what came back is no answer: {error}"
         except Closed:
             why = ""
+        finally:
+            self.took += peer.took - before
         raise Ended(self._over(who, why))
 
     def _over(self, who: str, why: str) -> str:
@@ -185,7 +219,9 @@ class Grading:
         return f"it ended itself ({word} {number}) before it answered"
 
     def close(self) -> None:
-        for peer in self.peers.values():
+        """Ends the processes that still run; what they printed is known then."""
+        while self.peers:
+            _, peer = self.peers.popitem()
             status = peer.end()
             self.printed = self.printed or status["printed"]
 
@@ -233,18 +269,19 @@ def grade(
     with (
         Workplace(limits, protection, source) as place,
         Workplace(limits, protection.for_referee(), b"") as apart,
+        Grading({"answerer": place, "referee": apart}, limits) as grading,
     ):
-        grading = Grading({"answerer": place, "referee": apart}, limits)
         for number, check in enumerate(project.checks, 1):
             progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
-            if not stopped and (problem := grading.load(lines)):
-                report.notes.append(f"The file could not be loaded: {problem}.")
-                stopped = "the file could not be loaded"
             if stopped:
                 report.rows.append(_row(check, stopped))
                 continue
-            report.rows.append(judge_check(check, Ask(grading, _seed(seed, number)), lines))
-            if grading.ends >= MOST_ENDS:
+            problem, row = grading.judge(check, _seed(seed, number), lines)
+            report.rows.append(row)
+            if problem:
+                report.notes.append(f"The file could not be loaded: {problem}.")
+                stopped = "the file could not be loaded"
+            elif grading.ends >= MOST_ENDS:
                 stopped = f"not asked: it had broken off {MOST_ENDS} times"
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")

@@ -34,6 +34,7 @@ from classroom.grader import seccomp
 from classroom.grader.channel import Channel, Closed, Late, Malformed, Message
 from classroom.grader.confine import landlock_version
 from classroom.grader.view import bubblewrap_words, packages, paths, view
+from classroom.grader.warden import times
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -46,11 +47,12 @@ NAMESPACES = ("unshare", "--user", "--map-root-user", "--net", "--pid", "--ipc",
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may take. Seconds of wall time, bytes; None: not limited here."""
+    """What a submission may take. Bytes; seconds that it computes or sleeps, see `Stopwatch`."""
 
     load_seconds: float = 10.0
     answer_seconds: float = 5.0
     total_seconds: float = 24.0
+    clock: float = 6.0  # by the clock, so many times as many seconds: a stop, not a limit
     memory: int = 2 << 30  # really used, by all its processes together
     address_space: int = 8 << 30  # of one process: what is reserved counts too
     processes: int = 64  # threads included
@@ -59,6 +61,7 @@ class Limits:
     files: int = 2000
 
 
+LOOK_EVERY = 0.1  # seconds, at what a process takes
 OTHER_USERS = 10_000  # what is added to a submission's user for the referee's
 
 
@@ -324,48 +327,91 @@ def copy_readable(source: Path, target: Path, *patterns: str) -> None:
 # ---- a process in it -----------------------------------------------------------------------------
 
 
+class Stopwatch:
+    """The seconds that processes took: of a processor, and those in which none of them wanted one.
+
+    On a machine with more to do than it can, a process waits, for as long as others like. That time
+    is not its own, and does not count.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.idle = 0.0
+        self.last = monotonic()
+        self.computed, _ = times(pid)
+        self.seconds = 0.0
+
+    def look(self, answered: bool = False) -> float:
+        """Seconds since the beginning; to be called often."""
+        computed, busy = times(self.pid)
+        now = monotonic()
+        if not (busy or answered):
+            # The grader may have had to wait as well: what it did not see, it does not count.
+            self.idle += min(now - self.last, 2 * LOOK_EVERY)
+        self.last = now
+        self.seconds = max(self.seconds, computed - self.computed + self.idle)
+        return self.seconds
+
+
 class Peer:
     """A confined process that answers. `ask` raises Late, Closed or Malformed; then it is over."""
 
     def __init__(self, place: Workplace, main: str) -> None:
-        question_read, question_write = os.pipe()
-        answer_read, answer_write = os.pipe()
-        ends = [question_read, answer_write]
-        told = {
-            "command": place._command(main, ends),
-            "environment": place._environment(),
-            "user": place._user(),
-            "ends": ends,
-            "work": str(place.work),
-            "limits": {
-                "memory": place.limits.memory,
-                "most_processes": place.limits.processes,
-                "output": place.limits.output,
-                "disk": place.limits.disk,
-                "files": place.limits.files,
-            },
-        }
-        self.warden = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(HERE / "warden.py"), json.dumps(told)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=ends,
-            env=place._environment(),
-            start_new_session=True,
-        )
+        self.clock = place.limits.clock
+        self.took = 0.0  # seconds of all questions so far
+        with contextlib.ExitStack() as undo:
+            question_read, question_write = pipe(undo)
+            answer_read, answer_write = pipe(undo)
+            ends = [question_read, answer_write]
+            told = {
+                "command": place._command(main, ends),
+                "environment": place._environment(),
+                "user": place._user(),
+                "ends": ends,
+                "work": str(place.work),
+                "limits": {
+                    "memory": place.limits.memory,
+                    "most_processes": place.limits.processes,
+                    "output": place.limits.output,
+                    "disk": place.limits.disk,
+                    "files": place.limits.files,
+                },
+            }
+            self.warden = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(HERE / "warden.py"), json.dumps(told)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=ends,
+                env=place._environment(),
+                start_new_session=True,
+            )
+            undo.pop_all()
         for end in ends:
             os.close(end)
-        self.channel = Channel(answer_read, question_write)
+        self.channel = Channel(answer_read, question_write, self._look, LOOK_EVERY)
         self.status: dict[str, Any] | None = None
 
     def ask(self, kind: str, body: Any, arrays: list[np.ndarray], seconds: float) -> Message:
-        nonce, until = secrets.token_hex(16), monotonic() + seconds
-        self.channel.send(nonce, kind, body, arrays, until)
-        answer = self.channel.receive(until)
+        """The answer to a question. Late after so many seconds of its own; `took` counts them."""
+        nonce, until = secrets.token_hex(16), monotonic() + seconds * self.clock
+        self.watch, self.most = Stopwatch(self.warden.pid), seconds
+        try:
+            self.channel.send(nonce, kind, body, arrays, until)
+            answer = self.channel.receive(until)
+        except (Late, Closed, Malformed):
+            raise
+        except Exception as error:  # whatever it sent: it is the answer that is at fault
+            raise Malformed(type(error).__name__) from error
+        finally:
+            self.took += self.watch.look(answered=True)
         if answer.nonce != nonce:
             raise Malformed("an answer to a question that was not asked")
         return answer
+
+    def _look(self) -> None:
+        if self.watch.look() > self.most:
+            raise Late
 
     def end(self, patience: float = 0.0) -> dict[str, Any]:
         """Ends the process and all that it started; what the warden saw.
@@ -377,13 +423,20 @@ class Peer:
                 self.warden.wait(patience)
             self.channel.close()
             try:
-                out, _ = self.warden.communicate(timeout=10)
+                out, _ = self.warden.communicate(timeout=60)
                 self.status = {"ended": "killed", "printed": "", "characters": 0, **json.loads(out)}
             except (subprocess.TimeoutExpired, ValueError):
                 self.warden.kill()
                 self.warden.communicate()
                 self.status = {"ended": "killed", "printed": "", "characters": 0}
         return self.status
+
+
+def pipe(undo: contextlib.ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    for end in ends:
+        undo.callback(os.close, end)
+    return ends
 
 
 def without(protection: Protection, *names: str) -> Protection:

@@ -41,9 +41,7 @@ class Row:
     more: Any = None
 
 
-def view(
-    readable: list[str], covered: list[str], scratch: str, disk: int, files: int
-) -> list[Row]:
+def view(readable: list[str], covered: list[str], scratch: str, disk: int, files: int) -> list[Row]:
     """The rows for this machine, each after those that it lies in.
 
     readable: what the process needs of the grader. covered: folders that must not be seen even
