@@ -18,7 +18,7 @@ if sys.argv[:1] == ["-m"]:
     if os.path.realpath(_here) != _ours:
         sys.path[:] = [p for p in sys.path if os.path.abspath(p) != _here]
 
-from typing import TYPE_CHECKING, Any  # noqa: E402
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from classroom.learner.notebook import check, hint, predict, progress

@@ -134,7 +134,8 @@ def tried(protection: Protection) -> Protection | None:
     """The same with what it was seen to prevent; None where no process starts with it."""
     with (
         Workplace(Limits(), protection, b"") as place,
-        tempfile.TemporaryDirectory(prefix="tinyframe-outside-") as outside,
+        # Not in TMPDIR, which may be deep: the path of a socket has to be short.
+        tempfile.TemporaryDirectory(prefix="tinyframe-outside-", dir="/tmp") as outside,
         socket.socket(socket.AF_INET) as tcp,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as named,

@@ -1,5 +1,6 @@
 """Messages: what is sent arrives, and what is no message is refused before anything is done."""
 
+import fcntl
 import json
 import math
 import os
@@ -109,6 +110,7 @@ def test_what_contains_itself_is_sent_to_some_depth_only():
         header(arrays=[["float32", [True]]]),
         header(arrays=[["float32", [1] * 9]]),
         header(arrays=[["float64", [16 << 20, 16 << 20]]]),
+        header(arrays=[["float64", [1 << 24, 1 << 24, 1 << 24, 1 << 24, 0]]]),
         header(arrays=[[["float32"], [1]]]),
         b'{"nonce": "n", "kind": "", "body": ' + b"9" * 5000 + b', "arrays": []}',
     ],
@@ -164,3 +166,32 @@ def test_who_does_not_read_makes_the_sender_late(pipe):
 def test_a_bool_is_true_or_false_whatever_the_byte(pipe):
     message = arrive(pipe, framed(header(arrays=[["bool", [3]]])), b"\x00\x02\xff")
     assert message.arrays[0].view(np.uint8).tolist() == [0, 1, 1]
+
+
+def test_numbers_from_1024_on_are_files_like_any_other():
+    """Where a process has that many open, select() breaks."""
+    read, write = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD, 1500) for end in (read, write)]
+    channel = Channel(*high)
+    channel.send("n", "value", 7, [], monotonic() + 5)
+    assert channel.receive(monotonic() + 5).body == 7
+    channel.close()
+    os.close(read)
+    os.close(write)
+
+
+def test_somebody_looks_while_nothing_comes():
+    """A check is called again and again, and may end the waiting."""
+    read, write = os.pipe()
+    calls = []
+
+    def look():
+        calls.append(1)
+        if len(calls) == 3:
+            raise Late
+
+    channel = Channel(read, write, look, 0.001)
+    with pytest.raises(Late):
+        channel.receive(monotonic() + 3600)
+    assert len(calls) == 3
+    channel.close()

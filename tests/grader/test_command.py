@@ -4,6 +4,12 @@ import base64
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -12,6 +18,7 @@ import pytest
 from classroom.__main__ import main
 from classroom.grader import judge
 from classroom.grader.report import FORMATS, Report, Row, cleaned
+from classroom.grader.sandbox import ROOT
 
 TOY = Path(__file__).with_name("toy.py")
 HALF = "def double(x):\n    return x + x\n\n\ndef lazily(x):\n    return [][x]\n"
@@ -132,3 +139,71 @@ def test_what_a_terminal_would_obey_is_not_shown():
 def test_points_elsewhere_are_told():
     part = Report("Toy", "sub.py", 100, 48, [], report().rows)
     assert part.result() == "60 of 52 points; 48 more are decided by your instructor's own checks"
+
+
+# ---- where and how it is started -----------------------------------------------------------------
+
+SHADOWS = ("numpy", "json", "typing", "difflib", "argparse", "rich", "tinyframe", "__future__")
+
+
+@pytest.fixture
+def folder_of_student(tmp_path):
+    """With the worked solution in it, and modules that say so when they are imported."""
+    for name in SHADOWS:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the student's own {name}')")
+    worked = ROOT / "solutions" / "projects" / "01_tensor_basics.py"
+    (tmp_path / worked.name).write_bytes(worked.read_bytes())
+    return tmp_path
+
+
+def grade_in(folder, *command):
+    arguments = ["grade", "01_tensor_basics.py", "--slow", "9", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, *command, *arguments], cwd=folder, env=env,
+                          capture_output=True, text=True)  # fmt: skip
+
+
+def test_modules_of_the_folder_where_it_is_started_are_not_imported(folder_of_student):
+    done = grade_in(folder_of_student, "-m", "classroom")
+    assert json.loads(done.stdout or "{}").get("score") == 100, done.stderr
+
+
+def test_as_a_program_it_does_not_see_a_students_classroom(folder_of_student):
+    """Started by what pip writes for pyproject.toml's entry, and by -P."""
+    classroom = folder_of_student / "classroom"
+    classroom.mkdir()
+    (classroom / "__init__.py").write_text("raise SystemExit('the student's own classroom')")
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, function = scripts["classroom"].split(":")
+    program = folder_of_student / "bin" / "classroom"
+    program.parent.mkdir()
+    program.write_text(f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n")
+    done = grade_in(folder_of_student, str(program))
+    assert json.loads(done.stdout or "{}").get("score") == 100, done.stderr
+    done = grade_in(folder_of_student, "-P", "-m", "classroom")
+    assert json.loads(done.stdout or "{}").get("score") == 100, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_it_leaves_nothing_behind_when_it_is_ended(number, tmp_path):
+    room = tmp_path / "room"
+    room.mkdir(mode=0o711)
+    path = tmp_path / "01_tensor_basics.py"
+    path.write_text("import time\nwhile True: time.sleep(1)\n")
+    command = [sys.executable, "-m", "classroom", "grade", str(path), "--json"]
+    env = {**os.environ, "TMPDIR": str(room)}
+    grader = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    while not (wardens := with_this_in_their_words(f"{room}/", "warden.py")):
+        assert grader.poll() is None
+        time.sleep(0.01)
+    grader.send_signal(number)
+    _, told = grader.communicate(timeout=60)
+    assert (grader.returncode, told) == (2, "grade: stopped\n")
+    assert list(room.iterdir()) == []
+    assert not with_this_in_their_words(f"{room}/"), wardens
+
+
+def with_this_in_their_words(*words):
+    """Processes whose commands have all these texts in them."""
+    table = subprocess.run(["ps", "-Aww", "-o", "args="], capture_output=True, text=True).stdout
+    return [line for line in table.splitlines() if all(word in line for word in words)]

@@ -1,0 +1,46 @@
+"""Does the worked solution always get full marks? One after the other, and side by side.
+
+python -m tests.grader.repeat --runs 30
+python -m tests.grader.repeat --runs 30 --beside 4
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKED = ROOT / "solutions" / "projects" / "01_tensor_basics.py"
+
+
+def graded_side_by_side(beside: int) -> list[tuple[int, list[str]]]:
+    """(score, what was found wrong) of each grader, all started at once."""
+    command = [sys.executable, "-m", "classroom", "grade", str(WORKED), "--json"]
+    graders = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for _ in range(beside)
+    ]
+    reports = [json.loads(grader.communicate()[0]) for grader in graders]
+    return [(r["score"], [row["found"] for row in r["rows"] if row["found"]]) for r in reports]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--beside", type=int, default=1)
+    told = parser.parse_args()
+    scores: Counter[int] = Counter()
+    for number in range(told.runs):
+        for score, found in graded_side_by_side(told.beside):
+            scores[score] += 1
+            print(number, score, *found, flush=True)
+    print(dict(scores))
+    return 0 if set(scores) == {100} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

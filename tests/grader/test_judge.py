@@ -1,0 +1,208 @@
+"""A busy machine costs no points, and whatever breaks, there is a report and nothing is left."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from classroom.grader import sandbox, turns
+from classroom.grader.channel import Channel, Late
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
+from tests.grader.repeat import graded_side_by_side
+
+TOY = Path(__file__).with_name("toy.py")
+RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
+
+
+@pytest.fixture
+def right(tmp_path):
+    path = tmp_path / "submission.py"
+    path.write_text(RIGHT)
+    return path
+
+
+# ---- time ----------------------------------------------------------------------------------------
+
+
+def late_at(monkeypatch, times):
+    """The questions with these numbers are not answered in time; a list that all are added to."""
+    asked = []
+    whole = Peer.ask
+
+    def ask(self, kind, body, arrays, seconds):
+        asked.append(kind)
+        if len(asked) - 1 in times:
+            raise Late
+        return whole(self, kind, body, arrays, seconds)
+
+    monkeypatch.setattr(Peer, "ask", ask)
+    return asked
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_what_was_late_is_asked_again_before_it_counts(number, right, monkeypatch):
+    asked = late_at(monkeypatch, [number])
+    report = grade(right, TOY, best_protection())
+    assert report.score == 100
+    assert len(asked) > 5
+
+
+def test_what_is_late_again_counts(right, monkeypatch):
+    late_at(monkeypatch, [1, 3])
+    report = grade(right, TOY, best_protection())
+    assert [row.points for row in report.rows] == [0, 40]
+    assert "no answer within" in report.rows[0].found
+
+
+def test_who_has_to_be_alone_waits_for_the_others_and_they_for_him(tmp_path, monkeypatch):
+    monkeypatch.setattr(turns, "PLACE", str(tmp_path / "{user}.{name}"))
+    order = []
+    inside = threading.Event()
+
+    def alone():
+        with turns.alone():
+            order.append("alone")
+        inside.set()
+
+    with turns.together(), turns.together():
+        waiting = threading.Thread(target=alone)
+        waiting.start()
+        assert not inside.wait(0.2)
+        order.append("together")
+    waiting.join()
+    assert order == ["together", "alone"]
+    with turns.alone():
+        late = threading.Thread(target=lambda: order.append(turns.together().__enter__()))
+        late.start()
+        late.join(0.2)
+        assert len(order) == 2
+    late.join()
+    assert len(order) == 3
+
+
+def test_without_a_file_to_lock_nobody_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(turns, "PLACE", str(tmp_path / "nowhere" / "{user}.{name}"))
+    with turns.alone(), turns.alone(), turns.together():
+        pass
+
+
+def test_seconds_are_of_a_processor_or_of_sleep_but_not_of_waiting(monkeypatch):
+    now, computed, busy = 100.0, 3.0, True
+    monkeypatch.setattr(sandbox, "monotonic", lambda: now)
+    monkeypatch.setattr(sandbox, "times", lambda pid: (computed, busy))
+    watch = Stopwatch(1)
+    now += 50.0  # it wanted to, and others did
+    assert watch.look() == 0.0
+    computed += 2.0
+    assert watch.look() == 2.0
+    busy = False
+    for _ in range(100):
+        now += sandbox.LOOK_EVERY
+        watch.look()
+    assert watch.seconds == pytest.approx(2.0 + 100 * sandbox.LOOK_EVERY)
+    now += 50.0  # the grader itself was not there to look
+    assert watch.look() < 2.0 + 102 * sandbox.LOOK_EVERY + 1e-6
+
+
+def test_what_processes_take_is_seen_in_those_below():
+    code = "import os\nwhile True: os.getpid()"
+    parent = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {code!r}])"
+    with subprocess.Popen([sys.executable, "-c", parent], start_new_session=True) as process:
+        try:
+            seconds, busy = 0.0, False
+            while sys.platform == "linux" and not (seconds > 0.2 and busy):
+                seconds, busy = sandbox.times(process.pid)
+        finally:
+            os.killpg(process.pid, 9)
+
+
+def test_the_worked_solution_gets_full_marks_beside_others():
+    """A longer form, by hand: python -m tests.grader.repeat --runs 30 --beside 4"""
+    assert graded_side_by_side(4) == [(100, [])] * 4
+
+
+# ---- what breaks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, MemoryError, TypeError, OSError])
+def test_whatever_an_answer_breaks_is_its_own_fault(error, right, monkeypatch):
+    """A report, with the reason in it, where reading an answer raises something unforeseen."""
+    receive = Channel.receive
+
+    def breaks(self, until):
+        receive(self, until)
+        raise error("unforeseen")
+
+    monkeypatch.setattr(Channel, "receive", breaks)
+    report = grade(right, TOY, best_protection())
+    assert report.score == 0
+    assert f"what came back is no answer: {error.__name__}" in report.notes[0]
+
+
+def test_a_process_that_cannot_be_started_is_no_crash(right, monkeypatch):
+    def fails(*arguments, **named):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    before = set(os.listdir("/dev/fd"))
+    protection = best_protection()
+    monkeypatch.setattr(sandbox.subprocess, "Popen", fails)
+    report = grade(right, TOY, protection)
+    assert "it could not be started: Resource temporarily unavailable" in report.notes[0]
+    assert len(os.listdir("/dev/fd")) <= len(before)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
+def test_nothing_stays_behind_when_the_grader_itself_breaks_off(
+    error, right, tmp_path, monkeypatch
+):
+    room = tmp_path / "room"
+    room.mkdir(mode=0o711)
+    protection = best_protection()
+    monkeypatch.setattr(sandbox.tempfile, "tempdir", str(room))
+    peers = []
+    whole = Peer.__init__
+
+    def start(self, place, main):
+        whole(self, place, main)
+        peers.append(self)
+
+    def progress(text):
+        if text.startswith("checking 2"):
+            raise error
+
+    monkeypatch.setattr(Peer, "__init__", start)
+    with pytest.raises(error):
+        grade(right, TOY, protection, progress=progress)
+    assert peers and all(peer.warden.returncode is not None for peer in peers)
+    assert list(room.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_filled_does_not_stay(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sandbox.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sandbox, "copy_readable", full)
+    with pytest.raises(OSError, match="No space left"):
+        with sandbox.Workplace(Limits(), sandbox.Protection(), b""):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_grader_with_very_many_open_files_grades_as_well(right):
+    code = f"""
+import resource, os
+resource.setrlimit(resource.RLIMIT_NOFILE, (3000, 3000))
+kept = [os.open(os.devnull, os.O_RDONLY) for _ in range(1200)]
+from pathlib import Path
+from classroom.grader.judge import grade
+from classroom.grader.sandbox import best_protection
+print(grade(Path({str(right)!r}), Path({str(TOY)!r}), best_protection()).score)
+"""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout == "100\n", done.stderr
