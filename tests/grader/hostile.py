@@ -59,6 +59,11 @@ HOSTILE = {
         '[["float64", [16000000, 16000000]]]}\')',
         "arrays that are too large",
     ),
+    "answers an empty array of a huge shape": (
+        FIND_PIPE + 'send(b\'{"nonce": "", "kind": "", "body": 0, "arrays": '
+        '[["float64", [16777216, 16777216, 16777216, 16777216, 0]]]}\')',
+        "arrays that are too large",
+    ),
     "answers objects": (
         FIND_PIPE + 'send(b\'{"nonce": "", "kind": "", "body": 0, "arrays": [["object", [1]]]}\')',
         "a dtype that is not sent",
