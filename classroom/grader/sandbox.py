@@ -98,14 +98,14 @@ class Protection:
 # What a report claims, each with what was tried and has to have failed (probe.py).
 CLAIMS = [
     ("solutions out of its sight", ["read_answers"]),
-    ("files that only the grader may read closed", ["read_private"]),
-    ("nothing written outside its folder", ["write_outside"]),
-    ("no network", ["call_by_tcp", "send_by_udp"]),
-    ("no sockets of other programs", ["call_by_file"]),
-    ("no signals to other programs", ["signal_the_grader"]),
-    ("no keyrings", ["add_a_key"]),
-    ("no namespaces of its own making", ["make_namespaces"]),
-    ("no memory or disk space that is not counted", ["take_nameless_memory", "fill_the_disk"]),
+    ("your private files out of its sight", ["read_private"]),
+    ("writing outside its folder prevented", ["write_outside"]),
+    ("network closed", ["call_by_tcp", "send_by_udp"]),
+    ("sockets of other programs closed", ["call_by_file"]),
+    ("signals to other programs prevented", ["signal_the_grader"]),
+    ("keyrings closed", ["add_a_key"]),
+    ("new namespaces prevented", ["make_namespaces"]),
+    ("all memory and disk space counted", ["take_nameless_memory", "fill_the_disk"]),
 ]
 
 
@@ -164,7 +164,17 @@ def tried(protection: Protection) -> Protection | None:
             told["processes"] = os.readlink("/proc/self/ns/pid")
         told |= {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1]}
         held = place.probe(told)
+        if held is not None and not _has_arrived(udp):  # it may have a 127.0.0.1 of its own
+            held.append("send_by_udp")
     return None if held is None else replace(protection, held=frozenset(held))
+
+
+def _has_arrived(udp: socket.socket) -> bool:
+    udp.setblocking(False)
+    try:
+        return bool(udp.recv(1))
+    except BlockingIOError:
+        return False
 
 
 def answers() -> list[Path]:

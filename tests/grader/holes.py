@@ -1,8 +1,9 @@
 """Ways out of the sandbox: what a submission tries, and what a report has to claim against it.
 
-Each text raises OSError where it is kept out. `{outside}` becomes a
-folder of the test's with a `precious` file and a `socket` in it, `{name}` the name of a socket that
-is no file, `{root}` the repository, `{mark}` a text that is to be found nowhere afterwards.
+Each text raises OSError where it is kept out. `{outside}` becomes a folder of the test's with a
+`precious` file and a `socket` in it, `{name}` the name of a socket that is no file, `{port}` a port
+that echoes datagrams, `{root}` the repository, `{mark}` a text that is to be found nowhere
+afterwards.
 """
 
 import re
@@ -21,31 +22,33 @@ def call(x86, arm, *arguments):
 # name: (claim, what is tried)
 HOLES = {
     "leaves a key in the session": (
-        "no keyrings",
+        "keyrings closed",
         "call(248, 217, b'user', b'{mark}', b'x', ctypes.c_size_t(1), -3)",
     ),
     "leaves a key for the user": (
-        "no keyrings",
+        "keyrings closed",
         "call(248, 217, b'user', b'{mark}', b'x', ctypes.c_size_t(1), -4)",
     ),
     "connects to a socket that is a file": (
-        "no sockets of other programs",
+        "sockets of other programs closed",
         "socket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')",
     ),
     "connects to a socket by its name": (
-        "no sockets of other programs",
+        "sockets of other programs closed",
         "socket.socket(socket.AF_UNIX).connect('\\0{name}')",
     ),
     "sends from one of a pair": (
-        "no sockets of other programs",
+        "sockets of other programs closed",
         "socket.socketpair(type=socket.SOCK_DGRAM)[0].connect({outside!r} + '/datagrams')",
     ),
     "sends by UDP": (
-        "no network",
-        "socket.socket(type=socket.SOCK_DGRAM).sendto(b'{mark}', ('127.0.0.1', 9))",
+        "network closed",
+        "out = socket.socket(type=socket.SOCK_DGRAM)\n"
+        "out.connect(('127.0.0.1', {port}))\n"
+        "out.settimeout(5); out.send(b'{mark}'); out.recv(1)",
     ),
     "reads what only the grader may": (
-        "files that only the grader may read closed",
+        "your private files out of its sight",
         "open('/etc/shadow').close()",
     ),
     "reads the solutions": (
@@ -57,24 +60,28 @@ HOLES = {
         "open({root!r} + '/tests/grader/holes.py').close()",
     ),
     "writes into the folder of another": (
-        "nothing written outside its folder",
+        "writing outside its folder prevented",
         "open({outside!r} + '/precious', 'a').close()",
     ),
     "writes into the repository": (
-        "nothing written outside its folder",
+        "writing outside its folder prevented",
         "open({root!r} + '/{mark}', 'x').close()",
     ),
+    "changes the machine's settings": (
+        "writing outside its folder prevented",
+        "open('/proc/sys/kernel/core_pattern', 'a').close()",
+    ),
     "leaves memory of System V": (
-        "no memory or disk space that is not counted",
+        "all memory and disk space counted",
         "call(29, 194, 0x7f00f00d, ctypes.c_size_t(4096), 0o1600)",
     ),
     "takes memory without a name": (
-        "no memory or disk space that is not counted",
+        "all memory and disk space counted",
         "os.memfd_create('{mark}')",
     ),
-    "makes namespaces": ("no namespaces of its own making", "call(272, 97, 0x10000000)"),
+    "makes namespaces": ("new namespaces prevented", "call(272, 97, 0x10000000)"),
     "makes namespaces with clone": (
-        "no namespaces of its own making",
+        "new namespaces prevented",
         "call(56, 220, 0x10000000 | 17, None, None, None, None) or os._exit(0)",
     ),
 }

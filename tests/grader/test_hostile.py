@@ -26,11 +26,11 @@ HANG = {"hangs in an answer": {"load_seconds": 2}, "hangs up": {"load_seconds": 
         "loops": {"answer_seconds": 0.5}, "sleeps": {"answer_seconds": 0.5}}  # fmt: skip
 # Without it, a submission could do this, and the report says that it was not there.
 NEEDS = {
-    "calls home": "own namespaces",
+    "calls home": "network closed",
     "imports the solution": "solutions out of its sight",
-    "writes through a link": "Landlock",
-    "deletes files": "Landlock",
-    "poisons caches": "Landlock",
+    "writes through a link": "writing outside its folder prevented",
+    "deletes files": "writing outside its folder prevented",
+    "poisons caches": "writing outside its folder prevented",
 }
 
 
