@@ -12,7 +12,6 @@ from classroom.grader import sandbox, turns
 from classroom.grader.channel import Channel, Late
 from classroom.grader.judge import grade
 from classroom.grader.sandbox import ROOT, Limits, Peer, Stopwatch, best_protection
-from tests.grader.repeat import graded_side_by_side
 
 TOY = Path(__file__).with_name("toy.py")
 RIGHT = "def double(x): return x + x\ndef lazily(x): return x * 2\n"
@@ -118,11 +117,6 @@ def test_what_processes_take_is_seen_in_those_below():
                 seconds, busy = sandbox.times(process.pid)
         finally:
             os.killpg(process.pid, 9)
-
-
-def test_the_worked_solution_gets_full_marks_beside_others():
-    """A longer form, by hand: python -m tests.grader.repeat --runs 30 --beside 4"""
-    assert graded_side_by_side(4) == [(100, [])] * 4
 
 
 # ---- what breaks ---------------------------------------------------------------------------------
