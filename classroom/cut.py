@@ -11,7 +11,8 @@ Two kinds of mark, the same in a script and in a notebook's cell:
 
 So what is left runs, and an answer that is not there yet is an Ellipsis or gives None.
 
-In a project's tasks, what students do not get stands between `### BEGIN HIDDEN` and `### END HIDDEN`.
+In a project's tasks, what students do not get stands between `### BEGIN HIDDEN` and
+`### END HIDDEN`.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ class Row:
     hint: str
     line: int | None = None
     text: str = ""
+    hidden: bool = False
 
     @property
     def passed(self) -> bool:
@@ -59,6 +60,8 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     printed: str = ""
+    afterwards: str = ""
+    status: str = "graded"
 
     @property
     def score(self) -> int:

@@ -35,7 +35,7 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Project", "Wrong", "expect", "expect_close",
+__all__ = ["Ask", "Expression", "Graph", "Project", "Wrong", "described", "expect", "expect_close",
            "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
 
 
@@ -277,8 +277,10 @@ def wrong_kind(what: str, got: Any, asked_for: str) -> str:
 
 def _same(got: Any, wanted: Any) -> bool:
     if isinstance(wanted, (list, tuple)):
-        return isinstance(got, (list, tuple)) and len(got) == len(wanted) and all(
-            map(_same, got, wanted)
+        return (
+            isinstance(got, (list, tuple))
+            and len(got) == len(wanted)
+            and all(map(_same, got, wanted))
         )
     if type(got) is not type(wanted):
         return False
