@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.judge import CannotGrade, grade, tasks_of
-from classroom.grader.report import FORMATS
+from classroom.grader.report import FORMATS, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
 
@@ -29,9 +29,11 @@ def parser() -> argparse.ArgumentParser:
     add("file", type=Path, help="the learner's file")
     add("--project", help="which project it is, where the file has another name")
     add("--format", choices=FORMATS, default="table", help="how the result is written")
+    readers = ("student", "instructor")
+    add("--for", choices=readers, dest="reader", help="students do not see why hidden checks fail")
     add("--json", action="store_const", const="json", dest="format", help="the same as a JSON text")
-    add("--min-score", type=int, help="status 0 from so many points on (default: all)")
-    add("--slow", type=float, default=1.0, metavar="TIMES", help="give it so many times the time")
+    add("--min-score", type=int, help="status 0 from this many points on (default: all)")
+    add("--slow", type=float, default=1.0, metavar="TIMES", help="allow this many times the time")
     add("--seed", help="make the random inputs from this text")
     return whole
 
@@ -62,7 +64,7 @@ def main(arguments: list[str]) -> int:
         return 2
     finally:
         _progress("")
-    print(FORMATS[told.format](report))
+    print(rendered(report, told.format, told.reader))
     enough = report.is_full if told.min_score is None else report.score >= told.min_score
     return 0 if enough else 1
 
