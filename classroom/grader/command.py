@@ -40,22 +40,16 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str]) -> int:
     told = parser().parse_args(arguments)
-    if os.name == "nt":
-        print("grade: on Windows, run this in WSL.", file=sys.stderr)
+    if problem := unsupported():
+        print(f"grade: {problem}", file=sys.stderr)
         return 2
     if told.format == "table" and find_spec("rich") is None:
         print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
     try:
         tasks = tasks_of(told.project or told.file.stem)
-        limits = Limits()
-        limits = replace(
-            limits,
-            load_seconds=limits.load_seconds * told.slow,
-            answer_seconds=limits.answer_seconds * told.slow,
-            total_seconds=limits.total_seconds * told.slow,
-        )
-        report = grade(told.file, tasks, best_protection(), limits, told.seed, _progress)
+        limits = limits_for(told.slow)
+        report = grade(told.file, tasks, best_protection(), limits, told.seed, progress)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
@@ -63,13 +57,29 @@ def main(arguments: list[str]) -> int:
         print("grade: stopped", file=sys.stderr)
         return 2
     finally:
-        _progress("")
+        progress("")
     print(rendered(report, told.format, told.reader))
     enough = report.is_full if told.min_score is None else report.score >= told.min_score
     return 0 if enough else 1
 
 
-def _progress(text: str) -> None:
+def unsupported() -> str:
+    """Why nothing can be graded on this system; empty where it can."""
+    return "on Windows, run this in WSL." if os.name == "nt" else ""
+
+
+def limits_for(slow: float) -> Limits:
+    """The usual limits, with this many times the time."""
+    limits = Limits()
+    return replace(
+        limits,
+        load_seconds=limits.load_seconds * slow,
+        answer_seconds=limits.answer_seconds * slow,
+        total_seconds=limits.total_seconds * slow,
+    )
+
+
+def progress(text: str) -> None:
     """One line that is written over; only where somebody looks at it."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)

@@ -21,9 +21,12 @@ import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from classroom.grader.tasks import NOT_WRITTEN
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Letters and symbols that look like nothing: fillers of Korean writing, and a Braille cell without
 # dots. Other blanks (zero-width, bidi, control) are not printable anyway.
@@ -89,7 +92,7 @@ class Report:
     """What a grading found.
 
     elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
-    with all points. status: "graded", "refused" (not a Python file), or "crashed" (it did not load).
+    with all points. status: "graded", "refused" (no Python file), or "crashed" (it did not load).
     """
 
     title: str
@@ -153,7 +156,6 @@ class Report:
 def table(report: Report) -> str:
     """For a terminal, with rich."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -175,19 +177,46 @@ def table(report: Report) -> str:
             lines += [(text, "cyan") for text in [row.where] if text]
             lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
-    terminal = Console(file=io.StringIO(), highlight=False, width=_width(), force_terminal=_color())
+    terminal = _terminal(_width())
     if rows.rows:
         terminal.print(rows)
     if untouched:
         terminal.print(Text(f"{NOT_WRITTEN.capitalize()}: {', '.join(untouched)}.\n"))
     if report.printed:
         count = len(report.printed.splitlines())
-        lines = "1 line" if count == 1 else f"{count} lines"
-        terminal.print(f"It printed {lines} while it was graded; that does not affect the points.")
+        what = "1 line" if count == 1 else f"{count} lines"
+        terminal.print(f"It printed {what} while it was graded; that does not affect the points.")
     if report.rows:
         terminal.print(Text(_sandbox(report), style="dim"), soft_wrap=True)
     for text in report.summary():
         terminal.print(Text(text, style="bold"))
+    return _written_on(terminal)
+
+
+def render_rows(head: list[str], rows: list[list[str]]) -> str:
+    """Rows of texts as a table for a terminal; the last column takes the room that is left."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in head[:-1]:
+        grid.add_column(name, no_wrap=True)
+    grid.add_column(head[-1], overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    terminal = _terminal(_width())
+    terminal.print(grid)
+    return _written_on(terminal)
+
+
+def _terminal(width: int) -> Console:
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=_color())
+
+
+def _written_on(terminal: Console) -> str:
     assert isinstance(terminal.file, io.StringIO)
     return "\n".join(line.rstrip() for line in terminal.file.getvalue().splitlines())
 
@@ -327,14 +356,15 @@ def as_csv(report: Report) -> str:
     write = csv.writer(out, lineterminator="\n").writerow
     write(["file", "task", "check", "points", "of", "found"])
     for row in report.rows:
-        write([_cell(c) for c in (report.file, row.task, row.shows)]
-              + [row.points, row.of, _cell(row.found)])  # fmt: skip
-    write([_cell(report.file), "total", "", report.score, report.of, _cell(" ".join(report.notes))])
+        write([cell(c) for c in (report.file, row.task, row.shows)]
+              + [row.points, row.of, cell(row.found)])  # fmt: skip
+    write([cell(report.file), "total", "", report.score, report.of, cell(" ".join(report.notes))])
     return out.getvalue().rstrip("\n")
 
 
-def _cell(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+def cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text.strip()[:1] in ("=", "+", "-", "@") else text
 
 
 def _advice(row: Row) -> str:
