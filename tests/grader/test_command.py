@@ -11,7 +11,7 @@ import pytest
 
 from classroom.__main__ import main
 from classroom.grader import judge
-from classroom.grader.report import FORMATS, Report, Row, cleaned
+from classroom.grader.report import FORMATS, Report, Row
 
 TOY = Path(__file__).with_name("toy.py")
 HALF = "def double(x):\n    return x + x\n\n\ndef lazily(x):\n    return [][x]\n"
@@ -124,11 +124,6 @@ def test_github_annotates_the_line_and_hands_the_result_on(tmp_path, monkeypatch
     assert "60 of 100" in (tmp_path / "summary").read_text()
 
 
-def test_what_a_terminal_would_obey_is_not_shown():
-    assert cleaned("\x1b[31mred\n\x07\u202e") == "?[31mred???"
-    assert cleaned("x" * 500) == "x" * 300 + "..."
-
-
 def test_points_elsewhere_are_told():
     part = Report("Toy", "sub.py", 100, 48, [], report().rows)
-    assert part.result() == "60 of 52 points; 48 more are decided by your instructor's own checks"
+    assert part.result() == "60 of 52 points; your instructor's own checks decide 48 more"
