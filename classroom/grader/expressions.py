@@ -9,7 +9,6 @@ With `parameters`, as in Expression("t * w", {"w": array}, "t"), it gets a funct
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +51,8 @@ class Expression:
         found: dict[str, list[int]] = {op: [] for op in LINE_OPS}
         for number, marked in enumerate(self._written_by(_Marking()).splitlines(), 1):
             line = marked.strip()
-            is_sum = re.match(r"(acc\d+) = \1 \+ ", line) is not None
+            name, _, value = line.partition(" = ")
+            is_sum = name.startswith("acc") and value.startswith(f"{name} + ")
             there = {op: marked.count(f"/*{op}*/") for op in ("ADD", "MUL", "RELU")}
             there["ADD"] -= is_sum  # the outermost one adds to the sum
             there |= {"SUM": is_sum, "LOAD": "= data" in line, "STORE": line.startswith("data")}

@@ -192,7 +192,7 @@ class Grading:
     ) -> Message:
         left = self.until - monotonic()
         if left <= 0:
-            raise Ended("the time for this project was over")
+            raise Ended("the time limit for the whole project was reached")
         if who not in self.peers:
             self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
         peer = self.peers[who]
@@ -202,7 +202,7 @@ class Grading:
                 raise Raised(raised_body(answer.body))
             return answer
         except Late:
-            why = f"no answer within {seconds:g} seconds; a loop without an end?"
+            why = f"no answer within {seconds:g} seconds. Is there an endless loop?"
         except Malformed as error:
             why = f"what came back is not an answer: {error}"
         except Closed:
@@ -228,7 +228,7 @@ class Grading:
         if why or how not in ("exit", "signal"):  # it was not even started
             return why or ended
         word = "with status" if how == "exit" else "by signal"
-        return f"it ended itself ({word} {number}) before it answered"
+        return f"it exited ({word} {number}) before it answered"
 
     def close(self) -> None:
         for peer in self.peers.values():
@@ -298,7 +298,8 @@ def grade(
                 report.notes.append(f"The file could not be loaded: {problem}.")
                 stopped = "the file could not be loaded"
             if stopped:
-                report.rows.append(_row(check, 0, [Finding(stopped)], lines))
+                unasked = replace(check, hidden=False)  # there is nothing to keep to oneself
+                report.rows.append(_row(unasked, 0, [Finding(stopped)], lines))
                 continue
             report.rows.append(judge_check(check, Ask(grading, _seed(seed, number)), lines))
             if grading.ends >= MOST_ENDS:

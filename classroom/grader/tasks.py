@@ -167,7 +167,7 @@ class Ask:
         if message.kind == "graph":
             inputs = [a for a in arguments if isinstance(a, np.ndarray)]
             return Graph(self._answers, message.body, inputs, message.arrays)
-        raise Wrong(wrong_kind(f"what {name}() returns", self._value(message), "a Tensor"))
+        raise Wrong(wrong_kind(f"the result of {name}()", self._value(message), "a Tensor"))
 
     def floats(self, *shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray:
         """float32 with few enough digits that sums and products of some of them are exact."""

@@ -20,9 +20,9 @@ def send(header, data=b""):
 
 # name: (submission, a piece of its report)
 HOSTILE = {
-    "exits": ("import os; os._exit(0)", "ended itself (with status 0)"),
+    "exits": ("import os; os._exit(0)", "it exited (with status 0)"),
     "exits politely": ("import sys; sys.exit(0)", "SystemExit"),
-    "becomes another program": ("import os; os.execv('/bin/true', ['true'])", "ended itself"),
+    "becomes another program": ("import os; os.execv('/bin/true', ['true'])", "it exited"),
     "crashes": ("import ctypes; ctypes.string_at(0)", "by signal 11"),
     "prints a report": (
         WRONG + 'print(\'{"score": 100}\'); print("100 of 100 points")',
