@@ -4,7 +4,7 @@
     python -m classroom grade ann/tensors.py --project 01_tensor_basics --format csv
 
 Ends with status 0 for full marks (of the checks that are here), or from --min-score on; with 1 for
-less, and with 2 where there is nothing to grade.
+less, and with 2 where there is nothing to grade. gradebook.py grades a whole class.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.judge import CannotGrade, grade, tasks_of
-from classroom.grader.report import FORMATS, rendered
+from classroom.grader.report import FORMATS, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
 
@@ -52,6 +52,8 @@ def main(arguments: list[str]) -> int:
         report = grade(told.file, tasks, best_protection(), limits, told.seed, progress)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
+        if text := not_graded(str(error), told.format):
+            print(text)
         return 2
     except KeyboardInterrupt:
         print("grade: stopped", file=sys.stderr)

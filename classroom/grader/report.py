@@ -283,9 +283,13 @@ def gradescope(report: Report) -> str:
                     "visibility": "hidden",
                 }
             )
+    return _results(report.score, "\n".join(student.summary()), tests)
+
+
+def _results(score: int, output: str, tests: list[dict[str, Any]]) -> str:
     whole = {
-        "score": report.score,
-        "output": "\n".join(student.summary()),
+        "score": score,
+        "output": output,
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
@@ -383,6 +387,12 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 }
 # Who reads a format, unless --for says so. Gradescope's keeps the two apart by itself.
 READERS = {name: "student" if name == "github" else "instructor" for name in FORMATS}
+
+
+def not_graded(why: str, name: str) -> str:
+    """What a format says where there is no report at all. Gradescope needs a result for everybody;
+    the others leave it to the error message."""
+    return _results(0, f"Nothing was graded: {cleaned(why)}", []) if name == "gradescope" else ""
 
 
 def rendered(report: Report, name: str, reader: str | None = None) -> str:

@@ -83,7 +83,19 @@ def test_a_file_may_have_another_name(graded, tmp_path, capsys):
 
 def test_a_missing_file_is_named(graded, capsys):
     assert main(["grade", "nowhere/toy.py"]) == 2
-    assert "there is no file nowhere/toy.py" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "there is no file nowhere/toy.py" in told.err and not told.out
+
+
+def test_gradescope_has_a_result_for_a_file_that_is_not_there(capsys):
+    assert main(["grade", "nowhere/toy.py", "--format", "gradescope"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["score"], found["tests"], found["output_format"]) == (0, [], "text")
+    assert "Nothing was graded" in found["output"]
+
+
+def test_a_student_or_the_instructor_can_be_named_as_the_reader(graded):
+    assert graded(HALF, "--for", "student")[0] == graded(HALF, "--for", "instructor")[0] == 1
 
 
 @pytest.mark.parametrize("name", FORMATS)
