@@ -228,10 +228,11 @@ AS_GOOD = {
     "rounding half up": (
         ("{gain:.1f} times", "{int(gain * 10 + 0.5) / 10} times"),
     ),
-    "a board that is a view of a range and needs no kernel": (
+    "a board that is a view of a padded constant and needs no kernel": (
         ("    return (down + along) % 2",
          "    odd = columns | 1  # each row of the wider board begins where the last one stopped\n"
-         "    turns = Tensor.arange(2).reshape(1, 2).expand(rows * odd, 2).reshape(-1)\n"
+         "    turn = Tensor.ones(1, dtype=dtypes.int32).pad(((1, 0),))\n"
+         "    turns = turn.reshape(1, 2).expand(rows * odd, 2).reshape(-1)\n"
          "    return turns[: rows * odd].reshape(rows, odd)[:, :columns]"),
     ),
     "a report that ends its last line": (
