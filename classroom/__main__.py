@@ -10,6 +10,7 @@ from importlib import import_module
 COMMANDS = [
     ("progress", "classroom.learner.progress:main", "exercises done, part by part"),
     ("grade", "classroom.grader.command:main", "grade a project, out of 100 points"),
+    ("grade-class", "classroom.grader.gradebook:main", "grade a project of every student"),
     (
         "course",
         "classroom.build:main",
@@ -20,7 +21,7 @@ COMMANDS = [
 
 
 def usage() -> str:
-    rows = [f"  {name:<10} {meaning}" for name, _, meaning in COMMANDS]
+    rows = [f"  {name:<11} {meaning}" for name, _, meaning in COMMANDS]
     return "\n".join(["python -m classroom COMMAND [--help]", "", *rows])
 
 

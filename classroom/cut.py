@@ -10,6 +10,9 @@ Two kinds of mark, the same in a script and in a notebook's cell:
     kernels = 2  ### SOLUTION      becomes  kernels = ...
 
 So what is left runs, and an answer that is not there yet is an Ellipsis or gives None.
+
+In a project's tasks, what students do not get stands between `### BEGIN HIDDEN` and
+`### END HIDDEN`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import re
 
 BEGIN, END, ONE_LINE = "### BEGIN SOLUTION", "### END SOLUTION", "### SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN", "### END HIDDEN"
 MARKED_LINE = re.compile(rf"(?P<kept>\s*[^=#,]*[^=#,!<>] = )[^=].*{ONE_LINE}")
 
 
@@ -53,3 +57,26 @@ def _without_answer(line: str, number: int) -> str:
     if not found:
         raise ValueError(f"line {number}: {ONE_LINE} ends a line of the form `name = answer`")
     return found["kept"] + "..."
+
+
+def hidden_lines(text: str) -> set[int]:
+    """The numbers of the lines, from 1, that students do not get, the marks included.
+
+    Raises ValueError, with the number of the line, where marks do not pair.
+    """
+    found: set[int] = set()
+    hidden = False
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = line.strip()
+        if mark in (BEGIN_HIDDEN, END_HIDDEN):
+            if hidden is (mark == BEGIN_HIDDEN):
+                raise ValueError(f"line {number}: {mark} without the other before it")
+            hidden = mark == BEGIN_HIDDEN
+            found.add(number)
+        elif BEGIN_HIDDEN in line or END_HIDDEN in line:
+            raise ValueError(f"line {number}: {mark!r}: a mark stands on a line of its own")
+        elif hidden:
+            found.add(number)
+    if hidden:
+        raise ValueError(f"{BEGIN_HIDDEN} without {END_HIDDEN}")
+    return found

@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from classroom.cut import hidden_lines
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # What stays here, as patterns of paths.
@@ -32,7 +34,6 @@ NAMES_OF_THOSE = ("solutions", "INSTRUCTOR.md")
 AUTHORS_ONLY = {"course/README.md": "## What a lesson consists of"}
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}
 TASKS = "solutions/projects/tasks"
-BEGIN, END = "### BEGIN HIDDEN", "### END HIDDEN"
 
 
 class CannotRelease(Exception):
@@ -148,17 +149,9 @@ def _is_about_them(text: str) -> bool:
 
 def without_hidden(text: str, name: str) -> str:
     """A file of tasks without its hidden checks. CannotRelease where the marks do not pair."""
-    kept, hidden = [], False
-    for number, line in enumerate(text.splitlines(), 1):
-        mark = line.strip()
-        if mark in (BEGIN, END):
-            if hidden is (mark == BEGIN):
-                raise CannotRelease(f"{name}, line {number}: {mark} without the other before it")
-            hidden = mark == BEGIN
-        elif BEGIN in line or END in line:
-            raise CannotRelease(f"{name}, line {number}: a mark stands on a line of its own")
-        elif not hidden:
-            kept.append(line)
-    if hidden:
-        raise CannotRelease(f"{name}: {BEGIN} without {END}")
+    try:
+        hidden = hidden_lines(text)
+    except ValueError as error:
+        raise CannotRelease(f"{name}, {error}") from None
+    kept = [line for number, line in enumerate(text.splitlines(), 1) if number not in hidden]
     return "\n".join(kept).rstrip() + "\n"

@@ -1,13 +1,16 @@
 """Project 1: Tensor basics. What a Tensor is before and after its numbers exist.
 
-Ten functions are yours to write. Each says what it is given and what it has to give back; where
-`...` stands, your work begins. Nothing else has to change, and you may add functions of your own.
+You will write ten functions. Each one says what it is given and what it should return; replace the
+`...` with your code. Nothing else needs to change, and you may add functions of your own.
 
-    python projects/01_tensor_basics.py                       runs all of it, prints what it finds
+    python projects/01_tensor_basics.py                       runs everything and prints the results
     python -m classroom grade projects/01_tensor_basics.py    100 points, and a hint for each miss
 
-What is not written yet is only called open: run the file as often as you like. You need parts 1, 2
-and 4 of the course, and about three hours.
+Run the file as often as you like: a task you have not written yet is simply called open. You need
+parts 1, 2 and 4 of the course, and about three hours.
+
+Wherever a list is asked for, a tuple is fine too, and the other way round. A Tensor is a tinyframe
+Tensor, not a NumPy array, and an integer is 3, not 3.0.
 """
 
 import re
@@ -22,7 +25,7 @@ from tinyframe.engine.realize import get_kernel
 def describe(tensor):
     """Task 1 (6 points). The shape, the dtype as text, and how many bytes the numbers take.
 
-    describe(Tensor.ones(2, 3)) is ((2, 3), "dtypes.float", 24). Nothing may be computed for it.
+    describe(Tensor.ones(2, 3)) is ((2, 3), "dtypes.float", 24). Compute nothing for it.
     """
     ...
 
@@ -32,24 +35,25 @@ def factories(rows, columns):
 
     "zeros", "ones"  0 and 1 everywhere, of shape (rows, columns), floats
     "full"           7 everywhere, of that shape, dtypes.int32
-    "arange"         0, 1, 2 … row by row, of that shape, dtypes.int32
+    "arange"         0, 1, 2, ... row by row, of that shape, dtypes.int32
     "linspace"       as many floats as there are columns, from -1 to 1, both included
-    "eye"            the identity matrix of so many rows
+    "eye"            the identity matrix with that many rows
     "like"           ones of the shape and dtype of "full"
-    "list"           made from a list of Python bools, one for each column: True, False, True …
+    "list"           made from a list of Python bools, one per column: True, False, True, ...
     "rand"           random floats from 0 up to 1, of shape (rows, columns)
     "randn"          random floats around 0, with standard deviation 1, of that shape
     "uniform"        random floats from -2 up to 3, of that shape
-    "randint"        random whole numbers from -rows up to and with rows, of that shape
+    "randint"        random whole numbers from -rows to rows, both included, of that shape
     """
     ...
 
 
 def checkerboard(rows, columns):
-    """Task 3 (10 points). 0 and 1 in turn along both axes, with a 0 in the corner; integers.
+    """Task 3 (10 points). 0 and 1 alternate along both axes, with a 0 in the corner; integers.
 
-    checkerboard(2, 3) is [[0, 1, 0], [1, 0, 1]]. It comes out of the factories and arithmetic
-    alone: no list of numbers, so that there is no BUFFER in its graph, and one kernel makes it.
+    checkerboard(2, 3) is [[0, 1, 0], [1, 0, 1]]. Make it from factories and arithmetic alone,
+    without a list of numbers: its graph has no BUFFER in it, and it takes at most one kernel.
+    Return the Tensor before it is computed. Its dtype is one of the integers.
     """
     ...
 
@@ -58,68 +62,57 @@ def checkerboard(rows, columns):
 
 
 def kernel_count(build):
-    """Task 4 (8 points). How many kernels it takes to realize what `build()` returns.
+    """Task 4 (10 points). How many kernels it takes to realize what `build()` returns.
 
-    build: a function of no arguments that builds a Tensor, anew at each call.
-    kernel_count(lambda: (a + b).relu().sum()) is 1, where a and b are in memory.
+    build: a function without arguments that builds a new Tensor at each call.
+    kernel_count(lambda: (a + b).relu().sum()) is 1 if a and b are in memory.
     """
     ...
 
 
 def chain(x, kernels):
-    """Task 5 (12 points). A Tensor of the values x + kernels that takes exactly `kernels` kernels.
+    """Task 5 (12 points). The values x + kernels as a Tensor that takes exactly `kernels` kernels.
 
-    It is not computed here: what you return is the graph. chain(x, 3) is, as numbers, x + 3.
+    Do not compute it here: return the graph. The values of chain(x, 3) are those of x + 3.
     """
     ...
 
 
 def one_pass(a, b):
-    """Task 6 (12 points). The sum of all a * b, plus the sum of a, minus the sum of b: one kernel,
-    which reads each element of a, and each of b, from memory once. The graph, not computed.
+    """Task 6 (12 points). The sum of all a * b, plus the sum of a, minus the sum of b, in one
+    kernel that reads each element of a and of b from memory once. Return the graph, not computed.
 
     (a * b).sum() + a.sum() - b.sum() is one kernel too, but look at its source with DEBUG=3 and
-    NOOPT=1: it has three loops, and reads a and b in two of them each.
+    NOOPT=1: it has three loops, and two of them read a, and two read b.
     """
     ...
 
 
 def before_and_after(build):
-    """Task 7 (8 points). What realize() changes: (kernels before, op before, kernels after, op
+    """Task 7 (10 points). What realize() changes: (kernels before, op before, kernels after, op
     after).
 
     build: as in task 4. Kernels: how many are in the schedule of the Tensor. Op: the name of the
-    op that its graph ends with, `tensor.uop.base.op.name`; `base` leaves movement aside. schedule()
-    already points the Tensor at memory that nothing is in: look at the op before you call it, and
-    build a Tensor anew to realize it.
+    op that its graph ends with, `tensor.uop.base.op.name`; `base` skips reshapes and other
+    movements. schedule() already gives the Tensor memory, with nothing in it yet: look at the op
+    before you call it, and build a new Tensor to realize.
     """
     ...
 
 
-# ---- two ways to compute the same ----------------------------------------------------------------
+# ---- two ways to compute the same thing ----------------------------------------------------------
 
 
 def compare(start, steps):
     """Task 8 (14 points). The same steps taken together, and apart with a realize() after each.
 
-    start: a function that gives a Tensor which is in memory. steps: functions from a Tensor to a
-    Tensor, to be applied one after the other. Gives a dict:
+    start: a function that returns a Tensor in memory. steps: functions from a Tensor to a Tensor;
+    apply them one after the other. Return a dict:
 
-    "kernels together", "kernels apart"   how many kernels run, of all steps
-    "seconds together", "seconds apart"   how long it takes; run each way once before, so that
-                                          nothing is compiled while you measure
-    "equal"                               whether both give the same numbers (to 1e-5); True, False
-    """
-    ...
-
-
-def report(rows):
-    """Task 10 (8 points). Measurements as text, a line for each, the largest gain first.
-
-    rows: dicts as `compare` gives them, with a "name" besides. A line is, for "norm" with 1 kernel
-    in 2 ms together and 3 kernels in 9 ms apart:
-
-    norm: 3 kernels -> 1, 4.5 times as fast
+    "kernels together", "kernels apart"   how many kernels run for all steps
+    "seconds together", "seconds apart"   how long that takes, as a float; run each way once before
+                                          you measure, so that nothing is compiled meanwhile
+    "equal"                               whether the numbers are the same (to 1e-5): True or False
     """
     ...
 
@@ -128,35 +121,53 @@ def report(rows):
 
 
 def source_of(tensor):
-    """The C source of the last kernel that `tensor` takes, with its loops left as written."""
+    """The C source of the last kernel that `tensor` takes, without optimizations."""
     with Context(NOOPT=1):
         item = tensor.schedule()[-1]
         return get_kernel(item.ast, item.bufs[0].device).spec.src
 
 
 def find_op(source, op):
-    """Task 9 (12 points). The numbers of the lines, from 1, on which a kernel's source has this op.
+    """Task 9 (8 points). A list of the lines on which a kernel's source has this op: their numbers,
+    in order, counted from 1.
 
-    source: C as `source_of` gives it, of floats that are loaded, added, multiplied, put through
-    relu and summed up. op is one of these:
+    source: C as `source_of` returns it, for floats that are loaded, added, multiplied, put through
+    relu and summed. op is one of these:
 
     "LOAD"   a value is read from memory         float val0 = data1[alu0];
     "STORE"  a value is written to memory        data0[ridx0] = acc0;
     "ADD"    two values are added                val0 + val1
     "MUL"    two values are multiplied           val0 * val1
-    "RELU"   0 is taken in place of a value      (...) ? 0.0f : alu2
-    "SUM"    something is added up in a loop     acc0 = acc0 + ...
+    "RELU"   negative values become 0            (...) ? 0.0f : alu2
+    "SUM"    a sum grows in a loop               acc0 = acc0 + ...
 
-    Integers count nowhere: they are loops and places in memory. The addition of a SUM is no ADD.
+    Do not count integers: they are loops and places in memory. The addition of a SUM is not an ADD.
+    You will get kernels that are not in this file.
     """
     ...
 
 
-# ---- what all this finds -------------------------------------------------------------------------
+# ---- measurements as text ------------------------------------------------------------------------
+
+
+def report(rows):
+    """Task 10 (8 points). Measurements as text, one line per row, the largest gain first.
+
+    rows: a list of dicts as `compare` returns them, each with a "name" added. The line for "norm",
+    with 1 kernel in 2 ms together and 3 kernels in 9 ms apart, is:
+
+    norm: 3 kernels -> 1, 4.5 times as fast
+
+    The gain has one digit after the point.
+    """
+    ...
+
+
+# ---- run everything ------------------------------------------------------------------------------
 
 
 def show(title, answer, look=lambda answer: answer):
-    """Print what is to be seen of an answer, or that there is none yet."""
+    """Print an answer, or that there is none yet."""
     is_open = answer is None or answer is ...
     print(f"{title}: {'open' if is_open else look(answer)}")
 

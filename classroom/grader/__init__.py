@@ -1,6 +1,7 @@
 """The grader. It judges; the submission, in a process of its own, only answers questions.
 
 command.py     python -m classroom grade FILE
+gradebook.py   python -m classroom grade-class FOLDER: a row for every student
 judge.py       asks every question of a project, adds up the points
 tasks.py       what a project's file of tasks is written with
 report.py      the result as a table, JSON, and what Gradescope, GitHub and others read

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections import abc
 from time import monotonic
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from classroom.grader.channel import Channel, Closed, Malformed, Message, encode
+from classroom.grader.channel import Channel, Closed, Malformed, Message, NumpyArray, encode
 from classroom.grader.expressions import Expression
 from classroom.grader.graphs import Refused, to_table
 from tinyframe import Tensor
@@ -96,18 +97,27 @@ def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> An
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """The same with the values of Tensors, and the names of dtypes and ops, in their place."""
+    """The same in plain containers, with the values of Tensors, and the names of dtypes and ops.
+
+    A namedtuple or an OrderedDict is as good an answer as a tuple or a dict. A NumPy array is no
+    Tensor, and is sent as what it is; a submission could forge that, but it could as well build
+    the Tensor.
+    """
     if depth > 8:
         return value
     if isinstance(value, Tensor):
         floats = value.float() if value.dtype is dtypes.bfloat16 else value
         return np.array(floats.numpy())
+    if isinstance(value, np.ndarray):
+        return NumpyArray(value.shape)
     if isinstance(value, (DType, Ops)):
         return str(value)
-    if type(value) in (list, tuple):
-        return type(value)(_plain(x, depth + 1) for x in value)
-    if type(value) is dict:
-        return {_plain(k, depth + 1): _plain(x, depth + 1) for k, x in value.items()}
+    if isinstance(value, abc.Mapping):
+        return {_plain(k, depth + 1): _plain(value[k], depth + 1) for k in value}
+    if isinstance(value, tuple):
+        return tuple(_plain(x, depth + 1) for x in value)
+    if isinstance(value, abc.Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return [_plain(x, depth + 1) for x in value]
     return value
 
 

@@ -9,7 +9,7 @@ is not exactly of this form is `Malformed`. The body holds None, bools, ints bel
 floats and strings as they are, and everything else as an object with one key:
 
     {"array": 0}   {"tuple": [...]}   {"dict": [[key, value], ...]}   {"float": "nan"}
-    {"open": 0}    {"other": "generator"}
+    {"open": 0}    {"numpy": [2, 3]}   {"other": "generator"}
 """
 
 from __future__ import annotations
@@ -59,6 +59,16 @@ class Other:
 
 
 @dataclass(frozen=True)
+class NumpyArray:
+    """An array where a Tensor could have been: only its shape is sent."""
+
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"a NumPy array of shape {self.shape}"
+
+
+@dataclass(frozen=True)
 class Message:
     nonce: str
     kind: str
@@ -90,6 +100,8 @@ def encode(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     if kind is dict:
         pairs = [[encode(x, arrays, depth + 1) for x in pair] for pair in value.items()]
         return {"dict": pairs}
+    if kind is NumpyArray:
+        return {"numpy": list(value.shape)}
     if kind is np.ndarray and value.dtype.name in DTYPES:
         arrays.append(value)
         return {"array": len(arrays) - 1}
@@ -121,6 +133,8 @@ def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         return Other(what[:80])
     if tag == "array" and type(what) is int and 0 <= what < len(arrays):
         return arrays[what]
+    if tag == "numpy" and isinstance(what, list) and all(type(size) is int for size in what):
+        return NumpyArray(tuple(what))
     if tag == "tuple" and isinstance(what, list):
         return tuple(decode(x, arrays, depth + 1) for x in what)
     if tag == "dict" and isinstance(what, list):

@@ -4,7 +4,7 @@
     python -m classroom grade ann/tensors.py --project 01_tensor_basics --format csv
 
 Ends with status 0 for full marks (of the checks that are here), or from --min-score on; with 1 for
-less, and with 2 where there is nothing to grade.
+less, and with 2 where there is nothing to grade. gradebook.py grades a whole class.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from classroom.grader.judge import CannotGrade, grade, tasks_of
-from classroom.grader.report import FORMATS
+from classroom.grader.report import FORMATS, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
 
@@ -33,41 +33,39 @@ def parser() -> argparse.ArgumentParser:
     add("file", type=Path, help="the learner's file")
     add("--project", help="which project it is, where the file has another name")
     add("--format", choices=FORMATS, default="table", help="how the result is written")
+    readers = ("student", "instructor")
+    add("--for", choices=readers, dest="reader", help="students do not see why hidden checks fail")
     add("--json", action="store_const", const="json", dest="format", help="the same as a JSON text")
-    add("--min-score", type=int, help="status 0 from so many points on (default: all)")
-    add("--slow", type=float, default=1.0, metavar="TIMES", help="give it so many times the time")
+    add("--min-score", type=int, help="status 0 from this many points on (default: all)")
+    add("--slow", type=float, default=1.0, metavar="TIMES", help="allow this many times the time")
     add("--seed", help="make the random inputs from this text")
     return whole
 
 
 def main(arguments: list[str]) -> int:
     told = parser().parse_args(arguments)
-    if os.name == "nt":
-        print("grade: on Windows, run this in WSL.", file=sys.stderr)
+    if problem := unsupported():
+        print(f"grade: {problem}", file=sys.stderr)
         return 2
     if told.format == "table" and find_spec("rich") is None:
         print("grade: the table needs rich; pip install rich, or --format json", file=sys.stderr)
         return 2
     try:
         tasks = tasks_of(told.project or told.file.stem)
-        limits = Limits()
-        limits = replace(
-            limits,
-            load_seconds=limits.load_seconds * told.slow,
-            answer_seconds=limits.answer_seconds * told.slow,
-            total_seconds=limits.total_seconds * told.slow,
-        )
+        limits = limits_for(told.slow)
         with tidied_up():
-            report = grade(told.file, tasks, best_protection(), limits, told.seed, _progress)
+            report = grade(told.file, tasks, best_protection(), limits, told.seed, progress)
     except CannotGrade as error:
         print(f"grade: {error}", file=sys.stderr)
+        if text := not_graded(str(error), told.format):
+            print(text)
         return 2
     except KeyboardInterrupt:  # by SIGTERM too
         print("grade: stopped", file=sys.stderr)
         return 2
     finally:
-        _progress("")
-    print(FORMATS[told.format](report))
+        progress("")
+    print(rendered(report, told.format, told.reader))
     enough = report.is_full if told.min_score is None else report.score >= told.min_score
     return 0 if enough else 1
 
@@ -93,7 +91,23 @@ def tidied_up() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _progress(text: str) -> None:
+def unsupported() -> str:
+    """Why nothing can be graded on this system; empty where it can."""
+    return "on Windows, run this in WSL." if os.name == "nt" else ""
+
+
+def limits_for(slow: float) -> Limits:
+    """The usual limits, with this many times the time."""
+    limits = Limits()
+    return replace(
+        limits,
+        load_seconds=limits.load_seconds * slow,
+        answer_seconds=limits.answer_seconds * slow,
+        total_seconds=limits.total_seconds * slow,
+    )
+
+
+def progress(text: str) -> None:
     """One line that is written over; only where somebody looks at it."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)

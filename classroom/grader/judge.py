@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import io
 import os
+import re
 import runpy
 import stat
+import tokenize
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from classroom.cut import hidden_lines
 from classroom.grader import turns
 from classroom.grader.channel import Closed, Late, Malformed, Message, decode
 from classroom.grader.report import Report, Row, cleaned
 from classroom.grader.sandbox import ROOT, Limits, Peer, Protection, Workplace
-from classroom.grader.tasks import Ask, Check, Open, Project, Raised, Wrong
+from classroom.grader.tasks import (
+    NOT_WRITTEN,
+    Ask,
+    Check,
+    Ended,
+    Finding,
+    Project,
+    Raised,
+    Wrong,
+    finding,
+)
 
 MOST_BYTES = 1 << 20  # of a submission
+NOT_LOADED = "the file could not be loaded"
 MOST_ENDS = 3  # a submission that breaks off is started anew for the next check, so often
 PATIENCE = 2.0  # seconds in which a process that is gone can be told from one that only hung up
 
@@ -28,17 +45,13 @@ ENDINGS = {
     "output": "it printed more than {output} kB and was stopped",
     "disk": "it wrote more than {disk} MB to disk and was stopped",
     "files": "it made more than {files} files and was stopped",
-    "closed": "it hung up",
+    "closed": "it stopped answering",
     "killed": "it was killed",
 }
 
 
 class CannotGrade(Exception):
     """There is nothing to grade, and why; a message for the person who gave the command."""
-
-
-class Ended(Exception):
-    """The submission's process is over; how."""
 
 
 # ---- what is there to grade ----------------------------------------------------------------------
@@ -73,12 +86,32 @@ def read_submission(path: Path) -> bytes:
 def why_not_python(source: bytes) -> str:
     """What keeps these bytes from being a program at all; empty where nothing does."""
     if not source.strip():
-        return "the file is empty; is it saved?"
+        return "the file is empty. Did you save it?"
+    if encoding := other_encoding(source):
+        return f"the file says it is in {encoding}; save it as UTF-8 without that line."
     try:
         source.decode()
     except UnicodeDecodeError as error:
-        return f"the file is not text in UTF-8 (byte {error.start})"
-    return "the file has null bytes in it" if b"\0" in source else ""
+        return f"the file is not text in UTF-8 (byte {error.start})."
+    return "the file has null bytes in it." if b"\0" in source else ""
+
+
+def other_encoding(source: bytes) -> str:
+    """The encoding that one of the first two lines names, where it is not UTF-8; else empty."""
+    try:
+        name, lines = tokenize.detect_encoding(io.BytesIO(source).readline)
+    except SyntaxError:  # none that Python knows, or bytes that are not in it
+        name, lines = "", source.splitlines()[:2]
+    if name and codecs.lookup(name).name in ("utf-8", "utf-8-sig"):
+        return ""
+    found = re.search(rb"coding[:=][ \t]*([-\w.]+)", b"\n".join(lines))
+    written = found[1].decode() if found else name
+    return "" if re.fullmatch(r"(?i)utf[-_]?8(-sig)?", written) else cleaned(written, 40)
+
+
+def lines_of(source: bytes) -> list[str]:
+    """The lines as Python counts them. str.splitlines would also end one at a form feed."""
+    return re.split(r"\r\n|\r|\n", source.decode(errors="replace"))
 
 
 # The whole file of tasks, where there is one; else what a release has of it.
@@ -95,7 +128,21 @@ def tasks_of(name: str) -> Path:
 
 
 def load_project(tasks: Path) -> Project:
-    return runpy.run_path(str(tasks))["project"]
+    """The project that a file of tasks declares, its checks in the order of their tasks."""
+    project: Project = runpy.run_path(str(tasks))["project"]
+    hidden = hidden_lines(tasks.read_text())
+    order = list(dict.fromkeys(check.task for check in project.checks))
+    project.checks = [
+        replace(check, hidden=check.judge.__code__.co_firstlineno in hidden)
+        for check in sorted(project.checks, key=lambda check: order.index(check.task))
+    ]
+    return project
+
+
+def is_untouched(source: bytes, name: str) -> bool:
+    """Whether this is the project's file as it was handed out."""
+    original = ROOT / "projects" / name
+    return original.is_file() and original.read_bytes().split() == source.split()
 
 
 # ---- judging -------------------------------------------------------------------------------------
@@ -136,7 +183,7 @@ class Grading:
     def _judge(self, check: Check, seed: int, lines: list[str]) -> tuple[str, Row]:
         self.is_late = False
         if problem := self.load(lines):
-            return problem, _row(check, "the file could not be loaded")
+            return problem, _unasked(check, NOT_LOADED)
         return "", judge_check(check, Ask(self, seed), lines)
 
     def load(self, lines: list[str]) -> str:
@@ -149,8 +196,8 @@ class Grading:
         except Ended as ended:
             return str(ended)
         except Raised as error:
-            place = f" in line {error.line} ({_text(lines, error.line)})" if error.line else ""
-            return f"{error}{place}"
+            text = _text(lines, error.line)
+            return f"{error} in line {error.line} ({text})" if text else str(error)
 
     def submission(self, kind: str, body: Any, arrays: list[np.ndarray]) -> Message:
         """An answer of the submission. Ended where it does not answer; Raised where it raised."""
@@ -161,20 +208,20 @@ class Grading:
         try:
             return self._ask("referee", kind, body, arrays, self.limits.answer_seconds)
         except Ended as ended:
-            raise Wrong(f"a graph that cannot be judged: {ended}") from None
+            raise Wrong(f"the graph cannot be judged: {ended}") from None
 
     def value(self, message: Message) -> Any:
         try:
             return decode(message.body, message.arrays)
         except Malformed as error:
-            raise Wrong(f"what came back is no answer: {error}") from None
+            raise Wrong(f"what came back is not an answer: {error}") from None
 
     def _ask(
         self, who: str, kind: str, body: Any, arrays: list[np.ndarray], seconds: float
     ) -> Message:
         left = self.limits.total_seconds - self.took
         if left <= 0:
-            raise Ended("the time for this project was over")
+            raise Ended("the time limit for the whole project was reached")
         if who not in self.peers:
             try:
                 self.peers[who] = self.places[who].start(f"classroom.grader.{who}")
@@ -188,9 +235,9 @@ class Grading:
             return answer
         except Late:
             self.is_late = True
-            why = f"no answer within {seconds:g} seconds; a loop without an end?"
+            why = f"no answer within {seconds:g} seconds. Is there an endless loop?"
         except Malformed as error:
-            why = f"what came back is no answer: {error}"
+            why = f"what came back is not an answer: {error}"
         except Closed:
             why = ""
         finally:
@@ -216,7 +263,7 @@ class Grading:
         if why or how not in ("exit", "signal"):  # it was not even started
             return why or ended
         word = "with status" if how == "exit" else "by signal"
-        return f"it ended itself ({word} {number}) before it answered"
+        return f"it exited ({word} {number}) before it answered"
 
     def close(self) -> None:
         """Ends the processes that still run; what they printed is known then."""
@@ -228,12 +275,13 @@ class Grading:
 
 def raised_body(body: Any) -> dict[str, Any]:
     """What a submission says that it raised, if it says so in the right form."""
-    found = body if isinstance(body, dict) else {}
-    line = found.get("line")
+    said = body if isinstance(body, dict) else {}
+    texts = {key: cleaned(v) for key in ("type", "message") if isinstance(v := said.get(key), str)}
+    line = said.get("line")
     return {
-        "type": cleaned(found.get("type", "")) or "something",
-        "message": cleaned(found.get("message", "")),
-        "line": line if type(line) is int and line > 0 else None,
+        "type": texts.get("type") or "something",
+        "message": texts.get("message", ""),
+        "line": line if type(line) is int else None,
     }
 
 
@@ -255,16 +303,25 @@ def grade(
     source = read_submission(path)
     project = load_project(tasks)
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
-    lines = source.decode(errors="replace").splitlines()
+    lines = lines_of(source)
     report = Report(
-        project.title, cleaned(path), project.points, project.elsewhere, protection.rows()
+        project.title,
+        cleaned(path),
+        project.points,
+        project.elsewhere,
+        protection.rows(),
+        afterwards=project.afterwards,
     )
-    original = ROOT / "projects" / tasks.name
+    if is_untouched(source, tasks.name):
+        report.notes.append(
+            "This is still the file that was handed out: no task has been started. "
+            "Did you save your work?"
+        )
+        return report
     stopped = why_not_python(source)
     if stopped:
-        report.notes.append(f"Nothing was asked: {stopped}.")
-    elif original.is_file() and original.read_bytes() == source:
-        report.notes.append("This is the file as it was handed out. Is yours saved?")
+        report.status = "refused"
+        report.notes.append(f"This file cannot be graded: {stopped}")
     # The referee has a folder of its own: in a common one a submission could change its files.
     with (
         Workplace(limits, protection, source) as place,
@@ -274,15 +331,16 @@ def grade(
         for number, check in enumerate(project.checks, 1):
             progress(f"checking {number} of {len(project.checks)}: {check.task}, {check.shows}")
             if stopped:
-                report.rows.append(_row(check, stopped))
+                report.rows.append(_unasked(check, stopped))
                 continue
             problem, row = grading.judge(check, _seed(seed, number), lines)
             report.rows.append(row)
             if problem:
+                report.status = "crashed"
                 report.notes.append(f"The file could not be loaded: {problem}.")
-                stopped = "the file could not be loaded"
+                stopped = NOT_LOADED
             elif grading.ends >= MOST_ENDS:
-                stopped = f"not asked: it had broken off {MOST_ENDS} times"
+                stopped = f"not asked, because the program had stopped {MOST_ENDS} times"
         grading.close()
         report.printed = cleaned(grading.printed, 4000, keep="\n")
     return report
@@ -293,26 +351,37 @@ def _seed(seed: str, number: int) -> int:
 
 
 def judge_check(check: Check, ask: Ask, lines: list[str]) -> Row:
+    """What becomes of one check: all of its points, those of its parts, or none."""
     try:
         check.judge(ask)
-        return _row(check, "", passed=True)
-    except Open:
-        return _row(check, "open: no answer yet")
-    except (Wrong, Ended) as found:
-        return _row(check, str(found))
-    except Raised as error:
-        return _row(check, f"raised {error}", line=error.line, text=_text(lines, error.line))
     except Exception as error:
-        return _row(check, f"an answer of another form than was asked for ({type(error).__name__})")
+        return _row(check, 0, [finding(error)], lines)
+    missed = [(name, found) for name, found in ask.parts if found]
+    if not missed:
+        return _row(check, check.points, [], lines)
+    if all(found.text == NOT_WRITTEN for _, found in missed) and len(missed) == len(ask.parts):
+        return _row(check, 0, [Finding(NOT_WRITTEN)], lines)
+    right = len(ask.parts) - len(missed)
+    head = Finding(f"{right} of {len(ask.parts)} parts are right")
+    named = [Finding(f"{name}: {found.text}", found.line) for name, found in missed]
+    return _row(check, check.points * right // len(ask.parts), [head, *named], lines)
 
 
-def _row(
-    check: Check, found: str, passed: bool = False, line: int | None = None, text: str = ""
-) -> Row:
-    points, found = (check.points, "") if passed else (0, cleaned(found) or "not right")
-    return Row(check.task, check.shows, points, check.points, found, check.hint, line, text)
+def _unasked(check: Check, why: str) -> Row:
+    """Nothing was found, so there is nothing to keep from students either."""
+    return _row(replace(check, hidden=False), 0, [Finding(why)], [])
+
+
+def _row(check: Check, points: int, findings: list[Finding], lines: list[str]) -> Row:
+    found = "\n".join(cleaned(each.text) or "not right" for each in findings)
+    told = next((each.line for each in findings if each.line is not None), None)
+    line = told if told is not None and 1 <= told <= len(lines) else None
+    return Row(
+        check.task, check.shows, points, check.points, found, check.hint, line,
+        _text(lines, line), check.hidden,
+    )  # fmt: skip
 
 
 def _text(lines: list[str], line: int | None) -> str:
     """The learner's own line, as the grader reads it in the file."""
-    return cleaned(lines[line - 1].strip(), 100) if line and line <= len(lines) else ""
+    return cleaned(lines[line - 1].strip(), 100) if line and 1 <= line <= len(lines) else ""

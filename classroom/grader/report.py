@@ -1,33 +1,60 @@
 """The result of grading, and the forms in which it is read: people, Gradescope, GitHub, JUnit, CSV.
 
-Whatever came from a submission is text of its author: it is cut, and loses what a terminal or a
-spreadsheet would obey.
+Whatever came from a submission is text of its author: it is cut, and loses what a terminal, a
+spreadsheet or a browser would obey, and what cannot be seen.
+
+Of the instructor's own checks, a student is told the points and a hint, and not what was wrong:
+that would give away, one submission at a time, what they ask.
 """
 
 from __future__ import annotations
 
 import base64
 import csv
+import html
 import io
 import json
 import os
 import shutil
 import sys
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from classroom.grader.tasks import NOT_WRITTEN
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Letters and symbols that look like nothing: fillers of Korean writing, and a Braille cell without
+# dots. Other blanks (zero-width, bidi, control) are not printable anyway.
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def cleaned(text: Any, most: int = 300, keep: str = "") -> str:
-    """Printable characters only (and those of `keep`), and not too many of them."""
-    shown = "".join(c if c.isprintable() or c in keep else "?" for c in str(text)[: most + 1])
+    """Characters that can be seen (and spaces, and those of `keep`), and not too many of them.
+
+    Line ends and tabs become spaces; a mark that goes on top of a letter stays where the two are
+    one character (é), and other combining marks go.
+    """
+    start = unicodedata.normalize("NFC", str(text)[: 4 * most])
+    shown = "".join(c if c in keep else " " if c in "\t\r\n" else _visible(c) for c in start)
     return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def _visible(c: str) -> str:
+    is_mark = unicodedata.category(c) in ("Mn", "Me")
+    return c if c.isprintable() and not is_mark and c not in BLANK else ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one check. `found` is empty where it passed."""
+    """What became of one check. `found`: a line on each thing that is wrong; empty where it passed.
+
+    hidden: it is one of the instructor's own checks.
+    """
 
     task: str
     shows: str
@@ -37,19 +64,36 @@ class Row:
     hint: str
     line: int | None = None
     text: str = ""
+    hidden: bool = False
 
     @property
     def passed(self) -> bool:
         return not self.found
 
     @property
+    def is_open(self) -> bool:
+        return self.found == NOT_WRITTEN
+
+    @property
     def where(self) -> str:
         return f"line {self.line}: {self.text}" if self.line else ""
+
+    def for_student(self) -> Row:
+        """The same row as its student may see it."""
+        if not self.hidden or self.passed or self.is_open:
+            return self
+        found = "partly right" if self.points else "not right yet"
+        return replace(self, found=f"{found} (one of your instructor's own checks)", line=None,
+                       text="")  # fmt: skip
 
 
 @dataclass
 class Report:
-    """`elsewhere`: points of checks that only the instructor has."""
+    """What a grading found.
+
+    elsewhere: points of checks that only the instructor has. afterwards: what to say to somebody
+    with all points. status: "graded", "refused" (no Python file), or "crashed" (it did not load).
+    """
 
     title: str
     file: str
@@ -59,6 +103,8 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     printed: str = ""
+    afterwards: str = ""
+    status: str = "graded"
 
     @property
     def score(self) -> int:
@@ -66,7 +112,7 @@ class Report:
 
     @property
     def of(self) -> int:
-        """The points that can be had here."""
+        """The points of the checks that are here."""
         return self.total - self.elsewhere
 
     @property
@@ -83,8 +129,22 @@ class Report:
     def result(self) -> str:
         text = f"{self.score} of {self.of} points"
         if self.elsewhere:
-            text += f"; {self.elsewhere} more are decided by your instructor's own checks"
+            text += f"; your instructor's own checks decide {self.elsewhere} more"
         return text
+
+    def praise(self) -> str:
+        """What to say to somebody with all points, and what comes next; else nothing."""
+        done = "Nice work: everything that is checked here is right."
+        return " ".join(filter(None, [done, self.afterwards])) if self.is_full else ""
+
+    def summary(self) -> list[str]:
+        """What is said about the whole, in every format."""
+        return [*self.notes, self.result(), *filter(None, [self.praise()])]
+
+    def for_student(self) -> Report:
+        """The same report as its student may see it. What the program printed may tell what it was
+        asked."""
+        return replace(self, rows=[row.for_student() for row in self.rows], printed="")
 
     def without(self) -> list[str]:
         return [name for name, active in self.protections if not active]
@@ -96,17 +156,20 @@ class Report:
 def table(report: Report) -> str:
     """For a terminal, with rich."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     rows = Table(box=box.SIMPLE_HEAD, title=report.title, title_justify="left", pad_edge=False)
     rows.add_column("task", no_wrap=True)
     rows.add_column("points", justify="right", no_wrap=True)
-    rows.add_column("what was found", overflow="fold")
-    for task, checks in report.tasks().items():
+    rows.add_column("result", overflow="fold")
+    tasks = report.tasks()
+    untouched = [task for task, checks in tasks.items() if all(row.is_open for row in checks)]
+    for task, checks in tasks.items():
+        if task in untouched:
+            continue
         points = f"{sum(row.points for row in checks)}/{sum(row.of for row in checks)}"
-        same = len({row.found for row in checks}) == 1  # all right, all open, or none asked
+        same = len({row.found for row in checks}) == 1  # all right, or none asked
         lines: list[tuple[str, str]] = []
         for row in checks[:1] if same else checks:
             found = "right" if row.passed else row.found
@@ -114,19 +177,56 @@ def table(report: Report) -> str:
             lines += [(text, "cyan") for text in [row.where] if text]
             lines += [(f"hint: {row.hint}", "dim")] if not row.passed else []
         rows.add_row(task, points, Text("\n").join(Text(*line) for line in lines))
-    terminal = Console(file=io.StringIO(), highlight=False, width=_width(), force_terminal=_color())
-    terminal.print(rows)
-    for note in report.notes:
-        terminal.print(Text(note, style="bold"))
+    terminal = _terminal(_width())
+    if rows.rows:
+        terminal.print(rows)
+    if untouched:
+        terminal.print(Text(f"{NOT_WRITTEN.capitalize()}: {', '.join(untouched)}.\n"))
     if report.printed:
         count = len(report.printed.splitlines())
-        terminal.print(f"It printed {count} lines while it was graded; they count for nothing.")
-    for active, words in ((True, "Protections active"), (False, "Not active here")):
-        if names := [name for name, is_active in report.protections if is_active is active]:
-            terminal.print(Text(f"{words}: {'; '.join(names)}.", style="dim"))
-    terminal.print(Text(report.result(), style="bold"))
+        what = "1 line" if count == 1 else f"{count} lines"
+        terminal.print(f"It printed {what} while it was graded; that does not affect the points.")
+    if report.rows:
+        terminal.print(Text(_sandbox(report), style="dim"), soft_wrap=True)
+    for text in report.summary():
+        terminal.print(Text(text, style="bold"))
+    return _written_on(terminal)
+
+
+def render_rows(head: list[str], rows: list[list[str]]) -> str:
+    """Rows of texts as a table for a terminal; the last column takes the room that is left."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in head[:-1]:
+        grid.add_column(name, no_wrap=True)
+    grid.add_column(head[-1], overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    terminal = _terminal(_width())
+    terminal.print(grid)
+    return _written_on(terminal)
+
+
+def _terminal(width: int) -> Console:
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), highlight=False, width=width, force_terminal=_color())
+
+
+def _written_on(terminal: Console) -> str:
     assert isinstance(terminal.file, io.StringIO)
     return "\n".join(line.rstrip() for line in terminal.file.getvalue().splitlines())
+
+
+def _sandbox(report: Report) -> str:
+    """One line on the protections; JSON has all of them in full."""
+    missing = [name.partition(":")[0].partition(" (")[0] for name in report.without()]
+    if not missing:
+        return "Sandbox: all protections active."
+    return f"Sandbox: not active here: {'; '.join(missing)}."
 
 
 _COLORS = {True: "green", False: "red"}
@@ -151,19 +251,52 @@ def as_json(report: Report) -> str:
 
 
 def gradescope(report: Report) -> str:
-    """results.json of a Gradescope autograder."""
-    tests = [
+    """results.json of a Gradescope autograder. All of it is text: Gradescope renders nothing.
+
+    Students see each test as for_student() has it. What was wrong in the instructor's own checks
+    follows in tests that count for nothing and are visible to instructors only.
+    """
+    student = report.for_student()
+    tests: list[dict[str, Any]] = [
         {
             "name": f"{row.task}: {row.shows}",
+            "name_format": "text",
             "score": row.points,
             "max_score": row.of,
             "status": "passed" if row.passed else "failed",
             "output": _advice(row),
+            "output_format": "text",
+            "visibility": "visible",
         }
-        for row in report.rows
+        for row in student.rows
     ]
-    output = "\n".join([*report.notes, report.result()])
-    return json.dumps({"score": report.score, "output": output, "tests": tests}, indent=1)
+    for row, seen in zip(report.rows, student.rows, strict=True):
+        if row != seen:
+            tests.append(
+                {
+                    "name": f"For instructors: {row.task}: {row.shows}",
+                    "name_format": "text",
+                    "score": 0,
+                    "max_score": 0,
+                    "output": _advice(row),
+                    "output_format": "text",
+                    "visibility": "hidden",
+                }
+            )
+    return _results(report.score, "\n".join(student.summary()), tests)
+
+
+def _results(score: int, output: str, tests: list[dict[str, Any]]) -> str:
+    whole = {
+        "score": score,
+        "output": output,
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+    }
+    return json.dumps(whole, indent=1)
 
 
 def github(report: Report) -> str:
@@ -175,7 +308,12 @@ def github(report: Report) -> str:
             place = f"file={_escaped(report.file)},line={row.line or 1}"
             title = _escaped(f"{row.task} {row.points}/{row.of}")
             lines.append(f"::error {place},title={title}::{_escaped(_advice(row), False)}")
-    lines.append(f"::notice title=score::{report.result()}")
+    lines += [f"::warning title=note::{_escaped(note, False)}" for note in report.notes]
+    lines += [
+        f"::notice title=score::{_escaped(text, False)}"
+        for text in (report.result(), report.praise())
+        if text
+    ]
     tests = [
         {"name": f"{row.task}: {row.shows}", "status": "pass" if row.passed else "fail",
          "score": row.points, "max_score": row.of, "message": _advice(row),
@@ -186,7 +324,8 @@ def github(report: Report) -> str:
     result = {"version": 1, "status": status, "max_score": report.of, "tests": tests}
     encoded = base64.b64encode(json.dumps(result).encode()).decode()
     _append("GITHUB_OUTPUT", f"result={encoded}\n")
-    _append("GITHUB_STEP_SUMMARY", f"{report.title}: {report.result()}\n")
+    summary = html.escape("\n".join([report.title, *report.summary()]))
+    _append("GITHUB_STEP_SUMMARY", f"<pre>{summary}</pre>\n")
     return "\n".join(lines)
 
 
@@ -211,7 +350,7 @@ def junit(report: Report) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=row.task, name=row.shows)
         if not row.passed:
             ElementTree.SubElement(case, "failure", message=row.found).text = _advice(row)
-    ElementTree.SubElement(suite, "system-out").text = "\n".join([*report.notes, report.result()])
+    ElementTree.SubElement(suite, "system-out").text = "\n".join(report.summary())
     return ElementTree.tostring(suite, encoding="unicode")
 
 
@@ -221,14 +360,15 @@ def as_csv(report: Report) -> str:
     write = csv.writer(out, lineterminator="\n").writerow
     write(["file", "task", "check", "points", "of", "found"])
     for row in report.rows:
-        write([_cell(c) for c in (report.file, row.task, row.shows)]
-              + [row.points, row.of, _cell(row.found)])  # fmt: skip
-    write([_cell(report.file), "total", "", report.score, report.of, _cell(" ".join(report.notes))])
+        write([cell(c) for c in (report.file, row.task, row.shows)]
+              + [row.points, row.of, cell(row.found)])  # fmt: skip
+    write([cell(report.file), "total", "", report.score, report.of, cell(" ".join(report.notes))])
     return out.getvalue().rstrip("\n")
 
 
-def _cell(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+def cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text.strip()[:1] in ("=", "+", "-", "@") else text
 
 
 def _advice(row: Row) -> str:
@@ -245,3 +385,17 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "junit": junit,
     "csv": as_csv,
 }
+# Who reads a format, unless --for says so. Gradescope's keeps the two apart by itself.
+READERS = {name: "student" if name == "github" else "instructor" for name in FORMATS}
+
+
+def not_graded(why: str, name: str) -> str:
+    """What a format says where there is no report at all. Gradescope needs a result for everybody;
+    the others leave it to the error message."""
+    return _results(0, f"Nothing was graded: {cleaned(why)}", []) if name == "gradescope" else ""
+
+
+def rendered(report: Report, name: str, reader: str | None = None) -> str:
+    """The report in one of FORMATS, as a "student" or the "instructor" may see it."""
+    student = (reader or READERS[name]) == "student"
+    return FORMATS[name](report.for_student() if student else report)

@@ -8,33 +8,47 @@
         expect_equal(ask("describe", x), ((3, 4), "dtypes.float", 48), "describe(x)")
 
 A check asks, and judges what comes back: it returns when the answer is right, and raises `Wrong`
-(by `expect`) with a sentence about what was found when it is not. Any other exception counts as an
-answer of the wrong form. `ask` has random numbers of its own, other ones for every submission.
-The text between `### BEGIN HIDDEN` and `### END HIDDEN` stays with the instructor.
+(by `expect`) with a sentence about the difference when it is not. Any other exception counts as an
+answer of the wrong form. `ask` has random numbers of its own, different ones for every submission.
+
+A check may have parts, which earn equal shares of its points, rounded down:
+
+    for name, wanted in (("zeros", np.zeros(3)), ("ones", np.ones(3))):
+        with ask.part(name):
+            expect_close(found[name], wanted, name)
+
+What fails outside of a part costs all of the check's points.
+The text between `### BEGIN HIDDEN` and `### END HIDDEN` stays with the instructor; of the checks in
+it, students see what they show, the points and the hint.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from classroom.grader.channel import Message, encode
+from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Project", "Wrong", "expect", "expect_close",
-           "expect_equal"]  # fmt: skip
+__all__ = ["Ask", "Expression", "Graph", "Project", "Wrong", "described", "expect", "expect_close",
+           "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
 
 
 class Wrong(Exception):
-    """An answer that is not right; the message says what was found."""
+    """An answer that is not right; the message says what is wrong with it."""
 
 
 class Open(Exception):
     """There is no answer yet."""
+
+
+class Ended(Exception):
+    """The submission's process is over; the message says how that came about."""
 
 
 class Raised(Exception):
@@ -45,25 +59,53 @@ class Raised(Exception):
         super().__init__(f"{self.kind}: {self.message}")
 
 
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with an answer, in words, and the line of the submission, if there is one."""
+
+    text: str
+    line: int | None = None
+
+
+NOT_WRITTEN = "not written yet"
+
+
+def finding(error: Exception) -> Finding:
+    """What an exception of a check says about the answer."""
+    match error:
+        case Open():
+            return Finding(NOT_WRITTEN)
+        case Wrong() | Ended():
+            return Finding(str(error) or "not right")
+        case Raised():
+            return Finding(f"raised {error}", error.line)
+        case _:
+            return Finding(f"the answer does not have the form asked for ({type(error).__name__})")
+
+
 # ---- what is declared ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Check:
-    """One row: it belongs to a task, gives `points` or none, and shows something about it."""
+    """One row: it belongs to a task, is worth `points`, and shows something about it."""
 
     task: str
     points: int
     shows: str
     hint: str
     judge: Callable[[Ask], None]
+    hidden: bool = False  # students do not get it, nor what it finds
 
 
 class Project:
-    """A title and checks; `points` is what all of them are worth, with the instructor's own."""
+    """A title and checks; `points` is what all of them are worth, with the instructor's own.
 
-    def __init__(self, title: str, points: int = 100) -> None:
-        self.title, self.points = title, points
+    afterwards: what to say to a learner who has all points.
+    """
+
+    def __init__(self, title: str, points: int = 100, afterwards: str = "") -> None:
+        self.title, self.points, self.afterwards = title, points, afterwards
         self.checks: list[Check] = []
 
     def check(self, task: str, points: int, shows: str, hint: str):
@@ -93,13 +135,27 @@ class Ask:
     """`ask("name", arguments…)` calls the submission's function and gives what it returns.
 
     Arguments: numbers, texts, lists and dicts of them, arrays (which arrive as Tensors in memory),
-    Expressions (which arrive as functions). In what comes back Tensors are NumPy arrays, dtypes and
-    ops are texts such as "dtypes.float" and "Ops.ADD".
+    Expressions (which arrive as functions). In what comes back, Tensors are NumPy arrays, and NumPy
+    arrays are only named (NumpyArray); every mapping is a dict, and every other sequence a list or
+    tuple; dtypes and ops are texts such as "dtypes.float" and "Ops.ADD".
     """
 
     def __init__(self, answers: Answers, seed: int) -> None:
         self._answers = answers
         self.rng = np.random.default_rng(seed)
+        self.parts: list[tuple[str, Finding | None]] = []  # None: right
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """One of several equal shares of the check's points."""
+        try:
+            yield
+        except Ended:
+            raise
+        except Exception as error:
+            self.parts.append((name, finding(error)))
+        else:
+            self.parts.append((name, None))
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         return self._value(self._send("value", name, arguments))
@@ -111,7 +167,7 @@ class Ask:
         if message.kind == "graph":
             inputs = [a for a in arguments if isinstance(a, np.ndarray)]
             return Graph(self._answers, message.body, inputs, message.arrays)
-        raise Wrong(f"{name}() gives {described(self._value(message))}, not a Tensor")
+        raise Wrong(wrong_kind(f"the result of {name}()", self._value(message), "a Tensor"))
 
     def floats(self, *shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray:
         """float32 with few enough digits that sums and products of some of them are exact."""
@@ -128,7 +184,7 @@ class Ask:
         if message.kind == "missing":
             raise Wrong(f"there is no function {name}() in the file")
         if message.kind == "refused":
-            raise Wrong(f"{name}() gives {message.body}")
+            raise Wrong(f"{name}() returned {message.body}")
         return message
 
     def _value(self, message: Message) -> Any:
@@ -189,15 +245,45 @@ def expect(condition: Any, otherwise: str) -> None:
 
 
 def expect_equal(got: Any, wanted: Any, what: str) -> None:
-    """Of the same type and value; a tuple and a list are told apart, and so are 1, 1.0 and True."""
+    """The same value. 1, 1.0 and True are told apart; a list and a tuple are not."""
+    expect_kind(got, type(wanted), what)
     expect(_same(got, wanted), f"{what} is {described(got)}, not {described(wanted)}")
 
 
+KINDS: dict[type, str] = {
+    bool: "True or False",
+    int: "an integer",
+    float: "a float",
+    str: "text",
+    list: "a list",
+    tuple: "a tuple",
+    dict: "a dict",
+    np.ndarray: "a Tensor",
+}
+
+
+def expect_kind(got: Any, wanted: type, what: str) -> None:
+    """Of exactly this type, which is one of KINDS; a list may stand for a tuple, and a tuple for a
+    list."""
+    either = (list, tuple)
+    fits = type(got) in either if wanted in either else type(got) is wanted
+    expect(fits, wrong_kind(what, got, KINDS[wanted]))
+
+
+def wrong_kind(what: str, got: Any, asked_for: str) -> str:
+    """The sentence about an answer of the wrong type."""
+    return f"{what} is {described(got)}, where {asked_for} is asked for"
+
+
 def _same(got: Any, wanted: Any) -> bool:
+    if isinstance(wanted, (list, tuple)):
+        return (
+            isinstance(got, (list, tuple))
+            and len(got) == len(wanted)
+            and all(map(_same, got, wanted))
+        )
     if type(got) is not type(wanted):
         return False
-    if isinstance(wanted, (list, tuple)):
-        return len(got) == len(wanted) and all(map(_same, got, wanted))
     if isinstance(wanted, dict):
         return got.keys() == wanted.keys() and all(_same(got[k], wanted[k]) for k in wanted)
     if isinstance(wanted, np.ndarray):
@@ -206,14 +292,12 @@ def _same(got: Any, wanted: Any) -> bool:
 
 
 def expect_close(got: Any, wanted: np.ndarray | float, what: str, rtol: float = 1e-4) -> None:
-    """Of the same shape, and all values alike; NaN is like nothing."""
+    """A Tensor of the same shape, with all values close; NaN is close to nothing."""
     wanted = np.asarray(wanted, np.float64)
-    if isinstance(got, (int, float)) and not isinstance(got, bool):
-        got = np.asarray(got, np.float64)
-    expect(isinstance(got, np.ndarray), f"{what} is {described(got)}, not numbers")
+    expect_kind(got, np.ndarray, what)
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
     scale = float(np.max(np.abs(wanted), initial=1.0))
-    with np.errstate(all="ignore"):  # an infinity less another one is NaN
+    with np.errstate(all="ignore"):  # one infinity less another is NaN
         apart = np.abs(got.astype(np.float64) - wanted)
     wrong = ~(apart <= rtol * scale)  # where a NaN is, no comparison is true
     if wrong.any():
@@ -222,8 +306,16 @@ def expect_close(got: Any, wanted: np.ndarray | float, what: str, rtol: float = 
         raise Wrong(f"{what}{at} is {got[place]:.6g}, not {wanted[place]:.6g}")
 
 
+def expect_integers(got: np.ndarray, what: str) -> None:
+    """A Tensor of whole numbers by its dtype, not only by its values."""
+    named = f"{what} has dtype {got.dtype}, where integers are asked for"
+    expect(np.issubdtype(got.dtype, np.integer), named)
+
+
 def described(value: Any) -> str:
     """A value in a few words."""
+    if isinstance(value, (NumpyArray, Other)):
+        return repr(value)
     if isinstance(value, np.ndarray):
         return f"a Tensor of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, float) and not math.isfinite(value):

@@ -20,9 +20,9 @@ def send(header, data=b""):
 
 # name: (submission, a piece of its report)
 HOSTILE = {
-    "exits": ("import os; os._exit(0)", "ended itself (with status 0)"),
+    "exits": ("import os; os._exit(0)", "it exited (with status 0)"),
     "exits politely": ("import sys; sys.exit(0)", "SystemExit"),
-    "becomes another program": ("import os; os.execv('/bin/true', ['true'])", "ended itself"),
+    "becomes another program": ("import os; os.execv('/bin/true', ['true'])", "it exited"),
     "crashes": ("import ctypes; ctypes.string_at(0)", "by signal 11"),
     "prints a report": (
         WRONG + 'print(\'{"score": 100}\'); print("100 of 100 points")',
@@ -52,7 +52,7 @@ HOSTILE = {
     "answers deep JSON": (FIND_PIPE + "send(b'[' * 500000)", "no JSON (RecursionError)"),
     "answers NaN in JSON": (
         FIND_PIPE + 'send(b\'{"nonce": NaN, "kind": "", "body": 0, "arrays": []}\')',
-        "what came back is no answer",
+        "what came back is not an answer",
     ),
     "answers a huge array": (
         FIND_PIPE + 'send(b\'{"nonce": "", "kind": "", "body": 0, "arrays": '
@@ -215,5 +215,5 @@ HOSTILE = {
     ),
     "is binary": ("\0\1\2", "null bytes in it"),
     "is broken": ("def double(x) return x", "expected ':' in line 1 (def double(x) return x)"),
-    "speaks to the terminal": ("raise RuntimeError('\\x1b[2J\\x1b]0;100/100\\x07')", "?[2J?]0"),
+    "speaks to the terminal": ("raise RuntimeError('\\x1b[2J\\x1b]0;100/100\\x07')", "[2J]0"),
 }

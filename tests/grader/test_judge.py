@@ -134,7 +134,7 @@ def test_whatever_an_answer_breaks_is_its_own_fault(error, right, monkeypatch):
     monkeypatch.setattr(Channel, "receive", breaks)
     report = grade(right, TOY, best_protection())
     assert report.score == 0
-    assert f"what came back is no answer: {error.__name__}" in report.notes[0]
+    assert f"what came back is not an answer: {error.__name__}" in report.notes[0]
 
 
 def test_a_process_that_cannot_be_started_is_no_crash(right, monkeypatch):

@@ -4,16 +4,20 @@ The mistakes are those of somebody who is tired. Each is a replacement in the wo
 names the checks that it must fail; a whole set of them, in tasks of their own, is graded at once.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from classroom.cut import cut_solutions
 from classroom.grader.judge import grade, load_project, tasks_of
+from classroom.grader.report import table
 from classroom.grader.sandbox import ROOT, Limits, best_protection
+from tests.grader.here import rows
 
 NAME = "01_tensor_basics"
 WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"
@@ -23,9 +27,9 @@ SLOW = Limits(load_seconds=60, answer_seconds=60, total_seconds=240)  # of a bus
 # what is replaced in the solution, by what, and the points that it costs
 MISTAKES = [
     {  # bytes as if every number were a float
-        "describe": ("tensor.nbytes", "4 * tensor.numel()", 3),
-        # 7.0, and the dtype left to it
-        "factories": ("7, dtype=dtypes.int32", "7.0", 6),
+        "describe": ("tensor.nbytes", "4 * tensor.numel()", 1),
+        # 7.0, and the dtype left to it: two of eight, as "like" follows it
+        "factories": ("7, dtype=dtypes.int32", "7.0", 2),
         # the board written out in Python
         "checkerboard": (
             "return (down + along) % 2",
@@ -33,7 +37,7 @@ MISTAKES = [
             10,
         ),
         # what ran before is counted too
-        "kernel_count": ("tensor = build()\n    GlobalCounters.reset()", "tensor = build()", 8),
+        "kernel_count": ("tensor = build()\n    GlobalCounters.reset()", "tensor = build()", 10),
         # computed at once, so that no graph is left
         "chain": ("(x + 1).contiguous()", "(x + 1).realize()", 12),
         # one axis only
@@ -43,17 +47,17 @@ MISTAKES = [
             "op_before = build().uop.base.op.name\n    kernels_before = len(build().schedule())",
             "t = build()\n    kernels_before = len(t.schedule())\n"
             "    op_before = t.uop.base.op.name",
-            8,
+            6,
         ),
         # said, not compared
-        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 6),
+        "compare": ('{"equal": difference <= 1e-5}', '{"equal": True}', 5),
         # integers count as values
-        "find_op": ('(r"(float )?(val', '(r"(float |int )?(val', 12),
+        "find_op": ('(r"(float )?(val', '(r"(float |int )?(val', 4),
         # the smallest gain first
-        "report": ("sorted(lines, reverse=True)", "sorted(lines)", 8),
+        "report": ("sorted(lines, reverse=True)", "sorted(lines)", 4),
     },
     {  # the upper bound is left out
-        "factories": ("high=rows + 1", "high=rows", 4),
+        "factories": ("high=rows + 1", "high=rows", 1),
         # a 1 in the corner
         "checkerboard": ("(down + along) % 2", "(down + along + 1) % 2", 10),
         # always one kernel
@@ -68,14 +72,20 @@ MISTAKES = [
         "compare": (
             "run()\n        GlobalCounters.reset()\n        begin",
             "run()\n        begin",
-            14,
+            5,
         ),
         # lines from 0
-        "find_op": ("found.append(number)", "found.append(number - 1)", 12),
+        "find_op": ("found.append(number)", "found.append(number - 1)", 8),
         # the first line is taken apart where there may be none
         "report": ("lines = []\n    for row", "lines = []\n    rows[0]\n    for row", 4),
     },
 ]
+
+
+PROJECT = load_project(tasks_of(NAME))
+POINTS = {"describe": 6, "factories": 10, "checkerboard": 10, "kernel_count": 10, "chain": 12,
+          "one_pass": 12, "before_and_after": 10, "compare": 14, "find_op": 8,
+          "report": 8}  # fmt: skip
 
 
 def graded(path):
@@ -101,6 +111,23 @@ def lost(report):
     return {task: points for task, points in tasks.items() if points}
 
 
+def rows_lost(text, seed="0"):
+    """What a submission loses, task by task; graded in this process."""
+    found = {}
+    for row in rows(PROJECT, text, seed):
+        found[row.task] = found.get(row.task, 0) + row.of - row.points
+    return {task: points for task, points in found.items() if points}
+
+
+def changed(*pairs):
+    """The worked solution with other text in places."""
+    text = WORKED.read_text()
+    for right, other in pairs:
+        assert text.count(right) == 1, f"{right} is not there once"
+        text = text.replace(right, other)
+    return text
+
+
 def test_the_worked_solution_gets_all_points():
     report = graded(WORKED)
     assert lost(report) == {}, report.rows
@@ -123,10 +150,19 @@ def test_the_starter_runs_says_what_is_open_and_gets_nothing():
     done = subprocess.run([sys.executable, STARTER], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("open") >= 12
-    report = graded(STARTER)
-    assert report.score == 0
-    assert "as it was handed out" in report.notes[0]
-    assert {row.found for row in report.rows} == {"open: no answer yet"}
+    assert rows_lost(STARTER.read_text()) == POINTS
+    assert {row.found for row in rows(PROJECT, STARTER.read_text())} == {"not written yet"}
+
+
+def test_an_untouched_file_is_told_so_in_two_lines(tmp_path):
+    assert table(graded(STARTER)).splitlines() == [
+        "This is still the file that was handed out: no task has been started. "
+        "Did you save your work?",
+        "0 of 100 points",
+    ]
+    ends = tmp_path / f"{NAME}.py"  # the same with Windows' line ends
+    ends.write_bytes(STARTER.read_bytes().replace(b"\n", b"\r\n"))
+    assert len(table(graded(ends)).splitlines()) == 2
 
 
 def test_the_worked_solution_prints_what_it_finds():
@@ -141,3 +177,159 @@ def test_hints_and_points_are_whole():
     project = load_project(tasks_of(NAME))
     assert sum(check.points for check in project.checks) == project.points == 100
     assert all(check.hint.endswith((".", ")")) for check in project.checks)
+
+
+# ---- whatever the seed ---------------------------------------------------------------------------
+
+
+def test_the_worked_solution_gets_all_points_whatever_is_drawn():
+    text = WORKED.read_text()
+    assert {seed: rows_lost(text, str(seed)) for seed in range(20)} == {n: {} for n in range(20)}
+
+
+def test_tasks_are_asked_and_handed_out_in_the_order_of_their_numbers():
+    assert [(task, row.points) for task, row in points_by_task()] == list(POINTS.items())
+    numbered = re.findall(r'^def (\w+)\(.*\):\n    """Task (\d+) \((\d+) points\)',
+                          STARTER.read_text(), re.MULTILINE)  # fmt: skip
+    assert [(name, int(points)) for name, _, points in numbered] == list(POINTS.items())
+    assert [int(number) for _, number, _ in numbered] == list(range(1, 11))
+
+
+def points_by_task():
+    found = {}
+    for check in PROJECT.checks:  # in the order that they are asked in
+        before = found.pop(check.task, None) if list(found)[-1:] == [check.task] else None
+        found[check.task] = replace(check, points=check.points + (before.points if before else 0))
+    return found.items()
+
+
+# ---- what is as good as the worked solution ------------------------------------------------------
+
+AS_GOOD = {
+    "a namedtuple for a tuple": (
+        ("return tensor.shape, str(tensor.dtype), tensor.nbytes",
+         "import collections\n    kind = collections.namedtuple('Facts', 'shape dtype bytes')\n"
+         "    return kind(list(tensor.shape), str(tensor.dtype), tensor.nbytes)"),
+    ),
+    "an OrderedDict, a ChainMap": (
+        ("    return {\n        \"zeros\"",
+         "    import collections\n    return collections.OrderedDict({\n        \"zeros\""),
+        ("high=rows + 1),\n    }", "high=rows + 1),\n    })"),
+        ('return found | {"equal": difference <= 1e-5}',
+         'import collections\n'
+         '    return collections.ChainMap(found, {"equal": difference <= 1e-5})'),
+    ),
+    "a list for a tuple, and a tuple for a list": (
+        ("return kernels_before, op_before, len(tensor.schedule()), tensor.uop.base.op.name",
+         "return [kernels_before, op_before, len(tensor.schedule()), tensor.uop.base.op.name]"),
+        ("            found.append(number)\n    return found",
+         "            found.append(number)\n    return tuple(found)"),
+    ),
+    "rounding half up": (
+        ("{gain:.1f} times", "{int(gain * 10 + 0.5) / 10} times"),
+    ),
+    "a board that is a view of a padded constant and needs no kernel": (
+        ("    return (down + along) % 2",
+         "    odd = columns | 1  # each row of the wider board begins where the last one stopped\n"
+         "    turn = Tensor.ones(1, dtype=dtypes.int32).pad(((1, 0),))\n"
+         "    turns = turn.reshape(1, 2).expand(rows * odd, 2).reshape(-1)\n"
+         "    return turns[: rows * odd].reshape(rows, odd)[:, :columns]"),
+    ),
+    "a report that ends its last line": (
+        ('return "\\n".join(line for _, line in sorted(lines, reverse=True))',
+         'return "".join(line + "\\n" for _, line in sorted(lines, reverse=True))'),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AS_GOOD)
+def test_what_the_words_allow_gets_all_points(name):
+    assert rows_lost(changed(*AS_GOOD[name])) == {}
+
+
+# ---- what was not asked for ----------------------------------------------------------------------
+
+
+def test_numpy_arrays_get_nothing_where_tensors_are_asked_for_and_are_named():
+    text = changed(
+        ("    return {\n        \"zeros\"",
+         "    return {k: v.numpy() for k, v in {\n        \"zeros\""),
+        ("high=rows + 1),\n    }", "high=rows + 1),\n    }.items()}"),
+        ("return (down + along) % 2", "return ((down + along) % 2).numpy()"),
+    )  # fmt: skip
+    assert rows_lost(text) == {"factories": 10, "checkerboard": 10}
+    found = " ".join(row.found for row in rows(PROJECT, text))
+    assert "zeros: it is a NumPy array of shape" in found
+    assert "where a Tensor is asked for" in found
+
+
+def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
+    text = changed(
+        ("return (down + along) % 2", "return ((down + along) % 2).float()"),
+        ("return GlobalCounters.kernel_count", "return float(GlobalCounters.kernel_count)"),
+        ("            found.append(number)", "            found.append(float(number))"),
+    )
+    lost_here = rows_lost(text)
+    assert lost_here == {"checkerboard": 10, "kernel_count": 10, "find_op": 8}
+    found = " ".join(row.found for row in rows(PROJECT, text))
+    assert "the board has dtype float32, where integers are asked for" in found
+    assert "where an integer is asked for" in found
+
+
+def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():
+    text = changed(("Tensor.eye(rows)", "Tensor.ones(rows, rows)"))
+    assert rows_lost(text) == {"factories": 1}
+    (found,) = [row.found for row in rows(PROJECT, text) if row.found]
+    assert found.splitlines() == ["7 of 8 parts are right", "eye: it[0, 1] is 1, not 0"]
+
+
+def test_constants_collected_from_reports_get_nothing():
+    """A submission that answers each question with what a report said was right for the last
+    file."""
+    answers = {}
+    for row, check in zip(rows(PROJECT, WRONG_ANSWERS, "last"), PROJECT.checks, strict=True):
+        if not check.hidden:
+            answers.setdefault(row.task, re.findall(r" is -?\d[^,]*, not (\d+)", row.found))
+    assert answers["kernel_count"], "the report on visible checks names the number"
+    text = (
+        f"KNOWN = {answers!r}\n"
+        "def known(name):\n"
+        "    KNOWN[name] = KNOWN[name][1:] + KNOWN[name][:1]\n"
+        "    return int(KNOWN[name][-1])\n"
+        "def kernel_count(build): return known('kernel_count')\n"
+        "def before_and_after(build): return 1, 'REDUCE_AXIS', 0, 'BUFFER'\n"
+        "def compare(start, steps): return {'kernels together': 1, 'kernels apart': 3,\n"
+        "    'seconds together': 1.0, 'seconds apart': 2.0 * (len(steps) < 0) + 1.0,\n"
+        "    'equal': True}\n"
+        "def find_op(source, op): return [7]\n"
+        "def report(rows): return ''\n"
+        "def describe(x): return (2, 3), 'dtypes.float', 24\n"
+    )
+    for seed in ("a", "b", "c"):
+        got = {row.task: row.points for row in rows(PROJECT, text, seed) if row.points}
+        assert got == {}, got
+
+
+WRONG_ANSWERS = """
+def kernel_count(build): return 99
+def before_and_after(build): return 99, "x", 99, "x"
+def compare(start, steps):
+    return {"kernels together": 99, "kernels apart": 99, "seconds together": 1.0,
+            "seconds apart": 1.5, "equal": 99}
+def find_op(source, op): return [99]
+def report(rows): return "99"
+def describe(x): return (99,), "99", 99
+"""
+
+
+def test_a_report_names_each_part_that_was_missed():
+    text = changed(('{"equal": difference <= 1e-5}', '{"equal": True}'))
+    found = [row.found.splitlines() for row in rows(PROJECT, text) if row.found]
+    assert [lines[0] for lines in found] == ["2 of 3 parts are right"] * 2
+    assert all(lines[1].startswith("equal: 'equal' of ") for lines in found)
+
+
+def test_the_checks_that_students_get_do_not_hold_an_answer():
+    assert [check.hidden for check in PROJECT.checks] == [False, True] * 10
+    visible = tasks_of(NAME).read_text().partition("### BEGIN HIDDEN")[0]
+    assert "a * b + a - b" not in visible

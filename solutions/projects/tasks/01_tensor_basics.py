@@ -1,10 +1,30 @@
-"""Project 1: what its checks ask, what they are worth, and a hint for each."""
+"""Project 1: what its checks ask, what they are worth, and a hint for each.
+
+Whatever a constant could answer is drawn at random, different for every file that is handed in.
+"""
 
 import numpy as np
 
-from classroom.grader.tasks import Expression, Project, expect, expect_close, expect_equal
+from classroom.grader.expressions import LINE_OPS, kernels_of_steps
+from classroom.grader.tasks import (
+    Expression,
+    Project,
+    Wrong,
+    described,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_integers,
+    expect_kind,
+)
 
-project = Project("Project 1: Tensor basics", points=100)
+project = Project(
+    "Project 1: Tensor basics",
+    points=100,
+    afterwards="You can now predict how many kernels an expression takes, and find each operation "
+    "in the C code of a kernel. Next: the rest of the course, where you look at how tinyframe "
+    "finds those kernels.",
+)
 
 
 def random_text(ask):
@@ -12,60 +32,102 @@ def random_text(ask):
     text = "a"
     steps = [" + b", " * b", " - 0.5", ".relu()", ".exp2()", ".contiguous()", ".contiguous()"]
     for step in ask.rng.permutation(steps)[:5]:
-        text = f"({text}{step})"
-    return f"{text}.{'sum' if ask.integer(0, 1) else 'max'}()"
+        text = followed(text, step)
+    return text + str(ask.rng.choice([".sum()", ".max()", ".sum(1)", "", ""]))
+
+
+def followed(text, step):
+    """The expression with one more step, in brackets where it needs them."""
+    return f"({text}{step})" if step[0] == " " else text + step
+
+
+def floats_for(ask, *shapes):
+    return dict(zip("ab", (ask.floats(*shape, low=0.5) for shape in shapes), strict=False))
+
+
+def random_expressions(ask, count, *answers):
+    """Several expressions to which no constant is the answer, to any of these questions."""
+    while True:
+        shape = ask.integer(2, 5), ask.integer(6, 9)
+        found = [Expression(random_text(ask), floats_for(ask, shape, shape)) for _ in range(count)]
+        if all(len(set(map(answer, found))) > 1 for answer in answers):
+            return found
+
+
+def counted(kernels):
+    return f"{kernels} kernel{'' if kernels == 1 else 's'}"
 
 
 # ---- 1 describe ----------------------------------------------------------------------------------
 
+CODES = {"bool": "bool", "int8": "char", "int32": "int", "int64": "long", "float16": "half",
+         "float32": "float"}  # fmt: skip
 
-@project.check("describe", 3, "a matrix of floats", "A Tensor has .shape, .dtype and .nbytes.")
+
+def expect_described(ask, *arrays):
+    answers = [ask("describe", array) for array in arrays]
+    for found in answers:
+        expect_kind(found, tuple, "the result of describe()")
+        expect(len(found) == 3, f"describe() returned {len(found)} values, not 3")
+    for place, part in enumerate(("shape", "dtype", "bytes")):
+        with ask.part(part):
+            for array, found in zip(arrays, answers, strict=True):
+                dtype = f"dtypes.{CODES[array.dtype.name]}"
+                wanted = (array.shape, dtype, array.nbytes)
+                name = f"for a Tensor of shape {array.shape} and {dtype}, describe(x)[{place}]"
+                expect_equal(found[place], wanted[place], name)
+
+
+@project.check("describe", 3, "matrices", "A Tensor has .shape, .dtype and .nbytes.")
 def _(ask):
-    rows = ask.integer(2, 9)
-    columns = rows + ask.integer(1, 5)
-    wanted = ((rows, columns), "dtypes.float", 4 * rows * columns)
-    expect_equal(ask("describe", ask.floats(rows, columns)), wanted, "describe(a matrix)")
+    rows, columns = ask.integer(2, 9), ask.integer(10, 15)
+    expect_described(ask, ask.floats(rows, columns), np.ones((columns, rows), np.int32))
 
 
 # ---- 2 factories ---------------------------------------------------------------------------------
 
-NUMPY = {"dtypes.float": "float32", "dtypes.int": "int32", "dtypes.bool": "bool"}
 
-
-def tensor_in(found, name):
-    expect(isinstance(found, dict), f"factories gives {type(found).__name__}, not a dict")
-    expect(isinstance(found.get(name), np.ndarray), f"there is no Tensor {name!r} in the dict")
+def made(found, name):
+    expect(name in found, "it is not in the dict")
+    expect_kind(found[name], np.ndarray, "it")
     return found[name]
 
 
 def expect_made(found, name, dtype, wanted):
-    got = tensor_in(found, name)
-    expect(got.dtype == NUMPY[dtype], f"{name!r} has dtype {got.dtype}, not {NUMPY[dtype]}")
-    expect_close(got, wanted, f"{name!r}", rtol=1e-5)
+    got = made(found, name)
+    expect(got.dtype == dtype, f"it has dtype {got.dtype}, not {dtype}")
+    expect_close(got, wanted, "it", rtol=1e-5)
 
 
-def expect_rules(found, rows, columns):
+def ruled(rows, columns):
+    """Name, dtype and values of the eight that follow a rule."""
     shape = (rows, columns)
-    expect_made(found, "zeros", "dtypes.float", np.zeros(shape))
-    expect_made(found, "ones", "dtypes.float", np.ones(shape))
-    expect_made(found, "full", "dtypes.int", np.full(shape, 7))
-    expect_made(found, "arange", "dtypes.int", np.arange(rows * columns).reshape(shape))
-    expect_made(found, "linspace", "dtypes.float", np.linspace(-1, 1, columns))
-    expect_made(found, "eye", "dtypes.float", np.eye(rows))
-    expect_made(found, "like", "dtypes.int", np.ones(shape))
-    expect_made(found, "list", "dtypes.bool", np.arange(columns) % 2 == 0)
+    return [
+        ("zeros", "float32", np.zeros(shape)),
+        ("ones", "float32", np.ones(shape)),
+        ("full", "int32", np.full(shape, 7)),
+        ("arange", "int32", np.arange(rows * columns).reshape(shape)),
+        ("linspace", "float32", np.linspace(-1, 1, columns)),
+        ("eye", "float32", np.eye(rows)),
+        ("like", "int32", np.ones(shape)),
+        ("list", "bool", np.arange(columns) % 2 == 0),
+    ]
 
 
 @project.check(
     "factories",
     6,
     "the eight that follow a rule",
-    "help(Tensor.full) shows its arguments; arange has one axis until it is reshaped; "
+    "help(Tensor.full) shows its arguments; arange has one axis until you reshape it; "
     "full_like, ones_like and zeros_like keep the dtype.",
 )
 def _(ask):
     rows, columns = ask.integer(2, 5), ask.integer(6, 9)
-    expect_rules(ask("factories", rows, columns), rows, columns)
+    found = ask("factories", rows, columns)
+    expect_kind(found, dict, "the result of factories()")
+    for name, dtype, wanted in ruled(rows, columns):
+        with ask.part(name):
+            expect_made(found, name, dtype, wanted)
 
 
 # ---- 3 checkerboard ------------------------------------------------------------------------------
@@ -73,40 +135,42 @@ def _(ask):
 
 def expect_board(board, rows, columns):
     wanted = np.add.outer(np.arange(rows), np.arange(columns)) % 2
-    expect_close(board.run(), wanted, "the board")
-    expect("BUFFER" not in board.ops, "its graph reads a BUFFER: there is data in it")
-    expect(board.kernels == 1, f"it takes {board.kernels} kernels, not 1")
+    got = board.run()
+    expect_close(got, wanted, "board")
+    expect_integers(got, "the board")
+    expect("BUFFER" not in board.ops, "its graph has a BUFFER: it reads numbers from memory")
+    expect(board.kernels <= 1, f"it takes {counted(board.kernels)}, not 1")
 
 
 @project.check(
     "checkerboard",
     5,
-    "4 rows, 6 columns, from no data, in one kernel",
-    "Two aranges, one of shape (rows, 1) and one of shape (1, columns), added up.",
+    "a board without data, in one kernel",
+    "Add two aranges, one of shape (rows, 1) and one of shape (1, columns).",
 )
 def _(ask):
-    expect_board(ask.graph("checkerboard", 4, 6), 4, 6)
+    rows, columns = ask.integer(2, 5), ask.integer(6, 9)
+    expect_board(ask.graph("checkerboard", rows, columns), rows, columns)
 
 
 # ---- 4 kernel_count ------------------------------------------------------------------------------
 
 
-def expect_count(ask, text, *shapes):
-    arrays = dict(zip("ab", (ask.floats(*shape, low=0.5) for shape in shapes), strict=False))
-    build = Expression(text, arrays)
-    expect_equal(ask("kernel_count", build), build.kernels(), f"kernel_count(lambda: {text})")
+def expect_counts(ask, expressions):
+    for n in ask.rng.permutation(len(expressions)):
+        build = expressions[n]
+        got = ask("kernel_count", build)
+        expect_equal(got, build.kernels(), f"kernel_count(lambda: {build.text})")
 
 
 @project.check(
     "kernel_count",
-    4,
-    "one kernel, three, and some",
-    "GlobalCounters.kernel_count counts what has run since GlobalCounters.reset().",
+    5,
+    "expressions of one to three kernels",
+    "GlobalCounters.kernel_count counts the kernels that ran since GlobalCounters.reset().",
 )
 def _(ask):
-    expect_count(ask, "(a + b).relu().sum()", (4, 8), (4, 8))
-    expect_count(ask, "((a + b).contiguous().relu().contiguous()).sum()", (4, 8), (4, 8))
-    expect_count(ask, random_text(ask), (4, 8), (4, 8))
+    expect_counts(ask, random_expressions(ask, 4, Expression.kernels))
 
 
 # ---- 5 chain -------------------------------------------------------------------------------------
@@ -115,14 +179,16 @@ def _(ask):
 def expect_chain(ask, kernels):
     links = ask.graph("chain", ask.floats(5, 3), kernels)
     other = ask.floats(5, 3)
-    expect(links.inputs == [0], "its graph does not begin at x: was something computed already?")
+    expect(links.inputs == [0], "its graph does not start at x; did you compute something already?")
     expect_close(links.run(other), other + kernels, f"chain(x, {kernels})")
-    expect(links.kernels == kernels, f"chain(x, {kernels}) takes {links.kernels} kernels")
+    took = f"chain(x, {kernels}) takes {counted(links.kernels)}"
+    expect(links.kernels == kernels, took)
 
 
-@project.check("chain", 6, "three kernels", "contiguous() asks for the values in memory.")
+@project.check("chain", 6, "two to four kernels", "contiguous() asks for the values in memory.")
 def _(ask):
-    expect_chain(ask, 3)
+    expect_chain(ask, 2)
+    expect_chain(ask, ask.integer(3, 4))
 
 
 # ---- 6 one_pass ----------------------------------------------------------------------------------
@@ -130,15 +196,16 @@ def _(ask):
 
 def expect_one_pass(ask, shape):
     total = ask.graph("one_pass", ask.floats(*shape), ask.floats(*shape))
-    expect(total.inputs == [0, 1], "its graph does not begin at a and b: was it computed already?")
+    begun = "its graph does not start at a and b; did you compute something already?"
+    expect(total.inputs == [0, 1], begun)
     a, b = ask.floats(*shape), ask.floats(*shape)
-    expect_close(total.run(a, b), (a * b + a - b).sum(), "one_pass(a, b)")
-    expect(total.kernels == 1, f"it takes {total.kernels} kernels, not 1")
+    expect_close(total.run(a, b), np.vdot(a, b) + np.sum(a) - np.sum(b), "one_pass(a, b)")
+    expect(total.kernels == 1, f"it takes {counted(total.kernels)}, not 1")
     reads = total.reads[0]
     expect(reads == 1, f"its kernel reads the same buffer in {reads} places")
 
 
-@project.check("one_pass", 6, "vectors", "A sum of sums is the sum of what is in them.")
+@project.check("one_pass", 6, "vectors", "Add up everything under one sum instead of three.")
 def _(ask):
     expect_one_pass(ask, (ask.integer(6, 20),))
 
@@ -146,118 +213,195 @@ def _(ask):
 # ---- 7 before_and_after --------------------------------------------------------------------------
 
 
-def expect_change(ask, text, shape):
-    build = Expression(text, {"a": ask.floats(*shape), "b": ask.floats(*shape)})
-    wanted = (build.kernels(), build.op(), 0, "BUFFER")
-    expect_equal(ask("before_and_after", build), wanted, f"before_and_after(lambda: {text})")
+def expect_changes(ask, expressions):
+    answers = [ask("before_and_after", build) for build in expressions]
+    for found in answers:
+        expect_kind(found, tuple, "the result of before_and_after()")
+        expect(len(found) == 4, f"before_and_after() returned {len(found)} values, not 4")
+    for part, place in (("kernels", 0), ("ops", 1)):
+        with ask.part(part):
+            for build, found in zip(expressions, answers, strict=True):
+                before, after = ((build.kernels(), 0), (build.op(), "BUFFER"))[place]
+                name = f"before_and_after(lambda: {build.text})"
+                expect_equal(found[place], before, f"{name}[{place}]")
+                expect_equal(found[place + 2], after, f"{name}[{place + 2}]")
 
 
 @project.check(
     "before_and_after",
-    4,
-    "a sum",
+    5,
+    "expressions of one to three kernels",
     "Build it three times: for the op, for its schedule, and to realize it.",
 )
 def _(ask):
-    expect_change(ask, "(a * b).sum()", (3, 5))
+    expect_changes(ask, random_expressions(ask, 3, Expression.kernels, Expression.op))
 
 
 # ---- 8 compare -----------------------------------------------------------------------------------
 
+STEPS = ["t + b", "t * b", "t - 0.5", "t.relu()", "t.permute(1, 0)", "t.contiguous()"]
 
-def expect_compared(ask, steps, together, apart, equal):
-    start = Expression("a", {"a": ask.floats(4, 4)})
-    b = ask.floats(4, 4)
-    found = ask("compare", start, [Expression(text, {"b": b}, "t") for text in steps])
-    named = " then ".join(steps)
-    expect(isinstance(found, dict), f"compare gives {type(found).__name__}, not a dict")
-    names = {f"{what} {how}" for what in ("kernels", "seconds") for how in ("together", "apart")}
-    lacking = sorted({*names, "equal"} - found.keys())
-    expect(not lacking, f"the dict lacks {', '.join(lacking)}")
-    for name, count in (("kernels together", together), ("kernels apart", apart)):
-        if count is not None:
-            expect_equal(found[name], count, f"{name!r} of {named}")
-    expect_equal(found["equal"], equal, f"'equal' of {named}")
-    for name in ("seconds together", "seconds apart"):
-        seconds = found[name]
-        expect(type(seconds) is float and 0 < seconds < 60, f"{name!r} is {seconds!r}")
+
+def random_cases(ask, *counts):
+    """As many steps each, with different numbers of kernels, both together and apart."""
+    while True:
+        cases = []
+        for count in counts:
+            texts = [str(step) for step in ask.rng.permutation(STEPS)[: count - 1]]
+            texts.append(str(ask.rng.choice(["t.sum()", "t.max()", "t.sum(1)", "t * 2"])))
+            cases.append((*steps_of(ask, texts), True))
+        kernels = [kernels_of_steps(start, steps) for start, steps, _ in cases]
+        if all(len(set(each)) > 1 for each in [*kernels, *zip(*kernels, strict=True)]):
+            return cases
+
+
+def steps_of(ask, texts):
+    """On floats of which all sums and products here are exact, whatever the order."""
+    start, b = Expression("a", {"a": ask.floats(4, 4)}), ask.floats(4, 4)
+    return start, [Expression(text, {"b": b}, "t") for text in texts]
+
+
+def entry(found, name):
+    expect(name in found, f"there is no {name!r} in the dict")
+    return found[name]
+
+
+NAMES = [f"{what} {how}" for what in ("kernels", "seconds") for how in ("together", "apart")]
+
+
+def expect_compared(ask, *cases):
+    """cases: a start, its steps, and whether both ways give the same numbers."""
+    answers = [ask("compare", start, steps) for start, steps, _ in cases]
+    for found in answers:
+        expect_kind(found, dict, "the result of compare()")
+    told = [" then ".join(step.text for step in steps) for _, steps, _ in cases]
+    with ask.part("kernels"):
+        for found, (start, steps, equal), named in zip(answers, cases, told, strict=True):
+            if equal:  # random numbers take kernels of their own
+                for name, count in zip(NAMES, kernels_of_steps(start, steps), strict=False):
+                    expect_equal(entry(found, name), count, f"{name!r} of {named}")
+    with ask.part("seconds"):
+        times = [(name, entry(found, name)) for found in answers for name in NAMES[2:]]
+        for name, seconds in times:
+            expect_kind(seconds, float, repr(name))
+            expect(0 < seconds < 60, f"{name!r} is {seconds!r}")
+        measured = "every time is the same to the last digit; did you measure them?"
+        expect(len({seconds for _, seconds in times}) > 1, measured)
+    with ask.part("equal"):
+        for found, (_, _, equal), named in zip(answers, cases, told, strict=True):
+            expect_equal(entry(found, "equal"), equal, f"'equal' of {named}")
+
+
+def different_case(ask):
+    """Steps that are different whenever they run."""
+    texts = ["t + Tensor.rand(4, 4)", *map(str, ask.rng.permutation(["t * 2", "t + b"]))]
+    return (*steps_of(ask, texts), False)
 
 
 @project.check(
     "compare",
     8,
-    "three steps in one kernel, or in three",
-    "Two loops over the steps, one of them with a realize() in it; reset the counters before each.",
+    "three or four steps, and steps that give new numbers every time",
+    "Loop over the steps twice, the second time with a realize() in the loop; reset the counters "
+    "before each; compare the two results for 'equal'.",
 )
 def _(ask):
-    expect_compared(ask, ["t + b", "t.relu()", "t.sum()"], 1, 3, True)
+    cases = [*random_cases(ask, 3, 4), different_case(ask)]
+    expect_compared(ask, *(cases[n] for n in ask.rng.permutation(len(cases))))
 
 
 # ---- 9 find_op -----------------------------------------------------------------------------------
 
 
-def expect_lines(ask, expression, **marks):
-    """marks: for each op, a piece of text that is on its lines and nowhere else."""
-    source = expression.source()
-    for op, mark in marks.items():
-        lines = source.splitlines()
-        wanted = [n for n, line in enumerate(lines, 1) if mark is not None and mark in line]
-        expect_equal(ask("find_op", source, op), wanted, f"find_op({expression.text}, {op!r})")
+def random_kernel(ask, ending):
+    """A kernel with up to four operations, a sum (with `ending`), and up to two more after it."""
+    steps = [" + b", " * b", " + 1.5", " * 0.5", ".relu()"]
+    after = [" + 2.0", " * 3.0", ".relu()"]
+    text = "a"
+    for step in ask.rng.permutation(steps)[: ask.integer(2, 4)]:
+        text = followed(text, step)
+    text += ending
+    for step in ask.rng.permutation(after)[: ask.integer(0, 2)]:
+        text = followed(text, step)
+    return text
+
+
+def random_kernels(ask, *endings):
+    """Kernels in which each op is on a line of at least one."""
+    while True:
+        shape = ask.integer(3, 9), ask.integer(3, 9)
+        arrays = floats_for(ask, shape, shape)
+        found = [Expression(random_kernel(ask, ending), arrays) for ending in endings]
+        lines = [expression.lines() for expression in found]
+        if all(any(each[op] for each in lines) for op in LINE_OPS):
+            return found
+
+
+def expect_lines(ask, expressions):
+    asked = [(e, e.source(), e.lines()) for e in expressions]
+    for op in LINE_OPS:
+        with ask.part(op):
+            for expression, source, lines in asked:
+                got = ask("find_op", source, op)
+                name = f"find_op(source of {expression.text}, {op!r})"
+                expect_kind(got, list, name)
+                if list(got) != lines[op] or any(type(n) is not int for n in got):
+                    raise Wrong(f"{name} is {described(list(got))}, not {lines[op]}")
 
 
 @project.check(
     "find_op",
-    6,
-    "in the kernel of (a + b).relu().sum()",
-    "Leave out lines that declare an int, and what stands in square brackets.",
+    4,
+    "in two random kernels, one with a sum",
+    "Leave out lines that declare an int, and ignore what is in square brackets.",
 )
 def _(ask):
-    shape = ask.integer(3, 9), ask.integer(3, 9)
-    expression = Expression("(a + b).relu().sum()", {n: ask.floats(*shape) for n in "ab"})
-    expect_lines(
-        ask,
-        expression,
-        LOAD="= data",
-        STORE="data0[0]",
-        ADD="val0 + val1",
-        MUL=None,
-        RELU="? 0.0f",
-        SUM="acc0 + ",
-    )
+    expect_lines(ask, random_kernels(ask, ".sum()", ""))
 
 
 # ---- 10 report -----------------------------------------------------------------------------------
 
 
-def expect_report(ask, rows):
-    """rows: name, kernels apart, kernels together, gain."""
-    measured, lines = [], []
-    for name, apart, together, gain in rows:
-        measured.append(
-            {
-                "name": name,
-                "kernels apart": apart,
-                "kernels together": together,
-                "seconds apart": gain / 64,
-                "seconds together": 1 / 64,
-                "equal": True,
-            }
-        )
-        lines.append((gain, f"{name}: {apart} kernels -> {together}, {gain:.1f} times as fast"))
-    wanted = [line for _, line in sorted(lines, reverse=True)]
-    got = ask("report", measured)
-    expect(isinstance(got, str), f"report gives {type(got).__name__}, not a text")
-    expect_equal([line.rstrip() for line in got.splitlines()], wanted, "report(rows)")
+def random_rows(ask, count):
+    """Rows as compare() gives them, and the lines they should become. No gain is halfway between
+    two that are printed, and no two are printed alike."""
+    tenths = [int(n) for n in ask.rng.permutation(np.arange(5, 300))[:count]]
+    rows, lines = [], []
+    for n in tenths:
+        name = "".join(map(str, ask.rng.choice(list("abcdefghij"), ask.integer(3, 6))))
+        together, seconds = ask.integer(1, 3), ask.integer(2, 40) / 1024
+        apart, gain = together + ask.integer(1, 6), (n + ask.integer(-3, 3) / 10) / 10
+        row = {"name": name, "kernels apart": apart, "kernels together": together, "equal": True}
+        rows.append(row | {"seconds apart": gain * seconds, "seconds together": seconds})
+        lines.append((n, f"{name}: {apart} kernels -> {together}, {n / 10:.1f} times as fast"))
+    return rows, [line for _, line in sorted(lines, reverse=True)]
+
+
+def expect_report(ask, count):
+    rows, wanted = random_rows(ask, count)
+    got = ask("report", rows)
+    expect_kind(got, str, "the result of report()")
+    lines = [line.rstrip() for line in got.strip().split("\n")]
+    with ask.part("lines"):
+        for line in wanted:
+            if line not in lines:
+                name = line.partition(":")[0]
+                found = next((line for line in lines if line.startswith(f"{name}:")), None)
+                raise Wrong(f"there is no line {line!r}" + (f", only {found!r}" if found else ""))
+        expect(len(lines) == len(wanted), f"it has {len(lines)} lines for {len(wanted)} rows")
+    with ask.part("order"):
+        order = [line.partition(":")[0] for line in lines]
+        expect_equal(order, [line.partition(":")[0] for line in wanted], "the order of the names")
 
 
 @project.check(
     "report",
     4,
     "two rows",
-    "sorted(..., reverse=True) has the largest first; {gain:.1f} has one digit after the point.",
+    "sorted(..., reverse=True) puts the largest first; {gain:.1f} has one digit after the point.",
 )
 def _(ask):
-    expect_report(ask, [("norm", 3, 1, 4.5), ("mean", ask.integer(2, 9), 2, 6.25)])
+    expect_report(ask, 2)
 
 
 ### BEGIN HIDDEN
@@ -266,67 +410,81 @@ def _(ask):
 
 @project.check("describe", 3, "a scalar, and other dtypes", "Ask the Tensor for all three of them.")
 def _(ask):
-    expect_equal(ask("describe", np.array(1.5, np.float32)), ((), "dtypes.float", 4), "a scalar")
-    size = ask.integer(2, 30)
-    for dtype, name in (("bool", "bool"), ("int8", "char"), ("float16", "half"), ("int64", "long")):
-        wanted = ((size,), f"dtypes.{name}", size * np.dtype(dtype).itemsize)
-        expect_equal(ask("describe", np.ones(size, dtype)), wanted, f"describe(a Tensor of {name})")
+    others = [np.ones(ask.integer(2, 30), dtype) for dtype in ("bool", "int8", "float16", "int64")]
+    expect_described(ask, np.array(1.5, np.float32), *others)
 
 
 @project.check(
     "factories",
     4,
     "the four that are random",
-    "Read what low and high include, and what randn takes for its shape.",
+    "Check whether low and high are included, and what randn takes for its shape.",
 )
 def _(ask):
-    rows, columns = ask.integer(2, 4), 400  # so many that what is right passes for sure
+    rows, columns = ask.integer(2, 4), 400  # enough that what is right always passes
     first, second = ask("factories", rows, columns), ask("factories", rows, columns)
-    bounds = {"rand": (0, 1), "randn": (-7, 7), "uniform": (-2, 3), "randint": (-rows, rows)}
+    for found in (first, second):
+        expect_kind(found, dict, "the result of factories()")
     whole = ((2 * rows + 1) ** 2 - 1) ** 0.5  # of the whole numbers from -rows to rows, times √12
-    spreads = {"rand": 12**-0.5, "randn": 1.0, "uniform": 5 * 12**-0.5, "randint": whole * 12**-0.5}
-    for name, (low, high) in bounds.items():
-        got, again = tensor_in(first, name), tensor_in(second, name)
-        dtype = "int32" if name == "randint" else "float32"
-        expect(got.dtype == dtype, f"{name!r} has dtype {got.dtype}, not {dtype}")
-        expect(got.shape == (rows, columns), f"{name!r} has shape {got.shape}")
-        inside = bool(((got >= low) & (got <= high)).all())
-        expect(inside, f"{name!r} has values outside {low} to {high}")
-        middle, spread = (low + high) / 2, spreads[name]
-        off = abs(float(got.mean()) - middle) / spread
-        expect(off < 0.25, f"the mean of {name!r} is far from {middle}")
-        ratio = float(got.std()) / spread
-        expect(0.8 < ratio < 1.2, f"{name!r} is spread {ratio:.1f} times as far as it should be")
-        expect(not np.array_equal(got, again), f"{name!r} is the same every time")
-    least, most = int(first["randint"].min()), int(first["randint"].max())
-    expect((least, most) == (-rows, rows), f"'randint' goes from {least} to {most}, rows is {rows}")
+    random = [
+        ("rand", "float32", 0, 1, 12**-0.5),
+        ("randn", "float32", -7, 7, 1.0),
+        ("uniform", "float32", -2, 3, 5 * 12**-0.5),
+        ("randint", "int32", -rows, rows, whole * 12**-0.5),
+    ]
+    for name, dtype, low, high, spread in random:
+        with ask.part(name):
+            got, again = made(first, name), made(second, name)
+            expect(got.dtype == dtype, f"it has dtype {got.dtype}, not {dtype}")
+            shape = (rows, columns)
+            expect(got.shape == shape, f"it has shape {got.shape}, not {shape}")
+            inside = bool(((got >= low) & (got <= high)).all())
+            expect(inside, f"it has values outside {low} to {high}")
+            if name == "randint":
+                least, most = int(got.min()), int(got.max())
+                goes = f"it goes from {least} to {most}, not from {low} to {high}"
+                expect((least, most) == (low, high), goes)
+            middle = (low + high) / 2
+            off = abs(float(got.mean()) - middle) / spread
+            expect(off < 0.25, f"its mean is {got.mean():.2g}, far from {middle:g}")
+            ratio = float(got.std()) / spread
+            far = f"its standard deviation is {ratio:.1f} times what it should be"
+            expect(0.8 < ratio < 1.2, far)
+            expect(not np.array_equal(got, again), "it is the same at every call")
 
 
 @project.check(
     "checkerboard",
     5,
     "other sizes, down to one row",
-    "The shape comes from the arguments; a row and a column of 1 need no special case.",
+    "Take the shape from the arguments; a single row or column needs no special case.",
 )
 def _(ask):
     for rows, columns in ((1, 1), (1, 5), (ask.integer(5, 9), ask.integer(5, 9))):
         expect_board(ask.graph("checkerboard", rows, columns), rows, columns)
 
 
-@project.check("kernel_count", 4, "other expressions", "Count what runs, not what is written.")
+@project.check("kernel_count", 5, "other expressions", "Count what runs, not what is written.")
 def _(ask):
-    expect_count(ask, "a.softmax(1)", (6, 20))
-    expect_count(ask, "(a.T.contiguous() @ b)", (5, 4), (5, 3))
-    expect_count(ask, "a.reshape(2, 6).permute(1, 0)", (3, 4))
-    expect_count(ask, "((a - a.mean()).contiguous() * b.sum()).contiguous().max()", (4, 4), (4, 4))
+    n, m = ask.integer(3, 6), ask.integer(7, 9)
+    others = [
+        Expression("a.softmax(1)", floats_for(ask, (n, m))),
+        Expression("a.T.contiguous() @ b", floats_for(ask, (m, n), (m, 3))),
+        Expression("a.reshape(2, -1).permute(1, 0)", floats_for(ask, (2 * n, m))),
+        Expression(
+            "((a - a.mean()).contiguous() * b.sum()).contiguous().max()",
+            floats_for(ask, (n, n), (n, n)),
+        ),
+    ]
+    expect_counts(ask, [*others, *random_expressions(ask, 2, Expression.kernels)])
 
 
 @project.check(
-    "chain", 6, "one kernel, and some more", "One kernel needs one contiguous(), five need five."
+    "chain", 6, "one kernel, and more", "One kernel needs one contiguous(), five need five."
 )
 def _(ask):
     expect_chain(ask, 1)
-    expect_chain(ask, ask.integer(4, 7))
+    expect_chain(ask, ask.integer(5, 8))
 
 
 @project.check("one_pass", 6, "matrices", "Sum over all axes.")
@@ -334,63 +492,39 @@ def _(ask):
     expect_one_pass(ask, (ask.integer(3, 6), ask.integer(3, 6)))
 
 
-@project.check("before_and_after", 4, "other expressions", "Take all four from the Tensor.")
+@project.check("before_and_after", 5, "other expressions", "Take all four from the Tensor.")
 def _(ask):
-    expect_change(ask, "(a + b).exp2()", (4, 3))
-    expect_change(ask, random_text(ask), (5, 3))
-    expect_change(ask, "((a * b).contiguous() - b).max()", (2, 7))
+    expect_changes(ask, random_expressions(ask, 5, Expression.kernels, Expression.op))
 
 
 @project.check(
     "compare",
     6,
-    "other steps",
+    "longer steps",
     "'equal' comes from the two results, and the counts from the counters.",
 )
 def _(ask):
-    expect_compared(ask, ["t * b", "t.permute(1, 0)", "t - 1", "t.max()"], 1, 3, True)
-    expect_compared(ask, ["t + b", "t.contiguous()", "t * 2"], 2, 2, True)
-    expect_compared(ask, ["t + Tensor.rand(4, 4)", "t * 2"], None, None, False)
+    cases = [*random_cases(ask, 4, 5), different_case(ask)]
+    expect_compared(ask, *(cases[n] for n in ask.rng.permutation(len(cases))))
 
 
 @project.check(
     "find_op",
-    6,
+    4,
     "in other kernels",
-    "A `*` or `+` between integers is a place in "
-    "memory; in acc0 = acc0 + x * y there is a MUL and no ADD.",
+    "A `*` or `+` between integers is a place in memory; in acc0 = acc0 + x * y there is a MUL and "
+    "no ADD.",
 )
 def _(ask):
-    rows, columns = ask.integer(3, 9), ask.integer(3, 9)
-    arrays = {n: ask.floats(rows, columns) for n in "ab"}
-    expect_lines(
-        ask,
-        Expression("(a * b).sum()", arrays),
-        LOAD="= data",
-        ADD=None,
-        MUL="val0 * val1",
-        RELU=None,
-        SUM="acc0 + ",
-    )
-    expect_lines(
-        ask,
-        Expression("(a * b + a).relu()", arrays),
-        STORE="data0[",
-        MUL="val0 * val1",
-        ADD="val0 * val1",
-        RELU="? 0.0f",
-        SUM=None,
-    )
+    expect_lines(ask, random_kernels(ask, ".sum()", "", ".sum(1)", ".sum(0)"))
 
 
-@project.check("report", 4, "many rows, and none", "An empty list gives an empty text.")
+@project.check("report", 4, "many rows, and none", "An empty list becomes an empty text.")
 def _(ask):
-    expect_equal(ask("report", []), "", "report([])")
-    names = ["a", "bb", "ccc", "dddd", "eeeee"]
-    gains = ask.rng.permutation([0.5, 1.25, 2.0, 8.0, 33.0])
-    expect_report(
-        ask, [(n, ask.integer(2, 9), 1, float(g)) for n, g in zip(names, gains, strict=True)]
-    )
+    none = ask("report", [])
+    expect_kind(none, str, "report([])")
+    expect(not none.strip(), f"report([]) is {described(none)}, not ''")
+    expect_report(ask, ask.integer(4, 6))
 
 
 ### END HIDDEN
