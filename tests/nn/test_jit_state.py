@@ -183,6 +183,23 @@ def test_what_was_written_down_before_a_replay_has_the_values_of_before():
     assert [t.tolist() for t in kept] == expected
 
 
+def test_what_waits_behind_a_change_that_another_change_brings_along_is_no_part_of_a_call():
+    total = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        total.assign(total + x)  # reads x, so it is computed before the next line changes x
+        x[1:] = 0
+        return x
+
+    step(Tensor([10.0, 20.0]).realize())
+    before = total.clone()  # waits until the next call changes what it reads
+    for n in range(4):
+        step(Tensor([10.0 * n, 1.0]).realize())
+        assert before.tolist() == [11, 22]
+    assert total.tolist() == [71, 26]
+
+
 def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
     state = Tensor([1.0, 2.0, 3.0]).realize()
 

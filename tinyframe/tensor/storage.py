@@ -25,7 +25,7 @@ from typing import Any
 from tinyframe.device import Device, buffer_of
 from tinyframe.engine.capture import capture_now, constant_changes
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
-from tinyframe.uop.node import Ops, UOp, append_weak
+from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
 Path = tuple[tuple[Ops, Any], ...]
@@ -43,17 +43,13 @@ class Holder:
     def mean(self, uop: UOp) -> None:
         """Means this from now on."""
         if uop is not self.uop:
-            self.uop.__dict__["_holders"].remove(weakref.ref(self))
+            remove_weak(self.uop.__dict__["_holders"], weakref.ref(self))
             self.uop = uop
             _list_holder(uop, self)
 
 
 def _list_holder(uop: UOp, holder: Holder) -> None:
-    ref = weakref.ref(holder)
-    if (holders := uop.__dict__.get("_holders")) is None:
-        uop.__dict__["_holders"] = [ref]
-    else:
-        append_weak(holders, ref)
+    append_weak(uop.__dict__.setdefault("_holders", []), weakref.ref(holder))
 
 
 def holders_of(uop: UOp) -> list[Holder]:
@@ -94,8 +90,8 @@ class Storage(Holder):
             capture.changed[self] = None
         if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
             constant_changes(self.born)
-        alive = [ref for ref in self.former if ref() is not None]
-        self.former = (*alive, weakref.ref(self.uop))
+        remembered = [ref for ref in self.former if ref() is not None]
+        self.former = (*remembered, weakref.ref(self.uop))
         self.mean(uop)
 
     def settle(self) -> None:
