@@ -200,6 +200,25 @@ def test_what_waits_behind_a_change_that_another_change_brings_along_is_no_part_
     assert total.tolist() == [71, 26]
 
 
+def test_what_waits_outside_and_is_written_down_alike_inside_is_computed_by_each_call():
+    state = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        return state * 2 + x, waiting + x
+
+    x = Tensor([10.0, 10.0]).realize()
+    waiting = state * 2
+    step(x)
+    state.assign(state + 1).realize()
+    waiting = state * 2  # the node that the function makes too
+    for n in range(1, 6):
+        computed, found = step(x)
+        assert computed.tolist() == [2 * (n + 1) + 10, 2 * (n + 2) + 10]
+        assert found.tolist() == [14, 16]
+        state.assign(state + 1).realize()
+
+
 def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
     state = Tensor([1.0, 2.0, 3.0]).realize()
 

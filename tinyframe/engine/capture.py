@@ -22,15 +22,15 @@ class JitError(RuntimeError):
     do."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Capture:
     """A call that is being captured.
 
     started: storages with at least this number are made by the call. owners: for memory that was
     there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
-    arguments. changed: those made before that
-    were assigned to. random: memory that numbers for random() are read from, and what fills it with
-    the next ones.
+    arguments. changed: those made before that were assigned to. random: memory that numbers for
+    random() are read from, and what fills it with the next ones. is_mixed: something was computed
+    outside that a graph of the call contains too, so that its record lacks that.
     """
 
     started: int
@@ -38,6 +38,7 @@ class Capture:
     theirs: set[Buffer] = field(default_factory=set)
     changed: dict[Any, None] = field(default_factory=dict)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
+    is_mixed: bool = False
 
     def note_owner(self, storage: Any) -> None:
         """A storage that was there before the call, if it lies in memory."""
@@ -68,6 +69,7 @@ def constant_changes(number: int) -> None:
 
 
 _thread = threading.local()
+captures: list[Capture | None] = []  # of all threads: most of the time there is none
 
 
 def capture_now() -> Capture | None:
@@ -79,9 +81,11 @@ def capture_now() -> Capture | None:
 def capturing(capture: Capture | None) -> Iterator[None]:
     """Inside, this thread captures (None: does not)."""
     before, _thread.capture = capture_now(), capture
+    captures.append(capture)
     try:
         yield
     finally:
+        captures.remove(capture)
         _thread.capture = before
 
 

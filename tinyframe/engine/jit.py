@@ -190,6 +190,8 @@ class TinyJit(Generic[P, Result]):
             for storage in twins[1:]:
                 separate(storage)
             return result
+        if capture.is_mixed:  # by the next call that is computed
+            return result
         note_memory(self._name(), captured, capture, started, arguments, set(storages_in(result)))
         self.captured = captured
         return result

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
+from tinyframe.engine.capture import captures
 from tinyframe.tensor.recording import is_recording
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
@@ -63,6 +64,8 @@ class TensorBase(Methods):
     @property
     def uop(self) -> UOp:
         """The graph that says how the values come about."""
+        if captures:
+            self._storage.settle_to_read()
         root = self._storage.uop
         if not self._path:
             return root

@@ -99,6 +99,13 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
         more = [u for u in _above(states) if holders_of(u)]
     outside = [h for u in graph for h in holders_of(u) if is_outside(h)]
     if outside:
+        # Equal graphs are one node. One that the call has made too will lack in the record.
+        waiting = sources_first([holder.uop for holder in outside])
+        capture.is_mixed |= any(
+            isinstance(holder, Storage) and not is_outside(holder) and not is_computed(holder.uop)
+            for user in _above([u for u in waiting if not is_computed(u)])
+            for holder in holders_of(user)
+        )
         with capturing(None), unrecorded():
             compute(outside)  # type: ignore[arg-type]
         for storage in dict.fromkeys(outside):
