@@ -219,6 +219,23 @@ def test_what_waits_outside_and_is_written_down_alike_inside_is_computed_by_each
         state.assign(state + 1).realize()
 
 
+def test_two_tensors_that_are_equal_when_a_call_is_captured_may_differ_later():
+    target, source = Tensor.zeros(2), Tensor([5.0, 6.0]).realize()
+
+    @TinyJit
+    def step(x):
+        target.assign(source)  # a constant has no memory: it means the graph of the other now
+        return x + 1
+
+    x = Tensor([1.0, 2.0]).realize()
+    step(x)
+    for n in range(6):
+        assert step(x).tolist() == [2, 3]
+        assert target.tolist() == source.tolist()
+        source.assign(source + 1)
+    assert target.tolist() == [10, 11]
+
+
 def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
     state = Tensor([1.0, 2.0, 3.0]).realize()
 

@@ -22,6 +22,26 @@ class JitError(RuntimeError):
     do."""
 
 
+class Constants:
+    """The storages, by number, that were constants when a call was captured. Kernels hold their
+    values as numbers, so that nobody can tell whether they were used: once one of them is assigned
+    to, the call has to be captured anew."""
+
+    _all: weakref.WeakSet[Constants] = weakref.WeakSet()
+
+    def __init__(self) -> None:
+        self.numbers: set[int] = set()
+        self.have_changed = False
+        Constants._all.add(self)
+
+
+def constant_changes(number: int) -> None:
+    """Called before a storage that is a constant is assigned to."""
+    for constants in tuple(Constants._all):
+        if number in constants.numbers:
+            constants.have_changed = True
+
+
 @dataclass(eq=False)
 class Capture:
     """A call that is being captured.
@@ -39,33 +59,18 @@ class Capture:
     changed: dict[Any, None] = field(default_factory=dict)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     is_mixed: bool = False
+    constants: Constants = field(default_factory=Constants)
 
     def note_owner(self, storage: Any) -> None:
-        """A storage that was there before the call, if it lies in memory."""
+        """A storage that was there before the call: what memory it lies in, or that it is a
+        constant."""
         base = base_of(storage.uop)
+        if base.op in (Ops.CONST, Ops.IOTA):
+            self.constants.numbers.add(storage.born)
         if base.op is Ops.BUFFER:
             owner = weakref.ref(storage), storage.uop
             self.owners.setdefault(buffer_of(base), []).append(owner)
             self.theirs.add(buffer_of(base))
-
-
-class Constants:
-    """The storages, by number, that were constants when a call was captured. Kernels hold their
-    values as numbers, so that nobody can tell whether they were used: once one of them is assigned
-    to, the call has to be captured anew."""
-
-    _all: weakref.WeakSet[Constants] = weakref.WeakSet()
-
-    def __init__(self, numbers: set[int]) -> None:
-        self.numbers, self.have_changed = numbers, False
-        Constants._all.add(self)
-
-
-def constant_changes(number: int) -> None:
-    """Called before a storage that is a constant is assigned to."""
-    for constants in tuple(Constants._all):
-        if number in constants.numbers:
-            constants.have_changed = True
 
 
 _thread = threading.local()

@@ -39,7 +39,7 @@ else:
 class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
-    grad: Self | None = None
+    grad: Self | None
     _requires_grad: bool | None
     _storage: Storage
     _path: Path
@@ -58,6 +58,7 @@ class TensorBase(Methods):
         """A Tensor that shows a storage, or what a path leads to there."""
         tensor = object.__new__(cls)
         tensor._storage, tensor._path, tensor._requires_grad = storage, path, requires_grad
+        tensor.grad = None
         tensor._register()
         return tensor
 
