@@ -236,6 +236,26 @@ def test_two_tensors_that_are_equal_when_a_call_is_captured_may_differ_later():
     assert target.tolist() == [10, 11]
 
 
+def test_a_change_that_waits_outside_does_not_take_readers_of_a_call_with_it():
+    def run(wrapper):
+        state = (Tensor([5.0, 5.0, 1.0]).realize() * 2).relu()
+
+        @wrapper
+        def step(x):
+            larger = state.maximum(x)
+            state.assign(larger)
+            return state.max(), larger.flip(0)
+
+        results = []
+        for x in ([7, -9, -1], [-3, -6, 7], [9, -7, 8], [1, 20, 8]):
+            largest, backwards = step(Tensor(x).float().realize())
+            backwards.assign(backwards * 2)  # nobody asks for it before the next call
+            results += [largest, backwards]
+        return [t.tolist() for t in (*results, state)]
+
+    assert run(TinyJit) == run(lambda function: function)
+
+
 def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
     state = Tensor([1.0, 2.0, 3.0]).realize()
 

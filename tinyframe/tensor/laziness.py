@@ -99,11 +99,14 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
         more = [u for u in _above(states) if holders_of(u)]
     outside = [h for u in graph for h in holders_of(u) if is_outside(h)]
     if outside:
-        # Equal graphs are one node. One that the call has made too will lack in the record.
+        # What of the call's own is computed with it will lack in the record: equal graphs, which
+        # are one node, and readers of what is changed.
         waiting = sources_first([holder.uop for holder in outside])
+        touched = [u for u in waiting if not is_computed(u)]
+        touched += [assigned_state(u) for u in waiting if u.op is Ops.ASSIGN]
         capture.is_mixed |= any(
             isinstance(holder, Storage) and not is_outside(holder) and not is_computed(holder.uop)
-            for user in _above([u for u in waiting if not is_computed(u)])
+            for user in _above(touched)
             for holder in holders_of(user)
         )
         with capturing(None), unrecorded():
