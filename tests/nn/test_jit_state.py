@@ -229,7 +229,7 @@ def test_two_tensors_that_are_equal_when_a_call_is_captured_may_differ_later():
 
     x = Tensor([1.0, 2.0]).realize()
     step(x)
-    for n in range(6):
+    for _ in range(6):
         assert step(x).tolist() == [2, 3]
         assert target.tolist() == source.tolist()
         source.assign(source + 1)
