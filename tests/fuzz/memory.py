@@ -469,8 +469,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
     options = parser.parse_args()
-    start, count = time.monotonic(), 0
+    start, count, wrong = time.monotonic(), 0, 0
     while time.monotonic() < start + 60 * options.minutes:
         seed = options.seed * 10_000_000 + count
         settings = {"NOOPT": 1} if count % 5 == 4 else {}
@@ -480,11 +481,13 @@ def main() -> None:
                 check(program)
             except Exception as error:
                 print(settings, shrunk(program, type(error)), flush=True)
-                raise
+                if not options.keep_going:
+                    raise
+                wrong += 1
         count += 1
         if count % 500 == 0:
             print(f"{count} programs, {(time.monotonic() - start) / 60:.1f} minutes", flush=True)
-    print(f"{count} programs agree with the model")
+    print(f"{count - wrong} of {count} programs agree with the model")
 
 
 if __name__ == "__main__":

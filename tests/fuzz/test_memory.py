@@ -26,6 +26,7 @@ def test_programs_agree_without_optimization(seed):
 
 # Each of these went wrong once.
 @pytest.mark.parametrize("seed", [397, 690, 695, 3261, 3374, 3477, 3524, 3648, 3922, 3985, 4047,
-                                  5479, 5636, 5846, 70000845, 7710001233])  # fmt: skip
+                                  5479, 5636, 5846, 70000845, 7710001233, 7720001845, 7730001761,
+                                  7740007219, 7740012839])  # fmt: skip
 def test_programs_that_went_wrong_once(seed):
     check(random_program(seed, calls=True))

@@ -183,6 +183,79 @@ def test_what_was_written_down_before_a_replay_has_the_values_of_before():
     assert [t.tolist() for t in kept] == expected
 
 
+def test_what_waits_behind_a_change_that_another_change_brings_along_is_no_part_of_a_call():
+    total = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        total.assign(total + x)  # reads x, so it is computed before the next line changes x
+        x[1:] = 0
+        return x
+
+    step(Tensor([10.0, 20.0]).realize())
+    before = total.clone()  # waits until the next call changes what it reads
+    for n in range(4):
+        step(Tensor([10.0 * n, 1.0]).realize())
+        assert before.tolist() == [11, 22]
+    assert total.tolist() == [71, 26]
+
+
+def test_what_waits_outside_and_is_written_down_alike_inside_is_computed_by_each_call():
+    state = Tensor([1.0, 2.0]).realize()
+
+    @TinyJit
+    def step(x):
+        return state * 2 + x, waiting + x
+
+    x = Tensor([10.0, 10.0]).realize()
+    waiting = state * 2
+    step(x)
+    state.assign(state + 1).realize()
+    waiting = state * 2  # the node that the function makes too
+    for n in range(1, 6):
+        computed, found = step(x)
+        assert computed.tolist() == [2 * (n + 1) + 10, 2 * (n + 2) + 10]
+        assert found.tolist() == [14, 16]
+        state.assign(state + 1).realize()
+
+
+def test_two_tensors_that_are_equal_when_a_call_is_captured_may_differ_later():
+    target, source = Tensor.zeros(2), Tensor([5.0, 6.0]).realize()
+
+    @TinyJit
+    def step(x):
+        target.assign(source)  # a constant has no memory: it means the graph of the other now
+        return x + 1
+
+    x = Tensor([1.0, 2.0]).realize()
+    step(x)
+    for _ in range(6):
+        assert step(x).tolist() == [2, 3]
+        assert target.tolist() == source.tolist()
+        source.assign(source + 1)
+    assert target.tolist() == [10, 11]
+
+
+def test_a_change_that_waits_outside_does_not_take_readers_of_a_call_with_it():
+    def run(wrapper):
+        state = (Tensor([5.0, 5.0, 1.0]).realize() * 2).relu()
+
+        @wrapper
+        def step(x):
+            larger = state.maximum(x)
+            state.assign(larger)
+            return state.max(), larger.flip(0)
+
+        results = []
+        for x in ([7, -9, -1], [-3, -6, 7], [9, -7, 8], [1, 20, 8]):
+            largest, backwards = step(Tensor(x).float().realize())
+            backwards.assign(backwards * 2)  # nobody asks for it before the next call
+            results += [largest, backwards]
+        return [t.tolist() for t in (*results, state)]
+
+    assert run(TinyJit) == run(lambda function: function)
+
+
 def test_of_two_changes_in_a_call_one_may_be_made_in_the_old_memory():
     state = Tensor([1.0, 2.0, 3.0]).realize()
 

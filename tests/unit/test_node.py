@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import sys
 import threading
 import weakref
 
@@ -366,3 +367,29 @@ def test_a_node_knows_its_users_for_as_long_as_they_live():
     gc.collect()
     assert memory.users() == [view]
     assert UOp.const(dtypes.int, 3).users() == []
+
+
+def test_no_user_is_lost_between_threads():
+    buffers = [UOp.new_buffer("CPU", 4, dtypes.float) for _ in range(400)]
+    kept: list[list[UOp]] = [[] for _ in range(6)]
+    start = threading.Barrier(len(kept))
+
+    def work(number, out):
+        start.wait()
+        for memory in buffers:
+            out.append(memory * memory.const_like(float(number)))
+            for other in range(5):  # these go at once, and are taken out of the list meanwhile
+                memory * memory.const_like(100.0 + 10 * number + other)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in enumerate(kept)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    for memory, *users in zip(buffers, *kept, strict=True):
+        assert set(users) <= set(memory.users())

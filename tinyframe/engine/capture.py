@@ -22,32 +22,6 @@ class JitError(RuntimeError):
     do."""
 
 
-@dataclass
-class Capture:
-    """A call that is being captured.
-
-    started: storages with at least this number are made by the call. owners: for memory that was
-    there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
-    arguments. changed: those made before that
-    were assigned to. random: memory that numbers for random() are read from, and what fills it with
-    the next ones.
-    """
-
-    started: int
-    owners: dict[Buffer, list[tuple[weakref.ref, UOp]]] = field(default_factory=dict)
-    theirs: set[Buffer] = field(default_factory=set)
-    changed: dict[Any, None] = field(default_factory=dict)
-    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-
-    def note_owner(self, storage: Any) -> None:
-        """A storage that was there before the call, if it lies in memory."""
-        base = base_of(storage.uop)
-        if base.op is Ops.BUFFER:
-            owner = weakref.ref(storage), storage.uop
-            self.owners.setdefault(buffer_of(base), []).append(owner)
-            self.theirs.add(buffer_of(base))
-
-
 class Constants:
     """The storages, by number, that were constants when a call was captured. Kernels hold their
     values as numbers, so that nobody can tell whether they were used: once one of them is assigned
@@ -55,8 +29,9 @@ class Constants:
 
     _all: weakref.WeakSet[Constants] = weakref.WeakSet()
 
-    def __init__(self, numbers: set[int]) -> None:
-        self.numbers, self.have_changed = numbers, False
+    def __init__(self) -> None:
+        self.numbers: set[int] = set()
+        self.have_changed = False
         Constants._all.add(self)
 
 
@@ -67,7 +42,39 @@ def constant_changes(number: int) -> None:
             constants.have_changed = True
 
 
+@dataclass(eq=False)
+class Capture:
+    """A call that is being captured.
+
+    started: storages with at least this number are made by the call. owners: for memory that was
+    there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
+    arguments. changed: those made before that were assigned to. random: memory that numbers for
+    random() are read from, and what fills it with the next ones. is_mixed: something was computed
+    outside that a graph of the call contains too, so that its record lacks that.
+    """
+
+    started: int
+    owners: dict[Buffer, list[tuple[weakref.ref, UOp]]] = field(default_factory=dict)
+    theirs: set[Buffer] = field(default_factory=set)
+    changed: dict[Any, None] = field(default_factory=dict)
+    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
+    is_mixed: bool = False
+    constants: Constants = field(default_factory=Constants)
+
+    def note_owner(self, storage: Any) -> None:
+        """A storage that was there before the call: what memory it lies in, or that it is a
+        constant."""
+        base = base_of(storage.uop)
+        if base.op in (Ops.CONST, Ops.IOTA):
+            self.constants.numbers.add(storage.born)
+        if base.op is Ops.BUFFER:
+            owner = weakref.ref(storage), storage.uop
+            self.owners.setdefault(buffer_of(base), []).append(owner)
+            self.theirs.add(buffer_of(base))
+
+
 _thread = threading.local()
+captures: list[Capture | None] = []  # of all threads: most of the time there is none
 
 
 def capture_now() -> Capture | None:
@@ -79,9 +86,11 @@ def capture_now() -> Capture | None:
 def capturing(capture: Capture | None) -> Iterator[None]:
     """Inside, this thread captures (None: does not)."""
     before, _thread.capture = capture_now(), capture
+    captures.append(capture)
     try:
         yield
     finally:
+        captures.remove(capture)
         _thread.capture = before
 
 

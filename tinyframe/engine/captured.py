@@ -96,7 +96,7 @@ class Captured:
     # what the written states watch, all in one list, and their numbers
     watched: list[Any] = field(default_factory=list)
     numbers: tuple[int, ...] = (-1,)
-    constants: Constants = field(default_factory=lambda: Constants(set()))
+    constants: Constants = field(default_factory=Constants)
     # what storages mean after a call, where that is memory which each replay makes anew
     after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
     result: Any = None  # the returned structure, with Returned in place of Tensors
@@ -158,16 +158,14 @@ def returned_as(tensor: TensorBase, arguments: Mapping[Storage, int], started: i
     return Returned(*same, new=storage.born)
 
 
-def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> Constants:
-    """All that is there before the call, its arguments aside; gives what is constant of that."""
+def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
+    """All that is there before the call, its arguments aside."""
     from tinyframe.tensor.base import live_tensors
 
     storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
     for storage in storages:
         if storage not in arguments:
             capture.note_owner(storage)
-    constant = {s.born for s in storages if base_of(s.uop).op in (Ops.CONST, Ops.IOTA)}
-    return Constants(constant)
 
 
 def born_in(capture: Capture) -> list[Storage]:

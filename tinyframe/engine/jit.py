@@ -169,7 +169,8 @@ class TinyJit(Generic[P, Result]):
             captured.inputs.append(Input(signature_of(place, tensor.uop), base, buffer_of(base)))
         arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
         capture = Capture(Storage.now(), random=captured.random)
-        captured.constants = note_owners(capture, arguments)
+        captured.constants = capture.constants
+        note_owners(capture, arguments)
         capture.theirs.update(argument.captured for argument in captured.inputs)
         started = UOp.unique().arg
         with record_runs() as captured.runs, capturing(capture):
@@ -189,6 +190,8 @@ class TinyJit(Generic[P, Result]):
             # kernels cannot tell two Tensors in one memory from each other: apart, then again
             for storage in twins[1:]:
                 separate(storage)
+            return result
+        if capture.is_mixed:  # by the next call that is computed
             return result
         note_memory(self._name(), captured, capture, started, arguments, set(storages_in(result)))
         self.captured = captured

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
+from tinyframe.engine.capture import captures
 from tinyframe.tensor.recording import is_recording
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
@@ -38,7 +39,7 @@ else:
 class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
-    grad: Self | None = None
+    grad: Self | None
     _requires_grad: bool | None
     _storage: Storage
     _path: Path
@@ -57,12 +58,15 @@ class TensorBase(Methods):
         """A Tensor that shows a storage, or what a path leads to there."""
         tensor = object.__new__(cls)
         tensor._storage, tensor._path, tensor._requires_grad = storage, path, requires_grad
+        tensor.grad = None
         tensor._register()
         return tensor
 
     @property
     def uop(self) -> UOp:
         """The graph that says how the values come about."""
+        if captures:
+            self._storage.settle_to_read()
         root = self._storage.uop
         if not self._path:
             return root

@@ -23,7 +23,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.engine.capture import needs_value
+from tinyframe.engine.capture import capture_now, needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
@@ -385,7 +385,8 @@ class Tensor(
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
         self._storage.settle()
         new = other._broadcast_to(self.shape).uop
-        if new is self.uop:
+        # Two Tensors that are equal now may not be when a captured call is replayed.
+        if new is self.uop and (other._storage is self._storage or capture_now() is None):
             return self
         self._change(new if is_recording() else new.detach())
         return self

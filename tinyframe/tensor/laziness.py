@@ -31,7 +31,7 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Holder, Storage, follow, holders_of, path_between
 from tinyframe.uop.movement import assigned_state, base_of, in_new_memory
-from tinyframe.uop.node import GroupOp, Ops, UOp, alive, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, drop_dead, sources_first
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -90,11 +90,25 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
         is_old = isinstance(holder, Storage) and holder.born < capture.started
         return is_old and holder not in capture.changed and not is_computed(holder.uop)
 
-    graph = UOp.sink(*_uncomputed(storages)).toposort()
-    states = {assigned_state(u) for u in graph if u.op is Ops.ASSIGN}
-    readers = _above(states)  # of what will be changed
-    outside = [h for u in (*graph, *readers) for h in holders_of(u) if is_outside(h)]
+    graph: dict[UOp, None] = {}
+    more = _uncomputed(storages)
+    while found := sources_first(more, known=graph):
+        graph.update(found)
+        states = {assigned_state(u) for u in graph if u.op is Ops.ASSIGN}
+        # Who reads what will be changed is computed in the same go, with changes of its own.
+        more = [u for u in _above(states) if holders_of(u)]
+    outside = [h for u in graph for h in holders_of(u) if is_outside(h)]
     if outside:
+        # What of the call's own is computed with it will lack in the record: equal graphs, which
+        # are one node, and readers of what is changed.
+        waiting = sources_first([holder.uop for holder in outside])
+        touched = [u for u in waiting if not is_computed(u)]
+        touched += [assigned_state(u) for u in waiting if u.op is Ops.ASSIGN]
+        capture.is_mixed |= any(
+            isinstance(holder, Storage) and not is_outside(holder) and not is_computed(holder.uop)
+            for user in _above(touched)
+            for holder in holders_of(user)
+        )
         with capturing(None), unrecorded():
             compute(outside)  # type: ignore[arg-type]
         for storage in dict.fromkeys(outside):
@@ -309,8 +323,8 @@ def watched(storage: Storage) -> list[Any]:
     while True:
         for name in ("_users", "_holders"):
             # without those that have gone, or one more could make the same number
-            u.__dict__[name] = alive(u.__dict__.get(name, ()))
-            lists.append(u.__dict__[name])
+            lists.append(u.__dict__.setdefault(name, []))
+            drop_dead(lists[-1])
         if u.op is Ops.BUFFER:
             return lists
         u = u.src[0]

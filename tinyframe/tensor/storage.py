@@ -23,9 +23,9 @@ import weakref
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.engine.capture import capture_now, constant_changes
+from tinyframe.engine.capture import Capture, capture_now, constant_changes
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
-from tinyframe.uop.node import Ops, UOp, append_weak
+from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
 
 # Movement from a storage's value to what a view shows of it: each step's op and argument.
 Path = tuple[tuple[Ops, Any], ...]
@@ -43,17 +43,13 @@ class Holder:
     def mean(self, uop: UOp) -> None:
         """Means this from now on."""
         if uop is not self.uop:
-            self.uop.__dict__["_holders"].remove(weakref.ref(self))
+            remove_weak(self.uop.__dict__["_holders"], weakref.ref(self))
             self.uop = uop
             _list_holder(uop, self)
 
 
 def _list_holder(uop: UOp, holder: Holder) -> None:
-    ref = weakref.ref(holder)
-    if (holders := uop.__dict__.get("_holders")) is None:
-        uop.__dict__["_holders"] = [ref]
-    else:
-        append_weak(holders, ref)
+    append_weak(uop.__dict__.setdefault("_holders", []), weakref.ref(holder))
 
 
 def holders_of(uop: UOp) -> list[Holder]:
@@ -94,22 +90,36 @@ class Storage(Holder):
             capture.changed[self] = None
         if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
             constant_changes(self.born)
-        alive = [ref for ref in self.former if ref() is not None]
-        self.former = (*alive, weakref.ref(self.uop))
+        remembered = [ref for ref in self.former if ref() is not None]
+        self.former = (*remembered, weakref.ref(self.uop))
         self.mean(uop)
 
     def settle(self) -> None:
         """Called before a change: where a call is being captured, what it found here and is not
         computed yet is no part of it, and is computed now."""
-        capture = capture_now()
-        if capture is not None and self.born < capture.started and self not in capture.changed:
-            from tinyframe.tensor.laziness import compute_outside
-
+        if (capture := self._found_by()) is not None:
             if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
                 # A replay has to find it changed. What was captured before used it as a number.
                 constant_changes(self.born)
                 self.mean(self.uop.contiguous())
-            compute_outside([self], capture)
+            self._compute_outside(capture)
+
+    def settle_to_read(self) -> None:
+        """The same before it is read, where constants may stay what they are."""
+        if (capture := self._found_by()) is not None:
+            self._compute_outside(capture)
+
+    def _found_by(self) -> Capture | None:
+        """The capture, if there is one, that this was there before, and that has not changed it."""
+        capture = capture_now()
+        if capture is None or self.born >= capture.started or self in capture.changed:
+            return None
+        return capture
+
+    def _compute_outside(self, capture: Capture) -> None:
+        from tinyframe.tensor.laziness import compute_outside
+
+        compute_outside([self], capture)
 
     # ---- copies and files ------------------------------------------------------------------------
 

@@ -132,8 +132,6 @@ class AxisType(enum.Enum):
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
             Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
-_NOBODY: Any = ()  # what has no users yet: most nodes never have many, and need no list
-
 # REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
 
@@ -214,17 +212,6 @@ class recursive_property:
         return found
 
 
-def alive(refs: Iterable[weakref.ref]) -> list[weakref.ref]:
-    return [ref for ref in refs if ref() is not None]
-
-
-def append_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
-    """Adds to a list of weak references; now and then those that have gone are taken out."""
-    refs.append(ref)
-    if (count := len(refs)) > 16 and not count & (count - 1):
-        refs[:] = alive(refs)
-
-
 class _Entry(weakref.ref):
     """The table's hold on a node: weak, and it knows its key when the node has gone."""
 
@@ -233,7 +220,26 @@ class _Entry(weakref.ref):
 
 
 _nodes: dict[tuple, _Entry] = {}
-_lock = threading.RLock()  # held while an entry is taken out: it may be another's by then
+_lock = threading.RLock()  # held while something is taken out of the table, or a list of users
+
+
+def append_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
+    """Adds to a list of weak references; now and then those that have gone are taken out."""
+    refs.append(ref)
+    if (count := len(refs)) > 16 and not count & (count - 1):
+        drop_dead(refs)
+
+
+def drop_dead(refs: list[weakref.ref]) -> None:
+    """Takes those that have gone out of a list, to which other threads may append meanwhile."""
+    with _lock:
+        count = len(refs)
+        refs[:count] = [ref for ref in refs[:count] if ref() is not None]
+
+
+def remove_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
+    with _lock:
+        refs.remove(ref)
 
 
 # By default arguments, since nodes go even when Python ends and module names are gone.
@@ -285,20 +291,18 @@ class UOp:
         node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
         entry = _Entry(node, _forget)
         entry.key = key
-        while (known := table.setdefault(key, entry)) is not entry:  # another thread was quicker
-            if (other := known()) is not None:
-                return other
-            _forget(known)
+        # Before others can find it, or what they build on it would not be known above its sources.
         is_tracked = op in _TRACKED or (op is Ops.CONST and bool(src))
         for s in src:
             if (users := s.__dict__.get("_users")) is not None:
                 is_tracked = True
-                if users is _NOBODY:
-                    s.__dict__["_users"] = [entry]
-                else:
-                    append_weak(users, entry)
+                append_weak(users, entry)
         if is_tracked:
-            node.__dict__["_users"] = _NOBODY  # the entries of those that use it
+            node.__dict__["_users"] = []  # the entries of those that use it
+        while (known := table.setdefault(key, entry)) is not entry:  # another thread was quicker
+            if (other := known()) is not None:
+                return other
+            _forget(known)
         return node
 
     def __setattr__(self, name: str, value: Any):
