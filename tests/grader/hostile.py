@@ -52,7 +52,7 @@ HOSTILE = {
     "answers deep JSON": (FIND_PIPE + "send(b'[' * 500000)", "no JSON (RecursionError)"),
     "answers NaN in JSON": (
         FIND_PIPE + 'send(b\'{"nonce": NaN, "kind": "", "body": 0, "arrays": []}\')',
-        "what came back is no answer",
+        "what came back is not an answer",
     ),
     "answers a huge array": (
         FIND_PIPE + 'send(b\'{"nonce": "", "kind": "", "body": 0, "arrays": '
