@@ -313,10 +313,7 @@ def grade(
         afterwards=project.afterwards,
     )
     if is_untouched(source, tasks.name):
-        report.notes.append(
-            "This is still the file that was handed out: no task has been started. "
-            "Did you save your work?"
-        )
+        report.notes.append("Nothing in this file has changed yet. Did you save it?")
         return report
     stopped = why_not_python(source)
     if stopped:

@@ -156,8 +156,7 @@ def test_the_starter_runs_says_what_is_open_and_gets_nothing():
 
 def test_an_untouched_file_is_told_so_in_two_lines(tmp_path):
     assert table(graded(STARTER)).splitlines() == [
-        "This is still the file that was handed out: no task has been started. "
-        "Did you save your work?",
+        "Nothing in this file has changed yet. Did you save it?",
         "0 of 100 points",
     ]
     ends = tmp_path / f"{NAME}.py"  # the same with Windows' line ends
