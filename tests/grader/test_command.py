@@ -206,12 +206,16 @@ def test_a_notebook_in_any_folder_keeps_the_modules_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_it_leaves_nothing_behind_when_it_is_ended(number, tmp_path):
+@pytest.mark.parametrize("name", ["grade", "grade-class"])
+def test_it_leaves_nothing_behind_when_it_is_ended(name, number, tmp_path):
     room = tmp_path / "room"
     room.mkdir(mode=0o711)
-    path = tmp_path / "01_tensor_basics.py"
+    path = tmp_path / "class" / "ann" / "01_tensor_basics.py"
+    path.parent.mkdir(parents=True)
     path.write_text("import time\nwhile True: time.sleep(1)\n")
-    command = [sys.executable, "-m", "classroom", "grade", str(path), "--json"]
+    whole = [str(tmp_path / "class"), "--project", path.stem, "--out", str(tmp_path / "out.csv")]
+    arguments = [str(path), "--json"] if name == "grade" else whole
+    command = [sys.executable, "-m", "classroom", name, *arguments]
     env = {**os.environ, "TMPDIR": str(room)}
     grader = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
     while not (wardens := with_this_in_their_words(f"{room}/", "warden.py")):
@@ -219,7 +223,7 @@ def test_it_leaves_nothing_behind_when_it_is_ended(number, tmp_path):
         time.sleep(0.01)
     grader.send_signal(number)
     _, told = grader.communicate(timeout=60)
-    assert (grader.returncode, told) == (2, "grade: stopped\n")
+    assert grader.returncode == 2 and told.startswith(f"{name}: stopped") and told.count("\n") == 1
     assert list(room.iterdir()) == []
     assert not with_this_in_their_words(f"{room}/"), wardens
 
