@@ -24,9 +24,9 @@ from tinyframe.device import Device
 from tinyframe.nn import optim
 from tinyframe.nn.state import get_parameters
 from tinyframe.schedule import create_schedule
-from tinyframe.schedule.fuse import length
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.range import length
 
 SIZES = [0, 1, 2, 2, 3, 4, 4, 5, 7, 8, 8, 16, 32]
 

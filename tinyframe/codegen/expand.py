@@ -10,9 +10,9 @@ import functools
 import itertools
 
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.schedule.fuse import length
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.range import length
 from tinyframe.uop.symbolic import terms, total
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one

@@ -17,12 +17,9 @@ from dataclasses import dataclass, field
 from tinyframe.codegen.expand import UNROLLED, step_of
 from tinyframe.codegen.long_sums import in_blocks
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.schedule.prepare import identity
 from tinyframe.settings import settings
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
-
-# ranges that are loops no more once a kernel is expanded
-UNLOOPED = (AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
+from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
+from tinyframe.uop.range import LOOPS, identity, kind
 
 
 @dataclass(eq=False)
@@ -128,7 +125,7 @@ def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list
     found = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            around = [r for r in runs_of(u, parent) if r.arg[1] not in UNLOOPED]
+            around = [r for r in runs_of(u, parent) if kind(r) in LOOPS]
             again = [r for r in around if r not in u.ranges]
             if again:
                 found[u] = again

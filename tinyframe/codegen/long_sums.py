@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import dtypes
-from tinyframe.schedule.fuse import is_symbolic, length
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.range import is_symbolic, length
 from tinyframe.uop.symbolic import terms, total
 
 # The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even

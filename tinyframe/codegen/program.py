@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.dtype import PtrDType
-from tinyframe.schedule.fuse import iterations, length
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, plain, sint
+from tinyframe.uop.range import iterations, length
 
 
 @dataclass(frozen=True, eq=False)

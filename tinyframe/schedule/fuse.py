@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from tinyframe.uop.movement import Indices, constant, flatten, memory_state, source_indices
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
+from tinyframe.uop.range import is_symbolic, iterations, length
 from tinyframe.uop.symbolic import terms
 
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
@@ -80,16 +81,6 @@ class Placed(NamedTuple):
     indices: Indices
 
 
-def length(r: UOp) -> int:
-    """Number of iterations of a RANGE (at most, where its size is symbolic)."""
-    return r.vmax + 1
-
-
-def is_symbolic(r: UOp) -> bool:
-    """Whether a RANGE's number of iterations depends on a Variable."""
-    return r.src[0].op is not Ops.CONST
-
-
 def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
     return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
@@ -118,10 +109,6 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
         return tuple(r for r in path if r in depends)
     last = max((n for n, r in enumerate(path) if r in depends), default=-1)
     return path[: last + 1]
-
-
-def iterations(loops: tuple[UOp, ...]) -> int:
-    return math.prod(map(length, loops))
 
 
 def fuse(

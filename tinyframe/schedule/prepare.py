@@ -10,6 +10,7 @@ from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import IN_PARTS, is_memory
 from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.range import identity
 
 # A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the
 # first leaving PARTS partial results, so that all cores take part; the same whatever their number.
@@ -197,8 +198,3 @@ prepare_rules = PatternMatcher(
         (UPat(Ops.REDUCE_AXIS, name="reduce"), arrange_product),
     ]
 )
-
-
-def identity(op: Ops, dtype):
-    """What a reduce of nothing gives: 0, 1, or the smallest value."""
-    return {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtype.min}[op]

@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes, kind
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import is_symbolic, iterations, length
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.range import is_symbolic, iterations, kind, length
 from tinyframe.uop.symbolic import terms
 
 # waking another core costs some microseconds: below this much work one is quicker

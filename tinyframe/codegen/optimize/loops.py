@@ -24,9 +24,8 @@ from typing import Any
 
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.schedule.fuse import is_symbolic, length
-from tinyframe.schedule.prepare import identity
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
+from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
 from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
 
@@ -59,21 +58,8 @@ class Opt:
         return f"Opt({self.op}, {self.axis}{'' if self.arg is None else f', {self.arg}'})"
 
 
-# ranges that are loops of their own; the others have become copies, lanes or straight-line code
-LOOPS = (
-    AxisType.LOOP,
-    AxisType.REDUCE,
-    AxisType.THREAD,
-    AxisType.GLOBAL,
-    AxisType.LOCAL,
-    AxisType.GROUP,
-)
 # more copies of a statement than this only make the compiler slow
 MOST_COPIES = 256
-
-
-def kind(r: UOp) -> AxisType:
-    return r.arg[1]
 
 
 def axes(sink: UOp) -> list[UOp]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tinyframe.codegen.optimize.heuristic import Schedule
-from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes, kind
+from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes
 from tinyframe.renderer import Target
-from tinyframe.schedule.fuse import length
 from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.range import kind, length
 
 Opts = tuple[Opt, ...]
 
