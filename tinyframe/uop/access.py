@@ -7,7 +7,7 @@
     access.box(ranges)             bytes of the box that these ranges walk through
     access.volume(ranges)          bytes that they read, counting an element each time
     access.reuse(ranges)           how often they come back to the same element
-    access.windows                 dimensions that add up several ranges, as (y + ky) in a convolution
+    access.windows                 dimensions that add up several ranges: y + ky in a convolution
     access.guarded                 whether a condition stands on it, as a padding puts there
     table.product                  the sum of products that the kernel spends its time on
 
