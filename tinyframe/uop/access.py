@@ -150,7 +150,7 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
 @dataclass(frozen=True)
 class Product:
     """A sum of products: its REDUCE, and what it reads. Each of the two operands is read again
-    along a loop that only the other one has."""
+    along a loop of results that only the other one has."""
 
     reduce: UOp
     a: Access
@@ -192,9 +192,10 @@ class AccessTable:
         if reduce.arg is not Ops.ADD or factor.op is not Ops.MUL:
             return None
         a, b = (self._only_read(side) for side in factor.src)
-        if a is None or b is None or a.ranges <= b.ranges or b.ranges <= a.ranges:
+        if a is None or b is None:
             return None
-        return Product(reduce, a, b)
+        around_a, around_b = a.ranges & reduce.ranges, b.ranges & reduce.ranges
+        return None if around_a <= around_b or around_b <= around_a else Product(reduce, a, b)
 
     def _only_read(self, value: UOp) -> Access | None:
         """What a value is made from, if that is one LOAD."""
