@@ -52,17 +52,17 @@ def too_few_results(table: AccessTable, reduce: UOp) -> Cut | None:
 
 def windows_over_images(table: AccessTable, reduce: UOp) -> Cut | None:
     """Few results, each a sum over images and the places in them, of operands read in windows."""
-    p = table.product_of(reduce)
-    if p is None or len(p.along) < 2:
+    c = table.contraction_of(reduce)
+    if c is None or len(c.along) < 2:
         return None
-    images, *places = p.along
+    images, *places = c.along
     each = iterations(places)
     parts = _divisor(
         length(images),
         (n for n in range(length(images), 1, -1)
          if length(images) // n * each >= thresholds.PART_OF_WINDOWS),
     )  # fmt: skip
-    read = sum(math.prod(x.index.arg) for x in (p.a, p.b))
+    read = sum(math.prod(x.index.arg) for x in (c.a, c.b))
     if parts is None or parts * iterations(reduce.ranges) > read:
         return None  # partial results may not take more memory than what is summed
     return images, parts
@@ -70,10 +70,10 @@ def windows_over_images(table: AccessTable, reduce: UOp) -> Cut | None:
 
 def long_product(table: AccessTable, reduce: UOp) -> Cut | None:
     """Few results, each a long sum of products of two matrices."""
-    p = table.product_of(reduce)
-    if p is None or len(p.along) != 1 or p.a.guarded or p.b.guarded:
+    c = table.contraction_of(reduce)
+    if c is None or len(c.along) != 1 or c.a.guarded or c.b.guarded:
         return None
-    (r,) = p.along
+    (r,) = c.along
     if length(r) < thresholds.LONG_PRODUCT or iterations(reduce.ranges) > thresholds.FEW_SUMS:
         return None
     parts = _divisor(length(r), range(length(r) // thresholds.PART_OF_PRODUCT, 1, -1))
