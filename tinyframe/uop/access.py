@@ -8,6 +8,7 @@
     access.volume(ranges)          bytes that they read, counting an element each time
     access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
+    access.overlaps                whether windows of it come back to the same elements
     access.guarded                 whether a condition stands on it, as a padding puts there
     table.contraction              the reduce of shared operands that the kernel spends its time on
 
@@ -72,6 +73,15 @@ class Access:
     @property
     def windows(self) -> list[tuple[UOp, ...]]:
         return [tuple(d) for d in self.dims if len(d) > 1 and None not in d.values()]
+
+    @property
+    def overlaps(self) -> bool:
+        """Do windows of it come back to the same elements?"""
+        return any(
+            1 + sum(abs(d[r] or 0) * (length(r) - 1) for r in d) < iterations(d)
+            for d in self.dims
+            if len(d) > 1 and None not in d.values()
+        )
 
     def step(self, r: UOp) -> int | None:
         return _step(self.dims, self.below, r)

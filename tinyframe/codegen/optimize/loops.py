@@ -285,7 +285,9 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         )
     if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
         raise KernelOptError("the kernel has a THREAD axis already")
-    if any(s.own_ranges[:1] != (r,) for s in sink.src):
+    # copies and lanes of what was a loop around it are in its way no more
+    outermost = [next(x for x in s.own_ranges if kind(x) in LOOPS) for s in sink.src]
+    if any(first is not r for first in outermost):
         raise KernelOptError(
             f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)"
         )
