@@ -1,6 +1,7 @@
 """Measures tinyframe beside NumPy, PyTorch and tinygrad, and says how fast each is.
 
-    python -m benchmarks                          all rows, and what a kernel costs before it runs
+    python -m benchmarks                          all rows; then start-up, compiling, Opts given by
+                                                  hand, memory and searches
     python -m benchmarks --quick                  a few rows with fewer turns
     python -m benchmarks "matmul 512" attention   only rows whose names contain one of these
     python -m benchmarks --list                   the names
@@ -48,8 +49,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--turns", type=int, metavar="N", help="of each library and row: 15, with --quick 7")
     add("--quick", action="store_true", help="only a few rows, with fewer turns")
     add("--keep", type=Path, metavar="DIR", help="folder for kernels, their Opts, and raw times")
-    add("--out", type=Path, default=ROOT / "benchmarks" / "results", metavar="DIR",
-        help="folder for results.json and pictures: benchmarks/results")  # fmt: skip
+    add("--out", type=Path, metavar="DIR", help="folder for results.json and pictures: "
+        "benchmarks/results, or the folder part in it where rows are chosen")  # fmt: skip
     add("--beam", type=int, default=0, metavar="N", help="tinygrad searches: minutes a row")
     add("--mnist", type=Path, metavar="DIR", help="folder with MNIST's two t10k files: trains the "
         "CNN for five epochs, two minutes more")  # fmt: skip
@@ -60,8 +61,11 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     known = {name for table in TABLES.values() for name in table.others}
     if strangers := set(options.libraries) - known:
         parser.error(f"--beside knows {', '.join(sorted(known))}, not {', '.join(strangers)}")
-    if options.turns is not None and options.turns < 2:
-        parser.error("--turns must be 2 or more: quartiles need two")
+    if options.turns is not None and options.turns < 3:
+        parser.error("--turns must be 3 or more: quartiles need three")
+    options.everything = not (options.rows or options.table)
+    folder = ROOT / "benchmarks" / "results"
+    options.out = options.out or (folder if options.everything else folder / "part")
     options.chosen = chosen(options)
     names = [work.name for table in TABLES.values() for work in table.rows()]
     for text in options.rows:
@@ -87,13 +91,12 @@ def chosen(options: argparse.Namespace) -> dict[str, list[Work]]:
 
 
 def measure(options: argparse.Namespace) -> None:
-    everything = not (options.rows or options.table)
     choice = Choice(
         options.chosen,
         options.libraries,
         options.turns or (7 if options.quick else 15),
         options.beam,
-        growth.KERNELS[: 3 if options.quick else None] if everything else (),
+        growth.KERNELS[: 3 if options.quick else None] if options.everything else (),
         options.keep,
     )
     steps = sum(map(len, choice.rows.values())) + len(choice.kernels)
@@ -107,7 +110,7 @@ def measure(options: argparse.Namespace) -> None:
         (folder / "results.json").write_text(json.dumps(results, indent=1))
     if results["machine"]["matplotlib"] != "not installed":
         print("pictures:", *report.plot(results, options.out))
-    for part in (overheads, primitives, memory, searches) if everything else ():
+    for part in (overheads, primitives, memory, searches) if options.everything else ():
         print(flush=True)
         part.main(options.quick, options.keep)
     if options.mnist is not None:
@@ -115,7 +118,10 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def put_into_readme(options: argparse.Namespace) -> None:
-    results = json.loads((options.out / "results.json").read_text())
+    saved = options.out / "results.json"
+    if not saved.exists():
+        sys.exit(f"there is no {saved}: python -m benchmarks makes it")
+    results = json.loads(saved.read_text())
     report.fill_readme(ROOT / "README.md", results, report.plot(results, ROOT / "docs"))
 
 
@@ -125,7 +131,6 @@ def terminated(number: int, frame: FrameType | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    signal.signal(signal.SIGTERM, terminated)
     options = parse(arguments)
     if options.list:
         for table, rows in options.chosen.items():
@@ -137,6 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
     try:
         main()
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,10 +26,10 @@ def progress(steps: int) -> Iterator[Callable[[str], None]]:
                rich.TextColumn("{task.description}")]  # fmt: skip
     # it draws only when told: a thread that does so all the time would take part in the measuring
     with rich.Progress(*columns, console=console, auto_refresh=False) as bar:
-        task = bar.add_task("", total=steps, completed=-1)
+        task, done = bar.add_task("", total=steps), itertools.count()
 
         def tell(what: str) -> None:
-            bar.update(task, advance=1, description=what)
+            bar.update(task, completed=next(done), description=what)
             bar.refresh()
 
         yield tell

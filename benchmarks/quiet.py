@@ -17,8 +17,9 @@ from benchmarks.measure import Turns
 
 T = TypeVar("T")
 
-# Whoever takes half of one of two cores makes the loops take 1.3 times as long or more, and on a
-# virtual machine they vary by a tenth of themselves: what is between tells the two apart.
+# One other busy process on a machine of two cores made turns of the loops take 1.3 times as long or
+# more, two of them 1.5 or more. How much turns vary on a quiet machine has yet to be measured;
+# results keep what the loops took, so that rows can be marked by another number later.
 BUSY = 1.2
 LEARN = 20  # looks at the start: 1.5 s, in which it is quiet at least once
 ATTEMPTS = 3  # at one row

@@ -9,7 +9,6 @@ and what the loops took that say how busy the machine was.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from html import escape
@@ -251,8 +250,10 @@ def summary(results: Row) -> str:
     verdicts = [reached(row) for row in rows]
     counts = {word: verdicts.count(word) for word in WORDS.values()}
     ratios = [found.ratio for row in rows if (found := versus(row, "torch"))]
-    mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan
-    return (
-        f"{counts['yes']} rows are above what they must be, {counts['even']} at it, {counts['no']} "
-        f"below; geometric mean beside PyTorch {mean:.2f}"
+    said = (
+        f"{counts['yes']} rows are above what they must be, {counts['even']} at it, "
+        f"{counts['no']} below"
     )
+    if ratios:
+        said += f"; geometric mean beside PyTorch {statistics.geometric_mean(ratios):.2f}"
+    return said

@@ -328,6 +328,7 @@ def test_the_loops_know_what_they_do(monkeypatch):
     assert operations % (2 * 10 * roofline.CHAINS) == 0 and moved == 4 << 16
     found = roofline.peaks(1, 2)
     assert found.flops > 0 and found.bandwidth > 0
+    assert math.isfinite(found.flops + found.bandwidth)
 
 
 # ---- tables and pictures ------------------------------------------------------------------------
@@ -502,12 +503,18 @@ def test_rows_are_chosen_by_a_part_of_their_names():
     assert all(w.quick for rows in command.parse(["--quick"]).chosen.values() for w in rows)
 
 
+def test_a_few_rows_do_not_overwrite_the_results_of_all():
+    everything, few = command.parse([]), command.parse(["attention"])
+    assert everything.everything and not few.everything
+    assert few.out.parent == everything.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["max-plsu 512"], "close are max-plus 512"),
         (["--beside", "torch,jax"], "not jax"),
-        (["--turns", "1"], "2 or more"),
+        (["--turns", "2"], "3 or more"),
         (["--table", "growth", "max-plus"], "no row is chosen"),
     ],
 )
@@ -520,6 +527,11 @@ def test_a_wrong_choice_is_explained(arguments, said, capsys):
 def test_the_names_are_listed(capsys):
     command.main(["--list", "L1"])
     assert capsys.readouterr().out == "all cores:\n  L1 distance 512×512×512\n"
+
+
+def test_a_readme_needs_results(tmp_path):
+    with pytest.raises(SystemExit, match="there is no"):
+        command.main(["--readme", "--out", str(tmp_path)])
 
 
 def test_more_work_is_forecast_to_take_longer():
