@@ -71,12 +71,12 @@ def max_plus(n: int, beside: str) -> Work:
 
 def three_factors(n: int, beside: str) -> Work:
     """The sum of x[i, k] * y[j, k] * z[k] over k: three operations for each i, j, k."""
-    formula = "ik,jk,k->ij"
+    formula = "ik,k,jk->ij"  # PyTorch goes from left to right, and all the x·y would be n³ numbers
     return Work(
         f"sum of three factors {n}", normal((n, n), (n, n), (n,)),
         lambda x, y, z: (x.unsqueeze(1) * y.unsqueeze(0) * z).sum(-1),
-        lambda x, y, z: torch().einsum(formula, x, y, z), OWN_MATMUL, 3.0 * n**3, 12.0 * n * n,
-        reference=lambda x, y, z: np.einsum(formula, x, y, z, optimize=True), beside=beside,
+        lambda x, y, z: torch().einsum(formula, x, z, y), OWN_MATMUL, 3.0 * n**3, 12.0 * n * n,
+        reference=lambda x, y, z: np.einsum(formula, x, z, y, optimize=True), beside=beside,
     )  # fmt: skip
 
 
