@@ -35,7 +35,7 @@ from tinyframe.codegen.optimize.nest import Inner, Loop, Nest, Tile
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.access import Access, AccessTable, Contraction
-from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
@@ -74,10 +74,19 @@ class Kernel:
 
 
 def lanes_of(sink: UOp, target: Target) -> int:
-    """Elements of a vector register, of the widest type that a kernel has in memory."""
-    arguments = [u for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
-    widest = max((u.dtype.base.itemsize for u in arguments), default=4)
-    return max(1, target.vector_bytes // widest)
+    """Elements of a vector register, of the widest type that a kernel has in memory or computes
+    with; float16 and bfloat16 are computed with as float32."""
+    widest = 0
+    data: set[UOp] = set()
+    for u in sink.toposort():
+        if u.op is Ops.DEFINE_GLOBAL:
+            widest = max(widest, u.dtype.base.itemsize)
+        elif u.op in (Ops.LOAD, Ops.REDUCE) or not data.isdisjoint(u.src):
+            data.add(u)
+            if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
+                width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
+                widest = max(widest, width)
+    return max(1, target.vector_bytes // (widest or 4))
 
 
 @dataclass(frozen=True, eq=False)
