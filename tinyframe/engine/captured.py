@@ -69,7 +69,7 @@ class State:
         view, buffer = lies(uop), captured if is_overwritten(base) else buffer_of(base)
         return State(ref, view, before, base, captured, is_written, seen, base, buffer)
 
-    def nobody_came(self) -> bool:
+    def is_still_alone(self) -> bool:
         """Whether those who know the memory are as many as in the last call, if it is written."""
         return not self.is_written or tuple(map(len, self.watched)) == self.numbers
 
@@ -113,7 +113,7 @@ class Captured:
         """The loop nests among it."""
         return [item.ast for item in self.items if item.ast.op is Ops.SINK]
 
-    def nobody_came(self) -> bool:
+    def all_still_alone(self) -> bool:
         """Whether no state is known to more than in the last call, told at a glance."""
         return tuple(map(len, self.watched)) == self.numbers
 
@@ -189,7 +189,7 @@ def left_behind(
     for storage in dict.fromkeys([*left, *capture.changed]):
         base = base_of(storage.uop)
         if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
-            storage.mean(storage.uop.contiguous())
+            storage.point_to(storage.uop.contiguous())
             copied.append(storage)
     return copied
 

@@ -247,11 +247,11 @@ class TinyJit(Generic[P, Result]):
                     make_alone(tensor._storage)
                     replaced[argument.captured] = buffer_of(base_of(tensor.uop))
                 now[argument.base] = base_of(tensor.uop)
-            look = not captured.nobody_came()
+            look = not captured.all_still_alone()
             for state in captured.states:
                 storage = state.storage()
                 if storage is not None and (
-                    state.seen() is not storage.uop or (look and not state.nobody_came())
+                    state.seen() is not storage.uop or (look and not state.is_still_alone())
                 ):
                     self._find(state, storage)
                     captured.standing[state.captured] = state.buffer
@@ -281,11 +281,11 @@ class TinyJit(Generic[P, Result]):
             for argument, tensor in pairs:
                 assert argument.after is not None
                 if (base := base_of(argument.after)) in fresh:  # it was moved by the call
-                    tensor._storage.mean(argument.after.substitute(now))
+                    tensor._storage.point_to(argument.after.substitute(now))
                 now[base] = base_of(tensor.uop)
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
-                    storage.mean(uop.substitute(now))
+                    storage.point_to(uop.substitute(now))
         made: dict[int, Storage] = {}
 
         def result(returned: Returned) -> TensorBase:
@@ -327,7 +327,7 @@ class TinyJit(Generic[P, Result]):
 
         compute([storage])
         if lies(storage.uop) != state.view:
-            storage.mean(storage.uop.contiguous())
+            storage.point_to(storage.uop.contiguous())
             compute([storage])
         if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
             self._refuse(

@@ -230,7 +230,7 @@ class AdvancedIndexing(Indexing, Gathering):
         """Makes `view`, a part of this, mean `value`."""
         value = value if is_recording() else value._cut_off()
         asks = is_recording() and True in (self._requires_grad, value._requires_grad)
-        self._storage.settle()
+        self._storage.settle(to_change=True)
         is_stored = memory_of(self._storage.uop) is not None
         view._change(value.uop)
         if asks:

@@ -66,7 +66,7 @@ class TensorBase(Methods):
     def uop(self) -> UOp:
         """The graph that says how the values come about."""
         if captures:
-            self._storage.settle_to_read()
+            self._storage.settle(to_change=False)
         root = self._storage.uop
         if not self._path:
             return root

@@ -98,8 +98,21 @@ class Tensor(
     Scan,
     Sorting,
     Trigonometry,
-    Creation, Random, Activation, Reduce, Casting, Movement,
-    Windows, Convolution, Pooling, Interpolate, Normalization, Attention, Losses, Neural):
+    Creation,
+    Random,
+    Activation,
+    Reduce,
+    Casting,
+    Movement,
+    Windows,
+    Convolution,
+    Pooling,
+    Interpolate,
+    Normalization,
+    Attention,
+    Losses,
+    Neural,
+):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), an array of NumPy or another library
@@ -383,7 +396,7 @@ class Tensor(
             raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
-        self._storage.settle()
+        self._storage.settle(to_change=True)
         new = other._broadcast_to(self.shape).uop
         # Two Tensors that are equal now may not be when a captured call is replayed.
         if new is self.uop and (other._storage is self._storage or capture_now() is None):

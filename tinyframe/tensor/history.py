@@ -60,12 +60,12 @@ class Origin(Holder):
     def let_go(self, lost: Iterable[Storage]) -> None:
         """Forgets the graph, and remembers what cannot be found without it."""
         self.lost = [weakref.ref(storage) for storage in lost]
-        self.mean(UOp(Ops.NOOP))
+        self.point_to(UOp(Ops.NOOP))
 
     def replace_inside(self, graph: UOp) -> None:
         """What lies below the value is known in another form now; the value itself stays what it
         was computed as."""
-        self.mean(self.uop.replace(src=graph.src))
+        self.point_to(self.uop.replace(src=graph.src))
 
 
 _orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
@@ -98,7 +98,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
         old: new
         for old, new in becomes.items()
         if old is old.base
-        or search.witness(old) is None
+        or search.found.get(old) is None
         or new.base is not memory.get(old.base, old.base)
     }
     for old, new in kept.items():
@@ -106,7 +106,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
         elif _begins_anew(old):
             pass
-        elif (witness := search.witness(old)) is None:
+        elif (witness := search.found.get(old)) is None:
             if old in search.cut:
                 new.__dict__["_is_cut"] = True
         else:
@@ -173,9 +173,6 @@ class _Search:
                     continue
             if "_holders" in u.__dict__ and (asking := _asking(u)) is not None:
                 at[u] = asking
-
-    def witness(self, u: UOp) -> Storage | None:
-        return self.found.get(u)
 
 
 def _witness_of(origin: Origin) -> Storage | None:
