@@ -195,7 +195,5 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
             return False
         wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
     return (
-        arg_key(wanted) == arg_key(u.arg)
-        if isinstance(wanted, (float, bool))
-        else wanted == u.arg
+        arg_key(wanted) == arg_key(u.arg) if isinstance(wanted, (float, bool)) else wanted == u.arg
     )
