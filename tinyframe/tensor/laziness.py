@@ -365,6 +365,12 @@ def is_shared(storage: Storage) -> bool:
     )
 
 
+def separate(storage: Storage) -> None:
+    """Gives a storage memory that no other lies in."""
+    if is_shared(storage):
+        move_to_new_memory(storage)
+
+
 def move_to_new_memory(storage: Storage) -> None:
     """The same values, in memory that nobody else knows."""
     base = base_of(storage.uop)
