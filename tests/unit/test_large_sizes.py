@@ -452,7 +452,7 @@ def test_arange_says_what_does_not_fit():
 
 
 def test_an_index_as_a_narrow_number_is_not_taken_for_the_index():
-    """250 as an int8 is -6: the sum picks row 250, and no row -6."""
+    """250 as an int8 is -6: the sum selects row 250, and no row -6."""
     table = Tensor(np.arange(300, dtype=np.int32))
     numbers = Tensor.arange(300).cast(dtypes.int8)
     wanted = Tensor(np.array([-6, 7, 100], np.int8)).reshape(-1, 1)

@@ -62,10 +62,10 @@ from tinyframe.tensor.linalg import LinearAlgebra
 from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
+from tinyframe.tensor.no_grad import NoGrad, is_grad_enabled
 from tinyframe.tensor.normalization import Normalization
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
-from tinyframe.tensor.recording import NoGrad, is_recording
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.solving import Solving
@@ -401,7 +401,7 @@ class Tensor(
         # Two Tensors that are equal now may not be when a captured call is replayed.
         if new is self.uop and (other._storage is self._storage or capture_now() is None):
             return self
-        self._change(new if is_recording() else new.detach())
+        self._change(new if is_grad_enabled() else new.detach())
         return self
 
     def _change(self, value: UOp) -> None:

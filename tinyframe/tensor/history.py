@@ -91,7 +91,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     Returns `becomes` without views that gradients flow through: replacing what they are views of is
     enough, and leaves the views on the way, at which a gradient may be wanted.
     """
-    tidy()
+    drop_orphans()
     search = _Search(below)
     memory = {old: new.base for old, new in becomes.items()}
     kept = {
@@ -198,7 +198,7 @@ def _targets_below(root: UOp) -> set[Storage]:
     return found
 
 
-def tidy() -> None:
+def drop_orphans() -> None:
     """Lets go of the histories that nobody can ask for any more."""
     while _orphaned:
         origin = _orphaned.pop()()

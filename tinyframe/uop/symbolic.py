@@ -27,10 +27,12 @@ from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp
 from tinyframe.uop.sums import (
     MOST_TERMS,
     Terms,
+    bounds_of,
     canonical_sum,
     constant,
     divide,
     equal,
+    from_terms,
     is_negated,
     less,
     maximum,
@@ -40,14 +42,13 @@ from tinyframe.uop.sums import (
     order,
     plus,
     sides,
-    span,
     terms,
-    total,
     value_of,
 )
 
 __all__ = ["all_of", "conjuncts", "implies", "index_rules", "known_limits", "relaxed", "simplify",
-           "simplify_given", "sym", "symbolic_simple", "terms", "total", "value_rules"]  # fmt: skip
+           "simplify_given", "sym", "symbolic_simple", "terms",
+           "from_terms", "value_rules"]  # fmt: skip
 
 
 def simplify(u: UOp) -> UOp:
@@ -185,7 +186,7 @@ def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
     if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
         return None
     ts, c = sides(u)
-    low, high = span(ts)
+    low, high = bounds_of(ts)
     if u.op is Ops.CMPEQ:
         return (ts, c, c) if positive else None
     return (ts, low, min(high, c - 1)) if positive else (ts, max(low, c), high)
@@ -200,18 +201,18 @@ def simplify_given(u: UOp, condition: UOp) -> UOp:
     parts = u.toposort()
     if not given or not any(x.op in USES_BOUNDS or x in decided for x in parts):
         return u
-    stand_ins = _stand_ins(given)
+    placeholders = _placeholders(given)
     done: dict[UOp, UOp] = {}
     for x in parts:
         src = tuple([done[s] for s in x.src])
         if x.op in USES_BOUNDS:
-            src = tuple([_with_stand_ins(s, stand_ins) for s in src])
+            src = tuple([_with_placeholders(s, placeholders) for s in src])
         done[x] = x.const_like(decided[x]) if x in decided else x.replace(src=src)
-    back = {v: total(ts, v.dtype) for ts, v in stand_ins}
+    back = {v: from_terms(ts, v.dtype) for ts, v in placeholders}
     return simplify(simplify(done[u]).substitute(back))
 
 
-def _stand_ins(given: list[UOp]) -> list[tuple[Terms, UOp]]:
+def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
     """For each sum whose bounds are tighter under the conditions, a Variable with those bounds."""
     limits: dict[tuple, tuple[Terms, int, int]] = {}
     for ts, low, high in filter(None, map(known_limits, given)):
@@ -219,7 +220,7 @@ def _stand_ins(given: list[UOp]) -> list[tuple[Terms, UOp]]:
             low, high = max(low, known[1]), min(high, known[2])
         limits[key] = ts, low, high
     tighter = [(ts, low, high) for ts, low, high in limits.values()
-               if low <= high and (low, high) != span(ts)]  # fmt: skip
+               if low <= high and (low, high) != bounds_of(ts)]  # fmt: skip
     tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first: they say most
     return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
             for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
@@ -228,22 +229,22 @@ def _stand_ins(given: list[UOp]) -> list[tuple[Terms, UOp]]:
 def _dtype_of(ts: Terms) -> DType:
     """What holds a sum: the widest dtype of its terms, or int64 where they need it together."""
     dtype = max((t.dtype for t in ts if t is not None), key=lambda dtype: dtype.itemsize)
-    return dtypes.long if dtype is dtypes.int and not fits(dtype, *span(ts)) else dtype
+    return dtypes.long if dtype is dtypes.int and not fits(dtype, *bounds_of(ts)) else dtype
 
 
-def _with_stand_ins(x: UOp, stand_ins: list[tuple[Terms, UOp]]) -> UOp:
-    """A sum in which each known sum, or a multiple of it, is replaced by its stand-in."""
+def _with_placeholders(x: UOp, placeholders: list[tuple[Terms, UOp]]) -> UOp:
+    """A sum in which each known sum, or a multiple of it, is replaced by its placeholder."""
     if not dtypes.is_int(x.dtype):
         return x
     found = terms(x)
-    for ts, v in stand_ins:
+    for ts, v in placeholders:
         t = next(iter(ts))
         k, odd = divmod(found.get(t, 0), ts[t])
         there = all(found.get(s) == k * f for s, f in ts.items())
         holds = v.dtype is x.dtype or (v.dtype, x.dtype) == (dtypes.int, dtypes.long)
         if there and k and not odd and holds:
             found = plus({s: f for s, f in found.items() if s not in ts}, {v: k})
-    return total(found, x.dtype)
+    return from_terms(found, x.dtype)
 
 
 # ---- the tables ---------------------------------------------------------------------------------

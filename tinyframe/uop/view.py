@@ -137,7 +137,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
     Below PAD and UNWINDOW a fresh RANGE stands for an index that need not be in range.
     """
     numbers = itertools.count(len(ix))
-    stand_ins: list[dict[UOp, UOp]] = []
+    placeholders: list[dict[UOp, UOp]] = []
     conditions: list[UOp] = []
     while u.op in GroupOp.Movement:
         inner = source_indices(u, ix)
@@ -147,7 +147,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
                 UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
                 for i, n in zip(inner, u.src[0].shape, strict=True)
             ]
-            stand_ins.append(
+            placeholders.append(
                 {r: i.cast(r.dtype) for r, i in zip(fresh, inner, strict=True) if r is not i}
             )
             inner = tuple(fresh)
@@ -155,7 +155,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
         ix, u = inner, u.src[0]
     index = flatten(ix, u.shape)
     valid = all_of(conditions)
-    for mapping in reversed(stand_ins):
+    for mapping in reversed(placeholders):
         index, valid = index.substitute(mapping), valid.substitute(mapping)
     valid = valid.simplify()
     return simplify_given(index, valid), valid
