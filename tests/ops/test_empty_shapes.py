@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests import values
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.spec import SpecError, spec_kernel, verify
 
 
 def ones(*shape: int) -> np.ndarray:

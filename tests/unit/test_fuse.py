@@ -12,10 +12,10 @@ import pytest
 from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
+from tinyframe.algebra.access import covers_once
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.prepare import LARGE_REDUCE, PARTS, prepare_rules
-from tinyframe.uop.access import covers_once
 from tinyframe.uop.node import Ops, UOp
 
 # ---- what is one kernel, and what is not ---------------------------------------------------------

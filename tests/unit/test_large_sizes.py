@@ -23,9 +23,9 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.errors import ShapeError
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop.evaluate import evaluate, python_alu
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, elements
-from tinyframe.uop.spec import SpecError, spec_kernel, verify
 
 LIMIT = 2**31 - 1  # the largest int32
 LARGE = 2**31 + 16

@@ -20,11 +20,7 @@ from tests.unit.expressions import (
     variable,
     variables,
 )
-from tinyframe.dtype import dtypes
-from tinyframe.rewrite import graph_rewrite
-from tinyframe.uop.evaluate import evaluate
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.symbolic import (
+from tinyframe.algebra.symbolic import (
     all_of,
     conjuncts,
     from_terms,
@@ -35,6 +31,10 @@ from tinyframe.uop.symbolic import (
     sym,
     terms,
 )
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite import graph_rewrite
+from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.node import Ops, UOp
 
 a, b, c = variable("a", 0, 8), variable("b", 0, 8), variable("c", 0, 3)
 f = UOp.variable("f", 0, 1, dtypes.float)

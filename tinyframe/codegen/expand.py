@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import itertools
 
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import length
-from tinyframe.uop.symbolic import from_terms, terms
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"

@@ -23,11 +23,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import is_symbolic, length
-from tinyframe.uop.symbolic import from_terms, terms
 
 # The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
 # a matmul, whose register tile is added to accumulators in memory after each block, is no slower.

@@ -206,9 +206,15 @@ def _rewritten(
     return done[sink]
 
 
-def substitute(root: UOp, mapping: dict[UOp, UOp], extra_pm: PatternMatcher | None = None) -> UOp:
+@UOp.substitute.by
+def substitute(
+    root: UOp,
+    mapping: dict[UOp, UOp],
+    name: str | None = None,
+    extra_pm: PatternMatcher | None = None,
+) -> UOp:
     """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
-    left as it is."""
+    left as it is. name: where tinygrad names the pass; not used here."""
     out = substituted(root, mapping)[root]
     return out if extra_pm is None else graph_rewrite(out, extra_pm)
 

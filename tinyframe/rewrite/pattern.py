@@ -15,6 +15,7 @@ from typing import Any
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key
+from tinyframe.uop.show import render_pattern
 
 Bindings = dict[str, UOp]
 
@@ -165,8 +166,6 @@ class UPat:
         return [b for order in self.orders for b in _match_all(order, u.src, bindings)]
 
     def __repr__(self) -> str:
-        from tinyframe.uop.show import render_pattern
-
         return render_pattern(self)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.access import covers_once
+from tinyframe.algebra.access import covers_once
 from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import iterations

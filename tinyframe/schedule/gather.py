@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.bounds import fits
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.symbolic import all_of, conjuncts, from_terms, terms
 
 Guard = Callable[[UOp, dict[UOp, tuple[UOp, UOp]], bool], UOp]
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.rewrite.spec import spec_kernel, spec_tensor
+from tinyframe.rewrite.stages import staged
 from tinyframe.schedule.fuse import Fusion, Placed, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.spec import spec_kernel, spec_tensor
-from tinyframe.uop.stages import staged
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)

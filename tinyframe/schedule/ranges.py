@@ -17,6 +17,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
@@ -24,7 +25,6 @@ from tinyframe.schedule.fuse import Placed, is_leaf
 from tinyframe.schedule.gather import gather_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
 
 Conditions = dict[
     UOp, tuple[UOp, UOp]

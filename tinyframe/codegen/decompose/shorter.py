@@ -7,11 +7,11 @@ person would. Integers wrap around, and floats have NaN and -0.0: each row holds
 
 from __future__ import annotations
 
+from tinyframe.algebra.sums import from_terms, scaled, terms
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.sums import from_terms, scaled, terms
 
 FLOATS, SIGNED = set(dtypes.floats), set(dtypes.sints)
 

@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
-from tinyframe.uop.symbolic import all_of, conjuncts, from_terms, terms
 
 
 class KernelOptError(Exception):

@@ -3,11 +3,11 @@ become two, and equal reduce loops are shared."""
 
 from __future__ import annotations
 
+from tinyframe.algebra.access import access
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, replace_ranges
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.access import access
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, elements, index_dtype, plain
 from tinyframe.uop.range import is_symbolic, kind, length
 

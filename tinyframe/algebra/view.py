@@ -16,10 +16,10 @@ import itertools
 import math
 from dataclasses import dataclass
 
+from tinyframe.algebra.sums import product, product_factors, terms
+from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, most, plain, sint
-from tinyframe.uop.sums import product, product_factors, terms
-from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, simplify_given
 
 Bounds = tuple[sint, sint]
 
@@ -129,6 +129,9 @@ class ShapeTracker:
     @property
     def size(self) -> int:
         return math.prod(map(most, self.shape))
+
+
+UOp._shape_tracker.by(ShapeTracker.from_uop)
 
 
 def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
