@@ -10,7 +10,7 @@ import pytest
 
 from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
-from tinyframe.algebra.access import AccessTable, Product
+from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.nest import Nest
@@ -45,8 +45,8 @@ def sizes(opts: list[Opt], op: OptOps) -> list[int]:
     return [opt.arg for opt in opts if opt.op is op]
 
 
-def product_of(t: Tensor) -> Product | None:
-    return AccessTable(kernel_of(t)).product
+def contraction_of(t: Tensor) -> Contraction | None:
+    return AccessTable(kernel_of(t)).contraction
 
 
 # ---- which plan, and what it says ----------------------------------------------------------------
@@ -214,10 +214,45 @@ def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_con
 
 def test_products_without_a_sum_of_reused_operands_have_no_tile():
     x, y = on_buffer(64, 64), on_buffer(64, 64)
-    assert product_of(x @ y) is not None
-    assert product_of((x * y).sum(axis=1)) is None
-    assert product_of(x.sum(axis=1)) is None
-    assert product_of(x * y) is None
+    assert contraction_of(x @ y) is not None
+    assert contraction_of((x * y).sum(axis=1)) is None
+    assert contraction_of(x.sum(axis=1)) is None
+    assert contraction_of(x * y) is None
+
+
+CONTRACTIONS = {
+    "L1 distances": (
+        lambda x, y: (x.unsqueeze(1) - y.unsqueeze(0)).abs().sum(axis=-1),
+        lambda x, y: np.abs(x[:, None] - y[None]).sum(-1),
+        ((40, 70), (130, 70)),
+    ),
+    "max-plus product": (
+        lambda x, y: (x.unsqueeze(-1) + y.unsqueeze(0)).max(axis=1),
+        lambda x, y: (x[:, :, None] + y[None]).max(1),
+        ((40, 70), (70, 130)),
+    ),
+    "three factors": (
+        lambda x, y, z: (x.unsqueeze(-1) * y.unsqueeze(0) * z.reshape(1, -1, 1)).sum(axis=1),
+        lambda x, y, z: np.einsum("ik,kj,k->ij", x, y, z),
+        ((40, 70), (70, 130), (70,)),
+    ),
+    "a sum on one side": (
+        lambda x, y, z: (x + z) @ y,
+        lambda x, y, z: (x + z) @ y,
+        ((40, 70), (70, 130), (40, 70)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_reuse_decides_and_not_what_is_computed(name):
+    graph, reference, shapes = CONTRACTIONS[name]
+    arrays = [numbers(*shape, seed=n) for n, shape in enumerate(shapes)]
+    tensors = [filled(array) for array in arrays]
+    program = compiled(graph(*tensors))
+    assert program.plan.name == "register tile"
+    assert sizes(program.opts, OptOps.VECTOR) == [16]
+    np.testing.assert_array_equal(graph(*tensors).numpy(), reference(*arrays))
 
 
 # size, vectors side by side, registers, and the rows of the tile

@@ -9,7 +9,7 @@ kernel which of them apply, and what the others miss. The numbers are in `thresh
     image by image    a padded operand is copied with its border
     short sum         writing the results takes the time: memory as it lies
     blocks of rows    an operand that lies across the sum is copied, a block of its rows at a time
-    register tile     any other sum of products: a tile of accumulators, a panel of columns
+    register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
     vectors           everything else: vectors along what is contiguous
 
@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tinyframe import thresholds
-from tinyframe.algebra.access import Access, AccessTable, Product
+from tinyframe.algebra.access import Access, AccessTable, Contraction
 from tinyframe.codegen.optimize.loops import OptOps, axes
 from tinyframe.codegen.optimize.nest import Nest, Tile
 from tinyframe.dtype import dtypes
@@ -107,19 +107,19 @@ def choose(kernel: Kernel, plans: Sequence[Plan]) -> Plan:
     return next(plan for plan in plans if plan.applies(kernel))
 
 
-# ---- sums of products: the register tile --------------------------------------------------------
+# ---- contractions: the register tile ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """The accumulators of a sum of products that stay in registers: `high` rows, and `wide` vectors
-    of columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+    """The accumulators of a contraction that stay in registers: `high` rows, and `wide` vectors of
+    columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
 
     a: the operand that has the rows. b: the one that has the columns, which become lanes. row,
     column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of both.
     """
 
-    product: Product
+    contraction: Contraction
     a: Access
     b: Access
     row: UOp
@@ -132,8 +132,8 @@ class RegisterTile:
 
     @property
     def length(self) -> int:
-        """How many products are summed up for each result."""
-        return iterations(self.product.along)
+        """How many values are reduced to each result."""
+        return iterations(self.contraction.along)
 
     @property
     def is_long(self) -> bool:
@@ -142,7 +142,7 @@ class RegisterTile:
     @property
     def has_windows(self) -> bool:
         """Is it summed over more than one loop, as a convolution is: its rows overlap."""
-        return len(self.product.along) > 1
+        return len(self.contraction.along) > 1
 
     @property
     def fills_panels(self) -> bool:
@@ -173,11 +173,11 @@ class RegisterTile:
 
 
 def register_tile(k: Kernel) -> RegisterTile | None:
-    """The register tile of the sum of products that a kernel spends its time on."""
-    product = k.table.product
-    if product is None or k.lanes < 2:
+    """The register tile of the contraction that a kernel spends its time on."""
+    contraction = k.table.contraction
+    if contraction is None or k.lanes < 2:
         return None
-    a, b = product.a, product.b
+    a, b = contraction.a, contraction.b
     of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
     columns = [r for r in k.around if r in of_one and not is_symbolic(r) and length(r) >= k.lanes]
     if not columns:
@@ -189,18 +189,18 @@ def register_tile(k: Kernel) -> RegisterTile | None:
     if not rows:  # one operand's rows are inside a reduce: what is summed is summed up further
         return None
     row = _row_of(k, a, rows)
-    wide = _width(k, product, b, column, rows)
+    wide = _width(k, contraction, b, column, rows)
     # a last tile that overlaps the one before is in the way of copying what is read of `a`
-    exact = len(product.along) > 1 or a.step(row) == 1
+    exact = len(contraction.along) > 1 or a.step(row) == 1
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
-    return RegisterTile(product, a, b, row, column, rows, batch, k.lanes, high, wide)
+    return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
 
 
 def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
     """How good it would be to have lanes along `r`: stores of whole vectors first."""
-    assert k.table.product is not None
-    is_long = iterations(k.table.product.along) >= thresholds.LONG_SUM
+    assert k.table.contraction is not None
+    is_long = iterations(k.table.contraction.along) >= thresholds.LONG_SUM
     stored = all(w.step(r) in (0, 1) for w in k.table.writes)
     divides = length(r) % k.lanes == 0
     return divides + stored * (0.5 if is_long else 2), not x.guarded, x.step(r) == 1, length(r)
@@ -215,12 +215,14 @@ def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
     )
 
 
-def _width(k: Kernel, product: Product, b: Access, column: UOp, rows: tuple[UOp, ...]) -> int:
+def _width(
+    k: Kernel, contraction: Contraction, b: Access, column: UOp, rows: tuple[UOp, ...]
+) -> int:
     """Vectors of columns side by side. A wide tile reads less of the rows for each product, a high
     one less of the columns: that is better where these come from memory far away, not from a panel
     that stays in the cache, or where rows are neighbours (in windows)."""
-    panel = iterations(product.along) * k.lanes * b.itemsize  # bytes, one vector wide
-    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(product.along) == 1
+    panel = iterations(contraction.along) * k.lanes * b.itemsize  # bytes, one vector wide
+    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(contraction.along) == 1
     for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
         if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
             return n
@@ -240,7 +242,7 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
 
 
 def has_a_tile(k: Kernel) -> bool:
-    """a sum of products of two operands, each read again along a loop of the other"""
+    """a reduce of two operands, each read again along a loop of the other"""
     return k.maybe_tile is not None
 
 
@@ -249,12 +251,12 @@ def has_a_tile(k: Kernel) -> bool:
 
 def has_one_loop_of_rows(k: Kernel) -> bool:
     """one loop of rows, and one that is summed over"""
-    return len(k.tile.rows) == len(k.tile.product.along) == 1 and not is_symbolic(k.tile.row)
+    return len(k.tile.rows) == len(k.tile.contraction.along) == 1 and not is_symbolic(k.tile.row)
 
 
 def is_contiguous_along_the_sum(k: Kernel) -> bool:
     """both operands contiguous along the sum, in whole vectors"""
-    (r,) = k.tile.product.along
+    (r,) = k.tile.contraction.along
     return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
 
 
@@ -278,7 +280,8 @@ def _side(k: Kernel) -> int:
 def dot_products(k: Kernel) -> Nest:
     """Lanes along the sum; a square of rows and columns at once."""
     t, side = k.tile, _side(k)
-    tiles = (VECTOR, t.product.along[0], k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
+    (along,) = t.contraction.along
+    tiles = (VECTOR, along, k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
     return among_cores(k, Nest(tiles, (*t.batch, t.column)))
 
 
@@ -346,7 +349,7 @@ def lies_across(k: Kernel) -> bool:
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
     """a long loop that is summed over"""
-    return max(map(length, k.tile.product.along)) >= thresholds.LONG_SUM
+    return max(map(length, k.tile.contraction.along)) >= thresholds.LONG_SUM
 
 
 def has_blocks(k: Kernel) -> bool:
@@ -389,7 +392,7 @@ def _with_panel(k: Kernel, nest: Nest) -> Nest:
         inside = nest.order[-1] if nest.order else None
         nest = replace(nest, panels=(*nest.panels, (t.b, inside)))
     loops = nest.loops(k.around)
-    if not loops or k.target.threads == 1 or t.product.work < thresholds.THREADS_FROM:
+    if not loops or k.target.threads == 1 or t.contraction.work < thresholds.THREADS_FROM:
         return nest
     first = nest.order[0] if nest.order else None
     if first is None or nest.left(first) < k.target.threads:
