@@ -34,7 +34,6 @@ MOST_LINES, MOST_BRANCHES = 60, 25
 
 # Being rewritten by others at this moment: to be taken out of this list when that is merged.
 STILL_TOO_LONG = {
-    "schedule/kernels.py:kernelize",
     "schedule/prepare.py:arrange_product",
     "codegen/linearize.py:_statements",
     "codegen/linearize.py:_in_order",

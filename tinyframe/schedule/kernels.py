@@ -74,6 +74,28 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     wanted = [u for u in prepared.src[: len(sink.src)] if not is_leaf(u.base)]
     permuted = _stored_permuted(prepared, wanted)
     outputs = list(dict.fromkeys(permuted.get(u.base, u.base) for u in wanted))
+    results, replaced = _stored(outputs, replaced, new_buffer)
+    for base, view in permuted.items():
+        results[base] = _unpermuted(results[view], view)
+    becomes = {}
+    for old, new in replaced.items():
+        if (base := new.base) in results:
+            memory = {u: results[u] for u in (permuted.get(base, base), base)}
+            becomes[old] = new.substitute(memory)
+    for u in [u for u in everything.toposort() if u in replaced and u.size == 0]:
+        # memory of no elements, which no kernel fills
+        if u.op is Ops.ASSIGN:
+            becomes[u] = u.src[0].substitute(becomes)
+        elif not is_leaf(u.base):
+            becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
+    return becomes
+
+
+def _stored(
+    outputs: list[UOp], replaced: dict[UOp, UOp], new_buffer
+) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
+    """The memory of each stored value once its KERNEL has run; and `replaced` (nodes of the user ->
+    nodes of the graph) for the graph in which changes in place were made safe."""
     one_by_one: set[UOp] = set()
     apart: set[UOp] = set()  # the ASSIGNs whose old value is still needed: in new memory
     while True:
@@ -88,8 +110,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
             continue
         try:
             parts = [part for g in groups for part in _in_parts(g, new_buffer)]
-            results = _link(parts, new_buffer)
-            break
+            return _link(parts, new_buffer), replaced
         except CycleError as cycle:
             movable = [u for u in cycle.stuck if u not in apart]
             everything = UOp.sink(*outputs, *replaced.values())
@@ -98,21 +119,6 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
             one_by_one = {changed[u] for u in one_by_one}
-
-    for base, view in permuted.items():
-        results[base] = _unpermuted(results[view], view)
-    becomes = {}
-    for old, new in replaced.items():
-        if (base := new.base) in results:
-            memory = {u: results[u] for u in (permuted.get(base, base), base)}
-            becomes[old] = new.substitute(memory)
-    empty = [u for u in everything.toposort() if u in replaced and u.size == 0]
-    for u in empty:  # memory of no elements, which no kernel fills
-        if u.op is Ops.ASSIGN:
-            becomes[u] = u.src[0].substitute(becomes)
-        elif not is_leaf(u.base):
-            becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
-    return becomes
 
 
 def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
