@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
-from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
 
 class KernelOptError(Exception):
@@ -220,7 +220,7 @@ def _no_copy_inside(sink: UOp, r: UOp) -> None:
         raise KernelOptError("an argument is copied inside this loop: STAGE comes after")
 
 
-def _copies(sink: UOp) -> int:
+def _count_copies(sink: UOp) -> int:
     return math.prod(
         length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL)
     )
@@ -234,8 +234,8 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is a reduce's: UNROLL it, or give it VECTOR lanes")
     if kind(r) is not AxisType.LOOP:
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
-    if _copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    if _count_copies(sink) * n > MOST_COPIES:
+        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
     _no_copy_inside(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
 
@@ -246,8 +246,8 @@ def _unroll(sink: UOp, opt: Opt) -> UOp:
     n = _size(r, opt.arg)
     if kind(r) is not AxisType.REDUCE:
         raise KernelOptError(f"axis {opt.axis} is no reduce: UPCAST it")
-    if _copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    if _count_copies(sink) * n > MOST_COPIES:
+        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
     return divide(sink, r, n, AxisType.UNROLL)
 
 
@@ -350,7 +350,7 @@ def _stage(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"argument {opt.arg} is read at places that are themselves read")
     inside = [r for r in _reading_order(sink) if r in index.ranges and r not in outside]
     moving = [
-        total(
+        from_terms(
             {
                 t: f
                 for t, f in terms(i).items()

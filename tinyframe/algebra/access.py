@@ -25,9 +25,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tinyframe.algebra.symbolic import terms
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
-from tinyframe.uop.symbolic import terms
 
 Factors = dict[UOp, int | None]
 """What a dimension's index adds up: RANGE -> its factor, None where it is no multiple of it."""
