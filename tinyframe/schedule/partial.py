@@ -138,7 +138,8 @@ def _cut(sink: UOp, reduce: UOp, r: UOp, parts: int, slot: int) -> tuple[UOp, UO
     memory = UOp(Ops.DEFINE_GLOBAL, reduce.dtype.ptr(math.prod(shape)), (), slot)
 
     part = UOp.range(parts, number + 1)
-    value = reduce.src[0].substitute({r: (part * length(inner) + inner).simplify()})
+    place = part.cast(r.dtype) * length(inner) + inner.cast(r.dtype)
+    value = reduce.src[0].substitute({r: place.simplify()})
     partial = value.reduce(reduce.arg, *[inner if x is r else x for x in reduce.own_ranges])
     stored = memory.index(part, *around, shape=shape).store(partial, part, *around)
 
