@@ -20,13 +20,6 @@ from tinyframe.uop.symbolic import terms, total
 UNROLLED = "unrolled"
 
 
-def step_of(reduce: UOp) -> Ops:
-    """The op that adds one more value to a reduce: of booleans OR or AND, as decompose has it."""
-    if reduce.dtype.scalar() is dtypes.bool:
-        return Ops.AND if reduce.arg is Ops.MUL else Ops.OR
-    return reduce.arg
-
-
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
     return [r for r in u.own_ranges if r.arg[1] in kinds]
 
@@ -95,7 +88,7 @@ def expand_copies(sink: UOp) -> UOp:
             tag = UNROLLED if loops else None
             value = parts[0]
             for part in parts[1:]:
-                value = UOp(step_of(u), value.dtype, (value, part), tag=tag)
+                value = UOp(u.arg, value.dtype, (value, part), tag=tag)
             return value.reduce(u.arg, *loops)
         return UOp.sink(*_copies(u.src), arg=u.arg) if u.op is Ops.SINK else u
 
@@ -274,5 +267,5 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2
-        parts = [a.alu(step_of(u), b) for a, b in zip(parts[:half], parts[half:], strict=True)]
+        parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]

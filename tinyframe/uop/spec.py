@@ -64,7 +64,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
-    REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges
+    REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges; OR and AND
+                                come from decompositions
     STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
@@ -340,8 +341,8 @@ memory_rows = [
 spec_kernel = PatternMatcher([
     row(Ops.SINK, lambda u: all(s.op in (Ops.STORE, Ops.SINK) for s in u.src) and not u.ranges),
     row(Ops.STORE, stores),
-    row(Ops.REDUCE, lambda u: u.arg in GroupOp.Reduce and u.dtype is u.src[0].dtype
-        and closes_ranges(u)),
+    row(Ops.REDUCE, lambda u: u.arg in (*GroupOp.Reduce, Ops.OR, Ops.AND)
+        and u.dtype is u.src[0].dtype and closes_ranges(u)),
     row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)),
     *memory_rows,
     *values,
