@@ -102,7 +102,8 @@ def full_rewrite_to_sink(
 
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
-    for name, fn in passes:
+    of_language = [(name, lambda sink, job, fn=fn: fn(sink)) for name, fn in job.renderer.passes]
+    for name, fn in [*passes, *of_language]:
         sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
         if settings.DEBUG >= 4 and fn is optimize and job.opts:

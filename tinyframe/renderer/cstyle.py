@@ -16,6 +16,7 @@ from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, variables, x86
+from tinyframe.renderer.masks import masks
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 
 # a value used once is written where it is used, up to this depth of brackets
@@ -62,6 +63,7 @@ class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
     device = "CPU"
+    passes = (("masks", masks),)
     restrict = "restrict"
     kernel_prefix = "void"
     # of the text that is being written: the vector types and the functions that it uses
@@ -98,6 +100,8 @@ class CStyleLanguage(Renderer):
 
     def type_name(self, dtype: DType) -> str:
         if dtype.count > 1:
+            if dtypes.is_bool(dtype):  # bytes, since a mask is what else a vector of bools could be
+                dtype = dtype.mask()
             self.vector_types[dtype] = None
             return short(dtype)
         return self.type_names.get(dtype, dtype.name)
@@ -168,7 +172,7 @@ class CStyleLanguage(Renderer):
         """Each vector type: its definition, and its name."""
         for dtype in self.vector_types:
             scalar = dtype.scalar()
-            element = "char" if scalar is dtypes.bool else self.type_name(scalar)
+            element = self.type_name(scalar)
             layout = f"vector_size({scalar.itemsize * dtype.count}), aligned({scalar.itemsize})"
             name = short(dtype)
             yield f"typedef {element} {name} __attribute__(({layout}));", name
@@ -221,7 +225,7 @@ class CStyleLanguage(Renderer):
     def choose(self, which: str, a: str, b: str, dtype: DType) -> str:
         """`a > b ? a : b` (larger) or `a < b ? a : b` (smaller), so b where one is NaN."""
         kind, size = self.type_name(dtype), dtype.scalar().itemsize
-        mask = self.type_name(_MASKS[size].vec(dtype.count))
+        mask = self.type_name(dtype.mask())
         text = x86.choose(which, kind, mask, size, dtype.itemsize)
         return f"{self.helper(f'{which}_{kind}', text)}({a}, {b})"
 
@@ -250,9 +254,6 @@ def _root(index: UOp) -> UOp:
     return index.src[0] if index.op is Ops.INDEX else index
 
 
-_MASKS = {1: dtypes.char, 2: dtypes.short, 4: dtypes.int, 8: dtypes.long}
-
-
 def variable_name(u: UOp) -> str:
     """A Variable's name in C: never a word that C or the kernel has for something else."""
     return f"var_{u.arg[0]}"
@@ -270,7 +271,6 @@ class _Writer:
         self.outermost: dict[UOp, Ops] = {}
         self.uncast: dict[UOp, str] = {}
         self.numbers: Counter[str] = Counter()
-        self.masks: dict[UOp, int] = {}
         self.streamed = language.streamed(uops)
         # uses of each value, and whether they are all in the loop body where it is computed
         self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
@@ -363,13 +363,12 @@ class _Writer:
             return self.names[buffer]
         if dtype.count == 1:
             return f"{self.names[buffer]}[{self.text(flat, bare=True)}]"
-        stored = dtypes.char.vec(dtype.count) if dtype.scalar() is dtypes.bool else dtype
         pointer = (
             f"{self.names[buffer]}"
             if flat.op is Ops.CONST and not flat.arg
             else f"({self.names[buffer]} + {self.operand(flat, Ops.ADD, first=True)})"
         )
-        return f"*({self.language.type_name(stored)}*){pointer}"
+        return f"*({self.language.type_name(dtype)}*){pointer}"
 
     def _load(self, u: UOp) -> None:
         index = u.src[0]
@@ -378,14 +377,11 @@ class _Writer:
             return
         place = self.place(index, u.dtype)
         if index.src[0].addrspace is AddrSpace.REG:
-            self.names[u], self.masks[u] = place, self.masks.get(index.src[0], 1)
+            self.names[u] = place
             return
         if not is_true(index.src[1]):
             nothing = f"({self.type_of(u)}){{0}}" if u.dtype.count > 1 else "0"
             place = f"({self.text(index.src[1])} ? {place} : {nothing})"
-        if u.dtype.scalar() is dtypes.bool and u.dtype.count > 1:
-            place = f"({place} != 0)"
-            self.masks[u] = 1
         self.declare(u, place, "val")
 
     def lanes(self, index: UOp, count: int) -> tuple[str, str]:
@@ -398,29 +394,22 @@ class _Writer:
     def _load_apart(self, u: UOp, index: UOp) -> None:
         """Lanes that do not lie side by side, one by one."""
         loop, place = self.lanes(index, u.dtype.count)
-        sign, start, guard = "", "", ""
-        if u.dtype.scalar() is dtypes.bool:
-            self.masks[u], sign = 1, "-"
+        start, guard = "", ""
         if not is_true(index.src[1]):
             start, guard = " = {0}", f"if ({self.text(index.src[1], bare=True)}) "
         self.names[u] = name = self.number("val")
-        self.line(f"{self.type_of(u)} {name}{start}; {guard}{loop} {name}[l] = {sign}{place};")
+        self.line(f"{self.type_of(u)} {name}{start}; {guard}{loop} {name}[l] = {place};")
 
     def _store(self, u: UOp) -> None:
         index, value = u.src
         buffer = index.src[0]
         if index.arg is not None:
             loop, place = self.lanes(index, value.dtype.count)
-            lane = f"{self.named(value)}[l]" + " != 0" * (value.dtype.scalar() is dtypes.bool)
+            lane = f"{self.named(value)}[l]"
             guard = "" if is_true(index.src[1]) else f"if ({self.text(index.src[1], bare=True)}) "
             self.line(f"{guard}{loop} {place} = {lane};")
             return
         text = _unbracketed(self.uncast.get(value, self.names[value]))
-        if value.dtype.scalar() is dtypes.bool and value.dtype.count > 1:
-            if buffer.addrspace is AddrSpace.REG:  # as wide as what it begins with
-                text = self.mask(value, self.masks.setdefault(buffer, self.mask_of(value)))
-            else:
-                text = f"-{self.mask(value, 1)}"
         if buffer.addrspace is AddrSpace.REG and buffer not in self.declared:
             self.declared.add(buffer)
             self.line(f"{self.type_of(value)} {self.names[buffer]} = {text};")
@@ -438,31 +427,7 @@ class _Writer:
         return _unbracketed(self.names[u]) if bare else self.names[u]
 
     def type_of(self, u: UOp) -> str:
-        if u.dtype.scalar() is dtypes.bool and u.dtype.count > 1:
-            return self.language.type_name(_MASKS[self.mask_of(u)].vec(u.dtype.count))
         return self.language.type_name(u.dtype)
-
-    def mask_of(self, u: UOp) -> int:
-        """A vector of bools is a vector of integers, 0 or -1, as wide as what was compared."""
-        if u not in self.masks:
-            inner = [
-                self.mask_of(s)
-                for s in u.src
-                if s.dtype.count > 1 and s.dtype.scalar() is dtypes.bool
-            ]
-            compared = u.op in GroupOp.Comparison and u.src[0].dtype.scalar() is not dtypes.bool
-            cast = u.op is Ops.CAST and u.src[0].dtype.scalar() is not dtypes.bool
-            self.masks[u] = (
-                u.src[0].dtype.scalar().itemsize if compared or cast else max(inner, default=1)
-            )
-        return self.masks[u]
-
-    def mask(self, u: UOp, width: int) -> str:
-        """A vector of bools as integers of `width` bytes."""
-        if self.mask_of(u) == width:
-            return self.text(u)
-        mask = self.language.type_name(_MASKS[width].vec(u.dtype.count))
-        return f"__builtin_convertvector({self.text(u, bare=True)}, {mask})"
 
     def operand(self, u: UOp, op: Ops, first: bool = False) -> str:
         """The text of a value beside the sign of `op`, without brackets that nobody misses."""
@@ -513,9 +478,7 @@ class _Writer:
         text = self.expression(u)
         nesting = 1 + max((self.nesting.get(s, 0) for s in u.src), default=0)
         short = is_splat(u) and u.src[0] not in self.outermost
-        if short or (
-            self.uses[u] <= 1 and u not in self.used_elsewhere and nesting < MOST_NESTING
-        ):
+        if short or (self.uses[u] <= 1 and u not in self.used_elsewhere and nesting < MOST_NESTING):
             self.names[u], self.nesting[u] = text, nesting
             self.outermost.setdefault(u, u.op)
         else:
@@ -557,79 +520,43 @@ class _Writer:
         return f"(({self.language.type_name(u.dtype)}){text})"
 
     def vector_expression(self, u: UOp) -> str:
-        language, n = self.language, u.dtype.count
-        if u.op is Ops.GEP:
-            lane = f"{self.named(u.src[0])}[{u.arg}]"
-            return f"({lane} != 0)" if u.dtype is dtypes.bool else lane
-        if u.op is Ops.VECTORIZE:
-            return self._vectorize(u)
-        is_mask = u.dtype.scalar() is dtypes.bool
-        if u.op is Ops.CAST:
-            source = u.src[0]
-            if is_mask:
-                return f"({self.text(source)} != 0)"
-            if source.dtype.scalar() is dtypes.bool:
-                width = self.mask_of(source)
-                ones = f"(-{self.text(source)})"
-                if (
-                    dtypes.is_int(u.dtype)
-                    and not dtypes.is_unsigned(u.dtype)
-                    and u.dtype.scalar().itemsize == width
-                ):
-                    self.outermost[u] = Ops.NEG
-                    return ones
-                return f"__builtin_convertvector({ones[1:-1]}, {language.type_name(u.dtype)})"
-            text = self.text(source, bare=True)
-            return f"__builtin_convertvector({text}, {language.type_name(u.dtype)})"
-        if u.op is Ops.BITCAST:
-            return f"(({language.type_name(u.dtype)}){self.text(u.src[0])})"
-        if u.op is Ops.WHERE:
-            condition, yes, no = u.src
-            if condition.op is Ops.CMPLT and language.compares(u.dtype):
-                # often one instruction: a choice between what is compared, x < low ? low : x
-                left, right = condition.src
-                which = {(no, yes): "larger", (yes, no): "smaller"}.get((left, right))
-                if which is not None:
-                    a, b = self.text(yes, bare=True), self.text(no, bare=True)
-                    return language.choose(which, a, b, u.dtype)
-            width = self.mask_of(u) if is_mask else u.dtype.scalar().itemsize
-            m = language.type_name(_MASKS[width].vec(n))
-            if is_mask:
-                c, a, b = (self.mask(s, width) for s in u.src)
-                return f"(({c} & {a}) | (~{c} & {b}))"
-            kind = short(u.dtype)
-            t = language.type_name(u.dtype)
-            language.helper(
-                f"where_{kind}",
-                f"static inline {t} where_{kind}({m} c, {kind} a, {kind} b) "
-                f"{{ return ({kind})((c & ({m})a) | (~c & ({m})b)); }}",
-            )
-            c = self.mask(condition, width)
-            a, b = self.text(yes, bare=True), self.text(no, bare=True)
-            return f"where_{kind}({_unbracketed(c)}, {a}, {b})"
-        if is_not(u):
-            return f"(~{self.text(u.src[0])})"
-        if is_mask and u.src[0].dtype.scalar() is dtypes.bool:
-            width = self.mask_of(u)
-            a, b = (self.mask(s, width) for s in u.src)
-            sign = {
-                Ops.CMPNE: "^",
-                Ops.CMPEQ: "^ ~",
-                Ops.AND: "&",
-                Ops.OR: "|",
-                Ops.XOR: "^",
-                Ops.MAX: "|",
-                Ops.ADD: "|",
-                Ops.MUL: "&",
-            }.get(u.op)
-            if u.op in (Ops.CMPLT, Ops.CMPLE):
-                return f"({b} & ~{a})" if u.op is Ops.CMPLT else f"({b} | ~{a})"
-            return f"({a} {sign} {b})"
+        write = vector_texts.get(u.op)
+        if write is not None:
+            return write(self, u)
         self._need_helper(u)
         text = self.written(u)
         if u.op in GroupOp.Comparison and dtypes.is_unsigned(u.src[0].dtype):
             return f"(({self.type_of(u)}){text})"
         return text
+
+    def _vector_cast(self, u: UOp) -> str:
+        text = self.text(u.src[0], bare=True)
+        return f"__builtin_convertvector({text}, {self.type_of(u)})"
+
+    def _vector_bitcast(self, u: UOp) -> str:
+        (x,) = u.src
+        same = self.type_of(x) == self.type_of(u)  # bools in memory are bytes
+        return self.text(x) if same else f"(({self.type_of(u)}){self.text(x)})"
+
+    def _vector_where(self, u: UOp) -> str:
+        language, (condition, yes, no) = self.language, u.src
+        a, b = self.text(yes, bare=True), self.text(no, bare=True)
+        if condition.op is Ops.CMPLT and language.compares(u.dtype):
+            # often one instruction: a choice between what is compared, x < low ? low : x
+            left, right = condition.src
+            which = {(no, yes): "larger", (yes, no): "smaller"}.get((left, right))
+            if which is not None:
+                return language.choose(which, a, b, u.dtype)
+        kind, mask = self.type_of(u), self.type_of(condition)
+        language.helper(
+            f"where_{kind}",
+            f"static inline {kind} where_{kind}({mask} c, {kind} a, {kind} b) "
+            f"{{ return ({kind})((c & ({mask})a) | (~c & ({mask})b)); }}",
+        )
+        return f"where_{kind}({self.text(condition, bare=True)}, {a}, {b})"
+
+    def _lane(self, u: UOp) -> str:
+        return f"{self.named(u.src[0])}[{u.arg}]"
 
     def named(self, u: UOp) -> str:
         """The value's name; a lane can only be taken of a variable."""
@@ -639,16 +566,14 @@ class _Writer:
 
     def _vectorize(self, u: UOp) -> str:
         kind = self.type_of(u)
-        sign = "-" if u.dtype.scalar() is dtypes.bool else ""
-        if len(set(u.src)) == 1:
-            scalar = self.language.type_name(u.dtype.scalar())
-            name = f"all_{kind}" + ("_mask" if sign else "")
-            lanes = ", ".join([f"{sign}x"] * len(u.src))
-            self.language.helper(
-                name, f"static inline {kind} {name}({scalar} x) {{ return ({kind}){{ {lanes} }}; }}"
-            )
-            return f"{name}({self.text(u.src[0], bare=True)})"
-        return f"({kind}){{ {', '.join(sign + self.text(s, bare=not sign) for s in u.src)} }}"
+        if len(set(u.src)) > 1:
+            return f"({kind}){{ {', '.join(self.text(s, bare=True) for s in u.src)} }}"
+        scalar, name = self.language.type_name(u.dtype.scalar()), f"all_{kind}"
+        lanes = ", ".join("x" * len(u.src))
+        self.language.helper(
+            name, f"static inline {kind} {name}({scalar} x) {{ return ({kind}){{ {lanes} }}; }}"
+        )
+        return f"{name}({self.text(u.src[0], bare=True)})"
 
     def _need_helper(self, u: UOp) -> None:
         """Functions that C has no operator for."""
@@ -660,7 +585,7 @@ class _Writer:
         if u.op in (Ops.MAX, Ops.MIN):
             which, sign = ("larger", ">") if u.op is Ops.MAX else ("smaller", "<")
             if vector:
-                m = language.type_name(_MASKS[u.dtype.scalar().itemsize].vec(u.dtype.count))
+                m = language.type_name(u.dtype.mask())
                 if language.compares(u.dtype):  # it is a where that is NaN
                     wins, other = "b != b", language.choose(which, "b", "a", u.dtype)
                 else:
@@ -715,7 +640,7 @@ def is_number(u: UOp) -> bool:
 
 
 def is_not(u: UOp) -> bool:
-    """"not x" is written x != True."""
+    """ "not x" is written x != True."""
     if u.op is not Ops.CMPNE or u.src[0].dtype.scalar() is not dtypes.bool:
         return False
     true = u.src[1].src[0] if is_splat(u.src[1]) else u.src[1]
@@ -742,6 +667,13 @@ def _is_bracketed(text: str) -> bool:
     return False
 
 
+vector_texts: dict[Ops, Callable[[_Writer, UOp], str]] = {
+    Ops.CAST: _Writer._vector_cast,
+    Ops.BITCAST: _Writer._vector_bitcast,
+    Ops.WHERE: _Writer._vector_where,
+    Ops.GEP: _Writer._lane,
+    Ops.VECTORIZE: _Writer._vectorize,
+}
 _writers: dict[Ops, Callable[[_Writer, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Writer._global,
     Ops.DEFINE_VAR: _Writer._variable,

@@ -197,6 +197,9 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
         return partial(_bitcast, source, dtype)
     if op in (Ops.SHL, Ops.SHR):
         return partial(_shift, op, dtype.bits)
+    if op in GroupOp.Comparison and dtypes.is_int(dtype):  # a lane of a mask
+        compare = python_alu[op]
+        return lambda x, y: -compare(x, y)
     return python_alu[op]
 
 
