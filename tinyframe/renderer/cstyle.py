@@ -524,10 +524,7 @@ class _Writer:
         if write is not None:
             return write(self, u)
         self._need_helper(u)
-        text = self.written(u)
-        if u.op in GroupOp.Comparison and dtypes.is_unsigned(u.src[0].dtype):
-            return f"(({self.type_of(u)}){text})"
-        return text
+        return self.written(u)
 
     def _vector_cast(self, u: UOp) -> str:
         text = self.text(u.src[0], bare=True)
