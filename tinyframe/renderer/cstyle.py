@@ -25,6 +25,11 @@ MOST_NESTING = 8
 STACK_BYTES = 16 << 10
 
 
+# those that a text may need, each before what is made of it
+FUNCTIONS = [r"panel\d+", "streamed", r"all_\w+", r"larger_\w+", r"smaller_\w+", r"where_\w+",
+             r"max_\w+", r"min_\w+", r"sqrt_\w+", r"trunc_\w+", r"stream_\w+"]  # fmt: skip
+
+
 class infix:
     """How an op with a sign between its operands is written. The writer leaves out the brackets
     that nobody misses."""
@@ -162,9 +167,12 @@ class CStyleLanguage(Renderer):
         ]
         # What was prepared for an expression may not be in it after all.
         text = "\n".join(kernel) + "\n"
-        for helper, definition in reversed(self.helpers.items()):
-            text = f"{definition}\n{text}" if re.search(rf"\b{helper}", text) else text
-        types = [line for line, kind in self.typedefs() if re.search(rf"\b{kind}\b", text)]
+        for name in reversed(FUNCTIONS):
+            for word in reversed(dict.fromkeys(re.findall(rf"\b{name}\b", text))):
+                text = f"{self.helpers[word]}\n{text}" if word in self.helpers else text
+        lines = {kind: line for line, kind in self.typedefs()}
+        words = dict.fromkeys(re.findall(r"\b[a-z]+\d+\b", text))
+        types = [lines[word] for word in words if word in lines]
         notes = [WRAPS] if any(map(may_overflow, uops)) else []
         return "\n".join([*notes, *types, text])
 
