@@ -71,6 +71,8 @@ class CStyleLanguage(Renderer):
     barrier = ""
     # "g": the number of a block along an axis, "l": of a thread in its block
     code_for_workitem: Mapping[str, Callable[[int], str]] = {}
+    # the first line of a text in which signed integers may overflow, and have to wrap around
+    wraps = WRAPS
     # whether a comparison may be computed with as it is
     bools_are_ints = True
 
@@ -105,12 +107,9 @@ class CStyleLanguage(Renderer):
     }
     # where a vector is given or made, and how one is read and written; see gcc.py
     code_for_vector: Mapping[Ops, Callable[..., str]] = gcc.code_for_vector
-    typedef: Callable[..., str] | None = staticmethod(gcc.typedef)
-    load_vector: Callable[..., str] = staticmethod(gcc.load)
-    store_vector: Callable[..., str] = staticmethod(gcc.store)
-    stream_vector: Callable[..., str] = staticmethod(gcc.stream)
-    gather: Callable[..., str] = staticmethod(gcc.gather)
-    scatter: Callable[..., str] = staticmethod(gcc.scatter)
+    typedef: Callable[..., str] | None = gcc.typedef
+    load_vector, store_vector, stream_vector = gcc.load, gcc.store, gcc.stream
+    gather, scatter = gcc.gather, gcc.scatter
     # name -> the definition of a function that the language lacks, `name_float` and `name_float4`
     functions: Mapping[str, Callable[..., str]] = {
         "max": extreme(">"),
@@ -152,10 +151,16 @@ class CStyleLanguage(Renderer):
         fields = f"{self.type_name(old)} from; {self.type_name(new)} to;"
         return f"((union {{ {fields} }}){{ .from = {x} }}).to"
 
+    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+        """Whether `v * 2.0f` is the same as with a vector of twos; half is computed in float."""
+        return vector.scalar() is not dtypes.half
+
+    def nothing(self, dtype: DType) -> str:
+        return f"({self.type_name(dtype)}){{0}}" if dtype.count > 1 else "0"
+
     def guarded(self, condition: str, text: str, dtype: DType) -> str:
         """What is read where the condition holds, else 0; then nothing is read."""
-        nothing = f"({self.type_name(dtype)}){{0}}" if dtype.count > 1 else "0"
-        return f"({condition} ? {text} : {nothing})"
+        return f"({condition} ? {text} : {self.nothing(dtype)})"
 
     def declaration(self, dtype: DType, name: str, value: str) -> str:
         return f"{self.type_name(dtype)} {name} = {value};"
@@ -205,7 +210,7 @@ class CStyleLanguage(Renderer):
         text = "\n".join(kernel) + "\n"
         streamed = [x86.STREAMED] if writer.streams else []
         text = "\n".join([*writer.outside, *streamed, *self.definitions(text), text])
-        notes = [WRAPS] if any(map(may_overflow, uops)) else []
+        notes = [self.wraps] if self.wraps and any(map(may_overflow, uops)) else []
         return "\n".join([*notes, *self.typedefs(text), text])
 
     def arguments(self, uops: list[UOp]) -> list[str]:
@@ -251,7 +256,7 @@ class CStyleLanguage(Renderer):
         """The vector types that a text names and the language lacks."""
         vectors = dict.fromkeys(re.findall(rf"\b{A_TYPE}(\d+)\b", text))
         define = self.typedef
-        return [define(self, DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
+        return [define(DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
 
 
 def _shortest(value: float) -> str:

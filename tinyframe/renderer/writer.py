@@ -257,10 +257,10 @@ class Writer:
         elif index.arg is not None:
             self.names[u] = name = self.number("val")
             place = functools.partial(self.lane_of, index)
-            self.line(language.gather(language, u.dtype, name, place, guard))
+            self.line(language.gather(u.dtype, name, place, guard))
         else:
             is_vector, pointer = u.dtype.count > 1, self.pointer(index)
-            text = (language.load_vector(language, index, u.dtype, pointer) if is_vector
+            text = (language.load_vector(index, u.dtype, pointer) if is_vector
                     else self.element(index))  # fmt: skip
             self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
 
@@ -270,7 +270,7 @@ class Writer:
         guard = f"if ({bare(text)}) " if (text := self.guard(index)) else ""
         if index.arg is not None:
             place, lane = functools.partial(self.lane_of, index), self.named(value)
-            self.line(f"{guard}{language.scatter(language, value.dtype, lane, place)}")
+            self.line(f"{guard}{language.scatter(value.dtype, lane, place)}")
             return
         text = bare(self.uncast.get(value, self.names[value]))
         if buffer.addrspace is AddrSpace.REG:
@@ -282,7 +282,7 @@ class Writer:
         elif value.dtype.count > 1:
             write = language.stream_vector if u in self.streams else language.store_vector
             pointer = self.pointer(index)
-            self.line(f"{guard}{write(language, index, value.dtype, pointer, text)}")
+            self.line(f"{guard}{write(index, value.dtype, pointer, text)}")
         else:
             self.line(f"{guard}{self.element(index)} = {text};")
 
@@ -370,9 +370,9 @@ class Writer:
         return self.text(u, is_bare=in_chain or tighter > 0)
 
     def lanes_of(self, u: UOp, op: Ops, first: bool = False) -> str:
-        """The same of an op on vectors. Where all lanes are one number C takes that number, if its
-        type is the lanes': half is computed in float, and what is narrower than int in int."""
-        if not is_splat(u) or u.dtype.scalar() is dtypes.half:
+        """The same of an op on vectors. Where all lanes are one number a language may take that
+        number, if its type is the lanes': what is narrower than int is computed in int."""
+        if not is_splat(u) or not self.language.takes_a_number_beside(u.dtype, op):
             return self.operand(u, op, first)
         (x, *_) = u.src
         if x.dtype.itemsize < 4 and x in self.outermost:

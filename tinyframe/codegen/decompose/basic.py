@@ -97,6 +97,8 @@ bools = PatternMatcher(
         (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
         (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
         (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
+        # what languages fuse is of floats
+        (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
     ]
 )
 
