@@ -275,7 +275,7 @@ class PythonRunner(Runner):
                 values[out] = truncate[line.dtype](float(line.arg) if isinstance(line.arg, str)
                                                    else line.arg)  # fmt: skip
                 return None
-            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.NOOP | Ops.SINK:
+            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.SINK:
                 return None
             case Ops.DEFINE_LOCAL | Ops.DEFINE_REG:
                 return self._scratch(line)

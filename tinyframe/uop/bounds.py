@@ -62,7 +62,7 @@ def rule(*ops: Ops, ints_only: bool = True):
 
 
 @UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER,
-                 Ops.IF, Ops.ENDIF, Ops.NOOP)
+                 Ops.IF, Ops.ENDIF)
 def _(u): return dtype_bounds(dtypes.void)
 
 

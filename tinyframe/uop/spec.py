@@ -337,7 +337,6 @@ memory_rows = [
     row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar()
         and 0 <= u.arg < u.src[0].dtype.count),
     row(Ops.BARRIER, lambda u: u.dtype is dtypes.void),
-    row(Ops.NOOP, lambda u: True),
 ]
 
 spec_kernel = PatternMatcher([
