@@ -244,8 +244,9 @@ class CStyleLanguage(Renderer):
         """The functions that a text names and the language lacks."""
         found: list[str] = []
         for name in reversed({**self.vector_functions, **self.functions}):
-            named = re.findall(rf"\b{name}_{A_TYPE}(\d*)\b", "\n".join([*found, text]))
-            here = []
+            if f"{name}_" not in (seen := "\n".join([*found, text])):  # much quicker than a pattern
+                continue
+            here, named = [], re.findall(rf"\b{name}_{A_TYPE}(\d*)\b", seen)
             for kind, count in dict.fromkeys(named):
                 table = self.vector_functions if count else self.functions
                 here.append(table[name](self, name, DTYPES[kind].vec(int(count or 1))))

@@ -22,7 +22,7 @@ from tinyframe.uop.rebuild import rebuild
 
 def masks(sink: UOp) -> UOp:
     """A kernel with masks in place of its vectors of bools."""
-    return rebuild(sink, _with_masks)
+    return rebuild(sink, _with_masks) if any(map(_are_bools, sink.toposort())) else sink
 
 
 def _with_masks(old: UOp, u: UOp) -> UOp:

@@ -135,8 +135,11 @@ def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
     for u in uops:
         if u.op is Ops.ENDRANGE:
             bodies.pop()
-        found.update(s for s in u.src if body_of.get(s, bodies[-1]) != bodies[-1])
-        body_of[u] = bodies[-1]
+        here = bodies[-1]
+        for s in u.src:
+            if body_of.get(s, here) != here:
+                found.add(s)
+        body_of[u] = here
         if u.op is Ops.RANGE:
             bodies.append(number := number + 1)
     return found
