@@ -92,6 +92,11 @@ class DType:
         """`count` of this dtype as one vector; `vec(1)` is the dtype itself."""
         return self if count == 1 else _vector(self, count)
 
+    def mask(self) -> DType:
+        """What a mask is that says of each lane whether something holds: signed integers as wide
+        as the lanes."""
+        return dtypes.sints[self.scalar().itemsize.bit_length() - 1].vec(self.count)
+
     def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
         """A pointer to `size` of these; -1 where the size is not known."""
         return _pointer(self, size, addrspace)

@@ -13,10 +13,12 @@ from tests.kernels import filled, numbers, on_buffer
 from tinyframe import Context, Tensor
 from tinyframe import schedule as schedule_module
 from tinyframe.codegen import passes
+from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.stages import MOST_RULES
 
 SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
-STAGES = [*SCHEDULING, *[name for name, _ in passes], "linearize"]
+OF_C = [name for name, _ in CStyleLanguage.passes]
+STAGES = [*SCHEDULING, *[name for name, _ in passes], *OF_C, "linearize"]
 
 
 def product(size: int = 4) -> Tensor:

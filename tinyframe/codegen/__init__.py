@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tinyframe.algebra.symbolic import index_rules, relaxed, sym
-from tinyframe.codegen.decompose import decompositions, shorter_with
+from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
@@ -24,6 +24,7 @@ from tinyframe.codegen.program import (
     estimate_ops,
     function_name,
     kernel_name,
+    rewrite_program,
     thread_count,
 )
 from tinyframe.renderer import Renderer, variables
@@ -106,7 +107,8 @@ def full_rewrite_to_sink(
 
 
 def _run_passes(sink: UOp, job: Compilation) -> UOp:
-    for name, fn in passes:
+    of_language = [(name, lambda sink, job, fn=fn: fn(sink)) for name, fn in job.renderer.passes]
+    for name, fn in [*passes, *of_language]:
         sink = staged(name, spec_kernel, functools.partial(fn, sink, job), before=sink)
         job.stages.append((name, sink))
         if settings.DEBUG >= 4 and fn is optimize and job.opts:
@@ -125,7 +127,12 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
     recompute = bool(settings.SPEC and repeated_reduces(ast, loop_tree(ast)))
-    uops = staged("linearize", spec_program, lambda: linearize(sink, recompute))
+    said_shorter = shorter_program_with(frozenset(renderer.code_for_op))
+    uops = staged(
+        "linearize",
+        spec_program,
+        lambda: rewrite_program(linearize(sink, recompute), said_shorter),
+    )
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     loops = _named_loops(optimized)
     function = function_name(ast, loops)

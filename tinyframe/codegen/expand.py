@@ -6,24 +6,18 @@ VECTOR range is a vector: a contiguous load stays one load, others are gathered 
 
 from __future__ import annotations
 
-import functools
 import itertools
+import math
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import length
+from tinyframe.uop.rebuild import rebuild
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
-
-
-def step_of(reduce: UOp) -> Ops:
-    """The op that adds one more value to a reduce: of booleans OR or AND, as decompose has it."""
-    if reduce.dtype.scalar() is dtypes.bool:
-        return Ops.AND if reduce.arg is Ops.MUL else Ops.OR
-    return reduce.arg
 
 
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
@@ -86,22 +80,19 @@ _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 def expand_copies(sink: UOp) -> UOp:
     """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
     equal parts of the copies stay one node, which is what makes a register tile."""
-    done: dict[UOp, UOp] = {}
-    for u in sink.toposort():
-        src = tuple([done[s] for s in u.src])
-        new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+
+    def expanded(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
-            parts = [put_constants(new.src[0], values) for values in assignments(unrolled)]
-            loops = [r for r in new.src[1:] if r not in unrolled]
+            parts = [put_constants(u.src[0], values) for values in assignments(unrolled)]
+            loops = [r for r in u.own_ranges if r not in unrolled]
             tag = UNROLLED if loops else None
             value = parts[0]
             for part in parts[1:]:
-                value = UOp(step_of(u), value.dtype, (value, part), tag=tag)
-            new = value.reduce(u.arg, *loops)
-        elif u.op is Ops.SINK:
-            new = UOp.sink(*_copies(new.src), arg=u.arg)
-        done[u] = new
-    return done[sink]
+                value = UOp(u.arg, value.dtype, (value, part), tag=tag)
+            return value.reduce(u.arg, *loops)
+        return UOp.sink(*_copies(u.src), arg=u.arg) if u.op is Ops.SINK else u
+
+    return rebuild(sink, expanded)
 
 
 def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
@@ -123,25 +114,22 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
 
 def flatten_indices(sink: UOp) -> UOp:
     """One flat number per INDEX; a STAGE becomes stores into scratch memory of its own."""
-    done: dict[UOp, UOp] = {}
     number = itertools.count()
-    for u in sink.toposort():
-        src = tuple([done[s] for s in u.src])
-        new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
+
+    def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
-            sizes = [length(r) for r in u.own_ranges]
-            scratch = UOp(
-                Ops.DEFINE_LOCAL,
-                u.dtype.ptr(functools.reduce(int.__mul__, sizes, 1), AddrSpace.LOCAL),
-                (),
-                next(number),
-            )
-            place = scratch.index(flatten(u.own_ranges, sizes))
-            new = UOp(Ops.STAGE, scratch.dtype, (place.store(new.src[0]), *new.src[1:]), u.arg)
-        elif u.op is Ops.INDEX and u.arg is not None:
-            new = UOp(Ops.INDEX, src[0].dtype, (*src[:2], flatten(src[2:], u.arg)))
-        done[u] = new
-    return done[sink]
+            value, *ranges = u.src
+            sizes = [length(r) for r in ranges]
+            pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
+            scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
+            place = scratch.index(flatten(tuple(ranges), sizes))
+            return UOp(Ops.STAGE, scratch.dtype, (place.store(value), *ranges), u.arg)
+        if u.op is Ops.INDEX and u.arg is not None:
+            memory, valid, *ix = u.src
+            return UOp(Ops.INDEX, memory.dtype, (memory, valid, flatten(tuple(ix), u.arg)))
+        return u
+
+    return rebuild(sink, flat)
 
 
 # ---- lanes --------------------------------------------------------------------------------------
@@ -279,5 +267,5 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2
-        parts = [a.alu(step_of(u), b) for a, b in zip(parts[:half], parts[half:], strict=True)]
+        parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]

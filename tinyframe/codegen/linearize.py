@@ -14,7 +14,7 @@ import functools
 import itertools
 from dataclasses import dataclass, field
 
-from tinyframe.codegen.expand import UNROLLED, step_of
+from tinyframe.codegen.expand import UNROLLED
 from tinyframe.codegen.long_sums import in_blocks
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.settings import settings
@@ -194,9 +194,9 @@ def _statements(
                 made[start], program_of[start] = add(start, None), start
             last = add(place.store(start), loop, first, made[start])
             inner = u.own_ranges[-1]
-            for part in _parts(u.src[0], step_of(u)):
+            for part in _parts(u.src[0], u.arg):
                 before = add(place.load(), inner, last)
-                value = before.uop.alu(step_of(u), program_of[part])
+                value = before.uop.alu(u.arg, program_of[part])
                 step = add(value, inner, before, *([made[part]] if part in made else []))
                 last = add(place.store(step.uop), inner, step, before)
             made[u] = add(place.load(), loop, last)

@@ -28,6 +28,7 @@ from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import is_symbolic, length
+from tinyframe.uop.rebuild import rebuild
 
 # The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
 # a matmul, whose register tile is added to accumulators in memory after each block, is no slower.
@@ -133,22 +134,15 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
 
 
 def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], Blocks]) -> UOp:
-    done: dict[UOp, UOp] = {old: new for b in cut.values() for old, new in b.replaced.items()}
-    for u in sink.toposort():
-        if u in done:
-            continue
-        src = tuple([done[s] for s in u.src])
-        if u.op is Ops.REDUCE and u.own_ranges in cut:
-            done[u] = _nested(u, src[0], cut[u.own_ranges])
-        elif src == u.src:
-            done[u] = u
-        elif dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1:
-            # Put together anew, a sum has its parts in one order, and what the outer loop alone
-            # changes can be computed there.
-            done[u] = from_terms(terms(UOp(u.op, u.dtype, src, u.arg, u.tag)), u.dtype)
-        else:
-            done[u] = UOp(u.op, u.dtype, src, u.arg, u.tag)
-    return done[sink]
+    def rebuilt(old: UOp, u: UOp) -> UOp:
+        if old.op is Ops.REDUCE and old.own_ranges in cut:
+            return _nested(old, u.src[0], cut[old.own_ranges])
+        is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
+        # Put together anew, a sum has its parts in one order, and what the outer loop alone
+        # changes can be computed there.
+        return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
+
+    return rebuild(sink, rebuilt, {r: new for b in cut.values() for r, new in b.replaced.items()})
 
 
 def _nested(reduce: UOp, value: UOp, blocks: Blocks) -> UOp:

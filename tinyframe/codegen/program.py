@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.dtype import PtrDType
+from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, plain, sint
 from tinyframe.uop.range import iterations, length
 
@@ -99,6 +100,20 @@ def estimate_mem(sink: UOp) -> int:
     """Bytes of all arguments that a kernel reads or writes."""
     arguments = [u.dtype for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
     return sum(d.size * d.base.itemsize for d in arguments if isinstance(d, PtrDType))
+
+
+def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
+    """A flat program in which each instruction is what a table makes of it, once, sources first;
+    what nothing uses any more is left out."""
+    if not len(rules):
+        return uops
+    done: dict[UOp, UOp] = {}
+    for u in uops:
+        src = tuple([done[s] for s in u.src])
+        new = u if src == u.src else u.replace(src=src)
+        done[u] = new if (found := rules.rewrite(new)) is None else found
+    used = {s for u in done.values() for s in u.src}
+    return [u for u in done.values() if u in used or u.op not in GroupOp.Elementwise]
 
 
 def thread_count(uops: list[UOp]) -> sint:

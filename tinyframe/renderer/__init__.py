@@ -32,6 +32,8 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
+    # what a kernel goes through last, by name: the language has no words for something in it
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 
     def __init__(self, target: Target | None = None):
         self.target = target or Target(

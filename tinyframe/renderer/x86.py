@@ -6,6 +6,10 @@ and clang finds the instruction by itself.
 
 from __future__ import annotations
 
+from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.renderer.writer import memory_of
+from tinyframe.uop.node import Ops, UOp
+
 # vectors by their bytes: the macro that says they are there, and how the builtins' names end
 VECTORS = {16: ("__SSE2__", ""), 32: ("__AVX__", "256"), 64: ("__AVX512F__", "512")}
 # bytes of a line of memory, which caches fetch and write as one
@@ -19,6 +23,26 @@ static inline void streamed(void) {
   __builtin_ia32_sfence();
 #endif
 }"""
+
+
+def streams(uops: list[UOp], caches: int) -> set[UOp]:
+    """The STOREs that are written past the caches: none of these could keep what they write until
+    it is read, and a line that is written whole need not be fetched before it. Not to what the
+    kernel also reads, and no vectors that fill a line together with another statement's.
+
+    caches: bytes of the largest.
+    """
+    stores = [u for u in uops if u.op is Ops.STORE and memory_of(u.src[0]).op is Ops.DEFINE_GLOBAL]
+    read = {memory_of(u.src[0]) for u in uops if u.op is Ops.LOAD}
+    found = set()
+    for u in stores:
+        buffer, vector = memory_of(u.src[0]).dtype, u.src[1].dtype
+        is_large = isinstance(buffer, PtrDType) and buffer.size * buffer.base.itemsize > caches
+        fills = vector.itemsize == LINE or (vector.itemsize in VECTORS and len(stores) == 1)
+        is_apart = u.src[0].arg is not None or dtypes.is_bool(vector)
+        if is_large and fills and not is_apart and memory_of(u.src[0]) not in read:
+            found.add(u)
+    return found
 
 
 def stream(kind: str, size: int) -> str:
@@ -36,6 +60,11 @@ static inline void stream_{kind}({kind}* p, {kind} x) {{
   else *p = x;
 #endif
 }}"""
+
+
+def compares(dtype: DType) -> bool:
+    """Whether a processor may have an instruction for the larger of two such vectors."""
+    return dtype.scalar() in (dtypes.float, dtypes.double) and dtype.itemsize in VECTORS
 
 
 def choose(which: str, kind: str, mask: str, element: int, size: int) -> str:

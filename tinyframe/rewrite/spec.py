@@ -20,7 +20,9 @@ and a condition; the first row whose pattern matches decides, and an op without 
     EXP2 LOG2 SIN COS           within a few units of the last place; LOG2(0) = -inf, LOG2(-1) = NaN
     POW                         C's pow: x**0 = 1 even for NaN, (-8)**(1/3) = NaN
     MAX MIN                     NaN if either is NaN
-    CMPLT CMPLE CMPNE CMPEQ     give bool; a comparison with NaN is false, CMPNE true
+    CMPLT CMPLE CMPNE CMPEQ     give bool; a comparison with NaN is false, CMPNE true. Of vectors
+                                they may also give a mask: signed integers as wide as what is
+                                compared, -1 (all bits set) where it holds and 0 elsewhere
     AND OR XOR                  bit by bit; logical on bool. "not x" is `x != True`
     SHL SHR                     of integers; SHR keeps the sign. A count of the width or more, or
                                 below 0, shifts everything out: what is left is 0, or the sign
@@ -30,7 +32,8 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 fraction (any value where it does not fit), int to int wraps
                                 around, to bool is `!= 0`
     BITCAST                     the same bits read as another dtype of the same size
-    WHERE(c, x, y)              x where c, else y; both are computed
+    WHERE(c, x, y)              x where c, else y; both are computed. Of vectors c may be a mask as
+                                wide as they are
     MULACC(x, y, z)             x * y + z, rounded once or twice
     THREEFRY(counter, key)      64 random bits
 
@@ -64,7 +67,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     LOAD(INDEX)                 the element; 0 where `valid` is false, and then nothing is read
     STORE(INDEX, value, RANGE…) writes the value for every combination of its ranges; nothing where
                                 `valid` is false
-    REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges
+    REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges; OR and AND
+                                come from decompositions
     STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
@@ -154,16 +158,15 @@ def number_of(*families: Callable[[DType], bool]) -> Check:
 
 def selects(u: UOp) -> bool:
     condition, yes, no = u.src
-    return (
-        dtypes.is_bool(condition.dtype)
-        and condition.dtype.count in (1, u.dtype.count)
-        and yes.dtype is no.dtype is u.dtype
-    )
+    is_condition = dtypes.is_bool(condition.dtype) and condition.dtype.count in (1, u.dtype.count)
+    is_condition = is_condition or (u.dtype.count > 1 and condition.dtype is u.dtype.mask())
+    return is_condition and yes.dtype is no.dtype is u.dtype
 
 
 def compares(u: UOp) -> bool:
     x, y = u.src
-    return u.dtype is dtypes.bool.vec(x.dtype.count) and x.dtype is y.dtype
+    results = {dtypes.bool.vec(x.dtype.count)} | ({x.dtype.mask()} if x.dtype.count > 1 else set())
+    return u.dtype in results and x.dtype is y.dtype
 
 
 is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
@@ -334,14 +337,13 @@ memory_rows = [
     row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar()
         and 0 <= u.arg < u.src[0].dtype.count),
     row(Ops.BARRIER, lambda u: u.dtype is dtypes.void),
-    row(Ops.NOOP, lambda u: True),
 ]
 
 spec_kernel = PatternMatcher([
     row(Ops.SINK, lambda u: all(s.op in (Ops.STORE, Ops.SINK) for s in u.src) and not u.ranges),
     row(Ops.STORE, stores),
-    row(Ops.REDUCE, lambda u: u.arg in GroupOp.Reduce and u.dtype is u.src[0].dtype
-        and closes_ranges(u)),
+    row(Ops.REDUCE, lambda u: u.arg in (*GroupOp.Reduce, Ops.OR, Ops.AND)
+        and u.dtype is u.src[0].dtype and closes_ranges(u)),
     row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)),
     *memory_rows,
     *values,

@@ -197,6 +197,9 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
         return partial(_bitcast, source, dtype)
     if op in (Ops.SHL, Ops.SHR):
         return partial(_shift, op, dtype.bits)
+    if op in GroupOp.Comparison and dtypes.is_int(dtype):  # a lane of a mask
+        compare = python_alu[op]
+        return lambda x, y: -compare(x, y)
     return python_alu[op]
 
 
@@ -272,7 +275,7 @@ class PythonRunner(Runner):
                 values[out] = truncate[line.dtype](float(line.arg) if isinstance(line.arg, str)
                                                    else line.arg)  # fmt: skip
                 return None
-            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.NOOP | Ops.SINK:
+            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.SINK:
                 return None
             case Ops.DEFINE_LOCAL | Ops.DEFINE_REG:
                 return self._scratch(line)

@@ -20,6 +20,7 @@ from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.rebuild import rebuild
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
@@ -163,17 +164,18 @@ def _copy_first(
 
     One may be inside the value of another, so the graph is built anew from the sources up.
     """
-    sink = UOp.sink(*outputs, *replaced.values())
-    done: dict[UOp, UOp] = {}
-    for u in sink.toposort():
-        src = tuple([done[s] for s in u.src])
-        if u in unsafe:
-            copy = UOp(Ops.CONTIGUOUS, u.dtype, (src[1],), tag="before assign")
-            src = src[0], copy, *src[2:]
-        done[u] = new = u if src == u.src else u.replace(src=src)
-        if u in unsafe or u in copied:
-            copied.add(new)
-    return [done[u] for u in outputs], {old: done[new] for old, new in replaced.items()}
+
+    def copy_first(old: UOp, u: UOp) -> UOp:
+        if old in unsafe:
+            state, value, *view = u.src
+            copy = UOp(Ops.CONTIGUOUS, u.dtype, (value,), tag="before assign")
+            u = u.replace(src=(state, copy, *view))
+        if old in unsafe or old in copied:
+            copied.add(u)
+        return u
+
+    new = rebuild(UOp.sink(*outputs, *replaced.values()), copy_first).src
+    return list(new[: len(outputs)]), dict(zip(replaced, new[len(outputs) :], strict=True))
 
 
 def assigned_view(u: UOp) -> UOp:

@@ -25,6 +25,7 @@ from tinyframe.schedule.fuse import Placed, is_leaf
 from tinyframe.schedule.gather import gather_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.rebuild import rebuild
 
 Conditions = dict[
     UOp, tuple[UOp, UOp]
@@ -177,16 +178,15 @@ def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
     divisor is not there: that is 0 too, so the quotient is inf and the product NaN.
     """
     real = {r: index for r, (index, _) in conditions.items()}
-    done: dict[UOp, UOp] = dict(real)
-    for u in value.toposort(gate=lambda u: bool(u.ranges & real.keys()) and u not in real):
-        if u in real:
-            continue
-        src = tuple([done.get(s, s) for s in u.src])
-        if u.op is Ops.INDEX and (used := [r for r in real if r in u.ranges]):
-            valid = all_of([src[1], *[conditions[r][1] for r in used]])
-            src = (src[0], valid, *[simplify_given(i, valid) for i in src[2:]])
-        done[u] = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
-    value = done.get(value, value)
+
+    def guarded(old: UOp, u: UOp) -> UOp:
+        if u.op is Ops.INDEX:
+            memory, valid, *ix = u.src
+            valid = all_of([valid, *[conditions[r][1] for r in real if r in old.ranges]])
+            return u.replace(src=(memory, valid, *[simplify_given(i, valid) for i in ix]))
+        return u
+
+    value = rebuild(value, guarded, dict(real), below=lambda u: bool(u.ranges & real.keys()))
     missing = [c for _, valid in conditions.values() for c in conjuncts(valid)]
     missing = [c for c in missing if not _zero_without(value, c, exact)]
     return all_of(missing).where(value, value.const_like(0)).simplify() if missing else value
@@ -272,14 +272,14 @@ def order_ranges(sink: UOp) -> UOp:
     for u in nodes:
         if u.op is Ops.REDUCE:
             counts.update(u.ranges)
-    done: dict[UOp, UOp] = {}
-    for u in nodes:
-        src = tuple([done[s] for s in u.src])
-        if u.op in (Ops.STORE, Ops.REDUCE):
-            first = FIRST_RANGE[u.op]
-            src = src[:first] + tuple(sorted(src[first:], key=lambda r: -counts[r]))
-        done[u] = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
-    return done[sink]
+
+    def ordered(old: UOp, u: UOp) -> UOp:
+        if u.op not in (Ops.STORE, Ops.REDUCE):
+            return u
+        ranges = sorted(u.own_ranges, key=lambda r: -counts[r])
+        return u.replace(src=(*u.src[: FIRST_RANGE[u.op]], *ranges))
+
+    return rebuild(sink, ordered)
 
 
 def renumber(sink: UOp) -> UOp:

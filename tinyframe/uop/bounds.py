@@ -62,7 +62,7 @@ def rule(*ops: Ops, ints_only: bool = True):
 
 
 @UOp.bounds.rule(Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.SINK, Ops.STORE, Ops.ENDRANGE, Ops.BARRIER,
-                 Ops.IF, Ops.ENDIF, Ops.NOOP)
+                 Ops.IF, Ops.ENDIF)
 def _(u): return dtype_bounds(dtypes.void)
 
 
@@ -208,7 +208,7 @@ def _(u, x, y):
     if dtypes.is_bool(u.dtype):
         return x[0] and y[0], x[1] and y[1]
     masks = [high for low, high in (x, y) if low >= 0]
-    return (0, min(masks)) if masks else dtype_bounds(u.dtype)
+    return (0, min(masks)) if masks else _bits_of(x, y)
 
 
 @rule(Ops.OR, ints_only=False)
@@ -216,7 +216,7 @@ def _(u, x, y):
     if dtypes.is_bool(u.dtype):
         return x[0] or y[0], x[1] or y[1]
     if x[0] < 0 or y[0] < 0:
-        return dtype_bounds(u.dtype)
+        return _bits_of(x, y)
     return max(x[0], y[0]), (1 << max(x[1], y[1]).bit_length()) - 1
 
 
@@ -225,8 +225,14 @@ def _(u, x, y):
     if dtypes.is_bool(u.dtype):
         return _differs(x, y)
     if x[0] < 0 or y[0] < 0:
-        return dtype_bounds(u.dtype)
+        return _bits_of(x, y)
     return 0, (1 << max(x[1], y[1]).bit_length()) - 1
+
+
+def _bits_of(x: Bounds, y: Bounds) -> Bounds:
+    """All signed integers of as many bits as the widest bound has: 2 and -1 are among -4 … 3."""
+    bits = max((n if n >= 0 else ~n).bit_length() for n in (*x, *y))
+    return -(1 << bits), (1 << bits) - 1
 
 
 def _differs(x: Bounds, y: Bounds) -> tuple[bool, bool]:
@@ -235,26 +241,24 @@ def _differs(x: Bounds, y: Bounds) -> tuple[bool, bool]:
     return x[1] < y[0] or y[1] < x[0], not (one_value_each and x[0] == y[0])
 
 
-@rule(Ops.CMPNE, ints_only=False)
-def _(u, x, y): return (False, True) if dtypes.is_float(u.src[0].dtype) else _differs(x, y)
-
-
-@rule(Ops.CMPEQ, ints_only=False)
-def _(u, x, y):
-    if dtypes.is_float(u.src[0].dtype):
-        return False, True
+def _equals(x: Bounds, y: Bounds) -> tuple[bool, bool]:
     low, high = _differs(x, y)
     return not high, not low
 
 
-@rule(Ops.CMPLT, ints_only=False)
-def _(u, x, y):
-    return (False, True) if dtypes.is_float(u.src[0].dtype) else (x[1] < y[0], x[0] < y[1])
+COMPARED: dict[Ops, Callable[[Bounds, Bounds], tuple[bool, bool]]] = {
+    Ops.CMPNE: _differs,
+    Ops.CMPEQ: _equals,
+    Ops.CMPLT: lambda x, y: (x[1] < y[0], x[0] < y[1]),
+    Ops.CMPLE: lambda x, y: (x[1] <= y[0], x[0] <= y[1]),
+}
 
 
-@rule(Ops.CMPLE, ints_only=False)
+@rule(*COMPARED, ints_only=False)
 def _(u, x, y):
-    return (False, True) if dtypes.is_float(u.src[0].dtype) else (x[1] <= y[0], x[0] <= y[1])
+    of_floats = dtypes.is_float(u.src[0].dtype)
+    low, high = (False, True) if of_floats else COMPARED[u.op](x, y)
+    return (low, high) if dtypes.is_bool(u.dtype) else (-int(high), -int(low))  # a mask's lanes
 
 
 @rule(Ops.WHERE, ints_only=False)

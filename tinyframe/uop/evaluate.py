@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tinyframe.dtype import DType, truncate
+from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 Number = Any  # bool, int or float
@@ -171,6 +171,8 @@ def exec_alu(
         value = _shift(op, dtype.bits, *operands)
     else:
         value = python_alu[op](*operands)
+        if op in GroupOp.Comparison and dtypes.is_int(dtype):  # a lane of a mask
+            value = -value
     return truncate[dtype](value) if truncate_output else value
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, most, plain, sint
+from tinyframe.uop.rebuild import rebuild
 
 Indices = tuple[UOp, ...]
 
@@ -63,19 +64,21 @@ def in_new_memory(
 ) -> dict[UOp, UOp]:
     """Every node of a graph, with some of its ASSIGNs writing to new memory: what they would have
     overwritten stays. Where one writes to a part only, the rest is copied there first."""
+
+    def moved(old: UOp, u: UOp) -> UOp:
+        if old not in assigns:
+            return u
+        target, value, *view = u.src
+        state = assigned_state(u)
+        memory = new_buffer(state.device, state.size, state.dtype)
+        if view or memory_of(target) is None:
+            memory = memory.assign(state.reshape((state.size,)))
+        memory = memory.reshape(state.shape)
+        target, *view = [s.substitute({state: memory}) for s in (target, *view)]
+        return u.replace(src=(target, value, *view))
+
     done: dict[UOp, UOp] = {}
-    for u in graph.toposort():
-        src = tuple([done[s] for s in u.src])
-        new = u if src == u.src else u.replace(src=src)
-        if u in assigns:
-            state = assigned_state(new)
-            memory = new_buffer(state.device, state.size, state.dtype)
-            if len(src) == 3 or memory_of(src[0]) is None:
-                memory = memory.assign(state.reshape((state.size,)))
-            memory = memory.reshape(state.shape)
-            target, *view = [s.substitute({state: memory}) for s in (src[0], *src[2:])]
-            new = new.replace(src=(target, src[1], *view))
-        done[u] = new
+    rebuild(graph, moved, done)
     return done
 
 

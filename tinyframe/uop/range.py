@@ -41,5 +41,5 @@ def is_symbolic(r: UOp) -> bool:
 
 
 def identity(op: Ops, dtype: DType) -> ConstType:
-    """What a REDUCE of nothing gives: 0, 1, or the smallest value."""
-    return {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtype.min}[op]
+    """What a REDUCE of nothing gives: 0, 1, the smallest value, or of AND all bits set."""
+    return {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtype.min, Ops.OR: 0, Ops.AND: -1}[op]

@@ -78,6 +78,13 @@ def shorter_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 
 
 @functools.cache
+def shorter_program_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
+    """The same for `rewrite_program`."""
+    tables = [table for op, table in shorter.of_program.items() if op in code_for_op]
+    return sum(tables, PatternMatcher([]))
+
+
+@functools.cache
 def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
     tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
     if not native_half:

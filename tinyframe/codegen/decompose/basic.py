@@ -62,6 +62,12 @@ def to_unsigned(x: UOp, u: UOp) -> UOp:
     return fits.where(number, number ^ top)
 
 
+def reduce_of_bools(u: UOp) -> UOp | None:
+    """Any or all of some bools."""
+    by = {Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND}.get(u.arg)
+    return None if by is None else u.replace(arg=by)
+
+
 # op -> what it is in terms of others
 without: dict[Ops, PatternMatcher] = {
     Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),
@@ -90,6 +96,9 @@ bools = PatternMatcher(
         (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
         (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
         (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
+        (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
+        # what languages fuse is of floats
+        (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
     ]
 )
 

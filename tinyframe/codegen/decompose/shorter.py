@@ -124,6 +124,14 @@ def not_less(x: UOp, y: UOp, c: UOp) -> UOp | None:
     return y.alu(Ops.CMPLE, x) if number(c) is True and dtypes.is_int(x.dtype) else None
 
 
+# The same of a program: there a sum that is accumulated is an addition too.
+of_program: dict[Ops, PatternMatcher] = {
+    Ops.MULACC: PatternMatcher([
+        (UPat(Ops.ADD, FLOATS, src=[UPat(Ops.MUL, src=(x, y)), c], name="u"),
+         lambda u, x, y, c: u.replace(op=Ops.MULACC, src=(x, y, c))),
+    ]),
+}  # fmt: skip
+
 # op -> what is said shorter with it
 with_op: dict[Ops, PatternMatcher] = {
     Ops.MIN: PatternMatcher([

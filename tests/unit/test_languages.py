@@ -1,0 +1,199 @@
+"""A language of C's family is a small table: OpenCL over the common writer, word by word."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from tests.kernels import kernel_of, launch, on_buffer
+from tests.languages import OpenCL
+from tinyframe import Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.device import Buffer
+from tinyframe.dtype import AddrSpace
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.writer import call
+from tinyframe.rewrite.spec import spec_program, verify
+from tinyframe.uop.node import Ops, UOp
+
+VECTOR = OptOps.VECTOR
+
+
+def text_of(t: Tensor, *opts: Opt, language: CStyleLanguage | None = None) -> str:
+    return get_program(kernel_of(t), language or OpenCL(), list(opts)).src
+
+
+def lines_of(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def test_a_language_is_a_table_of_some_sixty_lines():
+    assert len(inspect.getsource(OpenCL).splitlines()) <= 65
+
+
+def test_vectors_are_loaded_chosen_and_stored_in_its_words():
+    x, y, z = (on_buffer(64) for _ in range(3))
+    text = text_of((x < y).where(z, 3), Opt(VECTOR, 0, 4))
+    assert lines_of(text) == [
+        "__kernel void E_16_4(__global float* restrict data0,"
+        " __global const float* restrict data1,"
+        " __global const float* restrict data2, __global const float* restrict data3) {",
+        "for (int ridx2 = 0; ridx2 < 16; ridx2++) {",
+        "int alu0 = ridx2 * 4;",
+        "float4 val0 = vload4(0, data1 + alu0);",
+        "float4 val1 = vload4(0, data2 + alu0);",
+        "float4 val2 = vload4(0, data3 + alu0);",
+        "vstore4(select((float4)(3.0f), val2, val0 < val1), 0, data0 + alu0);",
+        "}",
+        "}",
+    ]
+
+
+def test_conversions_and_masks_are_written_in_its_words():
+    flags, x = on_buffer(64, dtype=dtypes.bool), on_buffer(64)
+    text = text_of(flags.where(x.cast(dtypes.int), 0).cast(dtypes.float), Opt(VECTOR, 0, 4))
+    assert "char4 val0 = vload4(0, data1 + alu0);" in text
+    assert "convert_float4(select((int4)(0), convert_int4(val1), convert_int4(" in text
+    bits = text_of(x.bitcast(dtypes.int) + 1, Opt(VECTOR, 0, 4))
+    assert "vstore4(as_int4(val0) + 1, 0, data0 + alu0);" in bits
+
+
+def test_lanes_that_lie_apart_are_named_one_by_one():
+    text = text_of(on_buffer(8, 64).T.contiguous(), Opt(VECTOR, 1, 4))
+    assert "float4 val0 = (float4)(data1[" in text
+    assert "l++" not in text
+    row = text_of(on_buffer(8, 64).max(1), Opt(VECTOR, 1, 4))
+    assert "max_float(max_float(acc0.s0, acc0.s2), max_float(acc0.s1, acc0.s3))" in row
+    assert "select(a, b, (b > a) | (b != b))" in row
+
+
+def test_a_load_that_may_be_out_of_range_is_guarded():
+    text = text_of(on_buffer(5, 6).pad(((1, 0), (0, 2))).contiguous())
+    (line,) = [line for line in lines_of(text) if line.startswith("float val0")]
+    assert line.endswith(": 0;") and "? data1[" in line
+
+
+# ---- blocks and threads --------------------------------------------------------------------------
+
+
+def reversed_in_blocks() -> list[UOp]:
+    """Each block of 4 threads copies 4 numbers to memory that they share, and back in reverse."""
+    block, thread = (UOp(Ops.SPECIAL, dtypes.int, (), a) for a in (("gidx0", 8), ("lidx0", 4)))
+    out, x = (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(32), (), n) for n in range(2))
+    panel = UOp(Ops.DEFINE_LOCAL, dtypes.float.ptr(4, AddrSpace.LOCAL), (), 0)
+    three, four = UOp.const(dtypes.int, 3), UOp.const(dtypes.int, 4)
+    first = block.alu(Ops.MUL, four)
+    here = first.alu(Ops.ADD, thread)
+    read, back = x.index(here), three.alu(Ops.SUB, thread)
+    kept, other, place = panel.index(thread), panel.index(back), out.index(here)
+    value, again = read.load(), other.load()
+    program = [out, x, panel, three, four, UOp.const(dtypes.bool, True), block, thread, first, here]
+    program += [read, value, kept, kept.store(value), UOp(Ops.BARRIER, dtypes.void), back, other]
+    return [*program, again, place, place.store(again)]
+
+
+def test_blocks_threads_shared_memory_and_barriers_are_rows():
+    program = reversed_in_blocks()
+    verify(program, spec_program)
+    assert lines_of(OpenCL().render("reverse", program)) == [
+        "__kernel void reverse(__global float* restrict data0,"
+        " __global const float* restrict data1) {",
+        "__local float panel0[4];",
+        "int gidx0 = get_group_id(0);",
+        "int lidx0 = get_local_id(0);",
+        "int alu0 = gidx0 * 4 + lidx0;",
+        "float val0 = data1[alu0];",
+        "panel0[lidx0] = val0;",
+        "barrier(CLK_LOCAL_MEM_FENCE);",
+        "float val1 = panel0[3 - lidx0];",
+        "data0[alu0] = val1;",
+        "}",
+    ]
+
+
+def test_cuda_and_metal_have_other_words_for_the_same():
+    class Cuda(OpenCL):
+        kernel_prefix, buffer_prefix, restrict = 'extern "C" __global__ void', "", "__restrict__"
+        local_prefix, barrier = "__shared__ ", "__syncthreads();"
+        code_for_workitem = {"g": lambda n: f"blockIdx.{'xyz'[n]}",
+                             "l": lambda n: f"threadIdx.{'xyz'[n]}"}  # fmt: skip
+
+    class Metal(OpenCL):
+        kernel_prefix, buffer_prefix, restrict = "kernel void", "device ", ""
+        local_prefix = "threadgroup "
+        barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+        code_for_workitem = {"g": lambda n: f"gid.{'xyz'[n]}", "l": lambda n: f"lid.{'xyz'[n]}"}
+
+    cuda, metal = (lines_of(c().render("f", reversed_in_blocks())) for c in (Cuda, Metal))
+    assert cuda[0].startswith('extern "C" __global__ void f(float* __restrict__ data0,')
+    assert cuda[1:3] == ["__shared__ float panel0[4];", "int gidx0 = blockIdx.x;"]
+    assert "__syncthreads();" in cuda
+    assert metal[1:4] == [
+        "threadgroup float panel0[4];",
+        "int gidx0 = gid.x;",
+        "int lidx0 = lid.x;",
+    ]
+    assert "threadgroup_barrier(mem_flags::mem_threadgroup);" in metal
+
+
+def test_c_says_what_it_lacks():
+    program = reversed_in_blocks()
+    with pytest.raises(NotImplementedError, match="no word for gidx0: it needs a row 'g'"):
+        CStyleLanguage().render("f", program)
+
+    class Blocks(CStyleLanguage):
+        code_for_workitem = {"g": str, "l": str}
+
+    with pytest.raises(NotImplementedError, match="no word for BARRIER: it needs a statement in"):
+        Blocks().render("f", program)
+
+
+# ---- multiply and add ----------------------------------------------------------------------------
+
+
+class Fused(CStyleLanguage):
+    """C that asks for the instruction by name."""
+
+    code_for_op = {**CStyleLanguage.code_for_op, Ops.MULACC: call("fma")}
+    functions = {
+        **CStyleLanguage.functions,
+        "fma": lambda language, name, dtype: (
+            f"static inline {dtype.name} fma_{dtype.name}({dtype.name} a, {dtype.name} b, "
+            f"{dtype.name} c) {{ return __builtin_fma{'f' * (dtype is dtypes.float)}(a, b, c); }}"
+        ),
+    }
+
+
+def test_a_language_that_has_it_multiplies_and_adds_in_one():
+    x, y = on_buffer(8, 16), on_buffer(16, 8)
+    text = text_of(x @ y, language=Fused())
+    assert "acc0 = fma_float(val0, val1, acc0);" in text
+    assert "data0[ridx0] = fma_float(val0, 2.0f, val1);" in text_of(
+        on_buffer(16) * 2 + on_buffer(16), language=Fused()
+    )
+    assert "fma" not in text_of(x @ y, language=CStyleLanguage())
+
+
+def test_unrolled_sums_and_sums_of_ints():
+    x, y = on_buffer(8, 16), on_buffer(16, 8)
+    text = text_of(x @ y, Opt(OptOps.UNROLL, 2, 4), language=Fused())
+    assert text.count("= fma_float(") == 4
+    ints = on_buffer(8, dtype=dtypes.int) * on_buffer(8, dtype=dtypes.int)
+    assert "fma" not in text_of(ints + on_buffer(8, dtype=dtypes.int), language=Fused())
+
+
+def test_it_rounds_once():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 1000)).astype(np.float32)
+    program = get_program(
+        kernel_of(on_buffer(1000) * on_buffer(1000) + on_buffer(1000)), Fused(), []
+    )
+    buffers = [Buffer("CPU", 1000, dtypes.float) for _ in range(4)]
+    for buffer, array in zip(buffers[1:], (a, b, c), strict=True):
+        buffer.copyin(array.tobytes())
+    launch(program, buffers)
+    exact = (a.astype(np.float64) * b + c).astype(np.float32)  # the product of two is exact there
+    np.testing.assert_array_equal(buffers[0].numpy(), exact)

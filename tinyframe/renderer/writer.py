@@ -1,0 +1,407 @@
+"""Writes one program in a language of C's family.
+
+What the languages share is here: what stands where it is used and what gets a name, which brackets
+nobody misses, loops, and places in memory. How anything is spelled is the language's: its tables
+and small methods (`CStyleLanguage` in cstyle.py). All that one text needs to be remembered is in
+its Writer, so several threads may write with one language.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+
+if TYPE_CHECKING:
+    from tinyframe.renderer.cstyle import CStyleLanguage
+
+# a value used once is written where it is used, up to this depth of brackets
+MOST_NESTING = 8
+
+# How tightly a sign binds: an operand that binds tighter needs no brackets, nor does the first one
+# of two that bind alike. Of comparisons, shifts and bits not everybody knows.
+BINDS = {Ops.CAST: 4, Ops.NEG: 4, Ops.MUL: 3, Ops.FDIV: 3, Ops.CDIV: 3, Ops.CMOD: 3, Ops.ADD: 2,
+         Ops.SUB: 2, Ops.CMPLT: 1, Ops.CMPLE: 1, Ops.CMPNE: 1, Ops.CMPEQ: 1}  # fmt: skip
+TURNED = {"<": ">", "<=": ">="}
+CHAINS = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.AND, Ops.OR, Ops.XOR}
+# what may give a number that the operands' dtype does not hold
+LEAVES = {Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.CDIV}
+
+
+# ---- rows of a language's tables ----------------------------------------------------------------
+
+
+class infix:
+    """How an op with a sign between its operands is written. The writer leaves out the brackets
+    that nobody misses."""
+
+    def __init__(self, sign: str):
+        self.sign = sign
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        if self.sign == "^" and b in ("-1", "-1l"):
+            return f"(~{a})"
+        if self.sign in "+-" and b.startswith("-"):
+            return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
+        return f"({a} {self.sign} {b})"
+
+
+class call:
+    """How an op that is a function is written: `max_float16(a, b)`. Its name has the dtype in it,
+    unless the language has one function for all (`typed=False`)."""
+
+    def __init__(self, name: str, typed: bool = True):
+        self.name, self.typed = name, typed
+
+    def __call__(self, *operands) -> str:
+        *x, dtype = operands
+        return f"{self.name}{f'_{short(dtype)}' if self.typed else ''}({', '.join(map(bare, x))})"
+
+
+def short(dtype: DType) -> str:
+    """A name for a type that can be part of an identifier: float16 is 16 floats."""
+    name = repr(dtype.scalar()).removeprefix("dtypes.")
+    return name + (str(dtype.count) if dtype.count > 1 else "")
+
+
+def bare(text: str) -> str:
+    """A text without the brackets around all of it."""
+    return text[1:-1] if is_bracketed(text) else text
+
+
+def is_bracketed(text: str) -> bool:
+    """Is the whole text inside one pair of brackets?"""
+    if not text.startswith("(") or not text.endswith(")"):
+        return False
+    depth = 0
+    for n, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return n == len(text) - 1
+    return False
+
+
+# ---- what is asked of a program -----------------------------------------------------------------
+
+
+def argument_name(u: UOp) -> str:
+    """The name of a buffer, or of a Variable: never a word that C or the kernel has for something
+    else."""
+    return f"data{u.arg}" if u.op is Ops.DEFINE_GLOBAL else f"var_{u.arg[0]}"
+
+
+def memory_of(index: UOp) -> UOp:
+    """The memory that a LOAD or STORE goes to, of its first source."""
+    return index.src[0] if index.op is Ops.INDEX else index
+
+
+def is_threaded(uops: list[UOp]) -> bool:
+    return any(u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD for u in uops)
+
+
+def has_all_bounds(u: UOp) -> bool:
+    """Nothing is known of an integer: what gave it may have left its dtype's range."""
+    return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
+
+
+def is_splat(u: UOp) -> bool:
+    """A vector with one number in every lane."""
+    return u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src)
+
+
+def is_number(u: UOp) -> bool:
+    """A constant, or one in every lane."""
+    return (u.src[0] if is_splat(u) else u).op is Ops.CONST
+
+
+def is_true(u: UOp) -> bool:
+    return u.op is Ops.CONST and bool(u.arg)
+
+
+def is_not(u: UOp) -> bool:
+    """ "not x" is written x != True."""
+    return u.op is Ops.CMPNE and u.src[0].dtype is dtypes.bool and is_true(u.src[1])
+
+
+def used_in_other_bodies(uops: list[UOp]) -> set[UOp]:
+    """The values that are used in another loop's body than that in which they are computed."""
+    body_of: dict[UOp, int] = {}
+    found: set[UOp] = set()
+    bodies, number = [0], 0
+    for u in uops:
+        if u.op is Ops.ENDRANGE:
+            bodies.pop()
+        here = bodies[-1]
+        for s in u.src:
+            if body_of.get(s, here) != here:
+                found.add(s)
+        body_of[u] = here
+        if u.op is Ops.RANGE:
+            bodies.append(number := number + 1)
+    return found
+
+
+# ---- the writer ---------------------------------------------------------------------------------
+
+
+class Writer:
+    """The text of one program.
+
+    lines: the body of its function. outside: what has to stand before the function.
+    """
+
+    def __init__(self, language: CStyleLanguage, uops: list[UOp]):
+        self.language = language
+        self.lines: list[str] = []
+        self.outside: list[str] = []
+        self.depth = 1
+        self.names: dict[UOp, str] = {}  # the name of a value, or its text where it has none
+        self.nesting: dict[UOp, int] = {}
+        # of a text that stands where it is used: its outermost op, and the text without a cast that
+        # an assignment does too
+        self.outermost: dict[UOp, Ops] = {}
+        self.uncast: dict[UOp, str] = {}
+        self.numbers: Counter[str] = Counter()
+        self.declared: set[UOp] = set()
+        self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
+        self.used_elsewhere = used_in_other_bodies(uops)
+        self.streams = language.streams(uops)
+        for u in uops:
+            statements.get(u.op, Writer.value)(self, u)
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def number(self, prefix: str) -> str:
+        self.numbers[prefix] += 1
+        return f"{prefix}{self.numbers[prefix] - 1}"
+
+    def declare(self, u: UOp, text: str, prefix: str) -> None:
+        text = self.uncast.pop(u, text)
+        self.outermost.pop(u, None)
+        self.names[u] = name = self.number(prefix)
+        self.line(self.language.declaration(u.dtype, name, bare(text)))
+
+    # ---- structure ------------------------------------------------------------------------------
+
+    def argument(self, u: UOp) -> None:
+        self.names[u] = argument_name(u)
+
+    def scratch(self, u: UOp) -> None:
+        assert isinstance(u.dtype, PtrDType)
+        self.names[u] = name = f"panel{u.arg}"
+        outside, inside = self.language.scratch(name, u.dtype)
+        self.outside += outside
+        self.line(inside)
+
+    def register(self, u: UOp) -> None:
+        self.names[u] = f"acc{u.arg}"
+
+    def constant(self, u: UOp) -> None:
+        self.names[u] = self.language.constant(u.arg, u.dtype)
+
+    def workitem(self, u: UOp) -> None:
+        self.names[u] = name = u.arg[0]
+        self.line(self.language.declaration(u.dtype, name, self.language.workitem(name)))
+
+    def barrier(self, u: UOp) -> None:
+        self.line(self.language.wait())
+
+    def loop(self, u: UOp) -> None:
+        self.names[u] = i = f"ridx{u.arg[0]}"
+        is_shared = u.arg[1] is AxisType.THREAD
+        start, stop = ("start", "stop") if is_shared else ("0", self.text(u.src[0]))
+        self.line(self.language.loop(u.dtype, i, start, stop))
+        self.depth += 1
+
+    def branch(self, u: UOp) -> None:
+        self.line(f"if ({self.text(u.src[0])}) {{")
+        self.depth += 1
+
+    def end(self, u: UOp) -> None:
+        self.depth -= 1
+        self.line("}")
+
+    def nothing(self, u: UOp) -> None:
+        """An INDEX is written where it is read or written."""
+
+    # ---- memory ---------------------------------------------------------------------------------
+
+    def guard(self, index: UOp) -> str:
+        """The condition of a LOAD or STORE, empty where there is none."""
+        return "" if is_true(index.src[1]) else self.text(index.src[1])
+
+    def element(self, index: UOp, lane: str = "") -> str:
+        """A place in memory; `lane` is added to the index."""
+        buffer, _, flat = index.src
+        first = self.operand(flat, Ops.ADD, first=True) if lane else self.text(flat, is_bare=True)
+        return f"{self.names[buffer]}[{first}{lane}]"
+
+    def lane_of(self, index: UOp, lane: int | str) -> str:
+        """The place of a vector's lane in memory, lanes being `arg` elements apart."""
+        sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
+        return self.element(index, f" {sign} {lane} * {step}")
+
+    def pointer(self, index: UOp) -> str:
+        buffer, _, flat = index.src
+        if flat.op is Ops.CONST and not flat.arg:
+            return self.names[buffer]
+        return f"({self.names[buffer]} + {self.operand(flat, Ops.ADD, first=True)})"
+
+    def load(self, u: UOp) -> None:
+        (index,) = u.src
+        guard, language = self.guard(index), self.language
+        if index.src[0].addrspace is AddrSpace.REG:
+            self.names[u] = self.names[index.src[0]]
+        elif index.arg is not None:
+            self.names[u] = name = self.number("val")
+            place = functools.partial(self.lane_of, index)
+            self.line(language.gather(u.dtype, name, place, guard))
+        else:
+            is_vector, pointer = u.dtype.count > 1, self.pointer(index)
+            text = (language.load_vector(index, u.dtype, pointer) if is_vector
+                    else self.element(index))  # fmt: skip
+            self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
+
+    def store(self, u: UOp) -> None:
+        index, value = u.src
+        buffer, language = index.src[0], self.language
+        guard = f"if ({bare(text)}) " if (text := self.guard(index)) else ""
+        if index.arg is not None:
+            place, lane = functools.partial(self.lane_of, index), self.named(value)
+            self.line(f"{guard}{language.scatter(value.dtype, lane, place)}")
+            return
+        text = bare(self.uncast.get(value, self.names[value]))
+        if buffer.addrspace is AddrSpace.REG:
+            name, is_known = self.names[buffer], buffer in self.declared
+            self.declared.add(buffer)
+            self.line(
+                f"{name} = {text};" if is_known else language.declaration(value.dtype, name, text)
+            )
+        elif value.dtype.count > 1:
+            write = language.stream_vector if u in self.streams else language.store_vector
+            pointer = self.pointer(index)
+            self.line(f"{guard}{write(index, value.dtype, pointer, text)}")
+        else:
+            self.line(f"{guard}{self.element(index)} = {text};")
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def text(self, u: UOp, is_bare: bool = False) -> str:
+        return bare(self.names[u]) if is_bare else self.names[u]
+
+    def named(self, u: UOp) -> str:
+        """The value's name; a lane can only be taken of a variable."""
+        if not self.names[u].isidentifier():
+            self.declare(u, self.names[u], "alu")
+        return self.names[u]
+
+    def value(self, u: UOp) -> None:
+        text = self.expression(u)
+        nesting = 1 + max((self.nesting.get(s, 0) for s in u.src), default=0)
+        is_word = is_splat(u) and u.src[0] not in self.outermost
+        is_used_here = self.uses[u] <= 1 and u not in self.used_elsewhere
+        if is_word or (is_used_here and nesting < MOST_NESTING):
+            self.names[u], self.nesting[u] = text, nesting
+            self.outermost.setdefault(u, u.op)
+        else:
+            self.declare(u, text, "alu")
+
+    def expression(self, u: UOp) -> str:
+        if u.dtype.count == 1 and all(s.dtype.count == 1 for s in u.src):
+            return special.get(u.op, Writer.arithmetic)(self, u)
+        if (row := self.language.code_for_vector.get(u.op)) is None:
+            return self.written(u)
+        x = [self.named(s) if u.op is Ops.GEP else self.text(s) for s in u.src]
+        return row(self.language, u, *x)
+
+    def arithmetic(self, u: UOp) -> str:
+        if is_not(u):
+            return f"!{self.text(u.src[0])}"
+        text = self.written(u)
+        # C computes in int what is narrower, and keeps what does not fit
+        narrow = dtypes.is_int(u.dtype) and u.dtype.itemsize < 4
+        return self.cast(u, text) if narrow and u.op in LEAVES and has_all_bounds(u) else text
+
+    def convert(self, u: UOp) -> str:
+        x = self.text(u.src[0])
+        source = self.outermost.get(u.src[0])
+        if u.dtype is dtypes.int and source in GroupOp.Comparison and self.language.bools_are_ints:
+            self.outermost[u] = source
+            return x
+        return self.cast(u, x)
+
+    def cast(self, u: UOp, text: str) -> str:
+        """A number as u's type; to assign it to that does the same."""
+        if u.dtype is not dtypes.bool:
+            self.uncast[u] = text
+        self.outermost[u] = Ops.CAST
+        return self.language.cast(text, u.dtype)
+
+    def same_bits(self, u: UOp) -> str:
+        return self.language.bitcast(self.text(u.src[0]), u.src[0].dtype, u.dtype)
+
+    def written(self, u: UOp) -> str:
+        """As the language's table has it."""
+        write: Any = self.language.code_for_op[u.op]
+        dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
+        if not isinstance(write, infix):
+            return write(*map(self.text, u.src), dtype)
+        a, b = self.operands(u)
+        if write.sign in TURNED and is_number(u.src[0]) and not is_number(u.src[1]):
+            return infix(TURNED[write.sign])(b, a, dtype)  # x > 3 rather than 3 < x
+        return write(a, b, dtype)
+
+    def operands(self, u: UOp) -> list[str]:
+        """The texts beside the sign of an op."""
+        beside = self.operand if all(map(is_splat, u.src)) else self.lanes_of
+        a, b = u.src
+        second = beside(b, u.op)
+        return [beside(a, u.op, not is_bracketed(second)), second]  # (a + b) + (c + d) stays so
+
+    def operand(self, u: UOp, op: Ops, first: bool = False) -> str:
+        """The text of a value beside the sign of `op`, without brackets that nobody misses."""
+        inner = self.outermost.get(u)
+        if inner is None:
+            return self.text(u)
+        tighter = BINDS.get(inner, 0) - BINDS.get(op, 5)
+        in_chain = first and (inner is op or tighter == 0) and op in CHAINS
+        return self.text(u, is_bare=in_chain or tighter > 0)
+
+    def lanes_of(self, u: UOp, op: Ops, first: bool = False) -> str:
+        """The same of an op on vectors. Where all lanes are one number a language may take that
+        number, if its type is the lanes': what is narrower than int is computed in int."""
+        if not is_splat(u) or not self.language.takes_a_number_beside(u.dtype, op):
+            return self.operand(u, op, first)
+        (x, *_) = u.src
+        if x.dtype.itemsize < 4 and x in self.outermost:
+            return self.language.cast(self.text(x), x.dtype)
+        return self.operand(x, op, first)
+
+
+# op -> how a line of the program is written; every other op is a value
+statements: dict[Ops, Callable[[Writer, UOp], None]] = {
+    Ops.DEFINE_GLOBAL: Writer.argument,
+    Ops.DEFINE_VAR: Writer.argument,
+    Ops.DEFINE_LOCAL: Writer.scratch,
+    Ops.DEFINE_REG: Writer.register,
+    Ops.CONST: Writer.constant,
+    Ops.SPECIAL: Writer.workitem,
+    Ops.BARRIER: Writer.barrier,
+    Ops.RANGE: Writer.loop,
+    Ops.ENDRANGE: Writer.end,
+    Ops.IF: Writer.branch,
+    Ops.ENDIF: Writer.end,
+    Ops.INDEX: Writer.nothing,
+    Ops.LOAD: Writer.load,
+    Ops.STORE: Writer.store,
+}
+# op on numbers -> how it is written where that is more than the language's row
+special: dict[Ops, Callable[[Writer, UOp], str]] = {
+    Ops.CAST: Writer.convert,
+    Ops.BITCAST: Writer.same_bits,
+}
