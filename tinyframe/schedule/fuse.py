@@ -15,6 +15,7 @@ once, so that (say) an optimizer's three outputs are one kernel.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -55,6 +56,22 @@ COST = {
     Ops.MOD: 4,
     Ops.CAST: 0,
     Ops.BITCAST: 0,
+}
+# A kernel has at most so many statements, counted before its loops are unrolled. On a 2-core x86
+# with gcc 12 a chain of n additions takes 0.2 s to compile for n = 2000, 1.3 s for 8000 and 26 s
+# for 20,000: beyond some thousands compilers are quadratic, and copies multiply what is counted
+# here. (`python /tmp/x`: benchmarks.growth redoes it.)
+LARGEST_KERNEL = 1000
+# What ops become that a CPU has no instruction for: statements of a chain of 16 less those of a
+# chain of 4, by 12. All others are one.
+STATEMENTS = {
+    Ops.SIN: 71,
+    Ops.COS: 71,
+    Ops.EXP2: 29,
+    Ops.LOG2: 48,
+    Ops.POW: 86,
+    Ops.FMOD: 73,
+    Ops.THREEFRY: 110,
 }
 
 
@@ -126,12 +143,13 @@ def fuse(
     readers: dict[
         UOp, dict[UOp, None]
     ] = {}  # what is in memory already -> the kernels that read it
+    statements: Counter[UOp] = Counter()  # of each kernel so far
     fusion = Fusion([])
 
     for u in reversed(order):
         if is_leaf(u):
             continue
-        reason = graph.reason_to_store(u, list(uses[u]))
+        reason = graph.reason_to_store(u, list(uses[u]), statements)
         if reason:
             stored.append(u)
             fusion.reasons[u] = reason
@@ -140,6 +158,9 @@ def fuse(
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
         else:
             mine = list(uses[u])
+        if u.op not in GroupOp.Movement:
+            for kernel in [kernel for kernel, _ in {(use.kernel, use.indices) for use in mine}]:
+                statements[kernel] += STATEMENTS.get(u.op, 1)
         for kernel, ix, path in mine:
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(
@@ -159,7 +180,7 @@ def fuse(
                 elif not is_leaf(s) and s.op is not Ops.DEVICE:
                     uses[s][Use(kernel, ix, path)] = None
 
-    groups = _Groups(graph, stored, uses, readers, own_indices)
+    groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)
     fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
     return fusion
@@ -224,8 +245,10 @@ class _Graph:
                 end = len(way)
         return way[end - 1 :: -1]
 
-    def reason_to_store(self, u: UOp, uses: list[Use]) -> str | None:
-        """The cost rule: why this value is stored, or None: it is computed where it is used."""
+    def reason_to_store(self, u: UOp, uses: list[Use], statements: Counter[UOp]) -> str | None:
+        """The cost rule: why this value is stored, or None: it is computed where it is used.
+
+        statements: what the kernels have so far, without this value."""
         if u in self.outputs:
             return "output"
         if u in self.together:
@@ -234,6 +257,8 @@ class _Graph:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
+        if any(statements[use.kernel] >= LARGEST_KERNEL for use in uses):
+            return "a kernel that would be too large"
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
@@ -335,8 +360,9 @@ class _Groups:
         uses: dict[UOp, dict[Use, None]],
         readers: dict[UOp, dict[UOp, None]],
         own_indices: dict[UOp, Indices],
+        statements: Counter[UOp],
     ):
-        self.graph, self.stored, self.uses = graph, stored, uses
+        self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
         self.number = {
             u: n for n, u in enumerate(reversed(stored))
         }  # producers have smaller numbers
@@ -405,6 +431,8 @@ class _Groups:
             return False
         if u.size < PARALLEL_WORK and u.size != k.size:
             return False
+        if self.statements[u] + self.statements[k] > LARGEST_KERNEL:
+            return False
         stores = {value for value, _ in self.placed[u]}
         if any(
             value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]
@@ -442,6 +470,7 @@ class _Groups:
                 r: i.substitute(mapping).simplify() for r, i in earlier.items()
             }
         self.host[u] = k
+        self.statements[k] += self.statements[u]
         self.contracts[k] |= self.contracts[u]
         both = 1 << self.number[u] | 1 << self.number[k]
         self.needs[k] |= self.needs[u]
