@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tinyframe.uop.movement import Indices, constant, flatten, memory_state, source_indices
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most, recursive_property
 from tinyframe.uop.range import is_symbolic, iterations, length
 from tinyframe.uop.symbolic import terms
 
@@ -109,8 +109,19 @@ def is_memory(u: UOp) -> bool:
     return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
 
 
+@recursive_property
+def _leaf(u: UOp) -> bool:
+    one_value = u.op in _KEEPS_ONE_VALUE and _leaf.of(u.src[0]) and u.base.op is Ops.CONST
+    return one_value or u.op in _LEAVES or is_memory(u)
+
+
+_LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
+_KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
+
+
 def is_leaf(u: UOp) -> bool:
-    return u.op in (Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
+    """What nothing has to be computed for: memory, an index, a number in every element."""
+    return _leaf.of(u)
 
 
 def depends_on(indices: Indices) -> frozenset[UOp]:

@@ -97,7 +97,10 @@ class _Child:
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
     if u.op is Ops.IOTA:
         return ix[0].cast(u.dtype)
-    return UOp.const(u.dtype, u.arg) if u.op is Ops.CONST else u.src[0] if u.op is Ops.BIND else u
+    number = u.base  # in every element
+    if number.op is Ops.CONST:
+        return UOp.const(u.dtype, number.arg)
+    return u.src[0] if u.op is Ops.BIND else u
 
 
 def _computed_from(u: UOp) -> tuple[UOp, ...]:

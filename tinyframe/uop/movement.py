@@ -180,13 +180,17 @@ def _(u, ix):
 
 @index_rule(Ops.PAD)
 def _(u, ix):
-    return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
+    return tuple(
+        i if _none(before) else i - before for i, (before, _) in zip(ix, u.arg, strict=True)
+    )
 
 
 @index_rule(Ops.SHRINK)
 def _(u, ix):
+    begins = [begin for begin, _ in u.arg]
     return tuple(
-        widened(i, s) + begin for i, s, (begin, _) in zip(ix, u.src[0].shape, u.arg, strict=True)
+        widened(i, s) if _none(begin) else widened(i, s) + begin
+        for i, s, begin in zip(ix, u.src[0].shape, begins, strict=True)
     )
 
 

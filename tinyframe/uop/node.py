@@ -197,9 +197,13 @@ class recursive_property:
         return add
 
     def __get__(self, node: UOp | None, owner: type) -> Any:
-        if node is None:
-            return self
+        return self if node is None else self.of(node)
+
+    def of(self, node: UOp) -> Any:
+        """The value for a node: found on it, or filled in."""
         name, rules = self.name, self.rules
+        if name in node.__dict__:
+            return node.__dict__[name]
         stack = [node]
         while stack:
             u = stack[-1]
