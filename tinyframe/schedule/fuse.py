@@ -72,6 +72,8 @@ STATEMENTS = {
     Ops.POW: 86,
     Ops.FMOD: 73,
     Ops.THREEFRY: 110,
+    Ops.PAD: 8,  # half of the lanes of a vector, each loaded if its condition holds
+    Ops.UNWINDOW: 8,
 }
 
 
@@ -169,9 +171,9 @@ def fuse(
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
         else:
             mine = list(uses[u])
-        if u.op not in GroupOp.Movement:
-            for kernel in [kernel for kernel, _ in {(use.kernel, use.indices) for use in mine}]:
-                statements[kernel] += STATEMENTS.get(u.op, 1)
+        if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
+            for kernel, _ in {(use.kernel, use.indices) for use in mine}:
+                statements[kernel] += own
         for kernel, ix, path in mine:
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(
