@@ -20,7 +20,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.movement import Indices, constant, flatten, memory_state, source_indices
+from tinyframe.uop.movement import Indices, constant, flatten, is_inside, memory_state, source_indices
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most, recursive_property
 from tinyframe.uop.range import is_symbolic, iterations, length
 from tinyframe.uop.symbolic import terms
@@ -126,6 +126,28 @@ def is_leaf(u: UOp) -> bool:
     return _leaf.of(u)
 
 
+def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
+    """The sources of a value that decide it at `ix`, which is `source_ix` in them: of a choice one,
+    where bounds tell which, and none of a PAD outside of what it pads. So a slice of a cat() is the
+    part that it is in."""
+    if u.op is Ops.PAD and is_inside(u, source_ix) is False:
+        return ()
+    if u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
+        return u.src[1:2] if chosen else u.src[2:]
+    return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
+
+
+def _decided(condition: UOp, ix: Indices) -> bool | None:
+    """What PADs of one truth value are at these indices; None for all that bounds do not tell."""
+    while condition.op is Ops.PAD:
+        ix = source_indices(condition, ix)
+        if (inside := is_inside(condition, ix)) is not True:
+            return inside
+        condition = condition.src[0]
+    constant = condition.base
+    return constant.arg if is_leaf(condition) and constant.op is Ops.CONST else None
+
+
 def depends_on(indices: Indices) -> frozenset[UOp]:
     """The RANGEs that occur in indices."""
     return frozenset[UOp]().union(*[i.ranges for i in indices])
@@ -175,6 +197,7 @@ def fuse(
             for kernel, _ in {(use.kernel, use.indices) for use in mine}:
                 statements[kernel] += own
         for kernel, ix, path in mine:
+            at = ix
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(
                     u,
@@ -184,14 +207,14 @@ def fuse(
                     },
                 )
                 path = loops_around(ix, path) + tuple(ranges.values())
-                ix = tuple(ranges.get(d, i) for d, i in enumerate(ix))
+                at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
-                ix = source_indices(u, ix)
-            for s in u.src[1:2] if u.op is Ops.ASSIGN else u.src:
+                at = source_indices(u, ix)
+            for s in sources_needed(u, ix, at):
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
-                elif not is_leaf(s) and s.op is not Ops.DEVICE:
-                    uses[s][Use(kernel, ix, path)] = None
+                elif not is_leaf(s):
+                    uses[s][Use(kernel, at, path)] = None
 
     groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)

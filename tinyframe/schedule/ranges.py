@@ -16,11 +16,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf
+from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed
 from tinyframe.schedule.pick import pick_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
@@ -47,19 +48,19 @@ def lower(
         order.update(
             value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u))
         )
-    users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
+    users = Counter(s for u in order if not is_read(u) for s in u.src)
     users.update(list(members))  # to be stored is a use
 
     # from the top down: at which indices each value is needed
     needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
     for value, ix in members.items():
-        needed[value][ix] = _Child(ix)
+        needed[value][ix] = _Child((), ix)
     stand_ins: dict[UOp, dict[int, UOp]] = {}
     for u in reversed(order):
         if not is_read(u) and not is_leaf(u):
             for ix in needed[u]:
                 child = needed[u][ix] = _child(u, ix, numbers, stand_ins)
-                for s in _computed_from(u):
+                for s in child.sources:
                     needed[s].setdefault(child.indices, child)
 
     # from the bottom up: the value at each of those
@@ -71,7 +72,7 @@ def lower(
             elif is_leaf(u):
                 values[u, ix] = _leaf_value(u, ix)
             else:
-                sources = [values[s, child.indices] for s in _computed_from(u)]
+                sources = [values[s, child.indices] for s in child.sources]
                 values[u, ix] = _value(u, sources, child, users)
 
     stores = []
@@ -85,13 +86,15 @@ def lower(
     )
 
 
+@dataclass
 class _Child:
-    """Where a value's sources are needed: indices, ranges of a reduce, stand-ins of a pad."""
+    """Which of a value's sources are needed, and where: indices, ranges of a reduce, stand-ins of a
+    pad."""
 
-    def __init__(
-        self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None
-    ):
-        self.indices, self.ranges, self.conditions = indices, ranges, conditions
+    sources: tuple[UOp, ...]
+    indices: Indices
+    ranges: tuple[UOp, ...] = ()
+    conditions: Conditions | None = None
 
 
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
@@ -103,19 +106,15 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
     return u.src[0] if u.op is Ops.BIND else u
 
 
-def _computed_from(u: UOp) -> tuple[UOp, ...]:
-    return u.src[1:2] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
-
-
 def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -> _Child:
     if u.op is Ops.REDUCE_AXIS:
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
-        return _Child(tuple(ranges.get(d, i) for d, i in enumerate(ix)), tuple(ranges.values()))
-    if u.op not in GroupOp.Movement:
-        return _Child(ix)
-    inner = source_indices(u, ix)
-    if u.op not in (Ops.PAD, Ops.UNWINDOW):
-        return _Child(inner)
+        inner = tuple(ranges.get(d, i) for d, i in enumerate(ix))
+        return _Child(u.src, inner, tuple(ranges.values()))
+    inner = source_indices(u, ix) if u.op in GroupOp.Movement else ix
+    sources = sources_needed(u, ix, inner)
+    if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
+        return _Child(sources, inner)
     valid = conjuncts(condition(u, ix, inner))
     mine, conditions, out = stand_ins.setdefault(u, {}), {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
@@ -127,7 +126,7 @@ def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -
             stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
             conditions[stand_in] = i.cast(stand_in.dtype), all_of(about_i)
             out[d] = stand_in
-    return _Child(tuple(out), conditions=conditions)
+    return _Child(sources, tuple(out), conditions=conditions)
 
 
 def _speaks_of(c: UOp, index: UOp) -> bool:
@@ -152,7 +151,9 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         return x.reduce(op, *child.ranges)
     if child.conditions:
         return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
-    if u.op in GroupOp.Movement or u.op in _THE_SAME:
+    if not sources:
+        return UOp.const(u.dtype, 0)  # outside of what a PAD pads
+    if u.op in GroupOp.Movement or u.op in _THE_SAME or len(sources) < len(u.src):
         return sources[0]
     return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
 

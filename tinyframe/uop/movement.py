@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, most, plain, sint
+from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, least, most, plain, sint
 
 Indices = tuple[UOp, ...]
 
@@ -240,6 +240,19 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
         i, n = source_ix[axis], u.src[0].shape[axis]
         valid = (i >= 0) & (i < n) & (_before_window(u, ix) % stride).eq(0)
     return valid.simplify()
+
+
+def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
+    """Whether a PAD's source has an element there: always, never, or (None) not known from
+    bounds."""
+    inside: bool | None = True
+    for i, n, (before, after) in zip(source_ix, pad.src[0].shape, pad.arg, strict=True):
+        low, high = i.bounds
+        if (not _none(before) and high < 0) or (not _none(after) and low >= most(n)):
+            return False
+        if (not _none(before) and low < 0) or (not _none(after) and high >= least(n)):
+            inside = None
+    return inside
 
 
 def _none(width) -> bool:
