@@ -7,12 +7,14 @@ once the kernel has run, so what must run before what can be read off the graph.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
+from tinyframe.schedule.outline import outline_of
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
@@ -77,7 +79,8 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         del order[UOp.sink(*outputs)]
         numbers = itertools.count()  # one count for all ranges, or two would be one node
         fusion = fuse(outputs, list(order), numbers, one_by_one)
-        groups = [_lower_group(group, fusion, numbers) for group in fusion.kernels]
+        known: dict[tuple, tuple[UOp, list[int]]] = {}
+        groups = [_lower_group(group, fusion, numbers, known) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if unsafe:
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
@@ -176,13 +179,34 @@ def buffer_of_state(u: UOp) -> UOp:
     return u
 
 
-def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
+def _lower_group(
+    group: list[Placed], fusion: Fusion, numbers: Iterator[int], known: dict
+) -> Lowered:
+    """The loop nest of a group; one of a form that is `known` is not lowered again."""
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
         return Lowered(ast, outputs, [copy, memory_state(copy.src[0])])
+
+    def is_read(u: UOp) -> bool:
+        state = memory_state(u)
+        return (state in fusion.reasons and state not in outputs) or is_memory(state)
+
+    outline = outline_of(group, is_read)
+    if outline.rows not in known:
+        ast, arguments = _loop_nest(group, is_read, numbers)
+        number = {state: n for n, state in enumerate(outline.states)}
+        known[outline.rows] = ast, [number[a] for a in arguments]
+    ast, slots = known[outline.rows]
+    return Lowered(ast, outputs, [outline.states[n] for n in slots])
+
+
+def _loop_nest(
+    group: list[Placed], is_read: Callable[[UOp], bool], numbers: Iterator[int]
+) -> tuple[UOp, list[UOp]]:
+    """The SINK of a group, and what the slots of its arguments stand for."""
     slots: dict[UOp, UOp] = {}
 
     def slot(argument: UOp) -> UOp:
@@ -193,7 +217,7 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
         return slots[argument]
 
     targets = {}
-    for value in outputs:
+    for value, _ in group:
         if value.op is Ops.ASSIGN:
             state = assigned_state(value)
             whole = slot(state).reshape(state.shape)
@@ -202,9 +226,7 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
             targets[value] = slot(value).reshape(value.shape)
 
     def memory(u: UOp) -> UOp | None:
-        state = memory_state(u)
-        in_memory = state in fusion.reasons or state.op is Ops.BUFFER or is_memory(state)
-        return slot(state) if in_memory and state not in targets else None
+        return slot(memory_state(u)) if is_read(u) else None
 
     ast = staged(
         "lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers)
@@ -213,7 +235,7 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     slots = {argument: place for argument, place in slots.items() if place in used}
     renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
-    return Lowered(ast.substitute(renamed), outputs, list(slots))
+    return ast.substitute(renamed), list(slots)
 
 
 def _unsafe_in_place(g: Lowered) -> list[UOp]:
