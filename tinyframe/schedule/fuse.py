@@ -416,7 +416,7 @@ class _Groups:
         self.by_number = list(reversed(stored))
         # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it
         # stores, or since it reads what k overwrites; directly or not
-        self.needs: dict[UOp, int] = dict.fromkeys(stored, 0)
+        self.needs = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
                 self.needs[k] |= 1 << self.number[u]
@@ -430,25 +430,18 @@ class _Groups:
             for r in (*readers.get(state, ()), *self.users_of.get(state, ())):
                 for k in writers if r not in writers else ():
                     self.needs[k] |= 1 << self.number[r]
-        self._follow_needs()
-
-    def _follow_needs(self) -> None:
-        """From what is needed directly to all that is needed."""
-        direct = {k: [self.by_number[n] for n in _bits(needs)] for k, needs in self.needs.items()}
-        changed = True
-        while changed:  # twice, unless memory is overwritten: producers have smaller numbers
-            changed = False
-            for k in self.by_number:
-                needs = self.needs[k]
-                for other in direct[k]:
-                    needs |= self.needs[other]
-                changed |= needs != self.needs[k]
-                self.needs[k] = needs
+        # the other way round: bit n of needed_by[k] is bit k of needs[n]
+        self.needed_by = dict.fromkeys(stored, 0)
+        for k, needs in self.needs.items():
+            for n in _bits(needs):
+                self.needed_by[self.by_number[n]] |= 1 << self.number[k]
+        _close(self.needs, self.by_number, self.by_number)
+        _close(self.needed_by, self.by_number, stored)
+        # bit n of inside[k]: kernel number n has become part of k's
+        self.inside = {k: 1 << n for k, n in self.number.items()}
 
     def root(self, u: UOp) -> UOp:
-        while u in self.host:
-            u = self.host[u]
-        return u
+        return self.host.get(u, u)
 
     def share(self, alone: Set[UOp]) -> None:
         """Puts a stored value into the first kernel that uses each of its elements exactly once."""
@@ -481,13 +474,12 @@ class _Groups:
         ):
             return False
         # no kernel may stand between the two: one that needs u and that k needs
-        between = {self.root(self.by_number[n]) for n in _bits(self.needs[k])} - {u, k}
-        return not any(self.needs[other] >> self.number[u] & 1 for other in between)
+        return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""
         return {
-            tuple(i.substitute(self.moved.get(use.kernel, {})).simplify() for i in use.indices)
+            _moved(use.indices, self.moved.get(use.kernel, {}))
             for use in self.uses[u]
             if self.root(use.kernel) is k
         }
@@ -498,25 +490,48 @@ class _Groups:
         pairs = zip(self.placed[u][0].indices, indices, strict=True)
         mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
         for value, ix in self.placed.pop(u):
-            self.placed[k].append(
-                Placed(value, tuple(i.substitute(mapping).simplify() for i in ix))
-            )
+            self.placed[k].append(Placed(value, _moved(ix, mapping)))
             earlier = self.moved.get(value, {})
-            self.moved[value] = mapping | {
-                r: i.substitute(mapping).simplify() for r, i in earlier.items()
-            }
-        self.host[u] = k
+            now = _moved(tuple(earlier.values()), mapping)
+            self.moved[value] = mapping | dict(zip(earlier, now, strict=True))
+            self.host[value] = k
         self.statements[k] += self.statements[u]
         self.contracts[k] |= self.contracts[u]
-        both = 1 << self.number[u] | 1 << self.number[k]
-        self.needs[k] |= self.needs[u]
-        for other in self.placed:
-            if self.needs[other] & both:
-                self.needs[other] |= self.needs[k] | both
+        # Who needed u, or a guest of it, needs all of k's kernel now; k itself needed them already.
+        both = self.inside[u] | self.inside[k]
+        waits = self.needed_by[u] & ~self.needed_by[k] & ~both
+        for n in _bits(waits):
+            self.needs[self.by_number[n]] |= self.needs[k] | both
+        earlier_needs = self.needs[k] & ~self.needs[u] if waits else 0
+        for n in _bits(earlier_needs | both if waits else 0):
+            self.needed_by[self.by_number[n]] |= waits
+        self.inside[k] = both
         self.needs[k] &= ~both
 
 
-def _bits(mask: int):
+def _moved(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
+    """Indices in terms of other ranges."""
+    if all(i.op in (Ops.RANGE, Ops.CONST) for i in indices):
+        return tuple([mapping.get(i, i) for i in indices])
+    return tuple([i.substitute(mapping).simplify() for i in indices])
+
+
+def _close(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> None:
+    """From the numbers that each leads to directly to all that it leads to; quickest in an order
+    in which what others lead to comes first."""
+    first = {k: [by_number[n] for n in _bits(mask)] for k, mask in direct.items()}
+    changed = True
+    while changed:  # twice, unless memory is overwritten: producers have smaller numbers
+        changed = False
+        for k in order:
+            mask = direct[k]
+            for other in first[k]:
+                mask |= direct[other]
+            changed |= mask != direct[k]
+            direct[k] = mask
+
+
+def _bits(mask: int) -> Iterator[int]:
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
