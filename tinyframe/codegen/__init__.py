@@ -24,6 +24,7 @@ from tinyframe.codegen.program import (
     kernel_name,
     thread_count,
 )
+from tinyframe.collector import collector_paused
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.settings import settings
@@ -110,6 +111,7 @@ def _run_passes(sink: UOp, job: Compilation) -> UOp:
     return sink
 
 
+@collector_paused()
 def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None) -> ProgramSpec:
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
