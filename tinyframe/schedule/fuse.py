@@ -57,13 +57,14 @@ COST = {
     Ops.CAST: 0,
     Ops.BITCAST: 0,
 }
-# A kernel has at most so many statements, counted before its loops are unrolled. On a 2-core x86
-# with gcc 12 a chain of n additions takes 0.2 s to compile for n = 2000, 1.3 s for 8000 and 26 s
-# for 20,000: beyond some thousands compilers are quadratic, and copies multiply what is counted
-# here. (`python /tmp/x`: benchmarks.growth redoes it.)
+# A kernel has about so many statements at most, counted before its loops are unrolled. A chain of n
+# additions takes gcc 12 on two cores 0.15 s to compile for n = 1000, 0.4 s for 4000, 1.3 s for 8000
+# and 25 s for 20,000 (`benchmarks.growth adds` with this set to 10**9), and a kernel's copies are
+# not counted here.
 LARGEST_KERNEL = 1000
-# What ops become that a CPU has no instruction for: statements of a chain of 16 less those of a
-# chain of 4, by 12. All others are one.
+# Statements of ops that a CPU has no instruction for; of all others one. By how many a chain of 16
+# is longer than a chain of 4, divided by 12: test_fuse.py does it again. A load below a PAD is done
+# for each lane by itself, where its condition does not hold for a whole vector: half of 16 lanes.
 STATEMENTS = {
     Ops.SIN: 71,
     Ops.COS: 71,
@@ -71,8 +72,8 @@ STATEMENTS = {
     Ops.LOG2: 48,
     Ops.POW: 86,
     Ops.FMOD: 73,
-    Ops.THREEFRY: 110,
-    Ops.PAD: 8,  # half of the lanes of a vector, each loaded if its condition holds
+    Ops.THREEFRY: 125,
+    Ops.PAD: 8,
     Ops.UNWINDOW: 8,
 }
 
@@ -175,9 +176,8 @@ def fuse(
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reduce_ranges: dict[UOp, dict[int, UOp]] = {}
-    readers: dict[
-        UOp, dict[UOp, None]
-    ] = {}  # what is in memory already -> the kernels that read it
+    # what is in memory already -> the kernels that read it
+    readers: dict[UOp, dict[UOp, None]] = {}
     statements: Counter[UOp] = Counter()  # of each kernel so far
     fusion = Fusion([])
 
@@ -293,7 +293,8 @@ class _Graph:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        if any(statements[use.kernel] >= LARGEST_KERNEL for use in uses):
+        full = any(statements[use.kernel] >= LARGEST_KERNEL for use in uses)
+        if full and u.device is not None:
             return "a kernel that would be too large"
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
