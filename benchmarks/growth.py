@@ -163,7 +163,7 @@ FIRST_CALLS = [
 def first_call(case: FirstCall, size: int) -> dict[str, float]:
     """Seconds of each part of the first call, and the number of kernels. Compilers run beside
     Python, so the compilers' part is what is left when Python is done."""
-    from tinyframe import Tensor
+    from tinyframe import codegen
     from tinyframe.engine import realize
 
     begin = time.perf_counter()
@@ -172,8 +172,6 @@ def first_call(case: FirstCall, size: int) -> dict[str, float]:
     first, *others = results
     items = first.schedule(*others)
     scheduled = time.perf_counter()
-    from tinyframe import codegen
-
     python = 0.0
 
     def timed(*args: Any) -> Any:

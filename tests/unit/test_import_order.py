@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[2] / "tinyframe"
 
 # From the bottom up; what stands on one line stands beside each other.
 ROOMS = [
-    ["dtype", "settings", "errors", "counters"],
+    ["dtype", "settings", "errors", "counters", "collector"],
     ["uop.node"],
     ["uop.movement", "uop.bounds", "uop.evaluate", "uop.show", "uop"],
     ["rewrite"],

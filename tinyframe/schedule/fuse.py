@@ -20,7 +20,14 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.movement import Indices, constant, flatten, is_inside, memory_state, source_indices
+from tinyframe.uop.movement import (
+    Indices,
+    constant,
+    flatten,
+    is_inside,
+    memory_state,
+    source_indices,
+)
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most, recursive_property
 from tinyframe.uop.range import is_symbolic, iterations, length
 from tinyframe.uop.symbolic import terms
@@ -88,10 +95,14 @@ class Use(NamedTuple):
 
 @dataclass
 class Fusion:
-    """What fuse() found: the stored values, why each is stored, and who shares a kernel."""
+    """What fuse() found: the stored values, why each is stored, and who shares a kernel.
+
+    computed: all that is computed on the way to each stored value, itself included.
+    """
 
     kernels: list[list[Placed]]
     reasons: dict[UOp, str] = field(default_factory=dict)
+    computed: dict[UOp, set[UOp]] = field(default_factory=dict)
 
 
 class Placed(NamedTuple):
@@ -188,8 +199,9 @@ def fuse(
         if reason:
             stored.append(u)
             fusion.reasons[u] = reason
-            computed = u.src[1] if u.op is Ops.ASSIGN else u
-            own_indices[u] = ix = new_indices(computed.shape, numbers)
+            fusion.computed[u] = set()
+            shape = (u.src[1] if u.op is Ops.ASSIGN else u).shape
+            own_indices[u] = ix = new_indices(shape, numbers)
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
         else:
             mine = list(uses[u])
@@ -197,6 +209,7 @@ def fuse(
             for kernel, _ in {(use.kernel, use.indices) for use in mine}:
                 statements[kernel] += own
         for kernel, ix, path in mine:
+            fusion.computed[kernel].add(u)
             at = ix
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(

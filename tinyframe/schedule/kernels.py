@@ -7,7 +7,7 @@ once the kernel has run, so what must run before what can be read off the graph.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import dtypes
@@ -194,9 +194,10 @@ def _lower_group(
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    outline = outline_of(group, is_read)
+    computed = set[UOp]().union(*[fusion.computed[value] for value in outputs])
+    outline = outline_of(group, computed, is_read)
     if outline.rows not in known:
-        ast, arguments = _loop_nest(group, is_read, numbers)
+        ast, arguments = _loop_nest(group, computed, is_read, numbers)
         number = {state: n for n, state in enumerate(outline.states)}
         known[outline.rows] = ast, [number[a] for a in arguments]
     ast, slots = known[outline.rows]
@@ -204,7 +205,10 @@ def _lower_group(
 
 
 def _loop_nest(
-    group: list[Placed], is_read: Callable[[UOp], bool], numbers: Iterator[int]
+    group: list[Placed],
+    computed: Set[UOp],
+    is_read: Callable[[UOp], bool],
+    numbers: Iterator[int],
 ) -> tuple[UOp, list[UOp]]:
     """The SINK of a group, and what the slots of its arguments stand for."""
     slots: dict[UOp, UOp] = {}
@@ -229,7 +233,9 @@ def _loop_nest(
         return slot(memory_state(u)) if is_read(u) else None
 
     ast = staged(
-        "lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers)
+        "lower to ranges",
+        spec_kernel,
+        lambda: lower(group, computed, memory, targets.__getitem__, numbers),
     )
     # what turned out not to be read is no argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}

@@ -8,12 +8,12 @@ of the arguments stand for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 
 from tinyframe.schedule.fuse import Placed, is_leaf
 from tinyframe.uop.movement import assigned_state, memory_state
-from tinyframe.uop.node import Ops, UOp, arg_key, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, sources_first
 
 
 @dataclass
@@ -24,10 +24,11 @@ class Outline:
     states: list[UOp]
 
 
-def outline_of(group: list[Placed], is_read: Callable[[UOp], bool]) -> Outline:
+def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp], bool]) -> Outline:
     """The outline of values stored by one kernel.
 
-    is_read: whether a value, or the state that it shows, is read from memory.
+    computed: all that is computed on the way to them, they included. is_read: whether a value, or
+    the state that it shows, is read from memory.
     """
     members = {p.value for p in group}
     states: dict[UOp, int] = {}
@@ -41,9 +42,11 @@ def outline_of(group: list[Placed], is_read: Callable[[UOp], bool]) -> Outline:
         place[u] = len(rows)
         rows.append(row)
 
-    for u in sources_first(
-        members, lambda u: u.src if u in members or not (is_read(u) or is_leaf(u)) else ()
-    ):
+    def below(u: UOp) -> tuple[UOp, ...]:
+        is_view = u.op in GroupOp.Movement and not is_read(u)  # maybe of what is assigned to
+        return u.src if u in computed or is_view else ()
+
+    for u in sources_first([value for value, _ in group], below):
         if u not in members and is_read(u):
             state = memory_state(u)
             add(u, number(state), u.shape, u.dtype, state.size)
@@ -51,6 +54,8 @@ def outline_of(group: list[Placed], is_read: Callable[[UOp], bool]) -> Outline:
             add(u, u.src[0] if u.op is Ops.BIND else u)
         elif is_leaf(u):
             add(u, u.base.op, u.dtype, arg_key(u.base.arg), u.shape)
+        elif u.src and not below(u):
+            add(u, None)  # nothing of it is needed
         else:
             add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *[place[s] for s in u.src])
     for value, _ in group:
@@ -67,7 +72,5 @@ def _index_rows(indices: Iterable[UOp]) -> list[tuple]:
     ranges = sorted((u for u in order if u.op is Ops.RANGE), key=lambda r: r.arg[0])
     rank = {r: n for n, r in enumerate(ranges)}
     place = {u: n for n, u in enumerate(order)}
-    rows = [
-        (u.op, u.dtype, rank.get(u, arg_key(u.arg)), *[place[s] for s in u.src]) for u in order
-    ]
+    rows = [(u.op, u.dtype, rank.get(u, arg_key(u.arg)), *[place[s] for s in u.src]) for u in order]
     return [*rows, tuple([place[i] for i in roots])]

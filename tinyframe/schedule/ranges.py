@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from tinyframe.dtype import dtypes
@@ -24,31 +24,29 @@ from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed
 from tinyframe.schedule.pick import pick_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, sources_first
 from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
 
 Conditions = dict[UOp, tuple[UOp, UOp]]  # stand-in range -> (the real index, when it is in range)
 
 
 def lower(
-    placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Callable[[UOp], UOp], numbers
+    placed: list[Placed],
+    computed: Set[UOp],
+    memory: Callable[[UOp], UOp | None],
+    target: Callable[[UOp], UOp],
+    numbers,
 ) -> UOp:
     """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
 
-    `memory` gives the DEFINE_GLOBAL of a value that can be read from memory (None: compute it);
-    `target` where a placed value is stored: a DEFINE_GLOBAL, or a movement of one.
+    `computed` is all that is computed on the way, these values included. `memory` gives the
+    DEFINE_GLOBAL of a value that can be read from memory (None: compute it); `target` where a
+    placed value is stored: a DEFINE_GLOBAL, or a movement of one.
     """
     members = {p.value: p.indices for p in placed}
 
-    def is_read(u: UOp) -> bool:
-        return u not in members and memory(u) is not None
-
-    order: dict[UOp, None] = {}
-    for value in members:
-        order.update(
-            value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u))
-        )
-    users = Counter(s for u in order if not is_read(u) for s in u.src)
+    order = sources_first(members, lambda u: u.src if u in computed else ())
+    users = Counter(s for u in computed for s in u.src)
     users.update(list(members))  # to be stored is a use
 
     # from the top down: at which indices each value is needed
@@ -57,7 +55,7 @@ def lower(
         needed[value][ix] = _Child((), ix)
     stand_ins: dict[UOp, dict[int, UOp]] = {}
     for u in reversed(order):
-        if not is_read(u) and not is_leaf(u):
+        if u in computed:
             for ix in needed[u]:
                 child = needed[u][ix] = _child(u, ix, numbers, stand_ins)
                 for s in child.sources:
