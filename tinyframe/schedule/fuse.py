@@ -83,6 +83,7 @@ STATEMENTS = {
     Ops.PAD: 8,
     Ops.UNWINDOW: 8,
 }
+ACCESS = 2  # the statements of a load or a store: the place, and what is done there
 
 
 class Use(NamedTuple):
@@ -200,6 +201,7 @@ def fuse(
             stored.append(u)
             fusion.reasons[u] = reason
             fusion.computed[u] = set()
+            statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
             shape = (u.src[1] if u.op is Ops.ASSIGN else u).shape
             own_indices[u] = ix = new_indices(shape, numbers)
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
