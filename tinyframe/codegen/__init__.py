@@ -27,6 +27,7 @@ from tinyframe.codegen.program import (
     rewrite_program,
     thread_count,
 )
+from tinyframe.collector import collector_paused
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
@@ -122,6 +123,7 @@ def scheduled_kernel(ast: UOp, renderer: Renderer) -> UOp:
     return tidy(simplify(ast, job), job)
 
 
+@collector_paused()
 def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None) -> ProgramSpec:
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tinyframe.collector import collector_paused
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.rewrite.matcher import substituted
@@ -172,6 +173,7 @@ class _Filled:
         return {self.order[n]: known[m] for n, m in self.plan.places if m < len(known)}
 
 
+@collector_paused()
 def _plan_of(sink: UOp) -> _Filled:
     graph = _Graph(sink)
     key = graph.structure, bool(settings.NOOPT), bool(settings.RELAXED)

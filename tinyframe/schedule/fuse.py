@@ -14,13 +14,20 @@ once, so that (say) an optimizer's three outputs are one kernel.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tinyframe.algebra.access import covers_once
-from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.movement import (
+    Indices,
+    constant,
+    is_inside,
+    memory_state,
+    source_indices,
+)
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, recursive_property
 from tinyframe.uop.range import iterations
 
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
@@ -55,6 +62,26 @@ COST = {
     Ops.CAST: 0,
     Ops.BITCAST: 0,
 }
+# A kernel has about so many statements at most, counted before its loops are unrolled. A chain of n
+# additions takes gcc 12 on two cores 0.15 s to compile for n = 1000, 0.4 s for 4000, 1.3 s for 8000
+# and 25 s for 20,000 (`benchmarks.growth adds` with this set to 10**9), and a kernel's copies are
+# not counted here.
+LARGEST_KERNEL = 1000
+# Statements of ops that a CPU has no instruction for; of all others one. By how many a chain of 16
+# is longer than a chain of 4, divided by 12: test_fuse.py does it again. A load below a PAD is done
+# for each lane by itself, where its condition does not hold for a whole vector: half of 16 lanes.
+STATEMENTS = {
+    Ops.SIN: 71,
+    Ops.COS: 71,
+    Ops.EXP2: 29,
+    Ops.LOG2: 48,
+    Ops.POW: 86,
+    Ops.FMOD: 73,
+    Ops.THREEFRY: 125,
+    Ops.PAD: 8,
+    Ops.UNWINDOW: 8,
+}
+ACCESS = 2  # the statements of a load or a store: the place, and what is done there
 
 
 class Use(NamedTuple):
@@ -67,10 +94,14 @@ class Use(NamedTuple):
 
 @dataclass
 class Fusion:
-    """What decide_fusion() found: the stored values, why each is stored, who shares a kernel."""
+    """What decide_fusion() found: the stored values, why each is stored, and who shares a kernel.
+
+    computed: all that is computed on the way to each stored value, itself included.
+    """
 
     kernels: list[list[Placed]]
     reasons: dict[UOp, str] = field(default_factory=dict)
+    computed: dict[UOp, set[UOp]] = field(default_factory=dict)
 
 
 class Placed(NamedTuple):
@@ -91,8 +122,41 @@ def is_memory(u: UOp) -> bool:
     return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
 
 
+@recursive_property
+def _leaf(u: UOp) -> bool:
+    one_value = u.op in _KEEPS_ONE_VALUE and _leaf.of(u.src[0]) and u.base.op is Ops.CONST
+    return one_value or u.op in _LEAVES or is_memory(u)
+
+
+_LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
+_KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
+
+
 def is_leaf(u: UOp) -> bool:
-    return u.op in (Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR) or is_memory(u)
+    """What nothing has to be computed for: memory, an index, a number in every element."""
+    return _leaf.of(u)
+
+
+def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
+    """The sources of a value that decide it at `ix`, which is `source_ix` in them: of a choice one,
+    where bounds tell which, and none of a PAD outside of what it pads. So a slice of a cat() is the
+    part that it is in."""
+    if u.op is Ops.PAD and is_inside(u, source_ix) is False:
+        return ()
+    if u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
+        return u.src[1:2] if chosen else u.src[2:]
+    return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
+
+
+def _decided(condition: UOp, ix: Indices) -> bool | None:
+    """What PADs of one truth value are at these indices; None for all that bounds do not tell."""
+    while condition.op is Ops.PAD:
+        ix = source_indices(condition, ix)
+        if (inside := is_inside(condition, ix)) is not True:
+            return inside
+        condition = condition.src[0]
+    constant = condition.base
+    return constant.arg if is_leaf(condition) and constant.op is Ops.CONST else None
 
 
 def depends_on(indices: Indices) -> frozenset[UOp]:
@@ -122,24 +186,31 @@ def decide_fusion(
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
     reduce_ranges: dict[UOp, dict[int, UOp]] = {}
-    readers: dict[
-        UOp, dict[UOp, None]
-    ] = {}  # what is in memory already -> the kernels that read it
+    # what is in memory already -> the kernels that read it
+    readers: dict[UOp, dict[UOp, None]] = {}
+    statements: Counter[UOp] = Counter()  # of each kernel so far
     fusion = Fusion([])
 
     for u in reversed(order):
         if is_leaf(u):
             continue
-        reason = graph.reason_to_store(u, list(uses[u]))
+        reason = graph.reason_to_store(u, list(uses[u]), statements)
         if reason:
             stored.append(u)
             fusion.reasons[u] = reason
-            computed = u.src[1] if u.op is Ops.ASSIGN else u
-            own_indices[u] = ix = new_indices(computed.shape, numbers)
+            fusion.computed[u] = set()
+            statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
+            shape = (u.src[1] if u.op is Ops.ASSIGN else u).shape
+            own_indices[u] = ix = new_indices(shape, numbers)
             mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
         else:
             mine = list(uses[u])
+        if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
+            for kernel, _ in {(use.kernel, use.indices) for use in mine}:
+                statements[kernel] += own
         for kernel, ix, path in mine:
+            fusion.computed[kernel].add(u)
+            at = ix
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(
                     u,
@@ -149,16 +220,16 @@ def decide_fusion(
                     },
                 )
                 path = loops_around(ix, path) + tuple(ranges.values())
-                ix = tuple(ranges.get(d, i) for d, i in enumerate(ix))
+                at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
-                ix = source_indices(u, ix)
-            for s in u.src[1:2] if u.op is Ops.ASSIGN else u.src:
+                at = source_indices(u, ix)
+            for s in sources_needed(u, ix, at):
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
-                elif not is_leaf(s) and s.op is not Ops.DEVICE:
-                    uses[s][Use(kernel, ix, path)] = None
+                elif not is_leaf(s):
+                    uses[s][Use(kernel, at, path)] = None
 
-    groups = _Groups(graph, stored, uses, readers, own_indices)
+    groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)
     fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
     return fusion
@@ -223,8 +294,10 @@ class _Graph:
                 end = len(way)
         return way[end - 1 :: -1]
 
-    def reason_to_store(self, u: UOp, uses: list[Use]) -> str | None:
-        """The cost rule: why this value is stored, or None: it is computed where it is used."""
+    def reason_to_store(self, u: UOp, uses: list[Use], statements: Counter[UOp]) -> str | None:
+        """The cost rule: why this value is stored, or None: it is computed where it is used.
+
+        statements: what the kernels have so far, without this value."""
         if u in self.outputs:
             return "output"
         if u in self.below_fuse:
@@ -233,6 +306,9 @@ class _Graph:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
+        full = any(statements[use.kernel] >= LARGEST_KERNEL for use in uses)
+        if full and u.device is not None:
+            return "a kernel that would be too large"
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
@@ -332,8 +408,9 @@ class _Groups:
         uses: dict[UOp, dict[Use, None]],
         readers: dict[UOp, dict[UOp, None]],
         own_indices: dict[UOp, Indices],
+        statements: Counter[UOp],
     ):
-        self.graph, self.stored, self.uses = graph, stored, uses
+        self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
         self.number = {
             u: n for n, u in enumerate(reversed(stored))
         }  # producers have smaller numbers
@@ -351,7 +428,7 @@ class _Groups:
         self.by_number = list(reversed(stored))
         # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it
         # stores, or since it reads what k overwrites; directly or not
-        self.needs: dict[UOp, int] = dict.fromkeys(stored, 0)
+        self.needs = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
                 self.needs[k] |= 1 << self.number[u]
@@ -365,25 +442,18 @@ class _Groups:
             for r in (*readers.get(state, ()), *self.users_of.get(state, ())):
                 for k in writers if r not in writers else ():
                     self.needs[k] |= 1 << self.number[r]
-        self._follow_needs()
-
-    def _follow_needs(self) -> None:
-        """From what is needed directly to all that is needed."""
-        direct = {k: [self.by_number[n] for n in _bits(needs)] for k, needs in self.needs.items()}
-        changed = True
-        while changed:  # twice, unless memory is overwritten: producers have smaller numbers
-            changed = False
-            for k in self.by_number:
-                needs = self.needs[k]
-                for other in direct[k]:
-                    needs |= self.needs[other]
-                changed |= needs != self.needs[k]
-                self.needs[k] = needs
+        # the other way round: bit n of needed_by[k] is bit k of needs[n]
+        self.needed_by = dict.fromkeys(stored, 0)
+        for k, needs in self.needs.items():
+            for n in _bits(needs):
+                self.needed_by[self.by_number[n]] |= 1 << self.number[k]
+        _close(self.needs, self.by_number, self.by_number)
+        _close(self.needed_by, self.by_number, stored)
+        # bit n of inside[k]: kernel number n has become part of k's
+        self.inside = {k: 1 << n for k, n in self.number.items()}
 
     def root(self, u: UOp) -> UOp:
-        while u in self.host:
-            u = self.host[u]
-        return u
+        return self.host.get(u, u)
 
     def share(self, alone: Set[UOp]) -> None:
         """Puts a stored value into the first kernel that uses each of its elements exactly once."""
@@ -402,6 +472,8 @@ class _Groups:
             return False
         if u.size < PARALLEL_WORK and u.size != k.size:
             return False
+        if self.statements[u] + self.statements[k] > LARGEST_KERNEL:
+            return False
         stores = {value for value, _ in self.placed[u]}
         if any(
             value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]
@@ -414,13 +486,12 @@ class _Groups:
         ):
             return False
         # no kernel may stand between the two: one that needs u and that k needs
-        between = {self.root(self.by_number[n]) for n in _bits(self.needs[k])} - {u, k}
-        return not any(self.needs[other] >> self.number[u] & 1 for other in between)
+        return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""
         return {
-            tuple(i.substitute(self.moved.get(use.kernel, {})).simplify() for i in use.indices)
+            _moved(use.indices, self.moved.get(use.kernel, {}))
             for use in self.uses[u]
             if self.root(use.kernel) is k
         }
@@ -431,24 +502,48 @@ class _Groups:
         pairs = zip(self.placed[u][0].indices, indices, strict=True)
         mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
         for value, ix in self.placed.pop(u):
-            self.placed[k].append(
-                Placed(value, tuple(i.substitute(mapping).simplify() for i in ix))
-            )
+            self.placed[k].append(Placed(value, _moved(ix, mapping)))
             earlier = self.moved.get(value, {})
-            self.moved[value] = mapping | {
-                r: i.substitute(mapping).simplify() for r, i in earlier.items()
-            }
-        self.host[u] = k
+            now = _moved(tuple(earlier.values()), mapping)
+            self.moved[value] = mapping | dict(zip(earlier, now, strict=True))
+            self.host[value] = k
+        self.statements[k] += self.statements[u]
         self.contracts[k] |= self.contracts[u]
-        both = 1 << self.number[u] | 1 << self.number[k]
-        self.needs[k] |= self.needs[u]
-        for other in self.placed:
-            if self.needs[other] & both:
-                self.needs[other] |= self.needs[k] | both
+        # Who needed u, or a guest of it, needs all of k's kernel now; k itself needed them already.
+        both = self.inside[u] | self.inside[k]
+        waits = self.needed_by[u] & ~self.needed_by[k] & ~both
+        for n in _bits(waits):
+            self.needs[self.by_number[n]] |= self.needs[k] | both
+        earlier_needs = self.needs[k] & ~self.needs[u] if waits else 0
+        for n in _bits(earlier_needs | both if waits else 0):
+            self.needed_by[self.by_number[n]] |= waits
+        self.inside[k] = both
         self.needs[k] &= ~both
 
 
-def _bits(mask: int):
+def _moved(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
+    """Indices in terms of other ranges."""
+    if all(i.op in (Ops.RANGE, Ops.CONST) for i in indices):
+        return tuple([mapping.get(i, i) for i in indices])
+    return tuple([i.substitute(mapping).simplify() for i in indices])
+
+
+def _close(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> None:
+    """From the numbers that each leads to directly to all that it leads to; quickest in an order
+    in which what others lead to comes first."""
+    first = {k: [by_number[n] for n in _bits(mask)] for k, mask in direct.items()}
+    changed = True
+    while changed:  # twice, unless memory is overwritten: producers have smaller numbers
+        changed = False
+        for k in order:
+            mask = direct[k]
+            for other in first[k]:
+                mask |= direct[other]
+            changed |= mask != direct[k]
+            direct[k] = mask
+
+
+def _bits(mask: int) -> Iterator[int]:
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

@@ -7,6 +7,7 @@ once the kernel has run, so what must run before what can be read off the graph.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
@@ -15,6 +16,7 @@ from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
 from tinyframe.schedule.fuse import Fusion, Placed, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
+from tinyframe.schedule.outline import outline_of
 from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
@@ -104,13 +106,15 @@ def _stored(
         del order[UOp.sink(*outputs)]
         numbers = itertools.count()  # one count for all ranges, or two would be one node
         fusion = decide_fusion(outputs, list(order), numbers, one_by_one)
-        groups = [_lower_group(group, fusion, numbers) for group in fusion.kernels]
+        known: dict[tuple, tuple[UOp, list[int]]] = {}
+        groups = [_lower_group(group, fusion, numbers, known) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if unsafe:
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
             continue
         try:
-            parts = [part for g in groups for part in _in_parts(g, new_buffer)]
+            cut = {g.ast: in_parts(g.ast) for g in groups if not (g.is_one or g.ast.op is Ops.COPY)}
+            parts = [part for g in groups for part in _in_parts(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
         except CycleError as cycle:
             movable = [u for u in cycle.stuck if u not in apart]
@@ -189,13 +193,39 @@ def buffer_of_state(u: UOp) -> UOp:
     return u
 
 
-def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
+def _lower_group(
+    group: list[Placed], fusion: Fusion, numbers: Iterator[int], known: dict
+) -> Lowered:
+    """The loop nest of a group; one of a form that is `known` is not lowered again."""
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
         return Lowered(ast, outputs, [copy, memory_state(copy.src[0])])
+
+    def is_read(u: UOp) -> bool:
+        state = memory_state(u)
+        return (state in fusion.reasons and state not in outputs) or is_memory(state)
+
+    computed = set[UOp]().union(*[fusion.computed[value] for value in outputs])
+    outline = outline_of(group, computed, is_read)
+    if outline.rows not in known:
+        ast, arguments = _loop_nest(group, computed, is_read, numbers)
+        number = {state: n for n, state in enumerate(outline.states)}
+        known[outline.rows] = ast, [number[a] for a in arguments]
+    ast, slots = known[outline.rows]
+    is_one = any(u.op is Ops.FUSE for u in computed)
+    return Lowered(ast, outputs, [outline.states[n] for n in slots], is_one=is_one)
+
+
+def _loop_nest(
+    group: list[Placed],
+    computed: Set[UOp],
+    is_read: Callable[[UOp], bool],
+    numbers: Iterator[int],
+) -> tuple[UOp, list[UOp]]:
+    """The SINK of a group, and what the slots of its arguments stand for."""
     slots: dict[UOp, UOp] = {}
 
     def slot(argument: UOp) -> UOp:
@@ -206,7 +236,7 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
         return slots[argument]
 
     targets = {}
-    for value in outputs:
+    for value, _ in group:
         if value.op is Ops.ASSIGN:
             state = assigned_state(value)
             whole = slot(state).reshape(state.shape)
@@ -215,27 +245,26 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
             targets[value] = slot(value).reshape(value.shape)
 
     def memory(u: UOp) -> UOp | None:
-        state = memory_state(u)
-        in_memory = state in fusion.reasons or state.op is Ops.BUFFER or is_memory(state)
-        return slot(state) if in_memory and state not in targets else None
+        return slot(memory_state(u)) if is_read(u) else None
 
     ast = staged(
-        "lower to ranges", spec_kernel, lambda: lower(group, memory, targets.__getitem__, numbers)
+        "lower to ranges",
+        spec_kernel,
+        lambda: lower(group, computed, memory, targets.__getitem__, numbers),
     )
     # what turned out not to be read is no argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     slots = {argument: place for argument, place in slots.items() if place in used}
     renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
-    below = UOp.sink(*outputs).toposort(gate=lambda u: u in targets or memory(u) is None)
-    is_one = any(u.op is Ops.FUSE for u in below)
-    return Lowered(ast.substitute(renamed), outputs, list(slots), is_one=is_one)
+    return ast.substitute(renamed), list(slots)
 
 
-def _in_parts(g: Lowered, new_buffer) -> list[Lowered]:
-    """The group as those that leave partial results, and the one that uses them."""
-    if g.ast.op is Ops.COPY or g.is_one:
+def _in_parts(g: Lowered, cut: dict[UOp, list[UOp]], new_buffer) -> list[Lowered]:
+    """The group as those that leave partial results, and the one that uses them: `cut` says what
+    kernels a loop nest becomes."""
+    if g.is_one:
         return [g]
-    *first, final = in_parts(g.ast)
+    *first, final = cut.get(g.ast, [g.ast])
     arguments = list(g.arguments)
     out = []
     for kernel in first:

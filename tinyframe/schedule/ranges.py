@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from dataclasses import dataclass
 
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf
+from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed
 from tinyframe.schedule.gather import gather_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, sources_first
 from tinyframe.uop.rebuild import rebuild
 
 Conditions = dict[
@@ -33,36 +34,34 @@ Conditions = dict[
 
 
 def lower(
-    placed: list[Placed], memory: Callable[[UOp], UOp | None], target: Callable[[UOp], UOp], numbers
+    placed: list[Placed],
+    computed: Set[UOp],
+    memory: Callable[[UOp], UOp | None],
+    target: Callable[[UOp], UOp],
+    numbers,
 ) -> UOp:
     """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
 
-    `memory` gives the DEFINE_GLOBAL of a value that can be read from memory (None: compute it);
-    `target` where a placed value is stored: a DEFINE_GLOBAL, or a movement of one.
+    `computed` is all that is computed on the way, these values included. `memory` gives the
+    DEFINE_GLOBAL of a value that can be read from memory (None: compute it); `target` where a
+    placed value is stored: a DEFINE_GLOBAL, or a movement of one.
     """
     members = {p.value: p.indices for p in placed}
 
-    def is_read(u: UOp) -> bool:
-        return u not in members and memory(u) is not None
-
-    order: dict[UOp, None] = {}
-    for value in members:
-        order.update(
-            value.toposort(gate=lambda u: u not in order and not is_read(u) and not is_leaf(u))
-        )
-    users = Counter(s for u in order for s in _computed_from(u) if not is_read(u))
+    order = sources_first(members, lambda u: u.src if u in computed else ())
+    users = Counter(s for u in computed for s in u.src)
     users.update(list(members))  # to be stored is a use
 
     # from the top down: at which indices each value is needed
     needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
     for value, ix in members.items():
-        needed[value][ix] = _Child(ix)
+        needed[value][ix] = _Child((), ix)
     placeholders: dict[UOp, dict[int, UOp]] = {}
     for u in reversed(order):
-        if not is_read(u) and not is_leaf(u):
+        if u in computed:
             for ix in needed[u]:
                 child = needed[u][ix] = _child(u, ix, numbers, placeholders)
-                for s in _computed_from(u):
+                for s in child.sources:
                     needed[s].setdefault(child.indices, child)
 
     # from the bottom up: the value at each of those
@@ -74,7 +73,7 @@ def lower(
             elif is_leaf(u):
                 values[u, ix] = _leaf_value(u, ix)
             else:
-                sources = [values[s, child.indices] for s in _computed_from(u)]
+                sources = [values[s, child.indices] for s in child.sources]
                 values[u, ix] = _value(u, sources, child, users)
 
     stores = []
@@ -88,34 +87,35 @@ def lower(
     )
 
 
+@dataclass
 class _Child:
-    """Where a value's sources are needed: indices, ranges of a reduce, placeholders of a pad."""
+    """Which of a value's sources are needed, and where: indices, ranges of a reduce, placeholders
+    of a pad."""
 
-    def __init__(
-        self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None
-    ):
-        self.indices, self.ranges, self.conditions = indices, ranges, conditions
+    sources: tuple[UOp, ...]
+    indices: Indices
+    ranges: tuple[UOp, ...] = ()
+    conditions: Conditions | None = None
 
 
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
     if u.op is Ops.IOTA:
         return ix[0].cast(u.dtype)
-    return UOp.const(u.dtype, u.arg) if u.op is Ops.CONST else u.src[0] if u.op is Ops.BIND else u
-
-
-def _computed_from(u: UOp) -> tuple[UOp, ...]:
-    return u.src[1:2] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
+    number = u.base  # in every element
+    if number.op is Ops.CONST:
+        return UOp.const(u.dtype, number.arg)
+    return u.src[0] if u.op is Ops.BIND else u
 
 
 def _child(u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]]) -> _Child:
     if u.op is Ops.REDUCE_AXIS:
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
-        return _Child(tuple(ranges.get(d, i) for d, i in enumerate(ix)), tuple(ranges.values()))
-    if u.op not in GroupOp.Movement:
-        return _Child(ix)
-    inner = source_indices(u, ix)
-    if u.op not in (Ops.PAD, Ops.UNWINDOW):
-        return _Child(inner)
+        inner = tuple(ranges.get(d, i) for d, i in enumerate(ix))
+        return _Child(u.src, inner, tuple(ranges.values()))
+    inner = source_indices(u, ix) if u.op in GroupOp.Movement else ix
+    sources = sources_needed(u, ix, inner)
+    if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
+        return _Child(sources, inner)
     valid = conjuncts(condition(u, ix, inner))
     mine, conditions, out = placeholders.setdefault(u, {}), {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
@@ -127,7 +127,7 @@ def _child(u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]]
             placeholder = mine.setdefault(d, UOp.range(size, next(numbers)))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
             out[d] = placeholder
-    return _Child(tuple(out), conditions=conditions)
+    return _Child(sources, tuple(out), conditions=conditions)
 
 
 def _speaks_of(c: UOp, index: UOp) -> bool:
@@ -152,7 +152,9 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         return x.reduce(op, *child.ranges)
     if child.conditions:
         return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
-    if u.op in GroupOp.Movement or u.op in _THE_SAME:
+    if not sources:
+        return UOp.const(u.dtype, 0)  # outside of what a PAD pads
+    if u.op in GroupOp.Movement or u.op in _THE_SAME or len(sources) < len(u.src):
         return sources[0]
     return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
 

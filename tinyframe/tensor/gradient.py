@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from tinyframe.collector import collector_paused
 from tinyframe.device import is_overwritten
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
@@ -241,6 +242,7 @@ def below_with_history(root: UOp) -> dict[UOp, None]:
     return sources_first((root,), sources)
 
 
+@collector_paused()
 def compute_gradient(
     root: UOp,
     root_grad: UOp,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, most, plain, sint
+from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, least, most, plain, sint
 from tinyframe.uop.rebuild import rebuild
 
 Indices = tuple[UOp, ...]
@@ -184,13 +184,17 @@ def _(u, ix):
 
 @source_index_rule(Ops.PAD)
 def _(u, ix):
-    return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
+    return tuple(
+        i if _none(before) else i - before for i, (before, _) in zip(ix, u.arg, strict=True)
+    )
 
 
 @source_index_rule(Ops.SHRINK)
 def _(u, ix):
+    begins = [begin for begin, _ in u.arg]
     return tuple(
-        widened(i, s) + begin for i, s, (begin, _) in zip(ix, u.src[0].shape, u.arg, strict=True)
+        widened(i, s) if _none(begin) else widened(i, s) + begin
+        for i, s, begin in zip(ix, u.src[0].shape, begins, strict=True)
     )
 
 
@@ -240,6 +244,19 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
         i, n = source_ix[axis], u.src[0].shape[axis]
         valid = (i >= 0) & (i < n) & (_before_window(u, ix) % stride).eq(0)
     return valid.simplify()
+
+
+def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
+    """Whether a PAD's source has an element there: always, never, or (None) not known from
+    bounds."""
+    inside: bool | None = True
+    for i, n, (before, after) in zip(source_ix, pad.src[0].shape, pad.arg, strict=True):
+        low, high = i.bounds
+        if (not _none(before) and high < 0) or (not _none(after) and low >= most(n)):
+            return False
+        if (not _none(before) and low < 0) or (not _none(after) and high >= least(n)):
+            inside = None
+    return inside
 
 
 def _none(width) -> bool:

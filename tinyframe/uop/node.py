@@ -136,6 +136,10 @@ _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETA
 # REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
 FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
 
+# cat() of more parts than this is one of groups: an element of the first of n parts lies below n
+# choices, so gradients of all parts go through n * n / 2, and in groups of 16 through n * 32 or so.
+JOINED_AT_ONCE = 16
+
 
 _JUST_INT = {int}
 
@@ -198,9 +202,13 @@ class recursive_property:
         return add
 
     def __get__(self, node: UOp | None, owner: type) -> Any:
-        if node is None:
-            return self
+        return self if node is None else self.of(node)
+
+    def of(self, node: UOp) -> Any:
+        """The value for a node: found on it, or filled in."""
         name, rules = self.name, self.rules
+        if name in node.__dict__:
+            return node.__dict__[name]
         stack = [node]
         while stack:
             u = stack[-1]
@@ -774,8 +782,15 @@ class UOp:
         return self.mirror().max(axis, keepdim, keepdims).mirror()
 
     def cat(self, *others: UOp, dim: int = 0) -> UOp:
-        """Laid end to end along `dim`; the other axes have to agree."""
+        """Laid end to end along `dim`; the other axes have to agree.
+
+        Many are joined in groups, and then the groups: so each lies below few choices."""
         parts = (self, *others)
+        while len(parts) > JOINED_AT_ONCE:
+            groups = [
+                parts[n : n + JOINED_AT_ONCE] for n in range(0, len(parts), JOINED_AT_ONCE)
+            ]
+            parts = tuple([first.cat(*more, dim=dim) for first, *more in groups])
         ends = list(itertools.accumulate(x.shape[dim] for x in parts))
         result = None
         for x, end in zip(parts, ends, strict=True):

@@ -1,0 +1,257 @@
+"""Growth: what scheduling takes grows as the graph does, and no kernel grows with it.
+
+Steps are counted, not timed: the calls of Python functions while a graph is scheduled. Four times
+the graph may take six times the steps, where something quadratic would take 16 times as many.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.kernels import filled, kernels_of, on_buffer
+from tinyframe import Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.collector import collector_paused
+from tinyframe.renderer import Target
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.schedule import create_schedule, fuse, kernels
+from tinyframe.schedule.fuse import LARGEST_KERNEL, STATEMENTS
+from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp
+
+SMALL, TIMES = 40, 4
+LANES_OF_16 = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+
+
+def steps_of(run: Callable[[], object]) -> int:
+    """How many Python functions are called."""
+    count = 0
+
+    def called(frame, event, arg) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def chain_of_additions(n: int) -> list[Tensor]:
+    x, other = on_buffer(16), on_buffer(16)
+    for _ in range(n):
+        x = x + other
+    return [x]
+
+
+def nested_activations_and_gradients(n: int) -> list[Tensor]:
+    x, w = on_buffer(16), on_buffer(16)
+    y = x
+    for _ in range(n):
+        y = (y * w).tanh()
+    return y.sum().gradient(x, w)
+
+
+def chain_of_kernels(n: int) -> list[Tensor]:
+    x = on_buffer(16)
+    for _ in range(n):
+        x = (x + 1).contiguous()
+    return [x]
+
+
+def parts_laid_end_to_end(n: int) -> list[Tensor]:
+    first, *others = [on_buffer(4) for _ in range(n)]
+    return [first.cat(*others)]
+
+
+def gradients_of_parts(n: int) -> list[Tensor]:
+    parts = [on_buffer(4) for _ in range(n)]
+    return parts[0].cat(*parts[1:]).square().sum().gradient(*parts)
+
+
+def recurrent_steps(n: int) -> list[Tensor]:
+    x, w, state = on_buffer(n, 4, 8), on_buffer(8, 8), on_buffer(4, 8)
+    states = []
+    for element in x.unbind(0):
+        state = (state @ w + element).tanh().contiguous(both_ways=True)
+        states.append(state)
+    return Tensor.stack(*states).square().sum().gradient(w)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        chain_of_additions,
+        nested_activations_and_gradients,
+        chain_of_kernels,
+        parts_laid_end_to_end,
+        gradients_of_parts,
+        recurrent_steps,
+    ],
+)
+def test_steps_of_scheduling_grow_as_the_graph_does(graph, monkeypatch):
+    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 100)  # so that a small graph has many kernels
+
+    def steps(n: int) -> int:
+        sink = UOp.sink(*[t.uop for t in graph(n)])
+        return steps_of(lambda: create_schedule(sink))
+
+    steps(SMALL)  # what is found once for all kernels has been found
+    assert steps(SMALL * TIMES) < 1.5 * TIMES * steps(SMALL + 1)
+
+
+# ---- the largest kernel --------------------------------------------------------------------------
+
+
+def test_a_chain_of_ten_thousand_operations_becomes_equal_kernels_and_is_right():
+    x = np.arange(5, dtype=np.float32)
+    y, expected = filled(x), x
+    for i in range(10_000):
+        y, expected = (y + 1, expected + 1) if i % 2 else (y * -1, expected * -1)
+    found = kernels_of(y)
+    assert 10_000 / LARGEST_KERNEL <= len(found) <= 10_000 / LARGEST_KERNEL + 1
+    assert len(set(found)) <= 2  # all but the one that is left over are equal
+    np.testing.assert_array_equal(y.numpy(), expected)
+
+
+def test_no_kernel_grows_with_the_graph():
+    language = CStyleLanguage(LANES_OF_16)
+
+    def longest(n: int) -> int:
+        found = set(kernels_of(*nested_activations_and_gradients(n)))
+        return max(len(get_program(k, language).uops) for k in found)
+
+    # Once a kernel is full, all that it still needs is loaded. So many statements of two operands
+    # have at most one more from outside than they are, and a load is two statements.
+    most = 3 * LARGEST_KERNEL + 100  # what every kernel begins with
+    assert longest(60) < most
+    assert longest(240) < most
+
+
+def test_values_split_among_kernels_are_those_of_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal((4, 6)).astype(np.float32) for _ in range(2)]
+
+    def results() -> list[np.ndarray]:
+        x, w = map(Tensor, values)
+        y = x
+        for n in range(12):
+            y = (y * w + (y.sum(1, keepdim=True) if n % 3 else y.T.reshape(4, 6))).tanh()
+        return [t.numpy() for t in (y, *y.square().sum().gradient(x, w))]
+
+    whole = results()
+    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 60)
+    for split, one in zip(results(), whole, strict=True):
+        np.testing.assert_allclose(split, one, rtol=2e-5, atol=1e-6)
+
+
+def test_fuse_overrules_the_largest_kernel(monkeypatch):
+    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 20)
+    (x,) = chain_of_additions(50)
+    assert len(kernels_of(x)) > 1
+    assert len(kernels_of(x.fuse())) == 1
+
+
+@pytest.mark.parametrize("op", [op for op in STATEMENTS if op not in (Ops.PAD, Ops.UNWINDOW)])
+def test_statements_are_those_of_the_decompositions(op, monkeypatch):
+    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 10**9)
+    dtype = dtypes.uint64 if op is Ops.THREEFRY else dtypes.float
+
+    def length(n: int) -> int:
+        x = y = on_buffer(16, dtype=dtype).uop
+        for _ in range(n):
+            unary = op in (Ops.SIN, Ops.COS, Ops.EXP2, Ops.LOG2)
+            y = UOp(op, dtype, (y,) if unary else (y, x))
+        items, _, _ = create_schedule(UOp.sink(y.contiguous()))
+        return len(get_program(items[-1].ast, CStyleLanguage(LANES_OF_16)).uops)
+
+    assert (length(16) - length(4)) / 12 == pytest.approx(STATEMENTS[op], rel=0.1)
+
+
+# ---- what is shared and what is left out ---------------------------------------------------------
+
+
+def test_groups_of_one_form_are_lowered_once(monkeypatch):
+    lowered = []
+    real = kernels._loop_nest
+    monkeypatch.setattr(
+        kernels, "_loop_nest", lambda group, *more: lowered.append(group) or real(group, *more)
+    )
+    x = on_buffer(16)
+    for _ in range(20):
+        x = (x.sin() + 2).contiguous()
+    found = kernels_of(x)
+    assert (len(found), len(set(found)), len(lowered)) == (20, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        lambda x: x + 3,
+        lambda x: x * 2,
+        lambda x: x + x,
+        lambda x: x[::-1] + 2,
+        lambda x: (x.reshape(4, 4).T + 2).reshape(16),
+    ],
+)
+def test_groups_of_different_forms_are_lowered_apart(second):
+    x = np.arange(16, dtype=np.float32)
+    first = (filled(x) + 2).contiguous()
+    y = second(first).contiguous()
+    assert len(set(kernels_of(y))) == 2
+    expected = (Tensor(x + 2).realize(),)
+    np.testing.assert_array_equal(y.numpy(), second(expected[0]).numpy())
+
+
+@pytest.mark.parametrize("count", [JOINED_AT_ONCE, JOINED_AT_ONCE + 1, 300])
+def test_many_parts_are_laid_end_to_end(count):
+    parts = [np.full((2, 1 + n % 3), n, np.float32) for n in range(count)]
+    parts[0] = np.array([[-0.0], [np.inf]], np.float32)
+    joined = Tensor.cat([Tensor(p) for p in parts], dim=1).numpy()
+    expected = np.concatenate(parts, 1)
+    np.testing.assert_array_equal(joined, expected)
+    np.testing.assert_array_equal(np.signbit(joined), np.signbit(expected))
+
+
+def test_a_slice_of_joined_parts_goes_down_to_its_own_part_only():
+    parts = [on_buffer(4) for _ in range(100)]
+    joined = (parts[0].cat(*parts[1:]) * 2).uop
+    order = list(joined.toposort())
+    i = UOp.range(4, 0)
+    needed = {joined: (i + 4 * 57,)}
+    read = []
+    for u in reversed(order):
+        if (ix := needed.get(u)) is None:
+            continue
+        if fuse.is_memory(u):
+            read.append(u)
+        elif not fuse.is_leaf(u):
+            inner = fuse.source_indices(u, ix) if u.op in fuse.GroupOp.Movement else ix
+            needed |= dict.fromkeys(fuse.sources_needed(u, ix, inner), inner)
+    assert read == [parts[57].uop]
+    assert len(needed) < 6 * JOINED_AT_ONCE
+
+
+def test_the_collector_is_as_before_after_a_pause():
+    assert gc.isenabled()
+    with pytest.raises(KeyError), collector_paused():
+        assert not gc.isenabled()
+        raise KeyError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
