@@ -1,4 +1,4 @@
-"""BEAM=2 beside the heuristic: what a search gains, and what it costs in time and memory."""
+"""BEAM=2 beside the plan: what a search gains, and what it costs in time and memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def programs():
 def main(quick: bool, keep: Path | None) -> None:
     if quick:
         return
-    print(f"BEAM={WIDTH} beside the heuristic, the least of several runs in turn:")
+    print(f"BEAM={WIDTH} beside the plan, the least of several runs in turn:")
     rows = {}
     for name, tensor in programs():
         (item,) = create_schedule(tensor.uop.sink())[0]
@@ -37,8 +37,8 @@ def main(quick: bool, keep: Path | None) -> None:
         found = search(Bench(get_program(item.ast, device.renderer), device), WIDTH)
         rows[name] = {**asdict(found), "opts": list(map(repr, found.opts))}
         print(
-            f"  {name:20s} {found.heuristic * 1e3:7.3f} ms to {found.seconds * 1e3:7.3f} ms, "
-            f"{found.heuristic / found.seconds:.2f} times as quick; {found.tried} tried in "
+            f"  {name:20s} {found.planned * 1e3:7.3f} ms to {found.seconds * 1e3:7.3f} ms, "
+            f"{found.planned / found.seconds:.2f} times as quick; {found.tried} tried in "
             f"{found.searched:.0f} s with {human_bytes(found.memory)}",
             flush=True,
         )

@@ -188,7 +188,7 @@ class Settings:
 
     # how to compile
     BEAM = integer(
-        0, 0, None, "beam width of the search for each kernel's loops; 0 takes the heuristic"
+        0, 0, None, "beam width of the search for each kernel's loops; 0 takes what the plan says"
     )
     NOOPT = flag(0, "leave each kernel's loops as written")
     JIT = flag(1, "0 runs every TinyJit function in Python every time")

@@ -72,7 +72,7 @@ def random_opts(rng: Random, kernel: UOp, most: int = 7) -> tuple[list[Opt], int
 
 
 def wandering_opts(rng: Random, ast: UOp, steps: int) -> list[Opt]:
-    """A legal list that a search may come to: so many changes away from the heuristic's."""
+    """A legal list that a search may come to: so many changes away from the plan's."""
     kernel, renderer = tidied(ast), Device["CPU"].renderer
     opts = tuple(get_program(ast, renderer).opts)
     for _ in range(steps):

@@ -13,8 +13,9 @@ from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeat
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import covers_once, fuse, is_leaf
+from tinyframe.schedule.fuse import fuse, is_leaf
 from tinyframe.schedule.prepare import LARGE_REDUCE, PARTS, prepare_rules
+from tinyframe.uop.access import covers_once
 from tinyframe.uop.node import Ops, UOp
 
 # ---- what is one kernel, and what is not ---------------------------------------------------------

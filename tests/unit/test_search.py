@@ -52,7 +52,7 @@ class Numbers:
     final: what they take at the end, where that is something else.
     """
 
-    heuristic = upcast(10)
+    planned = upcast(10)
 
     def __init__(self, seconds: dict[int, float], final: dict[int, float] | None = None) -> None:
         self.said, self.final = seconds, {**seconds, **(final or {})}
@@ -85,7 +85,7 @@ def found(bench: Numbers, width: int = 1) -> Found:
     return search.search(bench, width)
 
 
-def test_it_goes_downhill_from_the_heuristic_to_the_end():
+def test_it_goes_downhill_from_the_planned_to_the_end():
     assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == Found(upcast(12), 3, 5, 5)
 
 
@@ -112,12 +112,12 @@ def test_no_list_is_searched_from_twice():
 
 
 @pytest.mark.parametrize("seconds", [5.1, 5.0, 4.95])
-def test_the_heuristic_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
+def test_the_planned_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
     lucky = Numbers({0: 9, 10: 5, 11: 1}, final={11: seconds})
     assert found(lucky) == Found(upcast(10), 5, 5, 3)
 
 
-def test_the_heuristic_is_timed_anew_although_it_left_the_beam():
+def test_the_planned_is_timed_anew_although_it_left_the_beam():
     bench = Numbers({0: 9, 10: 5, 11: 4, 12: 3}, final={10: 1})
     assert found(bench).opts == upcast(10)
 
@@ -128,11 +128,11 @@ def test_time_ends_it():
     assert found(bench).opts == upcast(14)
 
 
-def test_without_time_the_heuristic_is_what_is_found(monkeypatch):
+def test_without_time_the_planned_is_what_is_found(monkeypatch):
     monkeypatch.setattr(search, "MOST_SECONDS", -1.0)
     bench = bench_of(on_buffer(24, 24).exp2())
     result = search.search(bench, 2)
-    assert (result.opts, result.tried) == (bench.heuristic, 1)
+    assert (result.opts, result.tried) == (bench.planned, 1)
 
 
 # ---- timing, by a clock of numbers ---------------------------------------------------------------
@@ -224,8 +224,8 @@ def test_what_is_illegal_or_does_not_compile_is_left_out():
     illegal = (Opt(OptOps.UPCAST, 7, 2),)
     with pytest.raises(KernelOptError, match="there is no axis 7; the kernel has"):
         get_program(bench.ast, bench.renderer, illegal)
-    bench.measure([bench.heuristic, illegal, upcast(3), upcast(2)])
-    assert list(bench.times) == [bench.heuristic, upcast(2)]
+    bench.measure([bench.planned, illegal, upcast(3), upcast(2)])
+    assert list(bench.times) == [bench.planned, upcast(2)]
 
 
 def test_a_failure_that_one_list_brings_about_is_survived(monkeypatch):
@@ -237,11 +237,11 @@ def test_a_failure_that_one_list_brings_about_is_survived(monkeypatch):
         return get_program(ast, renderer, opts)
 
     monkeypatch.setattr(search, "get_program", fails)
-    bench.measure([bench.heuristic, upcast(2), upcast(4)])
-    assert list(bench.times) == [bench.heuristic, upcast(4)]
+    bench.measure([bench.planned, upcast(2), upcast(4)])
+    assert list(bench.times) == [bench.planned, upcast(4)]
 
 
-def test_what_the_heuristic_cannot_do_either_is_said():
+def test_what_the_planned_cannot_do_either_is_said():
     class Broken(Compiler):
         def compile(self, src: str) -> bytes:
             raise CompileError("no space left")
@@ -255,7 +255,7 @@ def test_equal_programs_are_compiled_and_timed_once():
     compiler = Strange()
     bench = bench_of(on_buffer(24, 24).exp2(), device_with(compiler))
     twice = (Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.UPCAST, 0, 2))
-    bench.measure([bench.heuristic, upcast(2), twice, upcast(2)])
+    bench.measure([bench.planned, upcast(2), twice, upcast(2)])
     bench.measure([upcast(2), twice])
     assert len(bench.times) == len(compiler.sources) == len(set(compiler.sources))
 
@@ -265,7 +265,7 @@ def test_very_long_programs_and_very_large_panels_are_left_out():
     unrolled = [Opt(OptOps.UPCAST, 0, 16), Opt(OptOps.UPCAST, 1, 16), Opt(OptOps.UNROLL, 2, 16)]
     for opts in (tuple(unrolled), (Opt(OptOps.STAGE, -1, 1),), ()):
         assert bench._program(opts) is None
-    assert bench._program(bench.heuristic) is not None
+    assert bench._program(bench.planned) is not None
 
 
 def test_a_search_leaves_what_the_kernel_works_on_alone():
@@ -425,7 +425,7 @@ def test_debug_2_shows_all_that_was_tried(capsys):
     x = filled(numbers(16, 16))
     with Context(BEAM=1, DEBUG=2):
         (x * 3).realize()
-    *tried, summary = capsys.readouterr().out.partition("the heuristic's")[0].splitlines()
+    *tried, summary = capsys.readouterr().out.partition("the plan's")[0].splitlines()
     assert re.search(rf"{len(tried)} tried in \d+\.\d s with \d+\.\d\d kB, ", summary)
     assert all(" us  " in line or " ms  " in line or "> 3x best  " in line for line in tried)
     assert any("Opt(OptOps." in line for line in tried)

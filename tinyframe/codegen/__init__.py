@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from tinyframe.codegen.decompose import decompositions, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
-from tinyframe.codegen.optimize.heuristic import Schedule, choose
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
+from tinyframe.codegen.optimize.nest import opts_of
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import (
     ProgramSpec,
@@ -39,6 +40,7 @@ class Compilation:
 
     renderer: Renderer
     opts: list[Opt] | None
+    plan: Plan | None = None
     stages: list[tuple[str, UOp]] = field(default_factory=list)
 
 
@@ -56,11 +58,13 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
         return apply_opts(sink, job.opts)
-    schedule = Schedule(sink, job.renderer.target)
-    if not settings.NOOPT:
-        choose(schedule)
-    job.opts = schedule.opts
-    return schedule.sink
+    job.opts = []
+    if settings.NOOPT:
+        return sink
+    kernel = Kernel(sink, job.renderer.target)
+    job.plan = choose(kernel, CPU)
+    job.opts, optimized = opts_of(sink, job.plan.nest(kernel))
+    return optimized
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
@@ -110,6 +114,12 @@ def _run_passes(sink: UOp, job: Compilation) -> UOp:
     return sink
 
 
+def scheduled_kernel(ast: UOp, renderer: Renderer) -> UOp:
+    """A kernel as the plans see it: simplified, its loops tidied, before any Opt."""
+    job = Compilation(renderer, None)
+    return tidy(simplify(ast, job), job)
+
+
 def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None) -> ProgramSpec:
     """A kernel as source text for `renderer`, with the given Opts or the default ones."""
     job = Compilation(renderer, None if opts is None else list(opts))
@@ -137,6 +147,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         vars=variables(uops),
         threads=thread_count(uops),
         opts=job.opts or [],
+        plan=job.plan,
         ops_estimate=estimate_ops(ast),
         mem_estimate=estimate_mem(ast),
     )

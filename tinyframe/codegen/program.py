@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from tinyframe.codegen.optimize.loops import Opt, axes
+from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.dtype import PtrDType
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, plain, sint
 from tinyframe.uop.range import iterations, length
@@ -23,6 +24,7 @@ class ProgramSpec:
     threads: iterations of its THREAD loop, 1 where it has none; symbolic where those are.
     ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments that it touches, each
         counted once. Both of symbolic sizes at their largest.
+    plan: what chose the Opts; None where they were given.
     """
 
     name: str
@@ -40,6 +42,7 @@ class ProgramSpec:
     opts: list[Opt]
     ops_estimate: int
     mem_estimate: int
+    plan: Plan | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ between devices (COPY) with its Buffers. What DEBUG shows of a run is printed he
 
     DEBUG=1     3 kernels, 0.31 ms
     DEBUG=2     a line for each kernel: name, shapes, time, GFLOP/s, GB/s, memory in use
-    DEBUG=3     the kernels' sources before that
+    DEBUG=3     the kernels' sources before that, with the plan that each follows
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -31,6 +32,7 @@ from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.codegen.optimize.loops import Opt
+    from tinyframe.codegen.optimize.plans import Plan
     from tinyframe.codegen.program import ProgramSpec
     from tinyframe.schedule.item import ScheduleItem
 
@@ -83,6 +85,7 @@ class Setup(NamedTuple):
     renderer: Any
     compiler: Compiler
     settings: tuple[int, ...]
+    plans: tuple[Plan, ...]
 
 
 _kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # the one used last stands last
@@ -127,8 +130,10 @@ def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt]
 
 def setup_of(name: str) -> Setup:
     device = Device[name]
+    from tinyframe.codegen.optimize.plans import CPU
+
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
-    return Setup(device, device.renderer, device.compiler, values)
+    return Setup(device, device.renderer, device.compiler, values, tuple(CPU))
 
 
 Compile = Callable[[str], bytes]
@@ -200,6 +205,7 @@ def is_recording() -> bool:
 
 # ---- running -------------------------------------------------------------------------------------
 
+
 def run_schedule(
     items: Sequence[ScheduleItem],
     var_vals: Mapping[UOp, int] | None = None,
@@ -221,7 +227,7 @@ def run_schedule(
     kernels = compile_all(wanted)
     if debug >= 3:
         for kernel in dict.fromkeys(kernels):
-            print(kernel.spec.src)
+            print(_with_plan(kernel.spec))
     following = iter(kernels)
     measured, start = 0.0, perf_counter()
     for item in items:
@@ -271,6 +277,14 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
 
 
 # ---- what DEBUG shows ----------------------------------------------------------------------------
+
+
+def _with_plan(spec: ProgramSpec) -> str:
+    """A source below a comment that says why its loops are as they are."""
+    why = f"plan: {spec.plan.name}, because {spec.plan.why}" if spec.plan else "plan: none"
+    opts = "opts: " + (", ".join(map(str, spec.opts)) or "none")
+    said = [line for text in (why, opts) for line in textwrap.wrap(text, 97)]
+    return "\n".join([*[f"// {line}" for line in said], spec.src])
 
 
 def _kernel_line(

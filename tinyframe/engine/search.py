@@ -1,11 +1,11 @@
-"""BEAM=n: better Opts than the heuristic's, found by timing.
+"""BEAM=n: better Opts than the plan's, found by timing.
 
-    beam         the n quickest lists of Opts so far; at first the heuristic's and the empty one
+    beam         the n quickest lists of Opts so far; at first the plan's and the empty one
     neighbours   what is one change away: an Opt more, one less, another size, another axis
     a round      neighbours of the beam are compiled side by side, then timed one by one
 
-Rounds go on until the beam stays as it is, or time is up. At the end the beam and the heuristic's
-list are timed anew, in turns, and the heuristic's stays unless another is quicker: what is found is
+Rounds go on until the beam stays as it is, or time is up. At the end the beam and the plan's
+list are timed anew, in turns, and the plan's stays unless another is quicker: what is found is
 never slower by what was measured. It is kept on disk, by kernel, compiler, machine and width.
 
 Candidates run on memory of their own, since a kernel may write to what it reads. Which Opts are
@@ -37,7 +37,7 @@ from tinyframe.uop.show import listing
 
 # A search compiles and times no more candidates after so many seconds.
 MOST_SECONDS = 35.0
-# What replaces the heuristic's list takes less than this part of its time: less is noise.
+# What replaces the plan's list takes less than this part of its time: less is noise.
 GAIN = 0.98
 # A first run so many times slower than the best is the only one.
 HOPELESS = 3.0
@@ -54,13 +54,13 @@ MOST_OPERATIONS = 5e9
 class Found:
     """What a search found, and what it took to find it.
 
-    seconds: of a run. heuristic: the same of the heuristic's list. searched: seconds of the whole
+    seconds: of a run. planned: the same of the plan's list. searched: seconds of the whole
     search. memory: bytes of the candidates' arguments and programs.
     """
 
     opts: Opts
     seconds: float
-    heuristic: float
+    planned: float
     tried: int
     searched: float = 0.0
     memory: int = 0
@@ -81,7 +81,7 @@ class Found:
 
 
 def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
-    """The Opts that a search of this beam width finds, now or earlier; None for the heuristic's.
+    """The Opts that a search of this beam width finds, now or earlier; None for the plan's.
 
     A device that interprets, whose compiler has no identity, is not searched for.
     """
@@ -119,16 +119,16 @@ def _checked(data: bytes, ast: UOp, device: Compiled) -> list[Opt]:
 def search(bench: Bench, width: int) -> Found:
     """The quickest list of Opts that a beam of this width comes to."""
     times = bench.times
-    bench.measure([bench.heuristic, ()])
+    bench.measure([bench.planned, ()])
     expanded: set[Opts] = set()
     while (beam := set(quickest(times, width)) - expanded) and not bench.is_late():
         expanded |= beam
         bench.measure([new for opts in times if opts in beam for new in bench.neighbours(opts)])
-    final = bench.compare(list(dict.fromkeys([bench.heuristic, *quickest(times, width)])))
+    final = bench.compare(list(dict.fromkeys([bench.planned, *quickest(times, width)])))
     winner = min(final, key=final.__getitem__)
-    if final[winner] > GAIN * final[bench.heuristic]:
-        winner = bench.heuristic
-    return Found(winner, final[winner], final[bench.heuristic], len(times), *bench.cost())
+    if final[winner] > GAIN * final[bench.planned]:
+        winner = bench.planned
+    return Found(winner, final[winner], final[bench.planned], len(times), *bench.cost())
 
 
 def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
@@ -149,7 +149,7 @@ class Bench:
         self.values = {variable: variable.arg[2] for variable in spec.vars}  # each at its largest
         job = Compilation(self.renderer, [])
         self.kernel = tidy(simplify(self.ast, job), job)
-        self.heuristic: Opts = tuple(spec.opts)
+        self.planned: Opts = tuple(spec.opts)
         self.times: dict[Opts, float] = {}
         self.built: dict[Opts, tuple[ProgramSpec, bytes]] = {}
         self.seen: set[str] = set()  # sources: many ways lead to the same one
@@ -206,14 +206,14 @@ class Bench:
                     try:
                         self.built[opts] = spec, lib.result()
                     except (CompileError, OSError):
-                        if opts == self.heuristic:
+                        if opts == self.planned:
                             raise
                     advance()
         return [opts for opts in started if opts in self.built]
 
     def _program(self, opts: Opts) -> ProgramSpec | None:
         """None where an Opt is illegal, or the program would take too long or too much memory."""
-        if opts == self.heuristic:
+        if opts == self.planned:
             return get_program(self.ast, self.renderer, opts)
         if not opts and estimate_ops(self.ast) > MOST_OPERATIONS:
             return None
@@ -287,6 +287,6 @@ def table(name: str, times: dict[Opts, float], found: Found) -> str:
     rows.append(
         f"BEAM {name}: {found.tried} tried in {found.searched:.1f} s with "
         f"{human_bytes(found.memory)}, {time_text(found.seconds).strip()}; "
-        f"the heuristic's {time_text(found.heuristic).strip()}"
+        f"the plan's {time_text(found.planned).strip()}"
     )
     return "\n".join(rows)

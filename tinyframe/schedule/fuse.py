@@ -14,15 +14,14 @@ once, so that (say) an optimizer's three outputs are one kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.movement import Indices, constant, flatten, memory_state, source_indices
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
-from tinyframe.uop.range import is_symbolic, iterations, length
-from tinyframe.uop.symbolic import terms
+from tinyframe.uop.access import covers_once
+from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.range import iterations
 
 # A reduce shares its consumer's kernel only if at least this many independent results are left to
 # divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
@@ -456,25 +455,3 @@ def _bits(mask: int):
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
-
-
-def covers_once(indices: Indices, shape: tuple) -> bool:
-    """Do these indices, over the ranges they hold, name each element exactly once?"""
-    # what changes with a Variable is seen in one way only: a RANGE of that very size
-    for i, s in zip(indices, shape, strict=True):
-        symbolic = [r for r in i.ranges if is_symbolic(r)]
-        if (isinstance(s, UOp) or symbolic) and not (i.op is Ops.RANGE and i.src[0] is s):
-            return False
-    expected, largest = 1, tuple(map(most, shape))
-    for term, factor in sorted(
-        ((t, f) for t, f in terms(flatten(indices, largest)).items() if f), key=lambda pair: pair[1]
-    ):
-        if (
-            term is None
-            or term.op is not Ops.RANGE
-            or term.arg[1] is AxisType.REDUCE
-            or factor != expected
-        ):
-            return False
-        expected *= length(term)
-    return expected == math.prod(largest)

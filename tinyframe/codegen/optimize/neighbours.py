@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tinyframe.codegen.optimize.heuristic import Schedule
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes
+from tinyframe.codegen.optimize.plans import lanes_of
 from tinyframe.renderer import Target
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import kind, length
@@ -34,7 +34,7 @@ def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
     thread = tuple(o for o in opts if o.op is OptOps.THREAD)
     body = tuple(o for o in opts if o.op is not OptOps.THREAD)
     out = [body] if thread else [(*body, Opt(OptOps.THREAD, 0))]
-    lanes = Schedule(kernel, target).lanes()
+    lanes = lanes_of(kernel, target)
     for n, opt in enumerate(body):
         changed = [(*body[:n], new, *body[n + 1 :]) for new in _variants(opt, len(axes(kernel)))]
         out += [(*o, *thread) for o in [(*body[:n], *body[n + 1 :]), *changed]]

@@ -7,9 +7,9 @@ from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, replace_ranges
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
+from tinyframe.uop.access import access
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, elements, index_dtype, plain
 from tinyframe.uop.range import is_symbolic, kind, length
-from tinyframe.uop.symbolic import terms
 
 
 def merge_neighbours(sink: UOp) -> UOp:
@@ -47,7 +47,7 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
         if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
             return None
     n = length(inner)
-    if not all(_contiguous(u, outer, inner, n) for u in sink.toposort() if u.op is Ops.INDEX):
+    if not all(_contiguous(u, outer, inner) for u in sink.toposort() if u.op is Ops.INDEX):
         return None
     if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
@@ -57,27 +57,12 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
 
 
-def _contiguous(index: UOp, outer: UOp, inner: UOp, n: int) -> bool:
-    """Is a step of `outer` n steps of `inner` in memory? (A quick look before the real attempt.)"""
-    steps = [0, 0]
-    for d, i in enumerate(index.src[2:]):
-        if i.op is Ops.CONST or not i.ranges:
-            continue
-        ts, size = terms(i), 1
-        for s in index.arg[d + 1 :]:
-            size = size * s
-        for place, r in enumerate((outer, inner)):
-            steps[place] = steps[place] + ts.get(r, 0) * size
-    return (
-        any(
-            r in t.ranges
-            for i in index.src[2:]
-            for t in terms(i)
-            if t is not None and t.op is not Ops.RANGE
-            for r in (outer, inner)
-        )
-        or steps[0] == steps[1] * n
-    )
+def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
+    """Is a step of `outer` as many steps of `inner` in memory as that has iterations? True where
+    that cannot be said. (A quick look before the real attempt.)"""
+    found = access(index)
+    far, near = found.step(outer), found.step(inner)
+    return far is None or near is None or far == near * length(inner)
 
 
 def _same_loops(sink: UOp) -> bool:

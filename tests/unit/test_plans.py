@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 
 from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_buffer
-from tinyframe import Tensor, dtypes
-from tinyframe.codegen import get_program
-from tinyframe.codegen.optimize.heuristic import THREADS_FROM, contraction, tile_rows
+from tinyframe import Tensor, dtypes, thresholds
+from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
+from tinyframe.codegen.optimize.nest import Nest
+from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, tile_rows
 from tinyframe.codegen.program import ProgramSpec
+from tinyframe.engine.realize import get_kernel
+from tinyframe.plans import main as command
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.access import AccessTable, Product
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.range import kind, length
 
 AVX512 = Target(vector_bytes=64, vector_registers=32, threads=2, l1=32 << 10, l2=1 << 20)
 AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=256 << 10)
 NEON = Target(vector_bytes=16, vector_registers=32, threads=8, l1=64 << 10, l2=1 << 20)
 ONE_CORE = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)
 NO_VECTORS = Target(vector_bytes=4, vector_registers=8, threads=1, l1=16 << 10, l2=64 << 10)
+C = CStyleLanguage(AVX512)
 EVERY_TARGET = [AVX512, AVX2, NEON, ONE_CORE, NO_VECTORS]
 
 
@@ -38,7 +45,111 @@ def sizes(opts: list[Opt], op: OptOps) -> list[int]:
     return [opt.arg for opt in opts if opt.op is op]
 
 
-# ---- contractions --------------------------------------------------------------------------------
+def product_of(t: Tensor) -> Product | None:
+    return AccessTable(kernel_of(t)).product
+
+
+# ---- which plan, and what it says ----------------------------------------------------------------
+
+WINDOWS = lambda: on_buffer(4, 8, 12, 12).conv2d(on_buffer(16, 8, 3, 3), padding=1)  # noqa: E731
+CHOSEN = {
+    "dot products": lambda: on_buffer(32, 784) @ on_buffer(128, 784).T,
+    "image by image": WINDOWS,
+    "short sum": lambda: on_buffer(32, 128).T @ on_buffer(32, 784),
+    "blocks of rows": lambda: on_buffer(128, 256).T @ on_buffer(128, 96),
+    "register tile": lambda: on_buffer(512, 512) @ on_buffer(512, 512),
+    "transpose": lambda: on_buffer(64, 48).T.contiguous(),
+    "vectors": lambda: on_buffer(64, 48).softmax(),
+}
+
+
+def test_there_is_an_example_for_every_plan():
+    assert list(CHOSEN) == [plan.name for plan in CPU]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_program_knows_the_plan_that_it_follows(name):
+    kernel = kernels_of(CHOSEN[name]())[-1]
+    program = get_program(kernel, CStyleLanguage(AVX512))
+    assert program.plan is not None and program.plan.name == name
+    assert get_program(kernel, CStyleLanguage(AVX512), program.opts).plan is None
+
+
+def test_a_plan_that_was_not_chosen_says_what_it_lacks():
+    kernel = Kernel(scheduled_kernel(kernel_of(CHOSEN["dot products"]()), C), AVX512)
+    assert choose(kernel, CPU).name == "dot products"
+    lacks = {plan.name: plan.missing(kernel) for plan in CPU}
+    assert lacks["dot products"] is None
+    assert lacks["register tile"] is None  # it would apply too, but stands later
+    assert lacks["image by image"] == "an operand that is padded"
+    assert lacks["transpose"] == "nothing reduced"
+    assert all(need.__doc__ for plan in CPU for need in plan.needs)
+
+
+def test_a_plan_of_ones_own_is_chosen_and_kernels_are_made_anew():
+    x = filled(numbers(64, 32))
+    before = (x + 1).realize().numpy()
+
+    def is_elementwise(k: Kernel) -> bool:
+        return not k.table.reduces
+
+    def by_row(k: Kernel) -> Nest:
+        return Nest(((OptOps.UPCAST, k.loops[0], 2),))
+
+    CPU.insert(0, mine := Plan("mine", "I say so", (is_elementwise,), by_row))
+    try:
+        kernel = get_kernel(kernel_of(filled(numbers(64, 32)) + 1), "CPU")
+        assert kernel.spec.plan is mine
+        assert kernel.spec.opts == [Opt(OptOps.UPCAST, 0, 2)]
+        np.testing.assert_array_equal((x + 1).numpy(), before)
+    finally:
+        CPU.remove(mine)
+    assert get_kernel(kernel_of(filled(numbers(64, 32)) + 1), "CPU").spec.plan is not mine
+
+
+@pytest.mark.parametrize("target", [AVX512, AVX2, NEON], ids=["AVX-512", "AVX2", "NEON"])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, target):
+    sink = scheduled_kernel(kernels_of(CHOSEN[name]())[-1], CStyleLanguage(target))
+    kernel = Kernel(sink, target)
+    nest = choose(kernel, CPU).nest(kernel)
+    _, scheduled = opts_of_nest(sink, nest)
+    around = [r for r in axes(scheduled) if kind(r) in (AxisType.LOOP, AxisType.THREAD)]
+    left = [nest.left(r) for r in nest.loops(kernel.around)]
+    blocks = [n for op, r, n in nest.tiles if (op, r) == (OptOps.SPLIT, nest.tiles[-1][1])]
+    assert sorted(map(length, around)) == sorted([*left, *blocks])
+    if nest.thread is not None:
+        assert length(around[0]) == nest.left(nest.thread)
+    assert (nest.thread is not None) == any(kind(r) is AxisType.THREAD for r in around)
+
+
+def test_every_threshold_is_a_row_of_the_table():
+    named = {n: v for n, v in vars(thresholds).items() if n.isupper() and n != "TABLE"}
+    assert named == {name: row.value for name, row in thresholds.TABLE.items()}
+    for row in thresholds.TABLE.values():
+        assert row.unit and row.moves and row.origin, row.name
+
+
+def test_the_plans_can_be_listed_and_asked(capsys):
+    assert command([]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"\n{plan.name}\n" in listed for plan in CPU)
+    assert command(["empty(600, 64) @ empty(64, 600)"]) == 0
+    told = capsys.readouterr().out
+    assert "plan: register tile, because" in told
+    assert "needs an operand that is padded" in told
+    assert command(["--numbers"]) == 0
+    assert "THREADS_FROM = 65536" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", ["empty(3", "1 + 1", "empty(2, 3) @ empty(2, 3)", "nothing"])
+def test_an_expression_that_is_no_tensor_is_told_so(wrong, capsys):
+    with pytest.raises(SystemExit):
+        command([wrong])
+    assert repr(wrong) in capsys.readouterr().err
+
+
+# ---- sums of products ----------------------------------------------------------------------------
 
 
 def inner_loop(program: ProgramSpec) -> str:
@@ -101,12 +212,12 @@ def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_con
     assert "? data" in program.src  # in the copy
 
 
-def test_products_without_a_sum_of_reused_operands_are_no_contraction():
+def test_products_without_a_sum_of_reused_operands_have_no_tile():
     x, y = on_buffer(64, 64), on_buffer(64, 64)
-    assert contraction(kernel_of(x @ y)) is not None
-    assert contraction(kernel_of((x * y).sum(axis=1))) is None
-    assert contraction(kernel_of(x.sum(axis=1))) is None
-    assert contraction(kernel_of(x * y)) is None
+    assert product_of(x @ y) is not None
+    assert product_of((x * y).sum(axis=1)) is None
+    assert product_of(x.sum(axis=1)) is None
+    assert product_of(x * y) is None
 
 
 # size, vectors side by side, registers, and the rows of the tile
@@ -203,7 +314,10 @@ def test_a_machine_without_vectors_gets_none():
 
 
 def test_threads_only_where_there_is_work_for_them():
-    enough, little = on_buffer(2 * THREADS_FROM) + 1, on_buffer(THREADS_FROM // 2) + 1
+    enough, little = (
+        on_buffer(2 * thresholds.THREADS_FROM) + 1,
+        on_buffer(thresholds.THREADS_FROM // 2) + 1,
+    )
     assert [o.op for o in opts_of(enough)][-1] is OptOps.THREAD
     assert OptOps.THREAD not in [o.op for o in opts_of(little)]
     assert OptOps.THREAD not in [o.op for o in opts_of(enough, ONE_CORE)]

@@ -1,0 +1,110 @@
+"""A loop nest as a value: what a plan decides, and how that is written as Opts.
+
+    Nest(tiles=((VECTOR, j, 16), (UPCAST, j, 4), (UPCAST, i, 6)),   inner parts of i and j
+         order=(j, i),                                               j outermost
+         panels=((b, j),),                                           what j reads of b is copied
+         thread=j)                                                   j is divided among cores
+
+Everything is said of the kernel's own RANGEs, as they are before any Opt. How many iterations are
+left of one after the tiles is arithmetic (`left`), so a plan can go on from there without applying
+anything. `opts_of` then finds the axes, which are positions, and writes the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
+from tinyframe.uop.access import Access
+from tinyframe.uop.node import AxisType, UOp
+from tinyframe.uop.range import is_symbolic, kind, length
+
+Tile = tuple[OptOps, UOp, int]
+"""SPLIT, UPCAST, VECTOR or UNROLL of what is left of a RANGE. After a SPLIT it is of the inner one
+of the two loops, as long as something is left of that."""
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A loop nest.
+
+    tiles: inner parts of RANGEs. order: the loops that are outermost, from the outermost on; the
+    others keep their order. panels: what is copied first, and inside of which loop (None: before
+    all loops). thread: the loop that is divided among cores, which becomes the outermost one.
+    """
+
+    tiles: tuple[Tile, ...] = ()
+    order: tuple[UOp, ...] = ()
+    panels: tuple[tuple[Access, UOp | None], ...] = ()
+    thread: UOp | None = None
+
+    def left(self, r: UOp) -> int:
+        """Iterations of `r` that are left as a loop, after the tiles: of a SPLIT the outer one."""
+        n = length(r)
+        for op, tiled, size in self.tiles:
+            if tiled is r:
+                n = -(-n // size)
+                if op is OptOps.SPLIT:
+                    break
+        return n
+
+    def loops(self, ranges: Iterable[UOp]) -> list[UOp]:
+        """Those of a kernel's loops around its stores that are loops still, in their new order."""
+        around = [r for r in ranges if kind(r) is AxisType.LOOP]
+        ordered = dict.fromkeys((*self.order, *around))
+        return [r for r in ordered if is_symbolic(r) or self.left(r) > 1]
+
+
+def opts_of(sink: UOp, nest: Nest) -> tuple[list[Opt], UOp]:
+    """The Opts that make this nest, and the kernel after them. Any that the kernel does not allow
+    are left out."""
+    writing = _Writing(sink)
+    for op, r, n in nest.tiles:
+        writing.tile(op, r, n)
+    writing.outermost(nest.order)
+    for read, loop in nest.panels:
+        if loop is None or loop in writing.loops:
+            axis = -1 if loop is None else writing.loops.index(loop)
+            writing.apply(Opt(OptOps.STAGE, axis, read.slot))
+    if nest.thread is not None:
+        writing.outermost((nest.thread,))
+        writing.apply(Opt(OptOps.THREAD, 0))
+    return writing.opts, writing.sink
+
+
+class _Writing:
+    """A list of Opts on the way, and for each axis the RANGE that it is what is left of."""
+
+    def __init__(self, sink: UOp) -> None:
+        self.sink = sink
+        self.opts: list[Opt] = []
+        self.loops = axes(sink)
+
+    def apply(self, opt: Opt) -> bool:
+        try:
+            self.sink = apply_opt(self.sink, opt)
+        except KernelOptError:
+            return False
+        self.opts.append(opt)
+        return True
+
+    def tile(self, op: OptOps, r: UOp, n: int) -> None:
+        if r not in self.loops:
+            return
+        axis = self.loops.index(r)
+        if self.loops.count(r) > 1:  # it has been SPLIT: of the inner loop, which stands next
+            axis += 1
+        if not self.apply(Opt(op, axis, n)):
+            return
+        if op is OptOps.SPLIT:
+            self.loops.insert(axis, r)
+        elif len(axes(self.sink)) < len(self.loops):
+            self.loops.pop(axis)  # nothing is left of it
+
+    def outermost(self, first: Iterable[UOp]) -> None:
+        """These loops outermost, in this order."""
+        front = [self.loops.index(r) for r in first if r in self.loops]
+        order = tuple(front + [n for n in range(len(self.loops)) if n not in front])
+        if order != tuple(range(len(order))) and self.apply(Opt(OptOps.REORDER, order)):
+            self.loops = [self.loops[n] for n in order]

@@ -1,0 +1,557 @@
+"""The default schedule of a kernel: an ordered table of plans, each with its reason.
+
+A plan looks at what a kernel reads and writes (`uop/access.py`) and at the machine (`Target`). The
+first one whose needs are all met gives the loop nest (`nest.py`); nothing is tried out. `DEBUG=3`
+prints which plan it was and why; `python -m tinyframe.plans` lists them, and tells of a kernel
+which of them apply, and what the others miss. The numbers are in `thresholds.py`.
+
+    dot products      few rows, both operands contiguous along a long sum
+    image by image    a padded operand is copied with its border
+    short sum         writing the results takes the time: memory as it lies
+    blocks of rows    an operand that lies across the sum is copied, a block of its rows at a time
+    register tile     any other sum of products: a tile of accumulators, a panel of columns
+    transpose         contiguous along different axes: blocks of both
+    vectors           everything else: vectors along what is contiguous
+
+To try one of your own, insert a `Plan` into the list `CPU`: kernels are made anew with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tinyframe import thresholds
+from tinyframe.codegen.optimize.loops import OptOps, axes
+from tinyframe.codegen.optimize.nest import Nest, Tile
+from tinyframe.dtype import dtypes
+from tinyframe.renderer import Target
+from tinyframe.uop.access import Access, AccessTable, Product
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.range import is_symbolic, iterations, kind, length
+
+SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
+
+
+class Kernel:
+    """What a plan looks at: a kernel before any Opt, and the machine that it is for.
+
+    table: what it reads and writes. loops: its RANGEs, outermost first. lanes: elements of a vector
+    register, of the widest type in memory.
+    """
+
+    def __init__(self, sink: UOp, target: Target) -> None:
+        self.sink, self.target = sink, target
+        self.table = AccessTable(sink)
+        self.loops = axes(sink)
+        self.lanes = lanes_of(sink, target)
+
+    @property
+    def around(self) -> list[UOp]:
+        """The loops around the stores."""
+        return [r for r in self.loops if kind(r) is AxisType.LOOP]
+
+    @functools.cached_property
+    def maybe_tile(self) -> RegisterTile | None:
+        return register_tile(self)
+
+    @property
+    def tile(self) -> RegisterTile:
+        assert self.maybe_tile is not None, "a plan that uses the tile needs `has_a_tile`"
+        return self.maybe_tile
+
+    def l2(self, part: float) -> int:
+        """So large a part of the second-level cache, in bytes."""
+        return int(self.target.l2 * part)
+
+
+def lanes_of(sink: UOp, target: Target) -> int:
+    """Elements of a vector register, of the widest type that a kernel has in memory."""
+    arguments = [u for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    widest = max((u.dtype.base.itemsize for u in arguments), default=4)
+    return max(1, target.vector_bytes // widest)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A row of the table.
+
+    name: as it is printed. why: when it is the right one, and what it does, in one sentence. needs:
+    conditions on a Kernel; the first line of a condition's docstring says what it asks for. nest:
+    the loop nest for a Kernel that meets them.
+    """
+
+    name: str
+    why: str
+    needs: Sequence[Callable[[Kernel], object]]
+    nest: Callable[[Kernel], Nest]
+
+    def missing(self, kernel: Kernel) -> str | None:
+        """What the kernel lacks for this plan; None where it applies."""
+        needs = zip(self.needs, self.needs_text, strict=True)
+        return next((text for need, text in needs if not need(kernel)), None)
+
+    @property
+    def needs_text(self) -> list[str]:
+        """What each of the needs asks for."""
+        return [(need.__doc__ or need.__name__).splitlines()[0].rstrip(".") for need in self.needs]
+
+    def applies(self, kernel: Kernel) -> bool:
+        return self.missing(kernel) is None
+
+
+def choose(kernel: Kernel, plans: Sequence[Plan]) -> Plan:
+    """The first plan that applies."""
+    return next(plan for plan in plans if plan.applies(kernel))
+
+
+# ---- sums of products: the register tile --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """The accumulators of a sum of products that stay in registers: `high` rows, and `wide` vectors
+    of columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+
+    a: the operand that has the rows. b: the one that has the columns, which become lanes. row,
+    column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of both.
+    """
+
+    product: Product
+    a: Access
+    b: Access
+    row: UOp
+    column: UOp
+    rows: tuple[UOp, ...]
+    batch: tuple[UOp, ...]
+    lanes: int
+    high: int
+    wide: int
+
+    @property
+    def length(self) -> int:
+        """How many products are summed up for each result."""
+        return iterations(self.product.along)
+
+    @property
+    def is_long(self) -> bool:
+        return self.length >= thresholds.LONG_SUM
+
+    @property
+    def has_windows(self) -> bool:
+        """Is it summed over more than one loop, as a convolution is: its rows overlap."""
+        return len(self.product.along) > 1
+
+    @property
+    def fills_panels(self) -> bool:
+        """Are there rows enough to read a panel of columns often?"""
+        return iterations(self.rows) >= thresholds.PANEL_ROWS
+
+    @property
+    def b_of_a_batch(self) -> int:
+        """Bytes of all that is read of `b` inside the batch loops."""
+        return self.b.volume(self.b.ranges - set(self.batch))
+
+    @property
+    def nest(self) -> Nest:
+        """The tiles of row and column."""
+        column, lanes, wide = self.column, self.lanes, self.wide
+        vectors: list[Tile] = [(VECTOR, column, lanes)]
+        if wide > 1:
+            vectors.append((UPCAST, column, wide))
+            if length(column) % (lanes * wide):  # cut off whole, so that only one loop has a tail
+                vectors.insert(0, (SPLIT, column, lanes * wide))
+        high: list[Tile] = [] if is_symbolic(self.row) else [(UPCAST, self.row, self.high)]
+        return Nest((*vectors, *high))
+
+    @property
+    def outer(self) -> tuple[UOp, ...]:
+        """The loops around a panel of columns."""
+        return (*self.batch, self.column) if self.nest.left(self.column) > 1 else self.batch
+
+
+def register_tile(k: Kernel) -> RegisterTile | None:
+    """The register tile of the sum of products that a kernel spends its time on."""
+    product = k.table.product
+    if product is None or k.lanes < 2:
+        return None
+    a, b = product.a, product.b
+    of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
+    columns = [r for r in k.around if r in of_one and not is_symbolic(r) and length(r) >= k.lanes]
+    if not columns:
+        return None
+    column = max(columns, key=lambda r: _worth_as_lanes(k, of_one[r], r))
+    if column in a.ranges:
+        a, b = b, a
+    rows = tuple(r for r in k.around if of_one.get(r) is a)
+    if not rows:  # one operand's rows are inside a reduce: what is summed is summed up further
+        return None
+    row = _row_of(k, a, rows)
+    wide = _width(k, product, b, column, rows)
+    # a last tile that overlaps the one before is in the way of copying what is read of `a`
+    exact = len(product.along) > 1 or a.step(row) == 1
+    high = tile_rows(length(row), wide, k.target.vector_registers, exact)
+    batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
+    return RegisterTile(product, a, b, row, column, rows, batch, k.lanes, high, wide)
+
+
+def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
+    """How good it would be to have lanes along `r`: stores of whole vectors first."""
+    assert k.table.product is not None
+    is_long = iterations(k.table.product.along) >= thresholds.LONG_SUM
+    stored = all(w.step(r) in (0, 1) for w in k.table.writes)
+    divides = length(r) % k.lanes == 0
+    return divides + stored * (0.5 if is_long else 2), not x.guarded, x.step(r) == 1, length(r)
+
+
+def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
+    """The loop whose iterations become the rows: long enough for a tile, and near in memory. Of a
+    padded operand, neighbours along its border are copied, so that a shorter one is enough."""
+    enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
+    return max(
+        rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
+    )
+
+
+def _width(k: Kernel, product: Product, b: Access, column: UOp, rows: tuple[UOp, ...]) -> int:
+    """Vectors of columns side by side. A wide tile reads less of the rows for each product, a high
+    one less of the columns: that is better where these come from memory far away, not from a panel
+    that stays in the cache, or where rows are neighbours (in windows)."""
+    panel = iterations(product.along) * k.lanes * b.itemsize  # bytes, one vector wide
+    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(product.along) == 1
+    for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
+        if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
+            return n
+    return 2 if length(column) >= 2 * k.lanes else 1
+
+
+def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
+    """Rows of a register tile `wide` vectors wide, as many as registers allow beside what is read:
+    the usual number, or another that divides the size better (not exact: by more than 1 %)."""
+    most = min(thresholds.MOST_ROWS, (registers - wide - 2) // wide)
+    if size <= most:
+        return size
+    usual = min(thresholds.USUAL_ROWS, most)
+    heights = (usual, *range(most, usual, -1), *range(usual - 1, most // 2 - 1, -1))
+    allowed = 0 if exact else thresholds.ROUNDING
+    return min(heights, key=lambda n: max(allowed, -(-size // n) * n / size - 1))
+
+
+def has_a_tile(k: Kernel) -> bool:
+    """a sum of products of two operands, each read again along a loop of the other"""
+    return k.maybe_tile is not None
+
+
+# dot products
+
+
+def has_one_loop_of_rows(k: Kernel) -> bool:
+    """one loop of rows, and one that is summed over"""
+    return len(k.tile.rows) == len(k.tile.product.along) == 1 and not is_symbolic(k.tile.row)
+
+
+def is_contiguous_along_the_sum(k: Kernel) -> bool:
+    """both operands contiguous along the sum, in whole vectors"""
+    (r,) = k.tile.product.along
+    return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
+
+
+def has_a_sum_of_many_vectors(k: Kernel) -> bool:
+    """a sum of so many vectors that adding up their lanes does not matter"""
+    return k.tile.length >= thresholds.DOTS_LENGTH * k.lanes
+
+
+def has_few_rows(k: Kernel) -> bool:
+    """too few rows to pay for a panel, but enough for a tile"""
+    t, side = k.tile, _side(k)
+    return side <= length(t.row) <= thresholds.DOTS_ROWS and length(t.column) >= side
+
+
+def _side(k: Kernel) -> int:
+    """Of the square of accumulators: with a row and a column of what is read, it fills the
+    registers."""
+    return math.isqrt(k.target.vector_registers) - 1
+
+
+def dot_products(k: Kernel) -> Nest:
+    """Lanes along the sum; a square of rows and columns at once."""
+    t, side = k.tile, _side(k)
+    tiles = (VECTOR, t.product.along[0], k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
+    return among_cores(k, Nest(tiles, (*t.batch, t.column)))
+
+
+# image by image
+
+
+def has_a_padded_operand(k: Kernel) -> bool:
+    """an operand that is padded"""
+    return k.tile.a.guarded
+
+
+def has_several_images(k: Kernel) -> bool:
+    """more than one loop of rows left: images and places in them"""
+    return len(_rows_left(k.tile)) > 1
+
+
+def _rows_left(t: RegisterTile) -> list[UOp]:
+    return [r for r in t.nest.loops(t.rows) if r in t.rows]
+
+
+def image_by_image(k: Kernel) -> Nest:
+    """One image at a time is copied with its border, so the inner loop has no condition."""
+    t, image = k.tile, _rows_left(k.tile)[0]
+    weights = t.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
+    panels = [(t.b, t.batch[-1] if t.batch else None)] if weights else []
+    divided = t.nest.left(image) >= k.target.threads > 1
+    return replace(
+        t.nest,
+        order=(*t.batch, image),
+        panels=(*panels, (t.a, image)),
+        thread=(t.batch or (image,))[0] if divided else None,
+    )
+
+
+# short sum
+
+
+def has_a_short_sum(k: Kernel) -> bool:
+    """a short sum: writing its results takes the time"""
+    return not k.tile.is_long
+
+
+def has_columns_in_a_row(k: Kernel) -> bool:
+    """columns that lie side by side"""
+    return k.tile.b.step(k.tile.column) == 1
+
+
+def has_columns_nearby(k: Kernel) -> bool:
+    """columns that all stay in the cache"""
+    return k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2)
+
+
+def short_sum(k: Kernel) -> Nest:
+    """Results in the order of memory, so that each core keeps its part of them."""
+    return among_cores(k, replace(k.tile.nest, order=k.tile.batch))
+
+
+# blocks of rows
+
+
+def lies_across(k: Kernel) -> bool:
+    """rows that lie across the sum: the operand is transposed"""
+    return k.tile.a.step(k.tile.row) == 1
+
+
+def has_a_long_loop_to_sum(k: Kernel) -> bool:
+    """a long loop that is summed over"""
+    return max(map(length, k.tile.product.along)) >= thresholds.LONG_SUM
+
+
+def has_blocks(k: Kernel) -> bool:
+    """tiles of rows that can be divided into blocks that the cache holds"""
+    return _block(k) > 1
+
+
+def _block(k: Kernel) -> int:
+    """How many tiles of rows are copied at once; 1 where no number divides them."""
+    t = k.tile
+    left = t.nest.left(t.row)
+    if left == 1:
+        return 1
+    rows = t.length * t.a.itemsize * (length(t.row) // left)  # bytes of a tile's rows
+    most = min(k.l2(thresholds.BLOCK_OF_L2) // rows, left // (2 * k.target.threads))
+    return next((n for n in range(most, thresholds.LEAST_BLOCK - 1, -1) if left % n == 0), 1)
+
+
+def blocks_of_rows(k: Kernel) -> Nest:
+    """Some tiles of rows are copied for all columns; each column's panel once for every block."""
+    t = k.tile
+    tiles = (*t.nest.tiles, (SPLIT, t.row, _block(k)))
+    columns = t.outer[len(t.batch) :]
+    return _with_panel(k, Nest(tiles, (*t.batch, t.row, *columns), ((t.a, t.row),)))
+
+
+# register tile
+
+
+def columns_from_a_panel(k: Kernel) -> Nest:
+    """Columns are copied to a panel in the order of reading, if many rows read it."""
+    return _with_panel(k, replace(k.tile.nest, order=k.tile.outer))
+
+
+def _with_panel(k: Kernel, nest: Nest) -> Nest:
+    """The nest with a panel of columns, and its loops among cores."""
+    t = k.tile
+    in_order = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # what is read is a panel
+    if t.fills_panels and t.b.step(t.column) is not None and not in_order:
+        inside = nest.order[-1] if nest.order else None
+        nest = replace(nest, panels=(*nest.panels, (t.b, inside)))
+    loops = nest.loops(k.around)
+    if not loops or k.target.threads == 1 or t.product.work < thresholds.THREADS_FROM:
+        return nest
+    first = nest.order[0] if nest.order else None
+    if first is None or nest.left(first) < k.target.threads:
+        first = max(loops, key=nest.left)
+    return replace(nest, thread=first)
+
+
+# ---- everything else ----------------------------------------------------------------------------
+
+
+def _gain(k: Kernel, r: UOp) -> int:
+    """Accesses made contiguous by lanes along `r`, less those made scattered, in elements."""
+    accesses = (*k.table.reads, *k.table.writes)
+    return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in accesses if r in x.ranges)
+
+
+def _contiguous_along(k: Kernel) -> list[UOp]:
+    """The loops along which something of several dimensions is contiguous; the best one first."""
+    tables = [x for x in (*k.table.reads, *k.table.writes) if len(x.ranges) > 1]
+    found = [r for r in k.loops if any(x.step(r) == 1 for x in tables)]
+    stored = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
+    return sorted(found, key=lambda r: (_gain(k, r), r in stored), reverse=True)
+
+
+# transpose
+
+
+def reduces_nothing(k: Kernel) -> bool:
+    """nothing reduced"""
+    return not k.table.reduces
+
+
+def is_contiguous_along_two(k: Kernel) -> bool:
+    """memory that is contiguous along two different axes"""
+    found = _contiguous_along(k)
+    return len(found) == 2 and not any(map(is_symbolic, found))
+
+
+def has_room_for_vectors(k: Kernel) -> bool:
+    """both axes as long as a vector"""
+    return min(map(length, _contiguous_along(k))) >= k.lanes > 1
+
+
+def blocks_of_both(k: Kernel) -> Nest:
+    """Blocks of some rows and a vector of columns: every line of memory is used whole."""
+    column, row = _contiguous_along(k)
+    high = min(length(row), length(column), thresholds.BLOCK_ROWS)
+    return among_cores(k, Nest(((UPCAST, row, high), (VECTOR, column, k.lanes))))
+
+
+# vectors
+
+
+def vectors(k: Kernel) -> Nest:
+    """Vectors along what is contiguous, all reduces of a row alike; several sums at once."""
+    lanes: list[Tile] = []
+    for r in sorted(k.loops, key=lambda r: _gain(k, r), reverse=True):
+        width = min(k.lanes, 1 << (length(r).bit_length() - 1))
+        wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
+        if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
+            if not any(_meet(k, r, other) for _, other, _ in lanes):
+                lanes.append((VECTOR, r, width))
+    return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
+
+
+def _meet(k: Kernel, r: UOp, other: UOp) -> bool:
+    """Would a value have lanes along both of these?"""
+    return any({r, other} <= k.table.around(u) for u in k.table.nodes)
+
+
+def _several_sums(k: Kernel, nest: Nest) -> Nest:
+    """Several sums at once: they keep the adders busy, and memory comes quicker from several
+    places. Where one is along each row, that is some rows; down columns, a wider column."""
+    if len(k.table.reduces) == 0 or len(nest.tiles) != 1:
+        return nest
+    ((_, lanes, _),) = nest.tiles
+    rows = [r for r in k.around if r is not lanes]
+    alone = len(k.table.reduces) == 1
+    (reduce, *_) = k.table.reduces
+    is_large = alone and _bytes_reduced(reduce) > k.target.l2
+    registers = k.target.vector_registers
+    if kind(lanes) is AxisType.LOOP:
+        most, r = (registers // 2 if is_large else thresholds.COLUMNS_AT_ONCE), lanes
+    elif alone and len(rows) == 1:
+        most, r = (registers // 4 if is_large else thresholds.SUMS_AT_ONCE), rows[0]
+    else:
+        return nest
+    left = nest.left(r)
+    for n in (16, 8, 4, 2):
+        if n <= most and left > 1 and left % n == 0 and not is_symbolic(r):
+            if n == 2 or left >= 2 * n * k.target.threads:
+                return replace(nest, tiles=(*nest.tiles, (UPCAST, r, n)))
+    return nest
+
+
+def _bytes_reduced(reduce: UOp) -> int:
+    return iterations((*reduce.ranges, *reduce.own_ranges)) * reduce.dtype.base.itemsize
+
+
+def among_cores(k: Kernel, nest: Nest) -> Nest:
+    """The nest with its outermost loop divided among cores, where there is enough to do."""
+    loops = nest.loops(k.around)
+    if not loops or k.target.threads == 1 or k.table.work < thresholds.THREADS_FROM:
+        return nest
+    if nest.left(loops[0]) > dtypes.max(dtypes.int):
+        nest = replace(nest, tiles=(*nest.tiles, (SPLIT, loops[0], thresholds.LONG_TURN)))
+    return replace(nest, thread=loops[0])
+
+
+def fits_always(k: Kernel) -> bool:
+    """anything"""
+    return True
+
+
+CPU = [
+    Plan(
+        "dot products",
+        "few rows read each column, and both operands are contiguous along a long sum: lanes along "
+        "the sum, for some rows and columns at once, need no panel",
+        (has_a_tile, has_one_loop_of_rows, is_contiguous_along_the_sum, has_a_sum_of_many_vectors,
+         has_few_rows),
+        dot_products,
+    ),
+    Plan(
+        "image by image",
+        "an operand is padded: one image at a time is copied with its border, and the condition is "
+        "paid once, in the copy",
+        (has_a_tile, has_a_padded_operand, has_several_images),
+        image_by_image,
+    ),
+    Plan(
+        "short sum",
+        "writing the results takes longer than the sums: they are gone through as they lie in "
+        "memory",
+        (has_a_tile, has_a_short_sum, has_columns_in_a_row, has_columns_nearby),
+        short_sum,
+    ),
+    Plan(
+        "blocks of rows",
+        "the rows lie across the sum, far apart along it: a block of them is copied for all "
+        "columns",
+        (has_a_tile, lies_across, has_a_long_loop_to_sum, has_blocks),
+        blocks_of_rows,
+    ),
+    Plan(
+        "register tile",
+        "each operand is read again along a loop of the other: a tile of results stays in "
+        "registers, and its columns come from a panel if many rows read it",
+        (has_a_tile,),
+        columns_from_a_panel,
+    ),
+    Plan(
+        "transpose",
+        "memory is contiguous along two different axes: in a block of both, every line of memory "
+        "is used whole",
+        (reduces_nothing, is_contiguous_along_two, has_room_for_vectors),
+        blocks_of_both,
+    ),
+    Plan(
+        "vectors",
+        "nothing is read again by other rows: vectors along what is contiguous",
+        (fits_always,),
+        vectors,
+    ),
+]  # fmt: skip

@@ -1,0 +1,105 @@
+"""Why a kernel's loops are as they are: the plans, and which of them a kernel gets.
+
+    python -m tinyframe.plans                                      the plans, with their reasons
+    python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
+    python -m tinyframe.plans --numbers                            the thresholds and their origin
+
+The plans themselves are in `codegen/optimize/plans.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from tinyframe import Device, Tensor, dtypes, nn, thresholds
+from tinyframe.codegen import get_program, scheduled_kernel
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.uop.node import Ops, UOp
+
+WIDTH = 96
+
+
+def explain(*tensors: Tensor) -> str:
+    """For each kernel that computes these Tensors: its plan and why, its Opts, and what it lacks
+    for the plans before that one."""
+    items = tensors[0].schedule(*tensors[1:])
+    kernels = [item.ast for item in items if item.ast.op is Ops.SINK]
+    return "\n\n".join(map(explain_kernel, kernels)) or "No kernel: nothing is computed."
+
+
+def explain_kernel(ast: UOp, plans: Sequence[Plan] = CPU) -> str:
+    """The same of one kernel, as it was scheduled."""
+    renderer = Device[Device.DEFAULT].renderer
+    program = get_program(ast, renderer)
+    kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
+    chosen = choose(kernel, plans)
+    lines = [f"{program.name}", *_paragraph("plan", f"{chosen.name}, because {chosen.why}")]
+    lines += _paragraph("opts", ", ".join(map(str, program.opts)) or "none")
+    lines.append("  the others, in the order in which they are tried")
+    for plan in plans:
+        missing = plan.missing(kernel)
+        if plan is not chosen:
+            said = "would apply too" if missing is None else f"needs {missing}"
+            lines.append(f"    {plan.name:16s} {said}")
+    return "\n".join(lines)
+
+
+def _paragraph(title: str, text: str) -> list[str]:
+    indent = " " * (len(title) + 4)
+    return textwrap.wrap(text, WIDTH, initial_indent=f"  {title}: ", subsequent_indent=indent)
+
+
+def _plans_text(plans: Sequence[Plan] = CPU) -> str:
+    lines = ["The first plan whose needs are all met is chosen.", ""]
+    for plan in plans:
+        lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
+                                            subsequent_indent="  ")]  # fmt: skip
+        lines += [f"    needs {need}" for need in plan.needs_text]
+    return "\n".join(lines)
+
+
+def _numbers_text() -> str:
+    lines = []
+    for row in thresholds.TABLE.values():
+        lines.append(f"{row.name} = {row.value} {row.unit}")
+        lines += textwrap.wrap(row.moves, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
+        lines += textwrap.wrap(
+            f"chosen by: {row.origin}", WIDTH - 2, initial_indent="  ", subsequent_indent="    "
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tinyframe.plans",
+        description="Shows why the loops of a kernel are as they are.",
+    )
+    parser.add_argument(
+        "expression",
+        nargs="?",
+        help="a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
+        "Tensor.empty(2, 3). Without one, the plans are listed",
+    )
+    parser.add_argument("--numbers", action="store_true", help="list the thresholds")
+    options = parser.parse_args(arguments)
+    if options.numbers:
+        print(_numbers_text())
+    elif options.expression is None:
+        print(_plans_text())
+    else:
+        names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
+        try:
+            value = eval(options.expression, names)
+        except Exception as error:
+            parser.error(f"{options.expression!r} does not work: {type(error).__name__}: {error}")
+        if not isinstance(value, Tensor):
+            parser.error(f"{options.expression!r} is no Tensor: {value!r}")
+        print(explain(value))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The numbers that the compiler decides by: one table, with units, origins and what each moves.
+
+    from tinyframe import thresholds
+    thresholds.LONG_SUM                 64
+    thresholds.TABLE["LONG_SUM"]        its unit, what it moves, where it came from
+
+Sizes of a machine (vector width, registers, caches, cores) are not here: a `Target` has those, and
+what is said here in parts of them holds for machines that nobody measured. All measurements were
+made on a processor with AVX-512 (32 registers of 64 bytes), two cores, 1 MiB of second-level cache
+for each. `python -m benchmarks.thresholds NAME` makes one again: it times the kernels that the
+number moves, with the number as it is and with others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+Value = TypeVar("Value", int, float)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A row of the table."""
+
+    name: str
+    value: int | float
+    unit: str
+    moves: str  # which kernels, and how
+    origin: str  # what it was chosen by
+
+
+TABLE: dict[str, Threshold] = {}
+
+
+def _row(name: str, value: Value, unit: str, moves: str, origin: str) -> Value:
+    TABLE[name] = Threshold(name, value, unit, moves, origin)
+    return value
+
+
+# ---- register tiles and panels (codegen/optimize/plans.py) --------------------------------------
+
+LONG_SUM = _row(
+    "LONG_SUM", 64, "products summed up for each result",
+    "sums of products: below it, writing the results takes the time, and nothing is copied",
+    "the gradient of a layer's weight, batches of 16 to 256: a panel gains from about 64 on",
+)  # fmt: skip
+PANEL_ROWS = _row(
+    "PANEL_ROWS", 32, "rows",
+    "sums of products: a panel of columns is copied where at least so many rows read it",
+    "products of 8 to 128 rows with 512 x 512: the copy is paid back from about 32 rows on",
+)  # fmt: skip
+MOST_ROWS = _row(
+    "MOST_ROWS", 12, "rows of a register tile",
+    "sums of products: no tile is higher",
+    "with two vectors and 32 registers, 12 x 2 accumulators and what is read fit",
+)  # fmt: skip
+USUAL_ROWS = _row(
+    "USUAL_ROWS", 8, "rows of a register tile",
+    "sums of products: the height that is tried first, where registers allow",
+    "matmul 1024 with 6, 8, 10 and 12 rows: level, and 8 divides most sizes",
+)  # fmt: skip
+ROUNDING = _row(
+    "ROUNDING", 0.01, "part of the rows",
+    "sums of products: so many may be computed twice rather than to take another height",
+    "1000 rows in tiles of 6 (0.2 % twice) are as quick as 996",
+)  # fmt: skip
+PANEL_OF_L2 = _row(
+    "PANEL_OF_L2", 0.75, "part of the second-level cache",
+    "matrix products: a panel of three or four vectors of columns is made only if it fits",
+    "512 x k x 960 for k of 512 to 20,000: three quarters, since rows pass through it too",
+)  # fmt: skip
+BLOCK_OF_L2 = _row(
+    "BLOCK_OF_L2", 0.5, "part of the second-level cache",
+    "products with a transposed operand: copied rows of one block; weights of a convolution",
+    "Aᵀ·B of 1024: half; the other half is for the panel of columns",
+)  # fmt: skip
+NEAR_OF_L2 = _row(
+    "NEAR_OF_L2", 0.25, "part of the second-level cache",
+    "short sums: the operand that all rows read is left where it is if it is no larger",
+    "the gradient of a layer's weight (784 x 128) for batches of 32 to 256",
+)  # fmt: skip
+LEAST_BLOCK = _row(
+    "LEAST_BLOCK", 4, "tiles of rows",
+    "products with a transposed operand: fewer are not copied as a block",
+    "Aᵀ·B of 256: each panel of columns is copied once for every block",
+)  # fmt: skip
+DOTS_LENGTH = _row(
+    "DOTS_LENGTH", 32, "vectors",
+    "products of two operands that are contiguous along the sum: lanes along it from here on",
+    "32 x k x 128 for k of 128 to 4096: the sum of a vector's lanes is paid back at about 32",
+)  # fmt: skip
+DOTS_ROWS = _row(
+    "DOTS_ROWS", 64, "rows",
+    "the same: with more rows a panel is better",
+    "8 to 256 x 784 x 128",
+)  # fmt: skip
+
+# ---- everything else (codegen/optimize/plans.py) ------------------------------------------------
+
+THREADS_FROM = _row(
+    "THREADS_FROM", 1 << 16, "results or terms of a kernel",
+    "every kernel: less is done by one core",
+    "waking another core takes some microseconds, in which one adds up 65,536 numbers",
+)  # fmt: skip
+LONG_TURN = _row(
+    "LONG_TURN", 1 << 16, "iterations",
+    "loops longer than a launch can count (2**31) go to the cores in turns of so many",
+    "any number that a core is busy with for longer than it takes to hand out",
+)  # fmt: skip
+BLOCK_ROWS = _row(
+    "BLOCK_ROWS", 16, "rows",
+    "what is transposed is copied in blocks of so many rows and a vector of columns",
+    "a line of memory holds 16 floats",
+)  # fmt: skip
+NARROWEST_VECTOR = _row(
+    "NARROWEST_VECTOR", 4, "lanes",
+    "axes shorter than a vector: shorter vectors down to this many lanes",
+    "rows of 2 to 8 floats: of two lanes nothing is gained",
+)  # fmt: skip
+SUMS_AT_ONCE = _row(
+    "SUMS_AT_ONCE", 2, "rows",
+    "a reduce along each row: so many rows side by side (of large arrays more)",
+    "two keep the adders busy where the rows are in a cache",
+)  # fmt: skip
+COLUMNS_AT_ONCE = _row(
+    "COLUMNS_AT_ONCE", 4, "vectors",
+    "a reduce down columns: so many side by side (of large arrays more)",
+    "four keep the adders busy where the rows are in a cache",
+)  # fmt: skip

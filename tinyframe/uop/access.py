@@ -1,0 +1,214 @@
+"""What a kernel reads and writes, and how that lies in memory: one table, read off its INDEXes.
+
+    table = AccessTable(kernel)
+    table.reads, table.writes      an Access for each place that is read, and for each STORE
+    access.step(r)                 elements between neighbours along RANGE r; 0 where r is not used,
+                                   None where they are not evenly spaced
+    access.box(ranges)             bytes of the box that these ranges walk through
+    access.volume(ranges)          bytes that they read, counting an element each time
+    access.reuse(ranges)           how often they come back to the same element
+    access.windows                 dimensions that add up several ranges: y + ky in a convolution
+    access.guarded                 whether a condition stands on it, as a padding puts there
+    table.product                  the sum of products that the kernel spends its time on
+
+In `for i: for k: s += a[i, k]`, of shape (8, 4): step(i) is 4, step(k) is 1, and reuse of (i, j) is
+the length of j. Whatever decides how a kernel's loops run asks here; nothing else looks into an
+index.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
+from tinyframe.uop.range import is_symbolic, iterations, kind, length
+from tinyframe.uop.symbolic import terms
+
+Factors = dict[UOp, int | None]
+"""What a dimension's index adds up: RANGE -> its factor, None where it is no multiple of it."""
+
+_WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Indices into an array, one for each dimension of its shape.
+
+    dims: the Factors of each dimension. below: elements between neighbours in it; None where a
+    Variable's size lies in between. index: the INDEX that these were read off.
+    """
+
+    dims: tuple[Factors, ...]
+    below: tuple[int | None, ...]
+    index: UOp
+
+    @property
+    def slot(self) -> int:
+        """The kernel's argument."""
+        return self.index.src[0].arg
+
+    @property
+    def itemsize(self) -> int:
+        return self.index.dtype.base.itemsize
+
+    @property
+    def ranges(self) -> frozenset[UOp]:
+        """All that it depends on."""
+        return self.index.ranges
+
+    @property
+    def guarded(self) -> bool:
+        return self.index.src[1].op is not Ops.CONST
+
+    @property
+    def elements(self) -> int:
+        """How often it is read or written."""
+        return iterations(self.ranges)
+
+    @property
+    def windows(self) -> list[tuple[UOp, ...]]:
+        return [tuple(d) for d in self.dims if len(d) > 1 and None not in d.values()]
+
+    def step(self, r: UOp) -> int | None:
+        return _step(self.dims, self.below, r)
+
+    def box(self, ranges: Iterable[UOp]) -> int:
+        size, inside = self.itemsize, set(ranges)
+        for d in self.dims:
+            reach = (abs(f or 1) * (length(r) - 1) for r, f in d.items() if r in inside)
+            size *= 1 + sum(reach)
+        return size
+
+    def volume(self, ranges: Iterable[UOp]) -> int:
+        return iterations(self.ranges.intersection(ranges)) * self.itemsize
+
+    def reuse(self, ranges: Iterable[UOp]) -> int:
+        return iterations(set(ranges) - self.ranges)
+
+
+def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
+    """What the index of each dimension adds up."""
+    dims = []
+    for i in indices:
+        found: Factors = {}
+        for term, factor in terms(i).items():
+            if term is not None and term.op is Ops.RANGE:
+                found[term] = None if term in found else factor
+            elif term is not None:
+                found |= dict.fromkeys(term.ranges)
+        dims.append(found)
+    return tuple(dims)
+
+
+def elements_below(shape: Sequence) -> tuple[int | None, ...]:
+    """Elements between neighbours in each dimension of an array that lies in row-major order."""
+    sizes = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    return tuple(size if isinstance(size, int) else None for size in sizes)
+
+
+def _step(dims: tuple[Factors, ...], below: tuple[int | None, ...], r: UOp) -> int | None:
+    total = 0
+    for d, size in zip(dims, below, strict=True):
+        if r in d:
+            factor = d[r]
+            if factor is None or size is None:
+                return None
+            total += factor * size
+    return total
+
+
+def access(index: UOp) -> Access:
+    """The Access of one INDEX."""
+    return Access(factors(index.src[2:]), elements_below(index.arg), index)
+
+
+def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
+    """Do these indices, over the ranges they hold, name each element of an array exactly once?"""
+    # what changes with a Variable is seen in one way only: a RANGE of that very size
+    for i, s in zip(indices, shape, strict=True):
+        symbolic = any(map(is_symbolic, i.ranges)) or isinstance(s, UOp)
+        if symbolic and not (i.op is Ops.RANGE and i.src[0] is s):
+            return False
+    largest = tuple(map(most, shape))
+    if any(t is None or t.op is not Ops.RANGE for i in indices for t in terms(i)):
+        return False
+    dims, below = factors(indices), elements_below(largest)
+    ranges = {r for d in dims for r in d}
+    if any(kind(r) is AxisType.REDUCE for r in ranges):
+        return False
+    expected = 1
+    for step, count in sorted((_step(dims, below, r) or 0, length(r)) for r in ranges):
+        if step != expected:
+            return False
+        expected *= count
+    return expected == math.prod(largest)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A sum of products: its REDUCE, and what it reads. Each of the two operands is read again
+    along a loop that only the other one has."""
+
+    reduce: UOp
+    a: Access
+    b: Access
+
+    @property
+    def along(self) -> tuple[UOp, ...]:
+        """The ranges that are summed over."""
+        return self.reduce.own_ranges
+
+    @property
+    def work(self) -> int:
+        """How many products there are."""
+        return iterations((*self.reduce.ranges, *self.along))
+
+
+class AccessTable:
+    """All that a kernel (a SINK of STOREs) reads and writes."""
+
+    def __init__(self, sink: UOp) -> None:
+        self.sink = sink
+        self.nodes = sink.toposort()
+        self.writes = [access(store.src[0]) for store in sink.src]
+        written = {store.src[0] for store in sink.src}
+        indices = [u for u in self.nodes if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
+        self.reads = [access(u) for u in indices if u not in written]
+        self.reduces = [u for u in self.nodes if u.op is Ops.REDUCE]
+
+    @functools.cached_property
+    def product(self) -> Product | None:
+        found = filter(None, map(self.product_of, self.reduces))
+        return max(found, key=lambda p: p.work, default=None)
+
+    def product_of(self, reduce: UOp) -> Product | None:
+        """This REDUCE as a sum of products, if it is one."""
+        factor = reduce.src[0]
+        while factor.op is Ops.CAST:
+            factor = factor.src[0]
+        if reduce.arg is not Ops.ADD or factor.op is not Ops.MUL:
+            return None
+        a, b = (self._only_read(side) for side in factor.src)
+        if a is None or b is None or a.ranges <= b.ranges or b.ranges <= a.ranges:
+            return None
+        return Product(reduce, a, b)
+
+    def _only_read(self, value: UOp) -> Access | None:
+        """What a value is made from, if that is one LOAD."""
+        below = value.toposort(gate=lambda u: u.op is not Ops.LOAD)
+        loads = [u.src[0] for u in below if u.op is Ops.LOAD]
+        known = [read for read in self.reads if read.index in loads]
+        return known[0] if len(loads) == len(known) == 1 else None
+
+    @functools.cached_property
+    def work(self) -> int:
+        """How often what is computed most often is computed."""
+        counted = (u for u in self.nodes if u.op in _WORK)
+        return max((iterations(self.around(u)) for u in counted), default=0)
+
+    def around(self, u: UOp) -> frozenset[UOp]:
+        """The ranges that a node runs in: of a REDUCE its own too."""
+        return u.ranges.union(u.own_ranges) if u.op is Ops.REDUCE else u.ranges
