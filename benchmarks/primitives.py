@@ -55,7 +55,7 @@ def compiled(out: Tensor, opts: list[Opt]) -> Callable[[], object]:
     spec = get_program(item.ast, device.renderer, opts)
     runner = device.runner(spec.function, device.compiler.compile_cached(spec.src))
     opaque = [b.ensure_allocated()._buf for b in item.bufs]
-    return lambda: runner(*opaque, global_size=(spec.threads, 1, 1))
+    return lambda: runner(*opaque, global_size=spec.global_size)
 
 
 def matmul(n: int, repeats: int) -> dict[str, Times]:

@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
@@ -23,7 +25,7 @@ from tinyframe.codegen.program import (
     estimate_ops,
     function_name,
     kernel_name,
-    thread_count,
+    launch_size,
 )
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
@@ -57,9 +59,9 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
-        return apply_opts(sink, job.opts)
+        return apply_opts(sink, job.opts, job.renderer.target)
     job.opts = []
-    if settings.NOOPT:
+    if settings.NOOPT or job.renderer.target.block_threads:  # the plans know CPUs only
         return sink
     kernel = Kernel(sink, job.renderer.target)
     job.plan = choose(kernel, CPU)
@@ -86,6 +88,7 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("tidy loops", tidy),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
+    ("ranges to values", lambda sink, job: ranges_to_values(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
     ("expand copies", lambda sink, job: expand_copies(sink)),
@@ -125,7 +128,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
     recompute = bool(settings.SPEC and repeated_reduces(ast, loop_tree(ast)))
-    uops = staged("linearize", spec_program, lambda: linearize(sink, recompute))
+    uops = staged("linearize", spec_program, lambda: with_barriers(linearize(sink, recompute)))
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     loops = _named_loops(optimized)
     function = function_name(ast, loops)
@@ -145,7 +148,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         outs=sorted(written),
         ins=[a for a in arguments if a not in written],
         vars=variables(uops),
-        threads=thread_count(uops),
+        **launch_size(uops),
         opts=job.opts or [],
         plan=job.plan,
         ops_estimate=estimate_ops(ast),

@@ -85,7 +85,8 @@ _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 
 def expand_copies(sink: UOp) -> UOp:
     """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
-    equal parts of the copies stay one node, which is what makes a register tile."""
+    equal parts of the copies stay one node, which is what makes a register tile. A STAGE that owns
+    either keeps all copies."""
     done: dict[UOp, UOp] = {}
     for u in sink.toposort():
         src = tuple([done[s] for s in u.src])
@@ -98,10 +99,23 @@ def expand_copies(sink: UOp) -> UOp:
             for part in parts[1:]:
                 value = UOp(step_of(u), value.dtype, (value, part), tag=tag)
             new = value.reduce(u.arg, *loops)
+        elif u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
+            new = _stage_of_copies(new, copied)
         elif u.op is Ops.SINK:
             new = UOp.sink(*_copies(new.src), arg=u.arg)
         done[u] = new
     return done[sink]
+
+
+def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
+    """A panel that several copies of a value are kept in, one stored after the other."""
+    loops = [r for r in stage.own_ranges if r not in copied]
+    memory = stage.src[0].src[0].src[0]
+    for values in assignments(copied):
+        index, value = put_constants(stage.src[0], values).src
+        place = index.replace(src=(memory, *index.src[1:]))
+        memory = stage.replace(src=(place.store(value), *loops))
+    return memory
 
 
 def _copies(stores: tuple[UOp, ...]) -> list[UOp]:

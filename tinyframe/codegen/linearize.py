@@ -149,7 +149,8 @@ def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
 # what stands in a loop's body, statements and the loops inside it -> what of that body comes before
 Body = dict[UOp, dict[UOp, None]]
 
-AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL, Ops.CONST]  # once, in this order
+# once, in this order
+AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.SPECIAL, Ops.DEFINE_LOCAL, Ops.CONST]
 # nodes that say where or how often, and are no instruction themselves
 NO_STATEMENT = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
 
@@ -289,4 +290,6 @@ def instructions(ordered: list[UOp]) -> list[UOp]:
 
 def _memory(u: UOp) -> UOp:
     """What a STAGE was written to; anything else is itself."""
-    return u.src[0].src[0].src[0] if u.op is Ops.STAGE else u
+    while u.op is Ops.STAGE:
+        u = u.src[0].src[0].src[0]
+    return u

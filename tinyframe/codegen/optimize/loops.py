@@ -5,6 +5,9 @@
     Opt(OptOps.REORDER, (1, 0, 2)) axis 1 outermost
     Opt(OptOps.THREAD, 0)          the outermost loop divided among cores
     Opt(OptOps.STAGE, 0, 2)        what is read of argument 2 inside axis 0 is copied first
+    Opt(OptOps.GLOBAL, 0)          the loop is an axis of the grid of blocks (GPU)
+    Opt(OptOps.LOCAL, 0, 16)       16 turns of it at once, by the threads of a block (GPU)
+    Opt(OptOps.GROUP, 2, 32)       32 threads of a block share a reduce (GPU)
 
 An axis is a position in `axes(kernel)`: the loops around the stores, outermost first, then the
 loops of reduces. A new inner loop that is really a loop (SPLIT) stands right after its outer one;
@@ -19,6 +22,14 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tinyframe.codegen.blocks import (
+    MOST_AXES,
+    THREADS,
+    block_axes,
+    check_device,
+    grid_axes,
+    runs_in_blocks,
+)
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -28,10 +39,12 @@ from tinyframe.codegen.optimize.opt import (
     axes,
     axis_of,
     fresh_range,
+    not_inside_a_copy,
     replace_ranges,
 )
 from tinyframe.codegen.optimize.stage import stage
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.renderer import Target
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.range import identity, is_symbolic, kind, length
 from tinyframe.uop.symbolic import all_of
@@ -43,17 +56,20 @@ MOST_COPIES = 256
 # ---- the primitives ---------------------------------------------------------------------------
 
 
-def apply_opts(sink: UOp, opts: Iterable[Opt]) -> UOp:
+def apply_opts(sink: UOp, opts: Iterable[Opt], target: Target | None = None) -> UOp:
     """The kernel with each Opt applied in turn. Raises KernelOptError where one is illegal."""
     for opt in opts:
-        sink = apply_opt(sink, opt)
+        sink = apply_opt(sink, opt, target)
     return sink
 
 
-def apply_opt(sink: UOp, opt: Opt) -> UOp:
+def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
+    """The kernel with one Opt applied; with a target, only if its device has what that needs."""
     try:
         out = _primitives[opt.op](sink, opt)
         check_reduces_run_once(sink, out)
+        if target is not None:
+            check_device(out, target)
         return out
     except KernelOptError as error:
         raise KernelOptError(f"{opt}: {error}") from None
@@ -129,13 +145,11 @@ def _split(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(
             f"axis {opt.axis} is divided among cores already: SPLIT it before THREAD"
         )
+    if kind(r) in (AxisType.GLOBAL, AxisType.LOCAL):
+        raise KernelOptError(
+            f"axis {opt.axis} is a {kind(r).name} axis already: SPLIT comes before"
+        )
     return divide(sink, r, n, kind(r))
-
-
-def _no_copy_inside(sink: UOp, r: UOp) -> None:
-    """Lanes and register copies of a loop would write to the one panel that is filled inside it."""
-    if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
-        raise KernelOptError("an argument is copied inside this loop: STAGE comes after")
 
 
 def _copies(sink: UOp) -> int:
@@ -154,7 +168,7 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
     if _copies(sink) * n > MOST_COPIES:
         raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
-    _no_copy_inside(sink, r)
+    not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
 
 
@@ -166,6 +180,7 @@ def _unroll(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is no reduce: UPCAST it")
     if _copies(sink) * n > MOST_COPIES:
         raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UNROLL)
 
 
@@ -177,7 +192,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
     if kind(r) not in (AxisType.LOOP, AxisType.REDUCE):
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
-    _no_copy_inside(sink, r)
+    not_inside_a_copy(sink, r)
     out = divide(sink, r, n, AxisType.VECTOR)
     for u in out.toposort():
         lanes = [x for x in u.ranges if kind(x) is AxisType.VECTOR]
@@ -203,6 +218,8 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         )
     if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
         raise KernelOptError("the kernel has a THREAD axis already")
+    if runs_in_blocks(sink):
+        raise KernelOptError("the kernel is divided among blocks of threads already")
     if any(s.own_ranges[:1] != (r,) for s in sink.src):
         raise KernelOptError(
             f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)"
@@ -229,6 +246,103 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     return replace_ranges(sink, {}, also)
 
 
+# ---- blocks of threads --------------------------------------------------------------------------
+
+
+def _global(sink: UOp, opt: Opt) -> UOp:
+    """A loop around the stores becomes an axis of the grid: each block does one of its turns.
+
+    for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
+    """
+    r = axis_of(sink, opt.axis)
+    _may_run_at_once(sink, r, opt.axis)
+    if kind(r) is not AxisType.LOOP:
+        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    if any(r not in s.own_ranges for s in sink.src):
+        raise KernelOptError(f"axis {opt.axis} is not around every store")
+    if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
+        raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
+    if len(grid_axes(sink)) == MOST_AXES:
+        raise KernelOptError(f"a grid has {MOST_AXES} axes, and the kernel has as many already")
+    return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL))})
+
+
+def _local(sink: UOp, opt: Opt) -> UOp:
+    """The inner part of a loop around the stores becomes an axis of each block's threads.
+
+        for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
+        LOCAL(0, 8)                                                 out[i] = x[i] * 2
+
+    A loop of the grid (GLOBAL) has an inner part too: for most kernels the two go together.
+    """
+    r = axis_of(sink, opt.axis)
+    n = _size(r, opt.arg)
+    _may_run_at_once(sink, r, opt.axis)
+    if kind(r) not in (AxisType.LOOP, AxisType.GLOBAL):
+        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    not_inside_a_copy(sink, r)
+    return _with_block_axes(divide(sink, r, n, AxisType.LOCAL))
+
+
+def _group(sink: UOp, opt: Opt) -> UOp:
+    """The threads of a block share a reduce: each adds up every n-th element; then the n partial
+    results, which a panel keeps, are added up.
+
+        for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
+        out = acc                                     panel[lidx0] = part
+        GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
+                                                      out = acc
+    """
+    r = axis_of(sink, opt.axis)
+    n = _size(r, opt.arg)
+    _may_run_at_once(sink, r)
+    if kind(r) is not AxisType.REDUCE:
+        raise KernelOptError(f"axis {opt.axis} is no reduce: LOCAL is for it")
+    not_inside_a_copy(sink, r)
+    before = set(all_ranges(sink))
+    out = divide(sink, r, n, AxisType.GROUP)
+    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
+    every = fresh_range(out, n, AxisType.REDUCE)
+
+    def also(u: UOp) -> UOp | None:
+        shared = u.op is Ops.REDUCE and thread in u.own_ranges
+        return _of_partial_results(u, thread, every) if shared else None
+
+    return _with_block_axes(replace_ranges(out, {}, also))
+
+
+def _of_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
+    """A reduce of what each thread finds: REDUCE of LOAD of STAGE of REDUCE. The panel has an axis
+    for all that is no loop, since there each has a value of its own."""
+    partial = reduce.src[0].reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not thread])
+    apart = [r for r in partial.ranges if kind(r) in NO_LOOPS and r is not thread]
+    apart.sort(key=lambda r: r.arg[0])
+    lanes = [r for r in apart if kind(r) is AxisType.VECTOR]
+    axes = [*[r for r in apart if r not in lanes], thread, *lanes]
+    place = [every if r is thread else r for r in axes]
+    panel = partial.stage(AddrSpace.LOCAL, *axes)
+    return panel.index(*place, shape=tuple(map(length, axes))).load().reduce(reduce.arg, every)
+
+
+# kinds of ranges of which all turns are there at once: threads, copies, lanes
+NO_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
+
+
+def _may_run_at_once(sink: UOp, r: UOp, axis: Any = None) -> None:
+    if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
+        raise KernelOptError("the kernel is divided among cores already (THREAD)")
+    if r.dtype is not dtypes.int:
+        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
+    if axis is not None and kind(r) is AxisType.REDUCE:
+        raise KernelOptError(f"axis {axis} is a reduce's: GROUP shares it among threads")
+
+
+def _with_block_axes(sink: UOp) -> UOp:
+    if (count := len(block_axes(sink))) > MOST_AXES:
+        raise KernelOptError(f"a block has {MOST_AXES} axes at most, not {count}")
+    return sink
+
+
 _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
     OptOps.SPLIT: _split,
     OptOps.REORDER: _reorder,
@@ -237,4 +351,7 @@ _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
     OptOps.UNROLL: _unroll,
     OptOps.THREAD: _thread,
     OptOps.STAGE: stage,
+    OptOps.GLOBAL: _global,
+    OptOps.LOCAL: _local,
+    OptOps.GROUP: _group,
 }

@@ -23,6 +23,9 @@ class OptOps(enum.Enum):
     UNROLL = enum.auto()
     THREAD = enum.auto()
     STAGE = enum.auto()
+    GLOBAL = enum.auto()
+    LOCAL = enum.auto()
+    GROUP = enum.auto()
 
     def __repr__(self) -> str:
         return f"OptOps.{self.name}"
@@ -98,3 +101,10 @@ def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
             + ", ".join(f"{n}: {kind(r).name} {length(r)}" for n, r in enumerate(loops))
         )
     return loops[axis]
+
+
+def not_inside_a_copy(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a panel is filled inside this loop: there is one, and what becomes of the
+    loop (lanes, copies, threads) would fill it all at once."""
+    if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
+        raise KernelOptError("an argument is copied inside this loop: STAGE comes after")

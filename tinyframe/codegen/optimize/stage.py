@@ -32,11 +32,20 @@ from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:
-    """What the loops inside `axis` read of argument `arg`, copied first; -1 is outside of all."""
-    if opt.axis != -1 and kind(axis_of(sink, opt.axis)) is AxisType.REDUCE:
-        raise KernelOptError("only what is inside a loop around the stores can be copied")
-    assert isinstance(opt.axis, int)
-    return stage_inside(sink, opt.axis, opt.arg, frozenset(axes(sink)[: opt.axis + 1]))
+    """What the loops inside `axis` read of argument `arg`, copied first; -1 is outside of all.
+
+    A panel belongs to one block of threads, so the threads of a block are inside and the grid is
+    outside, wherever they stand. The loop of a reduce may be outside too: a long sum goes through
+    panels of a part of it.
+    """
+    axis = opt.axis
+    if axis != -1:
+        axis_of(sink, axis)
+    assert isinstance(axis, int)
+    loops = axes(sink)
+    outside = {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL}
+    threads = {r for r in loops if kind(r) is AxisType.LOCAL}
+    return stage_inside(sink, axis, opt.arg, frozenset(outside - threads))
 
 
 def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UOp:
@@ -145,11 +154,15 @@ def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
     return total(changing, i.dtype)
 
 
+# what closes ranges inside a kernel
+CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE)
+
+
 def reading_order(sink: UOp) -> list[UOp]:
     """All ranges in the order in which a reader runs through them: loops, copies, lanes."""
     rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
     around = [r for s in sink.src for r in s.own_ranges]
-    inside = [r for u in sink.toposort() if u.op is Ops.REDUCE for r in u.own_ranges]
+    inside = [r for u in sink.toposort() if u.op in CLOSED_INSIDE for r in u.own_ranges]
     return sorted(dict.fromkeys((*inside, *around)), key=lambda r: rank.get(kind(r), 0))
 
 
