@@ -13,8 +13,8 @@ lint:    ## ruff and mypy
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-bench:   ## measure beside other libraries; QUICK=1 in two minutes, KEEP=dir keeps all there is
-	$(PYTHON) -m benchmarks.run $(if $(QUICK),--quick) $(if $(KEEP),--keep $(KEEP)) $(ARGS)
+bench:   ## measure beside other libraries; QUICK=1 fewer rows, KEEP=dir keeps all there is, ARGS=--help
+	$(PYTHON) -m benchmarks $(if $(QUICK),--quick) $(if $(KEEP),--keep $(KEEP)) $(ARGS)
 
 course:  ## the learners' notebooks and projects from the worked ones, run again; READMEs' examples
 	$(PYTHON) -m classroom course $(ARGS)

@@ -1,12 +1,12 @@
-"""How things are timed: in turn, after a warm-up, as medians with their spread.
+"""How things are timed: in turn, as medians with their spread.
 
-Two programs are compared by running them A B A B … in one process (or as processes in turn), so
-that a machine that slows down slows down both. A turn is a pause, one run that is not counted, and
-then the one that is: BLAS and OpenMP threads wait for more work by spinning (some 100 ms),
-and would do it on the core of whoever runs next. What is shorter than `LEAST` is run several times
-in a row, and counts as their mean. What is printed is the median and, in brackets, the first and
+Programs are compared by running them A B A B …, so that a machine that slows down slows all of them
+down. A turn is a warm-up, which is not counted, and then as many calls as take `LEAST` seconds; it
+counts as their mean. What is printed is the median of the turns and, in brackets, the first and
 third quartile; a ratio is the median of the ratios pair by pair. That two programs differ is said
 only where a rank test of the pairs (Wilcoxon's) says so at 5 %.
+
+Where the programs belong to different libraries, each has a process of its own: workers.py.
 """
 
 from __future__ import annotations
@@ -17,19 +17,30 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-SETTLE = 0.12  # seconds until threads that wait for more work have gone to sleep
-LEAST = 0.002  # seconds that are long beside the clock and a call
+LEAST = 0.03  # seconds of calls in a turn: long beside the clock, and beside what interrupts
+WARM_UP = 0.005  # seconds until threads are awake, and what was in the caches is there again
 SLOW, SLOW_TURNS = 0.5, 7  # seconds; programs that take longer get no more turns than that
 SURE = 0.05  # how often a rank test may see a difference where there is none
 
 
+class LeftOut(Exception):
+    """Why a program does not take part, or no longer: a mark for the table, and a sentence."""
+
+    def __init__(self, mark: str, why: str) -> None:
+        super().__init__(mark, why)
+        self.mark, self.why = mark, why
+
+    def __str__(self) -> str:
+        return self.why
+
+
 class Turns(Protocol):
-    """What can be timed elsewhere, as in another process."""
+    """What can be timed, here or in another process."""
 
     def turn(self) -> float: ...
 
@@ -56,36 +67,52 @@ class Times:
 
 
 class Program:
-    """A function that is timed; `turn()` gives the seconds of one call."""
+    """A function that is timed."""
 
     def __init__(self, run: Callable[[], object]) -> None:
-        self.run, self.calls, self.last = run, 0, 0.0
+        self.run, self.last = run, 0.0
 
     def turn(self) -> float:
-        if self.last < SLOW:  # the first call after a pause wakes threads and fills caches
-            self.last = self._seconds(1)
-        if not self.calls:
-            self.calls = 1 + int(LEAST / max(self.last, 1e-7))
-        self.last = self._seconds(self.calls)
+        """Seconds of one call. What takes long needs no warm-up."""
+        if self.last < SLOW:
+            self.last = self._mean(WARM_UP)
+        self.last = self._mean(LEAST)
         return self.last
 
-    def _seconds(self, calls: int) -> float:
+    def _mean(self, least: float) -> float:
+        """Seconds of one call, as the mean of so many that they take `least` together."""
+        calls, more = 0, 1
         start = time.perf_counter()
-        for _ in range(calls):
-            self.run()
-        return (time.perf_counter() - start) / calls
+        while True:
+            for _ in range(more):
+                self.run()
+            calls += more
+            took = time.perf_counter() - start
+            if took >= least:
+                return took / calls
+            # as many as are missing, but never more than there were: the first ones are slow
+            more = min(calls, math.ceil(calls * (least - took) / took))
 
 
-def interleaved(repeats: int = 15, **programs: Callable[[], object] | Turns) -> dict[str, Times]:
-    """Times of each program, run in turn; functions are run in this process."""
-    runs = {k: p if hasattr(p, "turn") else Program(p) for k, p in programs.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
+def interleaved(
+    programs: Mapping[str, Turns],
+    repeats: int = 15,
+    lost: Callable[[str, LeftOut], object] | None = None,
+) -> dict[str, Times]:
+    """Times of each program, run in turn. One that raises LeftOut gets no more turns and no times:
+    `lost` is told, or the exception goes on where there is none."""
+    seconds: dict[str, list[float]] = {name: [] for name in programs}
     for n in range(repeats):
-        for name, program in runs.items():
+        for name in list(seconds):
             if n >= SLOW_TURNS and seconds[name][-1] > SLOW:
                 continue
-            time.sleep(SETTLE)
-            seconds[name].append(program.turn())
+            try:
+                seconds[name].append(programs[name].turn())
+            except LeftOut as why:
+                if lost is None:
+                    raise
+                lost(name, why)
+                del seconds[name]
     return {name: Times(name, tuple(s)) for name, s in seconds.items()}
 
 

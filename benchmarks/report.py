@@ -1,13 +1,14 @@
 """From raw times to tables, pictures, and the README's table. Nothing here measures.
 
-Results are the JSON that `benchmarks.run` writes: {"method", "machine", "left out", "peaks":
-{table: …}, "tables": {table: [row]}, "growth": [row]}. A row has its name, what it has to reach
-("must"), operations and bytes, and the seconds of every turn of each library.
+Results are the JSON that `python -m benchmarks` writes: {"method", "machine", "left out", "peaks":
+{table: …}, "quiet": {table: {loop: its least seconds}}, "tables": {table: [row]}, "scheduling":
+{kernels: seconds of each repeat}}. A row has its name, what it has to reach ("must"), operations
+and bytes, the seconds of every turn of each library, a mark for each library that did not make it,
+and what the loops took that say how busy the machine was.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from html import escape
@@ -15,46 +16,80 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Comparison, compare
+from benchmarks.quiet import BUSY, pace
 
-OTHERS = {"numpy": "NumPy", "torch": "PyTorch", "tinygrad": "tinygrad"}
-HEAD = ["", "ms", "GFLOP/s", "of peak", "GB/s", "of memory's", "× NumPy", "× PyTorch",
-        "× tinygrad", "must", "reached"]  # fmt: skip
+OTHERS = {"numpy": "NumPy", "torch": "PyTorch", "tinygrad": "tinygrad", "beside": "own matmul"}
+HEAD = ["", "ms", "GFLOP/s", "of peak", "GB/s", "of memory's",
+        *[f"× {label}" for label in OTHERS.values()], "must", "reached"]  # fmt: skip
+NOTHING = "–"
 WORDS = {"quicker": "yes", "slower": "no", "even": "even", "untested": "?"}
+GROWTH = "growth"  # the table of times alone
 BEGIN, END = "<!-- BENCHMARKS -->", "<!-- /BENCHMARKS -->"
 Row = dict[str, Any]
 
 
 def versus(row: Row, other: str, than: float = 1.0) -> Comparison | None:
-    """How many times as quick as that library we are; None where it did not take part."""
+    """How many times as quick as that library we are; None where one did not take part. Beside
+    another row of ours, in operations a second."""
     seconds = row["seconds"]
-    return compare(seconds[other], seconds["tinyframe"], than) if other in seconds else None
+    if not {other, "tinyframe"} <= seconds.keys():
+        return None
+    scale = row["flops"] / row["beside flops"] if other == "beside" else 1.0
+    return compare([s * scale for s in seconds[other]], seconds["tinyframe"], than)
 
 
 def reached(row: Row) -> str:
     """yes, no, or even: not told apart from what it must be."""
     found = versus(row, *row["must"]) if row["must"] else None
-    return WORDS[found.verdict] if found else "–"
+    return WORDS[found.verdict] if found else NOTHING
 
 
-def cells(row: Row, peaks: Row) -> list[str]:
+def busy(row: Row, least: dict[str, float]) -> float:
+    """How many times as long as on the quiet machine the loops around the row took; 0 where that
+    is not worth a mark."""
+    found = pace(row["loops"], least) if row["loops"] else 0.0
+    return found if found > BUSY else 0.0
+
+
+def name_cell(row: Row, least: dict[str, float]) -> str:
+    found = busy(row, least)
+    return f"{row['name']} (busy: {found:.1f})" if found else row["name"]
+
+
+def cells(row: Row, peaks: Row, least: dict[str, float]) -> list[str]:
+    must = f"{row['must'][1]:.2g} × {OTHERS[row['must'][0]]}" if row["must"] else NOTHING
+    name = name_cell(row, least)
+    if "tinyframe" not in row["seconds"]:
+        empty = [NOTHING] * (len(HEAD) - 4)
+        return [name, row["marks"].get("tinyframe", NOTHING), *empty, must, NOTHING]
     took = statistics.median(row["seconds"]["tinyframe"])
 
     def speed(work: float, peak: float) -> list[str]:
-        return [f"{work / took * 1e-9:.1f}", f"{work / took / peak:.0%}"] if work else ["–", "–"]
+        return [f"{work / took * 1e-9:.1f}", f"{work / took / peak:.0%}"] if work else [NOTHING] * 2
 
-    ratios = [versus(row, other) for other in OTHERS]
-    must = f"{row['must'][1]:g} × {OTHERS[row['must'][0]]}" if row["must"] else "–"
+    def beside(other: str) -> str:
+        found = versus(row, other)
+        return found.text() if found else row["marks"].get(other, NOTHING)
+
     counted = row["flops"] if row["flops"] > 8 * row["bytes"] else 0  # else memory is what counts
-    return [row["name"], f"{took * 1e3:.3g}", *speed(counted, peaks["flops"]),
+    return [name, f"{took * 1e3:.3g}", *speed(counted, peaks["flops"]),
             *speed(0 if counted else row["bytes"], peaks["bandwidth"]),
-            *[r.text() if r else "–" for r in ratios], must, reached(row)]  # fmt: skip
+            *map(beside, OTHERS), must, reached(row)]  # fmt: skip
 
 
-def growth_cells(row: Row) -> list[str]:
-    times = {name: statistics.median(s) for name, s in row["seconds"].items()}
-    unit = "µs per kernel" if row["what"] == "scheduling" else "µs"
-    shown = [microseconds(times[n]) if n in times else "–" for n in ("tinyframe", *OTHERS)]
-    return [f"{row['what']} {row['size']:,}", unit, *shown[:-1]]
+def filled(rows: list[list[str]]) -> list[list[str]]:
+    """Without the columns in which nothing stands."""
+    keep = [n for n, column in enumerate(zip(*rows[1:], strict=True)) if {*column} != {NOTHING}]
+    return [[row[n] for n in keep] for row in rows]
+
+
+def growth_cells(row: Row, least: dict[str, float]) -> list[str]:
+    def cell(name: str) -> str:
+        if name in row["seconds"]:
+            return microseconds(statistics.median(row["seconds"][name]))
+        return row["marks"].get(name, NOTHING)
+
+    return [name_cell(row, least), *[cell(name) for name in ("tinyframe", *OTHERS)]]
 
 
 def microseconds(seconds: float) -> str:
@@ -65,15 +100,22 @@ def tables(results: Row) -> list[tuple[str, list[list[str]]]]:
     """(title, rows of cells, the head first)"""
     found = []
     for name, rows in results["tables"].items():
-        peaks = results["peaks"][name]
+        peaks, least = results["peaks"][name], results["quiet"][name]
+        if name == GROWTH:
+            head = ["µs", "tinyframe", *OTHERS.values()]
+            timed = [growth_cells(row, least) for row in rows]
+            found.append(("growth with size", filled([head, *timed])))
+            continue
         title = (
             f"{name}: threads {peaks['threads']}, measured peaks {peaks['flops'] * 1e-9:.0f} "
             f"GFLOP/s and {peaks['bandwidth'] * 1e-9:.1f} GB/s"
         )
-        found.append((title, [HEAD, *[cells(row, peaks) for row in rows if row["seconds"]]]))
-    if results["growth"]:
-        head = ["", "unit", "tinyframe", "NumPy", "PyTorch"]
-        found.append(("growth with size", [head, *map(growth_cells, results["growth"])]))
+        found.append((title, filled([HEAD, *[cells(row, peaks, least) for row in rows]])))
+    if results["scheduling"]:
+        head = ["kernels", "µs of Python to schedule each"]
+        timed = [[f"{int(count):,}", microseconds(statistics.median(seconds))]
+                 for count, seconds in results["scheduling"].items()]  # fmt: skip
+        found.append(("scheduling", [head, *timed]))
     return found
 
 
@@ -131,7 +173,9 @@ def plot(results: Row, folder: Path) -> list[Path]:
 
     files = []
     for name, rows in results["tables"].items():
-        timed = [row for row in rows if row["seconds"]]
+        timed = [row for row in rows if "tinyframe" in row["seconds"]]
+        if name == GROWTH or not timed:
+            continue
         for kind, draw in (("ratios", draw_ratios), ("roofline", draw_roofline)):
             figure, axes = pyplot.subplots(figsize=(8, max(3, 0.3 * len(timed) + 1.5)))
             draw(axes, timed, results["peaks"][name])
@@ -202,12 +246,14 @@ def draw_roofline(axes: Any, rows: list[Row], peaks: Row) -> None:
 
 def summary(results: Row) -> str:
     """One line: how many rows reach what they must."""
-    verdicts = [reached(row) for rows in results["tables"].values() for row in rows]
+    rows = [row for name, table in results["tables"].items() if name != GROWTH for row in table]
+    verdicts = [reached(row) for row in rows]
     counts = {word: verdicts.count(word) for word in WORDS.values()}
-    ratios = [r.ratio for rows in results["tables"].values() for row in rows
-              if (r := versus(row, "torch"))]  # fmt: skip
-    mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan
-    return (
-        f"{counts['yes']} rows are above what they must be, {counts['even']} at it, {counts['no']} "
-        f"below; geometric mean beside PyTorch {mean:.2f}"
+    ratios = [found.ratio for row in rows if (found := versus(row, "torch"))]
+    said = (
+        f"{counts['yes']} rows are above what they must be, {counts['even']} at it, "
+        f"{counts['no']} below"
     )
+    if ratios:
+        said += f"; geometric mean beside PyTorch {statistics.geometric_mean(ratios):.2f}"
+    return said

@@ -7,10 +7,12 @@ bandwidth) of them in a second: drawn over i, that is the roofline (Williams and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.measure import Program, interleaved
-from tinyframe import Context, Device
+from benchmarks.workers import Ready
+from tinyframe import Device
 from tinyframe.device import Buffer
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import x86
@@ -61,11 +63,26 @@ class Peaks:
     bandwidth: float
 
 
-def peaks(threads: int, repeats: int = 7) -> Peaks:
+def loops(threads: int) -> tuple[dict[str, Callable[[], object]], float, float]:
+    """The three loops, with the operations of one `fma` and the bytes that one `read` moves."""
     device, lanes = Device["CPU"], Device["CPU"].renderer.target.vector_bytes // 4
     pieces = 8 * threads
     part = FLOATS // pieces // (PLACES * lanes) * (PLACES * lanes)
-    place = part // PLACES // lanes
+    library = device.compiler.compile_cached(source(lanes, part))
+    x, y = (Buffer("CPU", FLOATS, dtypes.float).ensure_allocated() for _ in range(2))
+    for buffer in (x, y):
+        buffer.copyin(memoryview(bytes(4 * FLOATS)))
+    fma, read, add = (device.runner(name, library) for name in ("fma", "read", "add"))
+    runs: dict[str, Callable[[], object]] = {
+        "fma": lambda: fma(y._buf, global_size=(threads, 1, 1)),
+        "read": lambda: read(x._buf, y._buf, global_size=(pieces, 1, 1)),
+        "add": lambda: add(x._buf, y._buf, global_size=(pieces, 1, 1)),
+    }
+    return runs, 2.0 * threads * ROUNDS * CHAINS * lanes, 4.0 * part * pieces
+
+
+def source(lanes: int, part: int) -> str:
+    """The loops for vectors of so many floats, and pieces of an array of `part` floats."""
     reads = [f"r{n}" for n in range(PLACES)]
     # named one by one: an array of them would be kept in memory by some compilers
     sums = [f"s{n}" for n in range(CHAINS)]
@@ -74,28 +91,26 @@ def peaks(threads: int, repeats: int = 7) -> Peaks:
         "MULTIPLY_ADDS": " ".join(f"{s} = {s} * a + b;" for s in sums),
         "TOTAL": " + ".join(sums),
         "PARTIAL_SUMS": ", ".join(f"{r} = {{0}}" for r in reads),
-        "READS": " ".join(f"{r} += x[n + {n * place}];" for n, r in enumerate(reads)),
-        "SUM_OF_PARTS": " + ".join(reads), "PLACE": str(place),
+        "READS": " ".join(f"{r} += x[n + {n * (part // PLACES // lanes)}];"
+                          for n, r in enumerate(reads)),
+        "SUM_OF_PARTS": " + ".join(reads), "PLACE": str(part // PLACES // lanes),
         "PAST_CACHES": f"{x86.STREAMED}\n{x86.stream('vec', 4 * lanes)}",
         "LANES": str(lanes), "ROUNDS": str(ROUNDS), "PART": str(part),
     }  # fmt: skip
-    source = LOOPS
-    for name, text in pieces_of_source.items():
-        source = source.replace(name, text)
-    with Context(THREADS=threads):
-        library = device.compiler.compile_cached(source)
-        x, y = (Buffer("CPU", FLOATS, dtypes.float).ensure_allocated() for _ in range(2))
-        for buffer in (x, y):
-            buffer.copyin(memoryview(bytes(4 * FLOATS)))
-        fma, read, add = (device.runner(name, library) for name in ("fma", "read", "add"))
-        times = interleaved(
-            repeats,
-            fma=Program(lambda: fma(y._buf, global_size=(threads, 1, 1))),
-            read=Program(lambda: read(x._buf, y._buf, global_size=(pieces, 1, 1))),
-            add=Program(lambda: add(x._buf, y._buf, global_size=(pieces, 1, 1))),
-        )
-    moved = 4.0 * part * pieces
-    return Peaks(
-        2.0 * threads * ROUNDS * CHAINS * lanes / times["fma"].median,
-        max(moved / times["read"].median, 2 * moved / times["add"].median),
-    )
+    text = LOOPS
+    for name, piece in pieces_of_source.items():
+        text = text.replace(name, piece)
+    return text
+
+
+def peaks(threads: int, repeats: int = 7) -> Peaks:
+    """The most that a worker of so many threads reaches in `repeats` turns; called there."""
+    runs, operations, moved = loops(threads)
+    times = interleaved({name: Program(run) for name, run in runs.items()}, repeats)
+    least = {name: min(t.seconds) for name, t in times.items()}
+    return Peaks(operations / least["fma"], max(moved / least["read"], 2 * moved / least["add"]))
+
+
+def one_loop(name: str, threads: int) -> Ready:
+    """One of the loops as a worker's program."""
+    return Ready(loops(threads)[0][name])

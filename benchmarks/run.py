@@ -1,202 +1,209 @@
-"""Runs every measurement: `python -m benchmarks.run [--quick] [--keep DIR] [--mnist DIR]`.
+"""Measures rows, and gives what report.py makes tables of.
 
-Prints the tables, and writes raw times and pictures to `--out`. `--readme` measures nothing: it
-writes the tables of an earlier run's JSON into README.md. With --mnist also five epochs of the CNN
-on 8,000 of MNIST's test images, two minutes, which says how many of the other 2,000 it knows.
+Each library has a process of its own, and while one of them measures the others stand still
+(workers.py). A row is measured between two looks at loops that say whether the machine was quiet,
+and again where it was not (quiet.py).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import contextlib
 import re
-import sys
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, memory, overheads, primitives, report, searches
-from benchmarks.libraries import (
-    LeftOut,
-    Tinygrad,
-    differences,
-    machine,
-    run_numpy,
-    run_ours,
-    run_torch,
-)
-from benchmarks.measure import LEAST, SETTLE, interleaved
-from benchmarks.roofline import peaks
-from benchmarks.work import TABLES, Work
-from examples import mnist_cnn
-from tinyframe import Context
+from benchmarks import growth, quiet, roofline
+from benchmarks.libraries import ABSENT, NOT_HERE, differences, machine, ready
+from benchmarks.measure import LEAST, WARM_UP, LeftOut, interleaved
+from benchmarks.quiet import Quiet
+from benchmarks.rows import TABLES
+from benchmarks.work import Work
+from benchmarks.workers import PATIENCE, Worker
 from tinyframe.settings import settings
 
-ROOT = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-2  # of the largest number; training steps drift apart
 METHOD = (
-    "Float32. Programs run in turn (A B A B …); a turn is a pause of {settle} s, one call that is "
-    "not counted, and one that is, or as many as take {least:.0f} ms. Medians of {repeats} turns, "
-    "with quartiles; = marks what a paired Wilcoxon test does not tell apart at 5 %. Results were "
-    "compared first. Included is all that a call does, Python too, but no compiling (TinyJit, from "
-    "the third call on). PyTorch is eager, with default arguments. THREADS={threads}."
+    "Float32 where nothing else is said. Each library runs in a process of its own, which is "
+    "stopped while another one measures. They take turns (A B A B …); a turn is a warm-up of "
+    "{warm_up:.0f} ms and calls of {least:.0f} ms together, and counts as their mean. Medians of "
+    "{turns} turns, with quartiles; = marks what a paired Wilcoxon test does not tell apart at "
+    "5 %. Results were compared first. Included is all that a call does, Python too, but no "
+    "compiling (TinyJit, from the third call on). PyTorch is eager, with default arguments. Before "
+    "and after each row, fixed loops say whether the machine is quiet: where they took more than "
+    "{busy:g} times their least, the row was measured again, {attempts} times at most, and is "
+    "marked where it never was quiet. THREADS={threads}."
 )
+# What a row takes, in seconds, for the forecast (2 cores, AVX-512 at 2.8 GHz): a library compiles
+# and computes its result, then has its turns.
+PREPARING, TURN, STARTING = 3.0, 0.06, 8.0
+Results = dict[str, Any]
+Tell = Callable[[str], None]
 
 
-def measure(table: str, work: Work, threads: int, repeats: int, tinygrad: Tinygrad | None,
-            keep: Path | None) -> dict[str, Any]:  # fmt: skip
+@dataclass(frozen=True)
+class Choice:
+    """What is to be measured.
+
+    rows: for each table, the rows. libraries: beside tinyframe. turns: of each program. beam: how
+    wide tinygrad searches; 0 is not at all. kernels: for the time of scheduling, how many. keep: a
+    folder for the kernels' sources.
+    """
+
+    rows: Mapping[str, Sequence[Work]]
+    libraries: Sequence[str] = ("numpy", "torch", "tinygrad")
+    turns: int = 15
+    beam: int = 0
+    kernels: Sequence[int] = ()
+    keep: Path | None = None
+
+    def others(self, table: str) -> list[str]:
+        return [name for name in TABLES[table].others if name in self.libraries]
+
+    def forecast(self) -> float:
+        """About how many seconds it takes on a quiet machine."""
+        rows = sum(
+            (1 + len(self.others(table))) * len(rows) * (PREPARING + self.turns * TURN)
+            for table, rows in self.rows.items()
+        )
+        return rows + STARTING * len(self.rows) + sum(self.kernels) * 3e-3
+
+
+def crew(table: str, threads: int, choice: Choice) -> dict[str, Worker]:
+    """A worker for each library, tinyframe's first; `beside` runs a second row of tinyframe's."""
+    found = {name: Worker(name, threads) for name in ("tinyframe", *choice.others(table), "beside")}
+    if "tinygrad" in found:
+        found["tinygrad"] = Worker(
+            "tinygrad",
+            threads,
+            {"DEV": "CPU", "BEAM": str(choice.beam)},
+            PATIENCE * (5 if choice.beam else 1),
+        )
+    return found
+
+
+class Row:
+    """One row being measured: who takes part, and why the others do not."""
+
+    def __init__(self, table: str, work: Work, workers: Mapping[str, Worker]) -> None:
+        self.table, self.work, self.workers = table, work, workers
+        self.programs: dict[str, Worker] = {}
+        self.marks: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.kernels: list[dict[str, Any]] = []
+
+    def prepare(self) -> None:
+        """Everybody gets the row ready, and results are compared with tinyframe's."""
+        shape, expected = None, None
+        for name, worker in self.workers.items():
+            is_beside = name == "beside"
+            row = self.work.beside if is_beside else self.work.name
+            if row is None:
+                continue
+            try:
+                library = "tinyframe" if is_beside else name
+                facts = worker.prepare(ready, library, self.table, row, shape)
+                if name == "tinyframe":
+                    shape, self.kernels = facts["shapes"][0], facts["kernels"]
+                    expected = worker.results()
+                elif not is_beside:
+                    check(worker.results(), expected)
+                self.programs[name] = worker
+            except LeftOut as why:
+                self.lost(name, why)
+                if name == "tinyframe":
+                    return
+
+    def lost(self, name: str, why: LeftOut) -> None:
+        self.programs.pop(name, None)
+        if why.mark != NOT_HERE:
+            self.marks[name] = why.mark
+            where = "" if why.mark == ABSENT else f" in {self.work.name}"
+            self.notes.append(f"{name}{where}: {why}")
+
+    def measure(self, quiet: Quiet, turns: int) -> tuple[dict[str, Any], dict[str, float]]:
+        """Seconds of each turn by library, and what the loops around took."""
+        if "tinyframe" not in self.programs:
+            return {}, {}
+        times, took = quiet.around(lambda: interleaved(self.programs, turns, self.lost))
+        return {name: t.seconds for name, t in times.items()}, took
+
+
+def check(results: Any, expected: Any) -> None:
+    """LeftOut where results differ by more than TOLERANCE."""
+    error = differences(results, expected)
+    if not error <= TOLERANCE:  # NaN too
+        raise LeftOut("differs", f"its result is off by {error:.1e} of the largest number")
+
+
+def measure(table: str, work: Work, workers: Mapping[str, Worker], quiet: Quiet, turns: int,
+            keep: Path | None = None) -> Results:  # fmt: skip
     """One row of the results."""
-    arrays = work.inputs()
-    program, expected, jit = run_ours(work, arrays)
-    shape = expected[0].shape
-    prepare: dict[str, Any] = {
-        "numpy": lambda: run_numpy(work, arrays, shape),
-        "torch": lambda: run_torch(work, arrays, shape, threads),
-    }
-    if tinygrad is not None:
-        prepare["tinygrad"] = lambda: tinygrad.run(table, work)
-    programs: dict[str, Any] = {"tinyframe": program}
-    notes = []
-    for name, ready in prepare.items():
-        try:
-            other, results = ready()
-            if (error := differences(results, expected)) > TOLERANCE:
-                raise LeftOut(f"its result differs from ours by {error:.1e} of the largest number")
-            programs[name] = other
-        except LeftOut as why:
-            if str(why) not in ("not in this row", "not installed"):
-                notes.append(f"{name} in {work.name}: {why}")
-    try:
-        times = interleaved(repeats, **programs)
-    except LeftOut as why:
-        notes.append(f"tinygrad in {work.name}: {why}")
-        programs.pop("tinygrad")
-        times = interleaved(repeats, **programs)
-    specs = kernels(jit, keep / re.sub(r"\W+", "_", f"{table} {work.name}") if keep else None)
+    row = Row(table, work, workers)
+    row.prepare()
+    seconds, took = row.measure(quiet, turns)
+    if keep:
+        write_kernels(row.kernels, keep / re.sub(r"\W+", "_", f"{table} {work.name}"))
+    beside = [w.flops for w in TABLES[table].rows() if w.name == work.beside]
     return {
         "name": work.name, "must": work.must, "flops": work.flops, "bytes": work.bytes,
-        "kernels": len(specs), "kernel ops": sum(s.ops_estimate for s in specs),
-        "kernel bytes": sum(s.mem_estimate for s in specs), "notes": notes,
-        "opts": [[repr(opt) for opt in s.opts] for s in specs],
-        "seconds": {name: t.seconds for name, t in times.items()},
+        "beside flops": beside[0] if beside else 0.0, "kernels": len(row.kernels),
+        "kernel ops": sum(kernel["ops"] for kernel in row.kernels),
+        "kernel bytes": sum(kernel["bytes"] for kernel in row.kernels),
+        "opts": [kernel["opts"] for kernel in row.kernels], "notes": row.notes,
+        "marks": row.marks, "loops": took, "seconds": seconds,
     }  # fmt: skip
 
 
-def kernels(jit: Any, folder: Path | None) -> list[Any]:
-    """The captured kernels; each as schedule, Opts and source in `folder`, where one is given."""
-    from tinyframe.engine.realize import get_kernel
-    from tinyframe.uop.show import summary
-
-    specs = [get_kernel(ast, "CPU").spec for ast in jit.captured.kernels]
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, spec in enumerate(specs):
-            opts = "".join(f"// {opt!r}\n" for opt in spec.opts)
-            (folder / f"{number}_{spec.function}.c").write_text(opts + spec.src)
-            (folder / f"{number}_{spec.function}.txt").write_text(summary(spec.ast))
-    return specs
+def write_kernels(kernels: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Each kernel as loops, Opts and source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, kernel in enumerate(kernels):
+        opts = "".join(f"// {opt}\n" for opt in kernel["opts"])
+        (folder / f"{number}_{kernel['name']}.c").write_text(opts + kernel["source"])
+        (folder / f"{number}_{kernel['name']}.txt").write_text(kernel["loops"])
 
 
-def start_tinygrad(threads: int, beam: int, left_out: list[str]) -> Tinygrad | None:
-    try:
-        return Tinygrad(threads, beam)
-    except LeftOut as why:
-        left_out.append(f"tinygrad: {why}")
-        return None
+def run_table(table: str, choice: Choice, tell: Tell, results: Results) -> None:
+    """Adds a table's peaks, what its loops took at least, and its rows to the results."""
+    threads = TABLES[table].cores or settings.THREADS
+    with contextlib.ExitStack() as stack:
+        workers = crew(table, threads, choice)
+        loops = {name: Worker(name, threads) for name in ("fma", "read")}
+        for worker in (*workers.values(), *loops.values()):
+            stack.enter_context(worker)
+        for name, worker in loops.items():
+            worker.prepare(roofline.one_loop, name, threads)
+        found = Quiet(loops)
+        found.learn()
+        peaks = loops["fma"].call(roofline.peaks, threads, min(7, choice.turns))
+        results["peaks"][table] = asdict(peaks) | {"threads": threads}
+        rows = results["tables"][table] = []
+        for work in choice.rows[table]:
+            tell(f"{table}: {work.name}")
+            rows.append(measure(table, work, workers, found, choice.turns, choice.keep))
+            results["left out"] += rows[-1]["notes"]
+        results["quiet"][table] = found.least
 
 
-def run(options: argparse.Namespace) -> dict[str, Any]:
-    threads, repeats = settings.THREADS, 7 if options.quick else 15
-    method = METHOD.format(settle=SETTLE, least=LEAST * 1e3, repeats=repeats, threads=threads)
-    results: dict[str, Any] = {"method": method, "machine": machine(), "left out": [],
-                               "peaks": {}, "tables": {}, "growth": []}  # fmt: skip
-    if options.beam:
-        results["machine"]["tinygrad"] += f" with BEAM={options.beam}"
-    print(method)
-    print(", ".join(f"{name} {value}" for name, value in results["machine"].items()), flush=True)
-    left_out = results["left out"]
-    left_out += [f"{name}: not installed" for name in ("torch", "scipy", "matplotlib")
-                 if results["machine"][name] == "not installed"]  # fmt: skip
-    for table, rows in TABLES.items():
-        cores = threads if table == "all cores" else 1
-        chosen = [w for w in rows() if (w.quick or not options.quick) and options.only in w.name]
-        results["peaks"][table] = asdict(peaks(cores, 3 if options.quick else 7)) | {
-            "threads": cores
-        }
-        results["tables"][table] = []
-        tinygrad = start_tinygrad(cores, options.beam, left_out)
-        for number, work in enumerate(chosen):
-            progress(number, len(chosen), f"{table}: {work.name}")
-            with Context(THREADS=cores):
-                row = measure(table, work, cores, repeats, tinygrad, options.keep)
-            left_out += row["notes"]
-            results["tables"][table].append(row)
-        if tinygrad is not None:
-            tinygrad.close()
-    sizes = [] if options.only else list(growth.rows(options.quick))
-    for number, (what, size, work) in enumerate(sizes):
-        progress(number, len(sizes), f"growth: {work.name}")
-        times = growth.time_of_row(work, threads, repeats)
-        results["growth"].append(grown(what, size, times))
-    for count in growth.KERNELS[: 3 if options.quick else None] if sizes else ():
-        progress(0, 1, f"growth: {count} kernels")
-        times = {"tinyframe": growth.scheduling(count, 3 if count > 1000 else repeats)}
-        results["growth"].append(grown("scheduling", count, times))
-    progress(1, 1, "")
-    left_out[:] = dict.fromkeys(left_out)
+def run(choice: Choice, tell: Tell = lambda what: None) -> Results:
+    """Measures it all; `tell` hears what comes next, once for each row."""
+    described = machine()
+    if choice.beam:
+        described["tinygrad"] += f" with BEAM={choice.beam}"
+    method = METHOD.format(warm_up=WARM_UP * 1e3, least=LEAST * 1e3, turns=choice.turns,
+                           busy=quiet.BUSY, attempts=quiet.ATTEMPTS,
+                           threads=settings.THREADS)  # fmt: skip
+    left_out = [f"{name}: not installed" for name in ("scipy", "matplotlib")
+                if described[name] == "not installed"]  # fmt: skip
+    results: Results = {"method": method, "machine": described, "left out": left_out,
+                        "peaks": {}, "quiet": {}, "tables": {}, "scheduling": {}}  # fmt: skip
+    for table in choice.rows:
+        run_table(table, choice, tell, results)
+    for count in choice.kernels:
+        tell(f"scheduling {count:,} kernels")
+        times = growth.scheduling(count, min(3, choice.turns) if count > 1000 else choice.turns)
+        results["scheduling"][str(count)] = times.seconds
+    results["left out"] = list(dict.fromkeys(results["left out"]))
     return results
-
-
-def grown(what: str, size: int, times: dict[str, Any]) -> dict[str, Any]:
-    return {"what": what, "size": size, "seconds": {n: t.seconds for n, t in times.items()}}
-
-
-def progress(done: int, of: int, what: str) -> None:
-    """A bar on stderr, where somebody looks at it."""
-    if sys.stderr.isatty():
-        full = 30 * done // max(of, 1)
-        bar = "█" * full + "·" * (30 - full)
-        print(f"\r{bar} {done}/{of} {what[:45]:45s}", end="", file=sys.stderr, flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows, under two minutes")
-    parser.add_argument("--keep", type=Path, help="folder for sources, schedules, Opts, raw times")
-    parser.add_argument("--mnist", type=Path, help="folder with MNIST's two t10k files")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
-    parser.add_argument("--beam", type=int, default=0, metavar="N",
-                        help="let tinygrad search with BEAM=N: minutes a row")  # fmt: skip
-    parser.add_argument("--only", default="", help="only rows whose names contain this")
-    parser.add_argument(
-        "--readme",
-        type=Path,
-        nargs="?",
-        const=Path(),
-        metavar="JSON",
-        help="put the tables and pictures of this JSON (or of the last run) into README.md",
-    )
-    options = parser.parse_args()
-    if options.readme:
-        saved = options.readme if options.readme.name else options.out / "results.json"
-        results = json.loads(saved.read_text())
-        pictures = report.plot(results, ROOT / "docs")
-        report.fill_readme(ROOT / "README.md", results, pictures)
-        return
-    results = run(options)
-    print("\n" + report.text(results))
-    print(report.summary(results))
-    options.out.mkdir(parents=True, exist_ok=True)
-    for folder in filter(None, (options.out, options.keep)):
-        (folder / "results.json").write_text(json.dumps(results, indent=1))
-    if results["machine"]["matplotlib"] != "not installed":
-        print("pictures:", *report.plot(results, options.out))
-    for part in () if options.only else (overheads, primitives, memory, searches):
-        print()
-        part.main(options.quick, options.keep)
-    if options.mnist is not None:
-        mnist_cnn.main(options.mnist)
-
-
-if __name__ == "__main__":
-    main()

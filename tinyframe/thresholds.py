@@ -128,3 +128,46 @@ COLUMNS_AT_ONCE = _row(
     "a reduce down columns: so many side by side (of large arrays more)",
     "four keep the adders busy where the rows are in a cache",
 )  # fmt: skip
+
+# ---- reduces in two kernels (schedule/partial.py) -----------------------------------------------
+
+LARGE_REDUCE = _row(
+    "LARGE_REDUCE", 1 << 21, "elements reduced",
+    "reduces to fewer results than MANY_RESULTS: two kernels, whatever the number of threads",
+    "the sum of 2**18 to 2**24 floats on two cores: a second kernel is paid back from 2 MiB on",
+)  # fmt: skip
+MANY_RESULTS = _row(
+    "MANY_RESULTS", 32, "results",
+    "with so many, cores share the results, not each sum",
+    "so many results leave work for 8 cores with a tail of at most an eighth",
+)  # fmt: skip
+PARTS = _row(
+    "PARTS", 256, "partial results",
+    "the same reduces: at most so many for each result",
+    "enough for any number of cores, and read in no time",
+)  # fmt: skip
+LEAST_PARTS = _row(
+    "LEAST_PARTS", 16, "partial results",
+    "the same reduces: a size that only fewer parts divide is left in one kernel",
+    "fewer leave cores without work on a machine with many",
+)  # fmt: skip
+PART_OF_WINDOWS = _row(
+    "PART_OF_WINDOWS", 512, "products of each partial result",
+    "the gradient of a convolution's weight",
+    "64 x 32 x 28 x 28 and 3 x 3: one image (784 places) at a time",
+)  # fmt: skip
+FEW_SUMS = _row(
+    "FEW_SUMS", 1 << 16, "results",
+    "long products of two matrices: more results are not done in parts",
+    "64 x 16384 x 64 gains a third, 512 x 4096 x 512 loses",
+)  # fmt: skip
+LONG_PRODUCT = _row(
+    "LONG_PRODUCT", 4096, "products summed up for each result",
+    "the same: shorter sums are not done in parts",
+    "64 x k x 64 for k of 1024 to 65536",
+)  # fmt: skip
+PART_OF_PRODUCT = _row(
+    "PART_OF_PRODUCT", 1024, "products of each partial result",
+    "the same: a part has at least so many",
+    "64 x 16384 x 64 in parts of 256 to 8192",
+)  # fmt: skip

@@ -20,7 +20,7 @@ from tinyframe.engine.realize import get_kernel
 from tinyframe.plans import main as command
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.uop.access import AccessTable, Product
+from tinyframe.uop.access import AccessTable, Contraction
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import kind, length
 
@@ -45,8 +45,8 @@ def sizes(opts: list[Opt], op: OptOps) -> list[int]:
     return [opt.arg for opt in opts if opt.op is op]
 
 
-def product_of(t: Tensor) -> Product | None:
-    return AccessTable(kernel_of(t)).product
+def contraction_of(t: Tensor) -> Contraction | None:
+    return AccessTable(kernel_of(t)).contraction
 
 
 # ---- which plan, and what it says ----------------------------------------------------------------
@@ -55,10 +55,19 @@ WINDOWS = lambda: on_buffer(4, 8, 12, 12).conv2d(on_buffer(16, 8, 3, 3), padding
 CHOSEN = {
     "dot products": lambda: on_buffer(32, 784) @ on_buffer(128, 784).T,
     "image by image": WINDOWS,
+    "columns, then images": lambda: on_buffer(16, 256, 14, 14).conv2d(
+        on_buffer(128, 256, 3, 3), padding=1
+    ),
+    "lanes along an image": lambda: on_buffer(4, 16, 20, 20).conv2d(
+        on_buffer(16, 4, 3, 3), padding=1, groups=4
+    ),
     "short sum": lambda: on_buffer(32, 128).T @ on_buffer(32, 784),
     "blocks of rows": lambda: on_buffer(128, 256).T @ on_buffer(128, 96),
     "register tile": lambda: on_buffer(512, 512) @ on_buffer(512, 512),
     "transpose": lambda: on_buffer(64, 48).T.contiguous(),
+    "windows of an image": lambda: on_buffer(4, 16, 14, 14).conv2d(
+        on_buffer(16, 1, 3, 3), padding=1, groups=16
+    ),
     "vectors": lambda: on_buffer(64, 48).softmax(),
 }
 
@@ -75,13 +84,31 @@ def test_a_program_knows_the_plan_that_it_follows(name):
     assert get_program(kernel, CStyleLanguage(AVX512), program.opts).plan is None
 
 
+@pytest.mark.parametrize("target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one", "none"])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_every_opt_of_a_plan_is_legal(name, target):
+    """None is left out, and where there is work for them, all cores take part."""
+    sink = scheduled_kernel(kernels_of(CHOSEN[name]())[-1], CStyleLanguage(target))
+    kernel = Kernel(sink, target)
+    nest = choose(kernel, CPU).nest(kernel)
+    opts, _ = opts_of_nest(sink, nest)
+    written = [o.op for o in opts if o.op is not OptOps.REORDER]
+    assert written == [
+        *[op for op, _, _ in nest.tiles],
+        *[OptOps.STAGE for _ in nest.panels],
+        *[OptOps.THREAD for _ in [nest.thread] if nest.thread is not None],
+    ]
+    if target.threads > 1 and kernel.table.work > 2 * thresholds.THREADS_FROM:
+        assert nest.thread is not None
+
+
 def test_a_plan_that_was_not_chosen_says_what_it_lacks():
     kernel = Kernel(scheduled_kernel(kernel_of(CHOSEN["dot products"]()), C), AVX512)
     assert choose(kernel, CPU).name == "dot products"
     lacks = {plan.name: plan.missing(kernel) for plan in CPU}
     assert lacks["dot products"] is None
     assert lacks["register tile"] is None  # it would apply too, but stands later
-    assert lacks["image by image"] == "an operand that is padded"
+    assert lacks["image by image"] == "rows of an operand that is padded"
     assert lacks["transpose"] == "nothing reduced"
     assert all(need.__doc__ for plan in CPU for need in plan.needs)
 
@@ -137,7 +164,7 @@ def test_the_plans_can_be_listed_and_asked(capsys):
     assert command(["empty(600, 64) @ empty(64, 600)"]) == 0
     told = capsys.readouterr().out
     assert "plan: register tile, because" in told
-    assert "needs an operand that is padded" in told
+    assert "needs rows of an operand that is padded" in told
     assert command(["--numbers"]) == 0
     assert "THREADS_FROM = 65536" in capsys.readouterr().out
 
@@ -214,10 +241,45 @@ def test_a_padded_convolution_copies_its_input_so_that_the_inner_loop_has_no_con
 
 def test_products_without_a_sum_of_reused_operands_have_no_tile():
     x, y = on_buffer(64, 64), on_buffer(64, 64)
-    assert product_of(x @ y) is not None
-    assert product_of((x * y).sum(axis=1)) is None
-    assert product_of(x.sum(axis=1)) is None
-    assert product_of(x * y) is None
+    assert contraction_of(x @ y) is not None
+    assert contraction_of((x * y).sum(axis=1)) is None
+    assert contraction_of(x.sum(axis=1)) is None
+    assert contraction_of(x * y) is None
+
+
+CONTRACTIONS = {
+    "L1 distances": (
+        lambda x, y: (x.unsqueeze(1) - y.unsqueeze(0)).abs().sum(axis=-1),
+        lambda x, y: np.abs(x[:, None] - y[None]).sum(-1),
+        ((40, 70), (130, 70)),
+    ),
+    "max-plus product": (
+        lambda x, y: (x.unsqueeze(-1) + y.unsqueeze(0)).max(axis=1),
+        lambda x, y: (x[:, :, None] + y[None]).max(1),
+        ((40, 70), (70, 130)),
+    ),
+    "three factors": (
+        lambda x, y, z: (x.unsqueeze(-1) * y.unsqueeze(0) * z.reshape(1, -1, 1)).sum(axis=1),
+        lambda x, y, z: np.einsum("ik,kj,k->ij", x, y, z),
+        ((40, 70), (70, 130), (70,)),
+    ),
+    "a sum on one side": (
+        lambda x, y, z: (x + z) @ y,
+        lambda x, y, z: (x + z) @ y,
+        ((40, 70), (70, 130), (40, 70)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_reuse_decides_and_not_what_is_computed(name):
+    graph, reference, shapes = CONTRACTIONS[name]
+    arrays = [numbers(*shape, seed=n) for n, shape in enumerate(shapes)]
+    tensors = [filled(array) for array in arrays]
+    program = compiled(graph(*tensors))
+    assert program.plan.name == "register tile"
+    assert sizes(program.opts, OptOps.VECTOR) == [16]
+    np.testing.assert_array_equal(graph(*tensors).numpy(), reference(*arrays))
 
 
 # size, vectors side by side, registers, and the rows of the tile

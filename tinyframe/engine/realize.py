@@ -296,9 +296,11 @@ def _run_copy(item: ScheduleItem, debug: int) -> None:
 
 def _with_plan(spec: ProgramSpec) -> str:
     """A source below a comment that says why its loops are as they are."""
-    why = f"plan: {spec.plan.name}, because {spec.plan.why}" if spec.plan else "plan: none"
-    opts = "opts: " + (", ".join(map(str, spec.opts)) or "none")
-    said = [line for text in (why, opts) for line in textwrap.wrap(text, 97)]
+    said = []
+    if spec.plan is not None:
+        said += textwrap.wrap(f"plan: {spec.plan.name}, because {spec.plan.why}", 97)
+    if spec.opts:
+        said += textwrap.wrap("opts: " + ", ".join(map(str, spec.opts)), 97)
     return "\n".join([*[f"// {line}" for line in said], spec.src])
 
 

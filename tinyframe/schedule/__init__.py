@@ -3,6 +3,7 @@
     prepare   what need not be computed is taken out                       prepare.py
     fuse      which values are stored, and which of them share a kernel    fuse.py
     lower     movement becomes index arithmetic on RANGEs                  ranges.py
+    partial   long reduces become two kernels                                  partial.py
     kernels   KERNEL nodes, linked by the buffers between them             kernels.py
     memory    temporary buffers share memory by lifetime                   memory.py
 

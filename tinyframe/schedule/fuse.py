@@ -197,7 +197,7 @@ class _Graph:
         self.together: set[UOp] = set()  # below a FUSE: stored only if that cannot be helped
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.together:
-                self.together.update(s for s in u.src if s.op not in _FORCED or s.tag == IN_PARTS)
+                self.together.update(s for s in u.src if s.op not in _FORCED)
         # the end of a reduce -> what lies between, from the end down to the reduce itself
         self.reduce_ends: dict[UOp, list[UOp]] = {}
         for u in order:
@@ -304,8 +304,6 @@ _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWI
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
-# the tag of a CONTIGUOUS that the scheduler added, to do a reduce in two kernels
-IN_PARTS = "in parts"
 
 
 def _is_expanded(u: UOp) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import PtrDType, dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
+from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
@@ -40,13 +41,16 @@ class Lowered:
     """One group lowered: the loop nest, and what its arguments are, in the order of their slots.
 
     An argument is a value that the group stores (in new memory), or a state of memory that it reads
-    or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores.
+    or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores. Partial
+    results that one group leaves for another are a value too, namely the BUFFER that they are in.
+    is_one: whether the user wants it to be one kernel (`Tensor.fuse()`).
     """
 
     ast: UOp
     outputs: list[UOp]  # the stored values
     arguments: list[UOp]
     after: dict[int, None] = field(default_factory=dict)  # the groups that must run before
+    is_one: bool = False
 
 
 def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
@@ -83,7 +87,8 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
             continue
         try:
-            results = _link(groups, new_buffer)
+            parts = [part for g in groups for part in _in_parts(g, new_buffer)]
+            results = _link(parts, new_buffer)
             break
         except CycleError as cycle:
             movable = [u for u in cycle.stuck if u not in apart]
@@ -213,7 +218,33 @@ def _lower_group(group: list[Placed], fusion: Fusion, numbers) -> Lowered:
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     slots = {argument: place for argument, place in slots.items() if place in used}
     renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
-    return Lowered(ast.substitute(renamed), outputs, list(slots))
+    below = UOp.sink(*outputs).toposort(gate=lambda u: u in targets or memory(u) is None)
+    is_one = any(u.op is Ops.FUSE for u in below)
+    return Lowered(ast.substitute(renamed), outputs, list(slots), is_one=is_one)
+
+
+def _in_parts(g: Lowered, new_buffer) -> list[Lowered]:
+    """The group as those that leave partial results, and the one that uses them."""
+    if g.ast.op is Ops.COPY or g.is_one:
+        return [g]
+    *first, final = in_parts(g.ast)
+    arguments = list(g.arguments)
+    out = []
+    for kernel in first:
+        dtype = kernel.src[0].src[0].src[0].dtype
+        assert isinstance(dtype, PtrDType)
+        arguments.append(new_buffer(g.outputs[0].device, dtype.size, dtype.base))
+        out.append(_with_slots(kernel, arguments[-1:], arguments))
+    return [*out, _with_slots(final, g.outputs, arguments)] if out else [g]
+
+
+def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
+    """A kernel whose slots are numbered anew, those that it stores to first."""
+    stored = [store.src[0].src[0] for store in ast.src]
+    used = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
+    ast = ast.substitute({place: place.replace(arg=n) for n, place in enumerate(order)})
+    return Lowered(ast, outputs, [arguments[place.arg] for place in order])
 
 
 def _unsafe_in_place(g: Lowered) -> list[UOp]:
@@ -256,7 +287,7 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         memory = {
             a: (
                 new_buffer(a.device, a.size, a.dtype)
-                if maker.get(a) == n
+                if maker.get(a) == n and a.op is not Ops.BUFFER
                 else results.get(a, a).base
             )
             for a in g.arguments

@@ -2,75 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
+from tinyframe import thresholds
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import IN_PARTS, is_memory
+from tinyframe.schedule.fuse import is_memory
 from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.range import identity
 
-# A reduce of at least this many elements to fewer than MANY_RESULTS is done in two kernels, the
-# first leaving PARTS partial results, so that all cores take part; the same whatever their number.
-LARGE_REDUCE = 1 << 21
-MANY_RESULTS = 32
-PARTS = 256
-# so many products at least are summed up for each partial result of a convolution's weight
-PRODUCTS = 512
 # from this many rows, columns and products each, an operand that lies across is turned first
 TURNED_FROM = 512
-# up to so many sums, each of so many products of two matrices, are done in parts of at least PART
-FEW_SUMS, LONG_SUM, PART = 1 << 16, 4096, 1024
-
-
-def split_reduce(reduce: UOp) -> UOp | None:
-    """A very large reduce to few results, as a reduce of partial reduces."""
-    (x,), axes = reduce.src, reduce.arg[1]
-    if (
-        any(not isinstance(s, int) for s in x.shape)
-        or reduce.size >= MANY_RESULTS
-        or x.size < LARGE_REDUCE
-    ):
-        return None
-    for axis in axes:
-        size = x.shape[axis]
-        parts = next((p for p in range(min(PARTS, size // 2), 15, -1) if size % p == 0), None)
-        if parts is not None:
-            return _in_parts(reduce, axis, parts)
-    return None
-
-
-def split_by_image(reduce: UOp) -> UOp | None:
-    """The gradient of a convolution by its weight: first for some images, then the sum of those.
-
-    Few weights are each the sum of many products, over all images and places. One image at a time,
-    what is read of it can be copied in the order of reading (STAGE), and stays in the cache.
-    """
-    (x,), (op, axes) = reduce.src, reduce.arg
-    if op is not Ops.ADD or x.op is not Ops.MUL or any(not isinstance(s, int) for s in x.shape):
-        return None
-    long = [a for a in axes if x.shape[a] > 1]
-    if len(long) < 2 or not any(_is_windowed(s) for s in x.src):
-        return None
-    images, places = x.shape[long[0]], math.prod(x.shape[a] for a in long[1:])
-    parts = next(
-        p for p in range(images, 0, -1) if images % p == 0 and images // p * places >= PRODUCTS
-        or p == 1
-    )  # fmt: skip
-    if parts == 1 or parts * reduce.size > sum(s.base.size for s in x.src):
-        return None  # partial results may not take more memory than what is summed
-    return _in_parts(reduce, long[0], parts)
 
 
 def arrange_product(reduce: UOp) -> UOp | None:
-    """A product of two matrices in memory whose sum is long: what of them would be read from far
-    away, again and again, is brought together by a kernel of its own.
-
-    Of few results a part of the sum at a time stays in the cache, and the partial results are added
-    up. Aᵀ·B lies across the sum on both sides: one of the two is turned first.
-    """
+    """A product of two matrices in memory, Aᵀ·B, that lies across the sum on both sides: one of the
+    two is turned by a kernel of its own."""
     (x,), (op, axes) = reduce.src, reduce.arg
     long = [a for a in axes if x.shape[a] != 1]
     if (
@@ -89,9 +36,8 @@ def arrange_product(reduce: UOp) -> UOp | None:
     ]
     if any(view.mask is not None for view in views) or not all(own):
         return None
-    if size >= LONG_SUM and reduce.size <= FEW_SUMS:
-        parts = next(p for p in range(size // PART, 0, -1) if size % p == 0)
-        return _in_parts(reduce, along, parts) if parts > 1 else None
+    if size >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS:
+        return None  # its sum is done in parts
     across = [
         len(mine) == 1 and view.strides[mine[0]] == 1 and x.shape[mine[0]] >= TURNED_FROM
         for view, mine in zip(views, own, strict=True)
@@ -112,21 +58,6 @@ def _turned(u: UOp, last: int) -> UOp:
     order = (*[a for a in range(len(u.shape)) if a != last], last)
     back = tuple(order.index(a) for a in range(len(order)))
     return once.permute(order).contiguous().permute(back).expand(u.shape)
-
-
-def _is_windowed(u: UOp) -> bool:
-    while u.op in GroupOp.Movement and u.op is not Ops.WINDOW:
-        u = u.src[0]
-    return u.op is Ops.WINDOW
-
-
-def _in_parts(reduce: UOp, axis: int, parts: int) -> UOp:
-    """The reduce in two kernels: along `axis` the first leaves so many partial results."""
-    (x,), (op, axes) = reduce.src, reduce.arg
-    split = x.reshape((*x.shape[:axis], parts, x.shape[axis] // parts, *x.shape[axis + 1 :]))
-    inner = tuple(a if a < axis else a + 1 for a in axes)
-    partial = split.reduce_axis(op, inner).contiguous().rtag(IN_PARTS)
-    return partial.reduce_axis(op, (axis,)).reshape(reduce.shape)
 
 
 def _merge_reshapes(u: UOp, x: UOp) -> UOp:
@@ -193,8 +124,6 @@ prepare_rules = PatternMatcher(
         ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
-        (UPat(Ops.REDUCE_AXIS, name="reduce"), split_reduce),
-        (UPat(Ops.REDUCE_AXIS, name="reduce"), split_by_image),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), arrange_product),
     ]
 )

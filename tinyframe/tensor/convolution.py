@@ -109,19 +109,30 @@ class Convolution(TensorBase):
         cuts = one_per_axis(padding, axes, "padding")
         more = one_per_axis(output_padding, axes, "output_padding")
         exact, result = self._dtypes_with(weight, dtype)
-        x = self.cast(exact)
-        for axis in range(axes):
-            x = x._places(2 + axis, kernel[axis], steps[axis], spread[axis], more[axis])
-        x = x.shrink(
-            [None, None]
-            + [(cut, x.shape[2 + axis] - cut) for axis, cut in enumerate(cuts)]
-            + [None] * axes
-        )
+        lengths = [
+            (self.shape[2 + n] - 1) * steps[n] + spread[n] * (kernel[n] - 1) + 1 + more[n]
+            for n in range(axes)
+        ]
+        x, w = self.cast(exact), weight.cast(exact)
+        phases = tuple(s if d == 1 else 1 for s, d in zip(steps, spread, strict=True))
+        # the weight's element a*phases + p is in place a of phase p
+        w = w._phases(phases)
+        for n in range(axes):
+            step = 1 if phases[n] == steps[n] else steps[n]
+            x = x._places(2 + n, w.shape[2 + n], step, spread[n])
         size = x.shape[2 : 2 + axes]
-        x = x.reshape((batch, groups, channels // groups, 1, *size, *kernel))
-        w = weight.cast(exact).reshape((1, groups, channels // groups, -1, *(1,) * axes, *kernel))
-        summed = (x * w).sum((2, *range(4 + axes, 4 + 2 * axes))).reshape((batch, -1, *size))
-        return summed._with_bias(bias).cast(result)
+        taps = w.shape[2 : 2 + axes]
+        x = x.reshape((batch, groups, channels // groups, 1, *size, *(1,) * axes, *taps))
+        w = w.permute((0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes)))
+        w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *taps))
+        summed = (x * w).sum((2, *range(4 + 2 * axes, 4 + 3 * axes)))  # batch, groups, out, …
+        beside = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases beside places
+        y = summed.permute((0, 1, 2, *beside))
+        y = y.reshape((batch, -1, *[s * p for s, p in zip(size, phases, strict=True)]))
+        y = y._fitted(lengths).shrink(
+            [None, None] + [(cut, length - cut) for cut, length in zip(cuts, lengths, strict=True)]
+        )
+        return y._with_bias(bias).cast(result)
 
     def conv1d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
         """conv2d over one axis."""
@@ -153,10 +164,28 @@ class Convolution(TensorBase):
         """One number for each channel added."""
         return self if bias is None else self + bias.reshape((1, -1, *(1,) * (self.ndim - 2)))
 
-    def _places(self, axis: int, size: int, stride: int, dilation: int, more: int) -> Self:
+    def _phases(self, phases: Sequence[int]) -> Self:
+        """The last axes, each taken apart: shape (…, *places, *phases), the element at place*p +
+        phase of an axis at (place, phase), and zeros after its end."""
+        front, sizes = self.shape[: -len(phases)], self.shape[-len(phases) :]
+        places = [-(-size // p) for size, p in zip(sizes, phases, strict=True)]
+        padded = self._fitted([n * p for n, p in zip(places, phases, strict=True)])
+        pairs = [d for pair in zip(places, phases, strict=True) for d in pair]
+        first = len(front)
+        order = [first + 2 * n + which for which in (0, 1) for n in range(len(phases))]
+        return padded.reshape((*front, *pairs)).permute((*range(first), *order))
+
+    def _fitted(self, lengths: Sequence[int]) -> Self:
+        """The last axes cut at their end, or with zeros there, to these lengths."""
+        front = self.ndim - len(lengths)
+        more = [max(0, n - s) for n, s in zip(lengths, self.shape[front:], strict=True)]
+        padded = self.pad([None] * front + [(0, m) for m in more])
+        return padded.shrink([None] * front + [(0, n) for n in lengths])
+
+    def _places(self, axis: int, size: int, stride: int, dilation: int) -> Self:
         """Laid out along an axis `size` times, as the last axis: the k-th time with element i at
         place i*stride + k*dilation, and zeros between."""
-        length = (self.shape[axis] - 1) * stride + dilation * (size - 1) + 1 + more
+        length = (self.shape[axis] - 1) * stride + dilation * (size - 1) + 1
         copies = self.unsqueeze(-1).expand((*self.shape, size))
         return copies._apply(lambda x: x.unwindow(axis, stride, dilation, length))
 

@@ -8,8 +8,9 @@
     access.volume(ranges)          bytes that they read, counting an element each time
     access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
+    access.overlaps                whether windows of it come back to the same elements
     access.guarded                 whether a condition stands on it, as a padding puts there
-    table.product                  the sum of products that the kernel spends its time on
+    table.contraction              the reduce of shared operands that the kernel spends its time on
 
 In `for i: for k: s += a[i, k]`, of shape (8, 4): step(i) is 4, step(k) is 1, and reuse of (i, j) is
 the length of j. Whatever decides how a kernel's loops run asks here; nothing else looks into an
@@ -19,6 +20,7 @@ index.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -71,6 +73,15 @@ class Access:
     @property
     def windows(self) -> list[tuple[UOp, ...]]:
         return [tuple(d) for d in self.dims if len(d) > 1 and None not in d.values()]
+
+    @property
+    def overlaps(self) -> bool:
+        """Do windows of it come back to the same elements?"""
+        return any(
+            1 + sum(abs(d[r] or 0) * (length(r) - 1) for r in d) < iterations(d)
+            for d in self.dims
+            if len(d) > 1 and None not in d.values()
+        )
 
     def step(self, r: UOp) -> int | None:
         return _step(self.dims, self.below, r)
@@ -148,9 +159,11 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
 
 
 @dataclass(frozen=True)
-class Product:
-    """A sum of products: its REDUCE, and what it reads. Each of the two operands is read again
-    along a loop that only the other one has."""
+class Contraction:
+    """A REDUCE and the two largest operands that it reads, each of which is read again along a loop
+    of results that only the other one has. What is computed from the two does not matter: a matrix
+    product is one, and so are the L1 distances between points, and shortest paths (a max of sums).
+    """
 
     reduce: UOp
     a: Access
@@ -158,12 +171,12 @@ class Product:
 
     @property
     def along(self) -> tuple[UOp, ...]:
-        """The ranges that are summed over."""
+        """The ranges that are reduced."""
         return self.reduce.own_ranges
 
     @property
     def work(self) -> int:
-        """How many products there are."""
+        """How many values are reduced in all."""
         return iterations((*self.reduce.ranges, *self.along))
 
 
@@ -178,30 +191,37 @@ class AccessTable:
         indices = [u for u in self.nodes if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
         self.reads = [access(u) for u in indices if u not in written]
         self.reduces = [u for u in self.nodes if u.op is Ops.REDUCE]
+        self._read_by: dict[UOp, list[Access]] = {}
 
     @functools.cached_property
-    def product(self) -> Product | None:
-        found = filter(None, map(self.product_of, self.reduces))
-        return max(found, key=lambda p: p.work, default=None)
+    def contraction(self) -> Contraction | None:
+        """The one that the kernel spends its time on."""
+        found = filter(None, map(self.contraction_of, self.reduces))
+        return max(found, key=lambda c: c.work, default=None)
 
-    def product_of(self, reduce: UOp) -> Product | None:
-        """This REDUCE as a sum of products, if it is one."""
-        factor = reduce.src[0]
-        while factor.op is Ops.CAST:
-            factor = factor.src[0]
-        if reduce.arg is not Ops.ADD or factor.op is not Ops.MUL:
+    def contraction_of(self, reduce: UOp) -> Contraction | None:
+        """This REDUCE as a contraction, if it is one."""
+        largest: dict[frozenset[UOp], Access] = {}  # loops of results -> what is read along them
+        for x in self.read_by(reduce.src[0]):
+            around = x.ranges & reduce.ranges
+            if around not in largest or x.elements > largest[around].elements:
+                largest[around] = x
+        pairs = [
+            (largest[a], largest[b])
+            for a, b in itertools.combinations(largest, 2)
+            if not a <= b and not b <= a
+        ]
+        if not pairs:
             return None
-        a, b = (self._only_read(side) for side in factor.src)
-        if a is None or b is None or a.ranges <= b.ranges or b.ranges <= a.ranges:
-            return None
-        return Product(reduce, a, b)
+        return Contraction(reduce, *max(pairs, key=lambda pair: sum(x.elements for x in pair)))
 
-    def _only_read(self, value: UOp) -> Access | None:
-        """What a value is made from, if that is one LOAD."""
-        below = value.toposort(gate=lambda u: u.op is not Ops.LOAD)
-        loads = [u.src[0] for u in below if u.op is Ops.LOAD]
-        known = [read for read in self.reads if read.index in loads]
-        return known[0] if len(loads) == len(known) == 1 else None
+    def read_by(self, value: UOp) -> list[Access]:
+        """What a value is computed from, element by element: the LOADs above any other REDUCE."""
+        if value not in self._read_by:
+            below = value.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
+            loaded = {u.src[0] for u in below if u.op is Ops.LOAD}
+            self._read_by[value] = [x for x in self.reads if x.index in loaded]
+        return self._read_by[value]
 
     @functools.cached_property
     def work(self) -> int:

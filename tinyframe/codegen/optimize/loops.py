@@ -46,7 +46,7 @@ from tinyframe.codegen.optimize.stage import stage
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
-from tinyframe.uop.range import identity, is_symbolic, kind, length
+from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
 from tinyframe.uop.symbolic import all_of
 
 # more copies of a statement than this only make the compiler slow
@@ -220,7 +220,9 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError("the kernel has a THREAD axis already")
     if runs_in_blocks(sink):
         raise KernelOptError("the kernel is divided among blocks of threads already")
-    if any(s.own_ranges[:1] != (r,) for s in sink.src):
+    # copies and lanes of what was a loop around it are in its way no more
+    outermost = [next(x for x in s.own_ranges if kind(x) in LOOPS) for s in sink.src]
+    if any(first is not r for first in outermost):
         raise KernelOptError(
             f"axis {opt.axis} is not the outermost loop of every store (REORDER it there)"
         )

@@ -26,6 +26,17 @@ of the two loops, as long as something is left of that."""
 
 
 @dataclass(frozen=True)
+class Inner:
+    """The inner one of the two loops that a SPLIT makes of a RANGE; the RANGE itself stands for the
+    outer one."""
+
+    range: UOp
+
+
+Loop = UOp | Inner
+
+
+@dataclass(frozen=True)
 class Nest:
     """A loop nest.
 
@@ -35,8 +46,8 @@ class Nest:
     """
 
     tiles: tuple[Tile, ...] = ()
-    order: tuple[UOp, ...] = ()
-    panels: tuple[tuple[Access, UOp | None], ...] = ()
+    order: tuple[Loop, ...] = ()
+    panels: tuple[tuple[Access, Loop | None], ...] = ()
     thread: UOp | None = None
 
     def left(self, r: UOp) -> int:
@@ -52,7 +63,8 @@ class Nest:
     def loops(self, ranges: Iterable[UOp]) -> list[UOp]:
         """Those of a kernel's loops around its stores that are loops still, in their new order."""
         around = [r for r in ranges if kind(r) is AxisType.LOOP]
-        ordered = dict.fromkeys((*self.order, *around))
+        first = [r for r in self.order if not isinstance(r, Inner)]
+        ordered = dict.fromkeys((*first, *around))
         return [r for r in ordered if is_symbolic(r) or self.left(r) > 1]
 
 
@@ -64,8 +76,8 @@ def opts_of(sink: UOp, nest: Nest) -> tuple[list[Opt], UOp]:
         writing.tile(op, r, n)
     writing.outermost(nest.order)
     for read, loop in nest.panels:
-        if loop is None or loop in writing.loops:
-            axis = -1 if loop is None else writing.loops.index(loop)
+        axis = -1 if loop is None else writing.axis(loop)
+        if axis is not None:
             writing.apply(Opt(OptOps.STAGE, axis, read.slot))
     if nest.thread is not None:
         writing.outermost((nest.thread,))
@@ -102,9 +114,16 @@ class _Writing:
         elif len(axes(self.sink)) < len(self.loops):
             self.loops.pop(axis)  # nothing is left of it
 
-    def outermost(self, first: Iterable[UOp]) -> None:
+    def axis(self, loop: Loop) -> int | None:
+        """The position of a loop; None where nothing is left of it."""
+        r = loop.range if isinstance(loop, Inner) else loop
+        places = [n for n, x in enumerate(self.loops) if x is r]
+        which = 1 if isinstance(loop, Inner) else 0
+        return places[which] if which < len(places) else None
+
+    def outermost(self, first: Iterable[Loop]) -> None:
         """These loops outermost, in this order."""
-        front = [self.loops.index(r) for r in first if r in self.loops]
+        front = [n for loop in first if (n := self.axis(loop)) is not None]
         order = tuple(front + [n for n in range(len(self.loops)) if n not in front])
         if order != tuple(range(len(order))) and self.apply(Opt(OptOps.REORDER, order)):
             self.loops = [self.loops[n] for n in order]

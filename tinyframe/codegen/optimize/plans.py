@@ -7,10 +7,16 @@ which of them apply, and what the others miss. The numbers are in `thresholds.py
 
     dot products      few rows, both operands contiguous along a long sum
     image by image    a padded operand is copied with its border
+    columns, then images
+                      the same, where all columns are too large for the cache
+    lanes along an image
+                      the same, where the padded operand has the lanes
     short sum         writing the results takes the time: memory as it lies
     blocks of rows    an operand that lies across the sum is copied, a block of its rows at a time
-    register tile     any other sum of products: a tile of accumulators, a panel of columns
+    register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
+    windows of an image
+                      overlapping windows that nothing else shares: depthwise convolution, pooling
     vectors           everything else: vectors along what is contiguous
 
 To try one of your own, insert a `Plan` into the list `CPU`: kernels are made anew with it.
@@ -25,11 +31,11 @@ from dataclasses import dataclass, replace
 
 from tinyframe import thresholds
 from tinyframe.codegen.optimize.loops import OptOps, axes
-from tinyframe.codegen.optimize.nest import Nest, Tile
+from tinyframe.codegen.optimize.nest import Inner, Loop, Nest, Tile
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.access import Access, AccessTable, Product
-from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.access import Access, AccessTable, Contraction
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
@@ -68,10 +74,19 @@ class Kernel:
 
 
 def lanes_of(sink: UOp, target: Target) -> int:
-    """Elements of a vector register, of the widest type that a kernel has in memory."""
-    arguments = [u for u in sink.toposort() if u.op is Ops.DEFINE_GLOBAL]
-    widest = max((u.dtype.base.itemsize for u in arguments), default=4)
-    return max(1, target.vector_bytes // widest)
+    """Elements of a vector register, of the widest type that a kernel has in memory or computes
+    with; float16 and bfloat16 are computed with as float32."""
+    widest = 0
+    data: set[UOp] = set()
+    for u in sink.toposort():
+        if u.op is Ops.DEFINE_GLOBAL:
+            widest = max(widest, u.dtype.base.itemsize)
+        elif u.op in (Ops.LOAD, Ops.REDUCE) or not data.isdisjoint(u.src):
+            data.add(u)
+            if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
+                width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
+                widest = max(widest, width)
+    return max(1, target.vector_bytes // (widest or 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,19 +122,19 @@ def choose(kernel: Kernel, plans: Sequence[Plan]) -> Plan:
     return next(plan for plan in plans if plan.applies(kernel))
 
 
-# ---- sums of products: the register tile --------------------------------------------------------
+# ---- contractions: the register tile ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """The accumulators of a sum of products that stay in registers: `high` rows, and `wide` vectors
-    of columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+    """The accumulators of a contraction that stay in registers: `high` rows, and `wide` vectors of
+    columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
 
     a: the operand that has the rows. b: the one that has the columns, which become lanes. row,
     column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of both.
     """
 
-    product: Product
+    contraction: Contraction
     a: Access
     b: Access
     row: UOp
@@ -132,8 +147,8 @@ class RegisterTile:
 
     @property
     def length(self) -> int:
-        """How many products are summed up for each result."""
-        return iterations(self.product.along)
+        """How many values are reduced to each result."""
+        return iterations(self.contraction.along)
 
     @property
     def is_long(self) -> bool:
@@ -142,7 +157,7 @@ class RegisterTile:
     @property
     def has_windows(self) -> bool:
         """Is it summed over more than one loop, as a convolution is: its rows overlap."""
-        return len(self.product.along) > 1
+        return len(self.contraction.along) > 1
 
     @property
     def fills_panels(self) -> bool:
@@ -161,7 +176,8 @@ class RegisterTile:
         vectors: list[Tile] = [(VECTOR, column, lanes)]
         if wide > 1:
             vectors.append((UPCAST, column, wide))
-            if length(column) % (lanes * wide):  # cut off whole, so that only one loop has a tail
+            if length(column) > lanes * wide and length(column) % (lanes * wide):
+                # cut off whole, so that only one loop has a tail
                 vectors.insert(0, (SPLIT, column, lanes * wide))
         high: list[Tile] = [] if is_symbolic(self.row) else [(UPCAST, self.row, self.high)]
         return Nest((*vectors, *high))
@@ -173,11 +189,11 @@ class RegisterTile:
 
 
 def register_tile(k: Kernel) -> RegisterTile | None:
-    """The register tile of the sum of products that a kernel spends its time on."""
-    product = k.table.product
-    if product is None or k.lanes < 2:
+    """The register tile of the contraction that a kernel spends its time on."""
+    contraction = k.table.contraction
+    if contraction is None or k.lanes < 2:
         return None
-    a, b = product.a, product.b
+    a, b = contraction.a, contraction.b
     of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
     columns = [r for r in k.around if r in of_one and not is_symbolic(r) and length(r) >= k.lanes]
     if not columns:
@@ -188,22 +204,26 @@ def register_tile(k: Kernel) -> RegisterTile | None:
     rows = tuple(r for r in k.around if of_one.get(r) is a)
     if not rows:  # one operand's rows are inside a reduce: what is summed is summed up further
         return None
+    side_by_side = [r for r in columns if of_one[r] is b and b.step(r) == 1]
+    if side_by_side and b.step(column) != 1 and iterations(rows) < thresholds.PANEL_ROWS:
+        column = max(side_by_side, key=length)  # no panel would bring others side by side
     row = _row_of(k, a, rows)
-    wide = _width(k, product, b, column, rows)
+    wide = _width(k, contraction, b, column, rows)
     # a last tile that overlaps the one before is in the way of copying what is read of `a`
-    exact = len(product.along) > 1 or a.step(row) == 1
+    exact = len(contraction.along) > 1 or a.step(row) == 1
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
-    return RegisterTile(product, a, b, row, column, rows, batch, k.lanes, high, wide)
+    return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
 
 
 def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
     """How good it would be to have lanes along `r`: stores of whole vectors first."""
-    assert k.table.product is not None
-    is_long = iterations(k.table.product.along) >= thresholds.LONG_SUM
+    assert k.table.contraction is not None
+    is_long = iterations(k.table.contraction.along) >= thresholds.LONG_SUM
     stored = all(w.step(r) in (0, 1) for w in k.table.writes)
     divides = length(r) % k.lanes == 0
-    return divides + stored * (0.5 if is_long else 2), not x.guarded, x.step(r) == 1, length(r)
+    good = divides + stored * (0.5 if is_long else 2)
+    return good, not x.guarded, not x.overlaps, x.step(r) == 1, length(r)
 
 
 def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
@@ -215,16 +235,18 @@ def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
     )
 
 
-def _width(k: Kernel, product: Product, b: Access, column: UOp, rows: tuple[UOp, ...]) -> int:
+def _width(
+    k: Kernel, contraction: Contraction, b: Access, column: UOp, rows: tuple[UOp, ...]
+) -> int:
     """Vectors of columns side by side. A wide tile reads less of the rows for each product, a high
     one less of the columns: that is better where these come from memory far away, not from a panel
     that stays in the cache, or where rows are neighbours (in windows)."""
-    panel = iterations(product.along) * k.lanes * b.itemsize  # bytes, one vector wide
-    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(product.along) == 1
+    panel = iterations(contraction.along) * k.lanes * b.itemsize  # bytes, one vector wide
+    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(contraction.along) == 1
     for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
         if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
             return n
-    return 2 if length(column) >= 2 * k.lanes else 1
+    return 2 if length(column) > k.lanes else 1
 
 
 def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
@@ -240,7 +262,7 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
 
 
 def has_a_tile(k: Kernel) -> bool:
-    """a sum of products of two operands, each read again along a loop of the other"""
+    """a reduce of two operands, each read again along a loop of the other"""
     return k.maybe_tile is not None
 
 
@@ -249,12 +271,12 @@ def has_a_tile(k: Kernel) -> bool:
 
 def has_one_loop_of_rows(k: Kernel) -> bool:
     """one loop of rows, and one that is summed over"""
-    return len(k.tile.rows) == len(k.tile.product.along) == 1 and not is_symbolic(k.tile.row)
+    return len(k.tile.rows) == len(k.tile.contraction.along) == 1 and not is_symbolic(k.tile.row)
 
 
 def is_contiguous_along_the_sum(k: Kernel) -> bool:
     """both operands contiguous along the sum, in whole vectors"""
-    (r,) = k.tile.product.along
+    (r,) = k.tile.contraction.along
     return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
 
 
@@ -278,15 +300,16 @@ def _side(k: Kernel) -> int:
 def dot_products(k: Kernel) -> Nest:
     """Lanes along the sum; a square of rows and columns at once."""
     t, side = k.tile, _side(k)
-    tiles = (VECTOR, t.product.along[0], k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
+    (along,) = t.contraction.along
+    tiles = (VECTOR, along, k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
     return among_cores(k, Nest(tiles, (*t.batch, t.column)))
 
 
 # image by image
 
 
-def has_a_padded_operand(k: Kernel) -> bool:
-    """an operand that is padded"""
+def has_padded_rows(k: Kernel) -> bool:
+    """rows of an operand that is padded"""
     return k.tile.a.guarded
 
 
@@ -299,18 +322,79 @@ def _rows_left(t: RegisterTile) -> list[UOp]:
     return [r for r in t.nest.loops(t.rows) if r in t.rows]
 
 
+def has_small_weights(k: Kernel) -> bool:
+    """an operand of columns that stays in the cache beside an image"""
+    return k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
+
+
 def image_by_image(k: Kernel) -> Nest:
-    """One image at a time is copied with its border, so the inner loop has no condition."""
+    """One image at a time is copied with its border, so the inner loop has no condition; the
+    columns are copied once by each thread."""
     t, image = k.tile, _rows_left(k.tile)[0]
-    weights = t.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
-    panels = [(t.b, t.batch[-1] if t.batch else None)] if weights else []
     divided = t.nest.left(image) >= k.target.threads > 1
-    return replace(
-        t.nest,
-        order=(*t.batch, image),
-        panels=(*panels, (t.a, image)),
-        thread=(t.batch or (image,))[0] if divided else None,
+    if t.batch:
+        nest = replace(t.nest, order=(*t.batch, image))
+        panels: Panels = ((t.b, t.batch[-1]), (t.a, image))
+        return replace(nest, panels=panels, thread=t.batch[0] if divided else None)
+    if not divided:
+        return replace(t.nest, order=(image,), panels=((t.b, None), (t.a, image)))
+    return a_part_for_each_thread(k, t.nest, image, ((t.b, image),), (t.a,))
+
+
+Panels = tuple[tuple[Access, Loop | None], ...]
+
+
+def a_part_for_each_thread(
+    k: Kernel, nest: Nest, loop: UOp, once: Panels, every: tuple[Access, ...] = ()
+) -> Nest:
+    """A loop cut into one part for each thread. `once` is copied before a part begins, `every` in
+    each of its iterations."""
+    size = -(-nest.left(loop) // k.target.threads)
+    inner: Loop = Inner(loop) if size > 1 else loop
+    tiles = (*nest.tiles, (SPLIT, loop, size)) if size > 1 else nest.tiles
+    panels = (*once, *[(x, inner) for x in every])
+    return Nest(tiles, tuple(dict.fromkeys((loop, inner))), panels, loop)
+
+
+# columns, then images
+
+
+def columns_then_images(k: Kernel) -> Nest:
+    """Some columns are copied for all images; each image is copied again for those."""
+    t, image = k.tile, _rows_left(k.tile)[0]
+    if not t.outer:
+        return image_by_image(k)
+    order = (*t.outer, image)
+    nest = replace(
+        t.nest, order=order, panels=((t.b, t.outer[-1] if t.outer else None), (t.a, image))
     )
+    divided = [r for r in order if nest.left(r) >= k.target.threads]
+    return replace(nest, thread=divided[0] if divided and k.target.threads > 1 else None)
+
+
+# lanes along an image
+
+
+def has_padded_columns(k: Kernel) -> bool:
+    """columns that lie side by side in an operand that is padded"""
+    return k.tile.b.guarded and k.tile.b.step(k.tile.column) == 1
+
+
+def lanes_along_an_image(k: Kernel) -> Nest:
+    """One image at a time is copied with its border; its neighbouring places become lanes."""
+    t = k.tile
+    nest = replace(t.nest, order=tuple(dict.fromkeys((*_images(k, t.b, t.column), *t.batch))))
+    divided = among_cores(k, nest)
+    if not nest.order and divided.thread is not None:
+        return a_part_for_each_thread(k, nest, divided.thread, ((t.b, divided.thread),))
+    return _with_a_copy(divided, t.b)
+
+
+def _images(k: Kernel, x: Access, *tiled: UOp) -> list[UOp]:
+    """The loops of an operand that say which image it is, not which place in it: no window adds
+    anything to them."""
+    places = {r for window in x.windows for r in window}
+    return [r for r in k.around if r in x.ranges and r not in places and r not in tiled]
 
 
 # short sum
@@ -346,7 +430,7 @@ def lies_across(k: Kernel) -> bool:
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
     """a long loop that is summed over"""
-    return max(map(length, k.tile.product.along)) >= thresholds.LONG_SUM
+    return max(map(length, k.tile.contraction.along)) >= thresholds.LONG_SUM
 
 
 def has_blocks(k: Kernel) -> bool:
@@ -385,16 +469,22 @@ def _with_panel(k: Kernel, nest: Nest) -> Nest:
     """The nest with a panel of columns, and its loops among cores."""
     t = k.tile
     in_order = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # what is read is a panel
-    if t.fills_panels and t.b.step(t.column) is not None and not in_order:
-        inside = nest.order[-1] if nest.order else None
-        nest = replace(nest, panels=(*nest.panels, (t.b, inside)))
+    copied = t.fills_panels and t.b.step(t.column) is not None and not in_order
     loops = nest.loops(k.around)
-    if not loops or k.target.threads == 1 or t.product.work < thresholds.THREADS_FROM:
-        return nest
-    first = nest.order[0] if nest.order else None
-    if first is None or nest.left(first) < k.target.threads:
+    if not loops or k.target.threads == 1 or t.contraction.work < thresholds.THREADS_FROM:
+        return _with_a_copy(nest, t.b) if copied else nest
+    first = loops[0] if nest.order else max(loops, key=nest.left)
+    if nest.left(first) < k.target.threads:
         first = max(loops, key=nest.left)
-    return replace(nest, thread=first)
+    if copied and not nest.order:  # of all columns
+        return a_part_for_each_thread(k, nest, first, ((t.b, first),))
+    return replace(_with_a_copy(nest, t.b) if copied else nest, thread=first)
+
+
+def _with_a_copy(nest: Nest, x: Access) -> Nest:
+    """The nest with a panel inside of its ordered loops."""
+    inside = nest.order[-1] if nest.order else None
+    return replace(nest, panels=(*nest.panels, (x, inside)))
 
 
 # ---- everything else ----------------------------------------------------------------------------
@@ -438,6 +528,35 @@ def blocks_of_both(k: Kernel) -> Nest:
     column, row = _contiguous_along(k)
     high = min(length(row), length(column), thresholds.BLOCK_ROWS)
     return among_cores(k, Nest(((UPCAST, row, high), (VECTOR, column, k.lanes))))
+
+
+# windows
+
+
+def reads_padded_windows(k: Kernel) -> bool:
+    """windows of a padded operand that overlap"""
+    return _padded_windows(k) is not None
+
+
+def _padded_windows(k: Kernel) -> Access | None:
+    return next((x for x in k.table.reads if x.guarded and x.overlaps), None)
+
+
+def has_images(k: Kernel) -> bool:
+    """a loop over images"""
+    x = _padded_windows(k)
+    return x is not None and bool(_images(k, x))
+
+
+def windows_of_an_image(k: Kernel) -> Nest:
+    """Vectors along the image; one image at a time is copied with its border."""
+    x = _padded_windows(k)
+    assert x is not None
+    nest = vectors(k)
+    lanes = {r for _, r, _ in nest.tiles}
+    order = tuple(r for r in _images(k, x) if r not in lanes)
+    nest = replace(nest, order=order, thread=None)
+    return _with_a_copy(among_cores(k, nest), x) if order else nest
 
 
 # vectors
@@ -517,8 +636,22 @@ CPU = [
         "image by image",
         "an operand is padded: one image at a time is copied with its border, and the condition is "
         "paid once, in the copy",
-        (has_a_tile, has_a_padded_operand, has_several_images),
+        (has_a_tile, has_padded_rows, has_several_images, has_small_weights),
         image_by_image,
+    ),
+    Plan(
+        "columns, then images",
+        "the same, but all columns together are too large for the cache: some of them are copied "
+        "for all images",
+        (has_a_tile, has_padded_rows, has_several_images),
+        columns_then_images,
+    ),
+    Plan(
+        "lanes along an image",
+        "an operand is padded and has the lanes: one image at a time is copied with its border, "
+        "and neighbouring places become lanes",
+        (has_a_tile, has_padded_columns),
+        lanes_along_an_image,
     ),
     Plan(
         "short sum",
@@ -547,6 +680,13 @@ CPU = [
         "is used whole",
         (reduces_nothing, is_contiguous_along_two, has_room_for_vectors),
         blocks_of_both,
+    ),
+    Plan(
+        "windows of an image",
+        "windows of a padded image overlap, but no other operand is shared: an image at a time is "
+        "copied with its border",
+        (reads_padded_windows, has_images),
+        windows_of_an_image,
     ),
     Plan(
         "vectors",

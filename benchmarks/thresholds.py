@@ -1,0 +1,185 @@
+"""Measures the compiler's thresholds again: the kernels that each moves, with other values.
+
+    python -m benchmarks.thresholds                   all of them: some minutes
+    python -m benchmarks.thresholds LONG_SUM          one
+    python -m benchmarks.thresholds LONG_SUM --values 16 64 256
+
+A line for each kernel: the milliseconds with each value, the one in the table (`thresholds.py`)
+marked with a star. Values that make the same Opts make the same kernel, and differ by noise alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.measure import Program, interleaved
+from tinyframe import Tensor, TinyJit, schedule, thresholds
+from tinyframe.engine import realize
+
+Graph = Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph that a threshold moves: shapes of its inputs, and what is computed from them."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    graph: Graph
+
+
+def product(m: int, k: int, n: int, across: str = "") -> Case:
+    """A product of matrices; `across` names operands that are stored transposed."""
+    a = (k, m) if "a" in across else (m, k)
+    b = (n, k) if "b" in across else (k, n)
+
+    def graph(x: Tensor, y: Tensor) -> Tensor:
+        return (x.T if "a" in across else x) @ (y.T if "b" in across else y)
+
+    return Case(f"{m}x{k}x{n}" + (f", {across} transposed" if across else ""), (a, b), graph)
+
+
+def reduced(axis: int | None, *shape: int) -> Case:
+    """A sum along an axis, or along all."""
+    return Case(f"sum of {shape} along {axis}", (shape,), lambda x: x.sum(axis))
+
+
+def weight_gradient(batch: int, channels: int, size: int, out: int) -> Case:
+    """The gradient of a 3 x 3 convolution by its weight."""
+
+    def graph(x: Tensor, w: Tensor, g: Tensor) -> Tensor:
+        return x.conv2d(w, padding=1).gradient(w, gradient=g)[0]
+
+    shapes = (batch, channels, size, size), (out, channels, 3, 3), (batch, out, size, size)
+    return Case(f"conv {batch}x{channels}x{size}x{size} to {out} by weight", shapes, graph)
+
+
+def convolution(batch: int, channels: int, size: int, out: int) -> Case:
+    """A 3 x 3 convolution."""
+    shapes = (batch, channels, size, size), (out, channels, 3, 3)
+    name = f"conv {batch}x{channels}x{size}x{size} to {out}"
+    return Case(name, shapes, lambda x, w: x.conv2d(w, padding=1))
+
+
+def copied_transposed(*shape: int) -> Case:
+    """A transposed copy of a matrix."""
+    return Case(f"{shape} transposed", (shape,), lambda x: x.T.contiguous())
+
+
+def elementwise(size: int) -> Case:
+    """One addition for each element."""
+    return Case(f"{size} + 1", ((size,),), lambda x: x + 1)
+
+
+SHORT = [product(784, k, 128, "a") for k in (16, 32, 64, 128)]
+FEW_ROWS = [product(rows, 512, 512) for rows in (8, 16, 32, 64)]
+SQUARE = [product(n, n, n) for n in (256, 500, 1024)]
+ACROSS = [product(n, n, n, "a") for n in (256, 512, 1024)]
+ALONG = [product(32, k, 128, "b") for k in (128, 512, 784, 2048)]
+LONG = [product(64, k, 64) for k in (2048, 4096, 16384)]
+SUMS = [reduced(None, 1 << n) for n in (18, 20, 21, 22, 24)]
+
+# threshold -> what it moves, and other values of it
+MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
+    "LONG_SUM": (SHORT, (16, 32, 64, 128)),
+    "PANEL_ROWS": (FEW_ROWS, (8, 16, 32, 64)),
+    "MOST_ROWS": ([convolution(32, 32, 28, 64)], (8, 10, 12, 14)),
+    "USUAL_ROWS": ([*SQUARE, convolution(32, 32, 28, 64)], (4, 6, 8, 10)),
+    "ROUNDING": ([product(1000, 1000, 1000), product(997, 512, 512)], (0.0, 0.01, 0.05)),
+    "PANEL_OF_L2": ([product(512, k, 960) for k in (2000, 4096, 8000)], (0.25, 0.5, 0.75, 1.0)),
+    "BLOCK_OF_L2": ([*ACROSS, convolution(32, 128, 14, 128)], (0.25, 0.5, 0.75)),
+    "NEAR_OF_L2": (SHORT, (0.1, 0.25, 0.5, 1.0)),
+    "LEAST_BLOCK": (ACROSS, (2, 4, 8)),
+    "DOTS_LENGTH": (ALONG, (8, 16, 32, 64)),
+    "DOTS_ROWS": ([product(n, 784, 128, "b") for n in (16, 32, 64, 128)], (8, 32, 64, 128)),
+    "THREADS_FROM": ([elementwise(1 << n) for n in (14, 16, 17, 18)], (1 << 14, 1 << 16, 1 << 18)),
+    "LONG_TURN": ([elementwise(1 << 20)], (1 << 16,)),  # only loops of 2**31 have turns
+    "BLOCK_ROWS": ([copied_transposed(1024, 1024), copied_transposed(4096, 4096)], (4, 8, 16, 32)),
+    "NARROWEST_VECTOR": ([reduced(1, 100_000, n) for n in (2, 4, 8)], (2, 4, 8)),
+    "SUMS_AT_ONCE": ([reduced(1, 64, 1024), reduced(1, 256, 512)], (2, 4, 8)),
+    "COLUMNS_AT_ONCE": ([reduced(0, 64, 1024), reduced(0, 256, 512)], (2, 4, 8)),
+    "LARGE_REDUCE": (SUMS, (1 << 19, 1 << 21, 1 << 23)),
+    "MANY_RESULTS": ([reduced(1, n, 1 << 18) for n in (8, 16, 32)], (8, 32, 64)),
+    "PARTS": ([reduced(None, 1 << 24)], (16, 64, 256, 1024)),
+    "LEAST_PARTS": ([reduced(None, 17 * (1 << 18))], (16, 32)),
+    "PART_OF_WINDOWS": ([weight_gradient(64, 32, 28, 64)], (512, 2048, 8192)),
+    "FEW_SUMS": ([product(n, 4096, n) for n in (64, 256, 512)], (1 << 12, 1 << 16, 1 << 20)),
+    "LONG_PRODUCT": (LONG, (1024, 4096, 16384)),
+    "PART_OF_PRODUCT": (LONG, (256, 1024, 4096)),
+}
+
+
+@contextmanager
+def threshold(name: str, value: int | float) -> Iterator[None]:
+    """A threshold with another value; kernels and schedules are made anew."""
+    before = getattr(thresholds, name)
+    setattr(thresholds, name, value)
+    schedule._plans.clear()
+    realize._kernels.clear()
+    try:
+        yield
+    finally:
+        setattr(thresholds, name, before)
+        schedule._plans.clear()
+        realize._kernels.clear()
+
+
+def captured(case: Case) -> Callable[[], Any]:
+    """A call that runs the case's kernels as they are made now."""
+    inputs = [Tensor.rand(*shape).realize() for shape in case.shapes]
+    run = TinyJit(lambda *tensors: case.graph(*tensors).realize())
+    for _ in range(2):  # run, then captured
+        run(*inputs)
+    return lambda: run(*inputs)
+
+
+def measured(name: str, values: Sequence[int | float], turns: int) -> Iterator[str]:
+    """A line for each kernel that a threshold moves."""
+    row = thresholds.TABLE[name]
+    cases, usual = MOVED[name]
+    candidates = list(dict.fromkeys(sorted([*(values or usual), row.value])))
+    yield f"{name}, {row.unit}"
+    for case in cases:
+        programs = {}
+        for value in candidates:
+            with threshold(name, value):
+                programs[str(value)] = Program(captured(case))
+        times = interleaved(programs, turns)
+        cells = [
+            f"{value}{'*' if value == str(row.value) else ''}: {t.median * 1e3:.3f}"
+            for value, t in times.items()
+        ]
+        yield f"  {case.name:40s} {'  '.join(cells)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.thresholds",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="thresholds; all without one")
+    parser.add_argument("--values", nargs="+", type=float, default=(), help="instead of the usual")
+    parser.add_argument("--turns", type=int, default=9, help="of each value: %(default)s")
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in MOVED:
+            near = ", ".join(difflib.get_close_matches(name.upper(), MOVED)) or ", ".join(MOVED)
+            parser.error(f"there is no threshold {name}; perhaps {near}")
+    if options.values and len(options.names) != 1:
+        parser.error("--values are of one threshold: name it")
+    values = [int(v) if v == int(v) else v for v in options.values]
+    for name in options.names or MOVED:
+        for line in measured(name, values, options.turns):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
