@@ -229,7 +229,7 @@ def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
 
 
 @pytest.mark.parametrize("name", graphs())
-def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name):
+def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name, monkeypatch):
     tensor, expected = graphs()[name]
     renderer = Device["BLOCKS"].renderer
     used = set()
@@ -237,7 +237,9 @@ def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name):
         kernel = tinyframe.codegen.scheduled_kernel(kernel_of(tensor()), renderer)
         opts = random_opts(kernel, random.Random(f"{name} {seed}"))
         used |= {opt.op for opt in opts}
-        np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
+        for runner in (gpu_device.BlocksRunner, gpu_device.Backwards):
+            monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
+            np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
     assert used & {LOCAL, GROUP}
 
 

@@ -254,7 +254,9 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
 def _global(sink: UOp, opt: Opt) -> UOp:
     """A loop around the stores becomes an axis of the grid: each block does one of its turns.
 
-    for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
+        for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
+
+    Blocks share nothing, so every reduce has to depend on the loop, or each would compute it.
     """
     r = axis_of(sink, opt.axis)
     _may_run_at_once(sink, r, opt.axis)
@@ -331,6 +333,7 @@ NO_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
 
 
 def _may_run_at_once(sink: UOp, r: UOp, axis: Any = None) -> None:
+    """KernelOptError if a range cannot be blocks or threads. axis: of a loop around the stores."""
     if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
         raise KernelOptError("the kernel is divided among cores already (THREAD)")
     if r.dtype is not dtypes.int:
