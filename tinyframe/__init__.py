@@ -3,6 +3,7 @@
 from tinyframe import Tensor
 """
 
+from tinyframe import algebra  # noqa: F401  provides UOp.simplify and UOp.st
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes

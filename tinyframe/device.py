@@ -224,6 +224,9 @@ class Graph:
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
 
 
+PLAIN_C = "tinyframe.renderer.cstyle:CStyleLanguage"  # like a device, imported when asked for
+
+
 class Compiled:
     """A device: an Allocator, a renderer, a Compiler and the class of its Runners.
 
@@ -263,9 +266,7 @@ class Compiled:
     def renderer(self) -> Any:
         """What turns a program into this device's source text."""
         if self._renderer is None:
-            from tinyframe.renderer.cstyle import CStyleLanguage
-
-            self._renderer = CStyleLanguage()
+            self._renderer = _load(PLAIN_C)()
         return self._renderer
 
     @property
@@ -293,7 +294,7 @@ class _DeviceRegistry:
 
     def __init__(self) -> None:
         self._devices: dict[str, type[Compiled] | str] = {
-            "CPU": "tinyframe.runtime.clang:ClangDevice",
+            "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
         }
         self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}
@@ -378,7 +379,8 @@ class _DeviceRegistry:
         return named.pop()
 
 
-def _load(registered: type[Compiled] | str) -> type[Compiled]:
+def _load(registered: Any) -> Any:
+    """A class, or the one that "module:class" names."""
     if not isinstance(registered, str):
         return registered
     module, _, name = registered.partition(":")

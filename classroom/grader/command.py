@@ -25,10 +25,17 @@ from classroom.grader.report import FORMATS, not_graded, rendered
 from classroom.grader.sandbox import Limits, best_protection
 
 
+def parser_of(command: str, description: str) -> argparse.ArgumentParser:
+    """With the arguments that a command takes which grades one file or many."""
+    parser = argparse.ArgumentParser(prog=f"python -m classroom {command}", description=description)
+    add = parser.add_argument
+    add("--slow", type=float, default=1.0, metavar="TIMES", help="allow this many times the time")
+    add("--seed", help="make the random inputs from this text, the same for whoever is graded")
+    return parser
+
+
 def parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(
-        prog="python -m classroom grade", description="Grade a project, out of 100 points."
-    )
+    whole = parser_of("grade", "Grade a project, out of 100 points.")
     add = whole.add_argument
     add("file", type=Path, help="the learner's file")
     add("--project", help="which project it is, where the file has another name")
@@ -37,8 +44,6 @@ def parser() -> argparse.ArgumentParser:
     add("--for", choices=readers, dest="reader", help="students do not see why hidden checks fail")
     add("--json", action="store_const", const="json", dest="format", help="the same as a JSON text")
     add("--min-score", type=int, help="status 0 from this many points on (default: all)")
-    add("--slow", type=float, default=1.0, metavar="TIMES", help="allow this many times the time")
-    add("--seed", help="make the random inputs from this text")
     return whole
 
 

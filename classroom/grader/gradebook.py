@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from classroom.grader.command import limits_for, progress, tidied_up, unsupported
+from classroom.grader.command import limits_for, parser_of, progress, tidied_up, unsupported
 from classroom.grader.judge import CannotGrade, grade, load_project, read_submission, tasks_of
 from classroom.grader.report import Report, cell, cleaned, render_rows
 from classroom.grader.sandbox import best_protection
@@ -166,17 +166,14 @@ def digest_of(path: Path | None, *others: bytes) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(
-        prog="python -m classroom grade-class",
-        description="Grade one project of a whole class: a row for each student in a CSV file.",
+    whole = parser_of(
+        "grade-class", "Grade one project of a whole class: a row for each student in a CSV file."
     )
     add = whole.add_argument
     add("folder", type=Path, help="has one folder for each student")
     add("--project", required=True, help="such as 01_tensor_basics")
     add("--out", type=Path, help="the CSV file (default: PROJECT.csv here)")
     add("--again", action="store_true", help="also grade files that have not changed")
-    add("--slow", type=float, default=1.0, metavar="TIMES", help="allow this many times the time")
-    add("--seed", help="make the random inputs from this text, the same for all students")
     return whole
 
 

@@ -7,8 +7,8 @@
      ["RESHAPE", "float", [1], [1]], ["EXPAND", "float", [2], [2]], ["ADD", "float", [0, 3], null]]
 
 A table from a submission may say anything. `from_table` builds it row by row; each row is held
-against the spec (tinyframe/uop/spec.py) and against limits before the next one is looked at, and
-`Refused` says what was wrong with it. What is built has new buffers of its own.
+against the spec (tinyframe/rewrite/spec.py) and against limits before the next one is looked at,
+and `Refused` says what was wrong with it. What is built has new buffers of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DTYPES_DICT, DType, dtypes, to_np_dtype
+from tinyframe.rewrite.spec import spec_tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.uop.spec import spec_tensor
 
 MOST_NODES = 1000
 MOST_ELEMENTS = 1 << 18  # of any node: a graph is also run, in an interpreter

@@ -16,7 +16,8 @@ import pytest
 from tinyframe.device import Buffer, CompileError, Device
 from tinyframe.dtype import dtypes
 from tinyframe.runtime import cache, clang
-from tinyframe.runtime.clang import ClangCompiler, ClangRunner, NoCompiler, find_compiler
+from tinyframe.runtime.clang import ClangCompiler, NoCompiler, find_compiler
+from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
 
 ROOT = Path(__file__).parents[2]

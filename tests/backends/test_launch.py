@@ -14,7 +14,8 @@ import pytest
 
 from tinyframe.device import Buffer, CompileError, Device
 from tinyframe.dtype import dtypes
-from tinyframe.runtime.clang import ClangCompiler, ClangRunner
+from tinyframe.runtime.clang import ClangCompiler
+from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.runtime.launch import LaunchWarning, launch_library, launcher
 from tinyframe.settings import Context
 
@@ -118,7 +119,7 @@ import os, sys
 import numpy as np
 from tinyframe.device import Buffer, Device
 from tinyframe.dtype import dtypes
-from tinyframe.runtime.clang import ClangRunner
+from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
 
 count = ClangRunner("count", Device["CPU"].compiler.compile_cached(sys.argv[1]))
@@ -157,7 +158,7 @@ import signal, sys, threading
 from pathlib import Path
 from tinyframe.device import Buffer, Device
 from tinyframe.dtype import dtypes
-from tinyframe.runtime.clang import ClangRunner
+from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
 
 # a shell starts what runs in the background with SIGINT ignored

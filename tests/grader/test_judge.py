@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,18 @@ def test_who_has_to_be_alone_waits_for_the_others_and_they_for_him(tmp_path, mon
 
 def test_without_a_file_to_lock_nobody_waits(tmp_path, monkeypatch):
     monkeypatch.setattr(turns, "PLACE", str(tmp_path / "nowhere" / "{user}.{name}"))
-    with turns.alone(), turns.alone(), turns.together():
-        pass
+    came_in = []
+
+    def come_in(turn):
+        with turn():
+            came_in.append(turn)
+
+    with turns.alone():
+        for turn in (turns.alone, turns.together):
+            other = threading.Thread(target=come_in, args=(turn,), daemon=True)
+            other.start()
+            other.join(turns.PATIENCE / 10)
+            assert came_in[-1:] == [turn]
 
 
 def test_seconds_are_of_a_processor_or_of_sleep_but_not_of_waiting(monkeypatch):
@@ -112,11 +123,18 @@ def test_what_processes_take_is_seen_in_those_below():
     parent = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {code!r}])"
     with subprocess.Popen([sys.executable, "-c", parent], start_new_session=True) as process:
         try:
-            seconds, busy = 0.0, False
-            while sys.platform == "linux" and not (seconds > 0.2 and busy):
-                seconds, busy = sandbox.times(process.pid)
+            seconds, busy = found = sandbox.times(process.pid)
+            deadline = time.monotonic() + 60
+            while not (seconds > 0.2 and busy) and time.monotonic() < deadline:
+                if sys.platform != "linux":  # no /proc: as if they slept
+                    break
+                seconds, busy = found = sandbox.times(process.pid)
         finally:
             os.killpg(process.pid, 9)
+    if sys.platform == "linux":
+        assert busy and seconds > 0.2
+    else:
+        assert found == (0.0, False)
 
 
 # ---- what breaks ---------------------------------------------------------------------------------

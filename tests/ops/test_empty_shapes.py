@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests import values
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.spec import SpecError, spec_kernel, verify
 
 
 def ones(*shape: int) -> np.ndarray:
@@ -25,7 +25,7 @@ def ones(*shape: int) -> np.ndarray:
 check = functools.partial(values.check, compiled=True)
 
 
-def run(t: Tensor, expected: np.ndarray) -> None:
+def assert_gives(t: Tensor, expected: np.ndarray) -> None:
     """The values agree; where there are none, no kernel runs to compute them, optimized or not."""
     before = GlobalCounters.kernel_count
     t.realize()
@@ -61,7 +61,7 @@ def test_a_reduce_of_some_axes(name, data, shape, plain):
         else:
             expected = getattr(x, name)(axis=axis, keepdims=kept)
         found = getattr(Tensor(x), name)(axis=axis, keepdim=kept)
-        run(found, np.asarray(expected, np.int32 if name == "argmax" else expected.dtype))
+        assert_gives(found, np.asarray(expected, np.int32 if name == "argmax" else expected.dtype))
 
 
 @given(data=st.data(), shape=shapes_with_zero(), plain=compiled_plainly)
@@ -69,8 +69,8 @@ def test_a_reduce_of_several_axes_at_once(data, shape, plain):
     axes = tuple(sorted(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))))
     x = ones(*shape)
     with Context(NOOPT=int(plain)):
-        run((Tensor(x) + 1).sum(axes), (x + 1).sum(axes))
-        run((Tensor(x) * 2).prod(axes[0]), (x * 2).prod(axes[0]))
+        assert_gives((Tensor(x) + 1).sum(axes), (x + 1).sum(axes))
+        assert_gives((Tensor(x) * 2).prod(axes[0]), (x * 2).prod(axes[0]))
 
 
 ELEMENTWISE = {
@@ -93,7 +93,7 @@ def test_elementwise_work(name, shape, plain):
     ours, numpy = ELEMENTWISE[name]
     x = ones(*shape)
     with Context(NOOPT=int(plain)):
-        run(ours(Tensor(x)), numpy(x))
+        assert_gives(ours(Tensor(x)), numpy(x))
 
 
 MOVED = {
@@ -148,14 +148,16 @@ def test_movement_products_and_joins(name, shape, plain):
     ours, numpy = MOVED[name]
     x = ones(*shape)
     with Context(NOOPT=int(plain)):
-        run(ours(Tensor(x)), numpy(x))
+        assert_gives(ours(Tensor(x)), numpy(x))
 
 
 @pytest.mark.parametrize("plain", [0, 1])
 def test_a_long_reduce_of_a_row_that_is_not_there(plain):
     """Of these, 800 MB would be summed up, and the sums written where no memory is."""
     with Context(NOOPT=plain):
-        run(Tensor.ones(0, 100, 10**6).sum(1, keepdim=True), np.zeros((0, 1, 10**6), np.float32))
+        assert_gives(
+            Tensor.ones(0, 100, 10**6).sum(1, keepdim=True), np.zeros((0, 1, 10**6), np.float32)
+        )
 
 
 @pytest.mark.parametrize(
@@ -241,8 +243,8 @@ def test_a_jit_whose_inputs_or_results_have_no_elements(jit):
 
 def test_copies_between_devices():
     t = (Tensor(ones(0, 3)) + 1).to("PYTHON")
-    run(t, np.zeros((0, 3), np.float32))
-    run((t * 2).to("CPU").sum(0), np.zeros(3, np.float32))
+    assert_gives(t, np.zeros((0, 3), np.float32))
+    assert_gives((t * 2).to("CPU").sum(0), np.zeros(3, np.float32))
     assert t.device == "PYTHON"
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.kernels import kernels_of, numbers, on_buffer
 from tests.values import check
 from tinyframe import Tensor, dtypes
+from tinyframe.codegen.program import estimate_ops
 
 SHAPES = [(3, 3), (2, 4, 2), (2, 3), (1, 1)]
 
@@ -73,6 +75,30 @@ def test_rearrange():
             t.rearrange(wrong)
     with pytest.raises(RuntimeError):
         t.rearrange("a b (c d) -> a b c d", c=3)
+
+
+FORMULAS = [
+    ("ij,jk,kl->il", [(5, 70), (70, 40), (40, 6)]),
+    ("ij,kl,jk->il", [(5, 7), (4, 6), (7, 4)]),
+    ("a,b,c,d->", [(3,), (4,), (5,), (6,)]),
+    ("bij,bjk,k->bi", [(2, 3, 4), (2, 4, 5), (5,)]),
+    ("ij,jk,ki->", [(3, 4), (4, 5), (5, 3)]),
+    ("ii,ij,jj->ij", [(4, 4), (4, 3), (3, 3)]),
+    ("ij,j,ij->j", [(3, 4), (4,), (3, 4)]),
+]
+
+
+@pytest.mark.parametrize(("formula", "shapes"), FORMULAS)
+def test_einsum_of_many_is_what_numpy_says(formula, shapes):
+    arrays = [numbers(*shape, seed=n) for n, shape in enumerate(shapes)]
+    found = Tensor.einsum(formula, *map(Tensor, arrays))
+    np.testing.assert_allclose(found.numpy(), np.einsum(formula, *arrays), rtol=1e-5)
+
+
+def test_einsum_of_three_matrices_is_two_products():
+    sizes = [(64, 64)] * 3
+    made = Tensor.einsum("ij,jk,kl->il", *[on_buffer(*shape) for shape in sizes])
+    assert [estimate_ops(kernel) for kernel in kernels_of(made)] == [2 * 64**3] * 2
 
 
 def test_einsum_says_what_does_not_fit():

@@ -29,8 +29,8 @@ from tinyframe.device import Buffer, buffer_of
 from tinyframe.dtype import DType, f32_to_bf16, to_np_dtype
 from tinyframe.renderer import Renderer, Target
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.spec import spec_tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.uop.spec import spec_tensor
 
 VECTOR = OptOps.VECTOR
 SIZE, LANES = 37, 16  # two vectors and a tail

@@ -13,7 +13,7 @@ from tests.kernels import filled, numbers, on_buffer
 from tinyframe import Context, Tensor
 from tinyframe import schedule as schedule_module
 from tinyframe.codegen import passes
-from tinyframe.uop.stages import MOST_RULES
+from tinyframe.rewrite.stages import MOST_RULES
 
 SCHEDULING = ["tensor graph", "prepare", "lower to ranges"]
 STAGES = [*SCHEDULING, *[name for name, _ in passes], "linearize"]

@@ -12,11 +12,11 @@ import pytest
 from tests.kernels import filled, kernels_of, numbers, on_buffer, ops_in, repeated_reduces
 from tinyframe import Context, Tensor, dtypes
 from tinyframe import schedule as schedule_module
+from tinyframe.algebra.access import covers_once
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import fuse, is_leaf
+from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.thresholds import LARGE_REDUCE, PARTS
-from tinyframe.uop.access import covers_once
 from tinyframe.uop.node import Ops, UOp
 
 # ---- what is one kernel, and what is not ---------------------------------------------------------
@@ -269,7 +269,7 @@ def reasons_of(*tensors: Tensor) -> list[tuple[Ops, str]]:
     prepared = graph_rewrite(UOp.sink(*[t.uop for t in tensors]), prepare_rules)
     outputs = [u.base for u in prepared.src]
     order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
-    fusion = fuse(outputs, [u for u in order if u.op is not Ops.SINK], itertools.count())
+    fusion = decide_fusion(outputs, [u for u in order if u.op is not Ops.SINK], itertools.count())
     return [(u.op, reason) for u, reason in fusion.reasons.items()]
 
 

@@ -23,9 +23,9 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.errors import ShapeError
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
 from tinyframe.uop.evaluate import evaluate, python_alu
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, elements
-from tinyframe.uop.spec import SpecError, spec_kernel, verify
 
 LIMIT = 2**31 - 1  # the largest int32
 LARGE = 2**31 + 16
@@ -452,7 +452,7 @@ def test_arange_says_what_does_not_fit():
 
 
 def test_an_index_as_a_narrow_number_is_not_taken_for_the_index():
-    """250 as an int8 is -6: the sum picks row 250, and no row -6."""
+    """250 as an int8 is -6: the sum selects row 250, and no row -6."""
     table = Tensor(np.arange(300, dtype=np.int32))
     numbers = Tensor.arange(300).cast(dtypes.int8)
     wanted = Tensor(np.array([-6, 7, 100], np.int8)).reshape(-1, 1)

@@ -21,8 +21,8 @@ from tests.kernels import (
 from tinyframe import Tensor
 from tinyframe.codegen.linearize import linearize, loop_tree, runs_of
 from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.rewrite.spec import spec_program, verify
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.spec import spec_program, verify
 
 
 def depth_of(body: str, pattern: str) -> int:

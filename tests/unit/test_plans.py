@@ -10,6 +10,7 @@ import pytest
 
 from tests.kernels import body_of, filled, kernel_of, kernels_of, numbers, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
+from tinyframe.algebra.access import AccessTable, Contraction
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.nest import Nest
@@ -20,7 +21,6 @@ from tinyframe.engine.realize import get_kernel
 from tinyframe.plans import main as command
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.uop.access import AccessTable, Contraction
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import kind, length
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tinyframe.algebra.symbolic import sym
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite import PatternMatcher, RewriteLoopError, UPat, graph_rewrite, trace
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.symbolic import sym
 
 a, b, c = (UOp.variable(name, 0, 9) for name in "abc")
 x, y, k = UPat.var("x"), UPat.var("y"), UPat.cvar("k")

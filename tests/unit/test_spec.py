@@ -8,8 +8,8 @@ from hypothesis import given
 from tests.unit.chains import chains
 from tests.unit.expressions import expressions
 from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.rewrite.spec import SpecError, spec_kernel, spec_program, spec_tensor, verify
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.spec import SpecError, spec_kernel, spec_program, spec_tensor, verify
 
 a = UOp.variable("a", 0, 9)
 n = UOp.variable("n", 1, 4)

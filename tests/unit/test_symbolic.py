@@ -20,21 +20,21 @@ from tests.unit.expressions import (
     variable,
     variables,
 )
-from tinyframe.dtype import dtypes
-from tinyframe.rewrite import graph_rewrite
-from tinyframe.uop.evaluate import evaluate
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.symbolic import (
+from tinyframe.algebra.symbolic import (
     all_of,
     conjuncts,
+    from_terms,
     implies,
     index_rules,
     relaxed,
     simplify_given,
     sym,
     terms,
-    total,
 )
+from tinyframe.dtype import dtypes
+from tinyframe.rewrite import graph_rewrite
+from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.node import Ops, UOp
 
 a, b, c = variable("a", 0, 8), variable("b", 0, 8), variable("c", 0, 3)
 f = UOp.variable("f", 0, 1, dtypes.float)
@@ -331,14 +331,14 @@ def test_a_chain_of_100000_additions_is_one():
     assert e.simplify() is (a + sum(k % 7 for k in range(100_000))).simplify()
 
 
-# ---- terms and total, conditions ----------------------------------------------------------------
+# ---- terms and from_terms, conditions -----------------------------------------------------------
 
 
 def test_terms_and_total_take_a_sum_apart_and_put_it_together():
     e = (a + 3) * 4 + b - 1
     assert terms(e) == {a: 4, b: 1, None: 11}
-    assert total(terms(e)) is e.simplify()
-    assert total({}) is constant(0)
+    assert from_terms(terms(e)) is e.simplify()
+    assert from_terms({}) is constant(0)
 
 
 @given(expressions(depth=3))
@@ -347,7 +347,7 @@ def test_total_of_terms_is_the_sum(e):
     if not dtypes.is_int(e.dtype):
         return
     for values in list(assignments(leaves(e), most=50))[:20]:
-        assert evaluate(total(terms(e), e.dtype), values) == evaluate(e, values)
+        assert evaluate(from_terms(terms(e), e.dtype), values) == evaluate(e, values)
 
 
 def test_conjuncts_all_of_and_implies():

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tinyframe.algebra.symbolic import index_rules, relaxed, sym
 from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_with
@@ -29,11 +30,10 @@ from tinyframe.codegen.program import (
 )
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
+from tinyframe.rewrite.spec import spec_kernel, spec_program
+from tinyframe.rewrite.stages import staged
 from tinyframe.settings import settings
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.spec import spec_kernel, spec_program
-from tinyframe.uop.stages import staged
-from tinyframe.uop.symbolic import index_rules, relaxed, sym
 
 
 @dataclass

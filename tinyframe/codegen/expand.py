@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import itertools
 
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import length
-from tinyframe.uop.symbolic import terms, total
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
@@ -73,7 +73,7 @@ def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
             continue
         offset = ts.get(None, 0) + sum(f * values[t].arg for t, f in ts.items() if t in values)
         out.append(
-            total({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype)
+            from_terms({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype)
         )
     if valid.ranges & keys:
         valid = valid.substitute(values).simplify()
@@ -215,7 +215,7 @@ def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
     rebuilt = _rebuilt(data, done)
     others = [t for t in ts if t is not None and t is not lane]
     if lane not in valid.ranges and not any(lane in t.ranges for t in others):
-        first = total({t: f for t, f in ts.items() if t is not lane}, flat.dtype)
+        first = from_terms({t: f for t, f in ts.items() if t is not lane}, flat.dtype)
         step = ts.get(lane, 0)
         place = _place(index, valid, first, rebuilt, done)
         return [place.replace(arg=None if step == 1 else step)]

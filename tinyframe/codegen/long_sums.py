@@ -23,11 +23,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import is_symbolic, length
-from tinyframe.uop.symbolic import terms, total
 
 # The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
 # a matmul, whose register tile is added to accumulators in memory after each block, is no slower.
@@ -60,15 +60,15 @@ class Blocks:
 
 def in_blocks(sink: UOp) -> UOp:
     """The kernel with nested REDUCEs in place of float sums of more than RUN terms."""
-    together: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
+    by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            together.setdefault(u.own_ranges, []).append(u)
+            by_loops.setdefault(u.own_ranges, []).append(u)
     numbers = itertools.count(
         1 + max((r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE), default=-1)
     )
     cut: dict[tuple[UOp, ...], Blocks] = {}
-    for loops, reduces in together.items():
+    for loops, reduces in by_loops.items():
         if added := [_additions(u) for u in reduces if _is_float_sum(u)]:
             blocks = blocks_of(loops, max(added), numbers)
             if len(blocks.levels) > 1:
@@ -115,7 +115,7 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     size, count = loop.src[0], length(loop)
     at_best = [] if is_symbolic(loop) else range(most, most // 2, -1)
     n = next((n for n in at_best if count % n == 0), None)
-    whole = n is not None
+    divides = n is not None
     n = n or -(-count // -(-count // most))
     blocks = (
         size.alu(Ops.ADD, size.const_like(n - 1)).alu(Ops.CDIV, size.const_like(n))
@@ -126,7 +126,7 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     start = outer.alu(Ops.MUL, outer.const_like(n))
     left = size.alu(Ops.ADD, start.alu(Ops.MUL, start.const_like(-1)))
     turns = size.const_like(n)
-    if not whole:
+    if not divides:
         turns = left.alu(Ops.CMPLT, turns).where(left, turns)
     inner = loop.replace(src=(turns,), arg=(next(numbers), *loop.arg[1:]))
     return outer, inner, start.alu(Ops.ADD, inner)
@@ -145,7 +145,7 @@ def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], Blocks]) -> UOp:
         elif dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1:
             # Put together anew, a sum has its parts in one order, and what the outer loop alone
             # changes can be computed there.
-            done[u] = total(terms(UOp(u.op, u.dtype, src, u.arg, u.tag)), u.dtype)
+            done[u] = from_terms(terms(UOp(u.op, u.dtype, src, u.arg, u.tag)), u.dtype)
         else:
             done[u] = UOp(u.op, u.dtype, src, u.arg, u.tag)
     return done[sink]

@@ -1,28 +1,26 @@
 """What a captured function is given and gives back, taken apart: Tensors, Variables, other values.
 
-A later call has to be like the captured one. What that means is said here: a Tensor's Signature,
-the values that have to be the same (Frozen), and the Usual call, which is told at a glance.
+A later call has to be like the captured one. `Arguments` says what that means, and is the one place
+where a call is compared with it.
 """
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.engine.capture import JitError
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import separate
+from tinyframe.tensor.storage import Storage
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
-
-if TYPE_CHECKING:
-    from tinyframe.tensor.base import TensorBase
-    from tinyframe.tensor.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -30,53 +28,44 @@ class Signature:
     """What an argument was when it was captured, and so what a later one has to be like."""
 
     place: str  # such as `args[0]` or `batch['x']`
-    view: UOp  # the graph on its buffer, the buffer itself made anonymous
+    view: tuple | UOp  # how it lies in memory
+    text: str = field(compare=False)
 
-    def __str__(self) -> str:
-        return f"{sizes_text(self.view.shape)} {self.view.dtype} on {self.view.device}"
+    @staticmethod
+    def of(place: str, uop: UOp) -> Signature:
+        text = f"{sizes_text(unbound(uop).shape)} {uop.dtype} on {uop.device}"
+        return Signature(place, lies(uop), text)
+
+
+@dataclass
+class Input:
+    """A Tensor that the captured call was given: its BUFFER and memory then, and its graph after.
+
+    seen: the graph that it had in the last call; what is given again is known already.
+    is_written: whether the kernels change its memory.
+    """
+
+    signature: Signature
+    base: UOp
+    captured: Buffer
+    seen: weakref.ref[UOp]
+    is_written: bool = False
+    after: UOp | None = None
+
+    def fits(self, uop: UOp) -> bool:
+        """Whether an argument lies in memory as the captured one did."""
+        if lies(uop) != self.signature.view:
+            return False
+        self.seen = weakref.ref(uop)
+        return True
 
 
 class Given(NamedTuple):
     """The arguments of a call, taken apart."""
 
     layout: list[Any]  # how they are nested, and of what types they are
-    tensors: list[TensorBase]
+    tensors: list[Tensor]
     values: list[Any]  # all others but Variables
-
-
-@dataclass(frozen=True)
-class Usual:
-    """The usual call, told from others at a glance: Tensors that lie in memory as they are, and no
-    Variables. Whatever differs from it is looked at closely."""
-
-    layout: list[Any]
-    memories: list[tuple | None]
-    captured: list[Buffer]
-    seen: list[weakref.ref[UOp]]  # the last call's graphs: what is given again is known already
-
-    @staticmethod
-    def of(given: Given) -> Usual | None:
-        graphs = [tensor.uop for tensor in given.tensors]
-        memories = [memory_as_it_lies(uop) for uop in graphs]
-        if None in memories or UOp in given.layout or any(uop.unknowns for uop in graphs):
-            return None
-        captured = [buffer_of(uop.base) for uop in graphs]
-        return Usual(given.layout, memories, captured, [weakref.ref(uop) for uop in graphs])
-
-    def replaced(self, given: Given) -> dict[Buffer, Buffer] | None:
-        """What takes the place of the captured buffers; None where this call needs a closer
-        look."""
-        if given.layout != self.layout:
-            return None
-        replaced = {}
-        for n, tensor in enumerate(given.tensors):
-            uop = tensor.uop
-            if self.seen[n]() is not uop:
-                if memory_as_it_lies(uop) != self.memories[n]:
-                    return None
-                self.seen[n] = weakref.ref(uop)
-            replaced[self.captured[n]] = buffer_of(memory_state(uop))
-        return replaced if len(set(replaced.values())) == len(given.tensors) else None
 
 
 @dataclass(frozen=True)
@@ -107,6 +96,163 @@ class Frozen:
         return "another object" if self.is_object else repr(self.value)
 
 
+@dataclass
+class Arguments:
+    """What the captured call of a function was given, and what a later call has to be given too.
+
+    variables: those that it depends on. sizes: arguments that are Variables, or computed from them.
+    """
+
+    name: str  # of the function, for errors
+    layout: list[Any]
+    inputs: list[Input]
+    values: list[Frozen]
+    variables: set[UOp]
+    sizes: list[tuple[str, UOp]]
+    training: bool
+
+    @staticmethod
+    def of(name: str, args: Any, kwargs: Any) -> Arguments:
+        """JitError for what a replay could not look up anew."""
+        variables, sizes = set(bound_in(args, kwargs)), sizes_given(args, kwargs)
+        layout, values = taken_apart(args, kwargs).layout, _frozen(name, args, kwargs)
+        arguments = Arguments(name, layout, [], values, variables, sizes, Tensor.training)
+        for place, tensor in tensors_by_place(args, kwargs):
+            arguments.realize(place, tensor)
+            separate(tensor._storage)
+            base = base_of(uop := tensor.uop)
+            if twin := next((i.signature.place for i in arguments.inputs if i.base is base), None):
+                raise JitError(
+                    f"{name}: {place} and {twin} are the same Tensor; a replay could not "
+                    "tell which of them a kernel means. Pass it once, or a clone()"
+                )
+            signature = Signature.of(place, uop)
+            arguments.inputs.append(Input(signature, base, buffer_of(base), weakref.ref(uop)))
+        return arguments
+
+    def realize(self, place: str, tensor: Tensor) -> None:
+        """Computes an argument that is still lazy; JitError for one that needs no memory."""
+        if base_of(tensor.realize().uop).op is not Ops.BUFFER:
+            raise JitError(
+                f"{self.name}: {place} is a constant, which has no memory that a replay "
+                "could read anew; make it contiguous() first, or create it inside"
+            )
+
+    def matched(self, args: Any, kwargs: Any) -> Matched:
+        """JitError where a call is not like the captured one."""
+        given = taken_apart(args, kwargs)
+        self._check_values(given.values)
+        is_alike = given.layout == self.layout
+        if not is_alike:
+            self._check_places([place for place, _ in tensors_by_place(args, kwargs)])
+        replaced: dict[Buffer, Buffer] = {}
+        for argument, tensor in zip(self.inputs, given.tensors, strict=True):
+            uop = tensor.uop
+            if argument.seen() is not uop and not argument.fits(uop):
+                uop = self._look_closely(argument, tensor)
+            replaced[argument.captured] = buffer_of(base_of(uop))
+        if len(set(replaced.values())) < len(replaced):
+            self._refuse_twin(list(replaced.values()))
+        bound = {}
+        if self.variables or self.sizes or not is_alike:
+            bound = bound_in(args, kwargs)
+            self._check_variables(bound, sizes_given(args, kwargs))
+        if len(given.values) != len(self.values):
+            self.refuse(
+                f"it was captured with {len(self.values)} arguments that are no Tensors, and "
+                f"is called with {len(given.values)}"
+            )
+        return Matched(given.tensors, replaced, bound)
+
+    def _check_values(self, values: list[Any]) -> None:
+        """JitError where an argument that is no Tensor is not what was captured."""
+        if values and len(values) == len(self.values):
+            for was, value in zip(self.values, values, strict=True):
+                if not was.is_same(value):
+                    self.refuse(
+                        f"{was.place} was captured as {was.text()}, and is {value!r} now; what is "
+                        "no Tensor is frozen at what it was. Pass a Tensor, or a bound Variable"
+                    )
+        if Tensor.training is not self.training:
+            self.refuse(
+                f"it was captured with Tensor.training {self.training}, and is called with "
+                f"{not self.training}"
+            )
+
+    def _check_places(self, places: list[str]) -> None:
+        wanted = [argument.signature.place for argument in self.inputs]
+        if places != wanted:
+            self.refuse(
+                f"it was captured with Tensors at {_listed(wanted)}, and is called with Tensors at "
+                f"{_listed(places)}"
+            )
+
+    def _refuse_twin(self, buffers: list[Buffer]) -> NoReturn:
+        twin = next(i for n, i in enumerate(self.inputs) if buffers[n] in buffers[:n])
+        self.refuse(f"{twin.signature.place} is the same Tensor as another argument")
+
+    def _look_closely(self, argument: Input, tensor: Tensor) -> UOp:
+        """The graph of a Tensor once it is in memory; JitError where it does not lie there as the
+        captured one did."""
+        was = argument.signature
+        self.realize(was.place, tensor)
+        if not argument.fits(tensor.uop):
+            now = Signature.of(was.place, tensor.uop)
+            difference = f"{was.text}, not {now.text}"
+            if now.text == was.text:
+                difference = "another view of its memory"
+            self.refuse(f"{was.place} was captured as {difference}")
+        return tensor.uop
+
+    def _check_variables(self, bound: dict[UOp, UOp], sizes: list[tuple[str, UOp]]) -> None:
+        if sizes != self.sizes or bound.keys() != self.variables:
+            self.refuse(
+                f"it was captured with the Variables {_names(self.variables)}, and is called "
+                f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
+                "same"
+            )
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raises JitError for a call that is not like the captured one."""
+        raise JitError(
+            f"{self.name}: {why}. Call .reset() to capture it anew, or use a TinyJit for each case"
+        )
+
+
+class Matched(NamedTuple):
+    """A later call that is like the captured one."""
+
+    tensors: list[Tensor]
+    replaced: dict[Buffer, Buffer]  # the memory of its Tensors for that of the captured call's
+    bound: dict[UOp, UOp]  # the BIND of each Variable
+
+
+def _frozen(name: str, args: Any, kwargs: Any) -> list[Frozen]:
+    """The arguments that are no Tensors; JitError for those whose contents may change."""
+    frozen = []
+    for place, value in walk(args, kwargs):
+        if isinstance(value, (Tensor, UOp)):
+            continue
+        if isinstance(value, (np.ndarray, bytearray)):
+            raise JitError(
+                f"{name}: {place} is a {type(value).__name__}, which would be frozen "
+                "at what it holds in this call; pass a Tensor"
+            )
+        frozen.append(Frozen.of(place, value))
+    return frozen
+
+
+def _names(variables: Iterable[UOp]) -> str:
+    return _listed(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+# ---- taken apart ---------------------------------------------------------------------------------
+
+
 def walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Everything in the arguments that is no container, with a name for its place."""
     pending = [(f"args[{n}]", value) for n, value in enumerate(args)] + sorted(kwargs.items())
@@ -120,19 +266,23 @@ def walk(args: tuple, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield place, value
 
 
+def tensors_by_place(args: tuple, kwargs: Mapping[str, Any]) -> list[tuple[str, Tensor]]:
+    return [(place, value) for place, value in walk(args, kwargs) if isinstance(value, Tensor)]
+
+
 def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
     kinds = list(map(type, args))
-    if not kwargs and kinds.count(tensor_class()) == len(args):  # the usual call
+    if not kwargs and kinds.count(Tensor) == len(args):  # the usual call
         return Given(kinds, list(args), [])
     layout: list[Any] = [tuple(sorted(kwargs))]
-    tensors: list[TensorBase] = []
+    tensors: list[Tensor] = []
     values: list[Any] = []
 
     def add(given: Iterable[Any]) -> None:
         for value in given:
             kind = type(value)
             layout.append(kind)
-            if is_tensor(value):
+            if isinstance(value, Tensor):
                 tensors.append(value)
             elif isinstance(value, dict):
                 layout.append(tuple(value))
@@ -152,21 +302,20 @@ def bound_in(args: tuple, kwargs: Mapping[str, Any]) -> dict[UOp, UOp]:
     """The BIND of each Variable that the arguments depend on, the shapes of Tensors included."""
     from tinyframe.schedule import bindings
 
-    given = [value.uop if is_tensor(value) else value for _, value in walk(args, kwargs)]
+    given = [value.uop if isinstance(value, Tensor) else value for _, value in walk(args, kwargs)]
     return bindings(u for value in given if isinstance(value, UOp) for u in value.unknowns)
 
 
-def sizes_given(args: tuple, kwargs: Mapping[str, Any]) -> list[Signature]:
-    """The arguments that are Variables, or computed from them."""
-    given = walk(args, kwargs)
-    return [Signature(place, unbound(value)) for place, value in given if isinstance(value, UOp)]
+def sizes_given(args: tuple, kwargs: Mapping[str, Any]) -> list[tuple[str, UOp]]:
+    """The arguments that are Variables, or computed from them, by place."""
+    return [(place, unbound(u)) for place, u in walk(args, kwargs) if isinstance(u, UOp)]
 
 
 def map_structure(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:
     """The same structure of lists, tuples and dicts with every Tensor (or `leaf`) changed."""
     if structure is None:
         return None
-    if isinstance(structure, leaf) if leaf is not None else is_tensor(structure):
+    if isinstance(structure, leaf) if leaf is not None else isinstance(structure, Tensor):
         return change(structure)
     if isinstance(structure, (list, tuple)):
         parts = [map_structure(x, change, leaf) for x in structure]
@@ -185,18 +334,7 @@ def storages_in(result: Any) -> list[Storage]:
         return [storage for part in result for storage in storages_in(part)]
     if isinstance(result, dict):
         return storages_in(list(result.values()))
-    return [result._storage] if is_tensor(result) else []
-
-
-def is_tensor(value: Any) -> bool:
-    return isinstance(value, tensor_class())
-
-
-@functools.cache
-def tensor_class() -> type[TensorBase]:
-    from tinyframe.tensor.core import Tensor
-
-    return Tensor
+    return [result._storage] if isinstance(result, Tensor) else []
 
 
 def memory_as_it_lies(uop: UOp) -> tuple | None:
@@ -220,7 +358,3 @@ def anonymous(uop: UOp) -> UOp:
     if base.op is not Ops.BUFFER:
         return uop
     return unbound(uop.substitute({base: base.replace(src=(UOp(Ops.UNIQUE, arg=-1), base.src[1]))}))
-
-
-def signature_of(place: str, uop: UOp) -> Signature:
-    return Signature(place, anonymous(uop))

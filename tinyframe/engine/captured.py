@@ -11,33 +11,22 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tinyframe.device import Buffer, buffer_of, is_overwritten
-from tinyframe.engine.arguments import Frozen, Signature, Usual, lies, map_structure
+from tinyframe.engine.arguments import Arguments, lies, map_structure
 from tinyframe.engine.capture import Capture, Constants, JitError
+from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import compute, make_alone, watched
+from tinyframe.tensor.storage import Path, Storage
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.engine.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
-    from tinyframe.tensor.base import TensorBase
-    from tinyframe.tensor.storage import Path, Storage
-
-
-@dataclass
-class Input:
-    """An argument: its BUFFER and memory when it was captured, and where it lay after the call.
-
-    is_written: whether the kernels change that memory.
-    """
-
-    signature: Signature
-    base: UOp
-    captured: Buffer
-    is_written: bool = False
-    after: UOp | None = None
 
 
 @dataclass
@@ -69,28 +58,42 @@ class State:
         view, buffer = lies(uop), captured if is_overwritten(base) else buffer_of(base)
         return State(ref, view, before, base, captured, is_written, seen, base, buffer)
 
-    def nobody_came(self) -> bool:
+    def is_still_alone(self) -> bool:
         """Whether those who know the memory are as many as in the last call, if it is written."""
         return not self.is_written or tuple(map(len, self.watched)) == self.numbers
+
+    def find(self, storage: Storage, refuse: Callable[[str], NoReturn]) -> None:
+        """Finds the values where they are now; where they are going to be changed, in memory that
+        nobody else needs. refuse: called where they lie in another way than when captured."""
+        compute([storage])
+        if lies(storage.uop) != self.view:
+            storage.point_to(storage.uop.contiguous())
+            compute([storage])
+        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != self.view:
+            refuse(
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
+                "another way than when it was captured"
+            )
+        if self.is_written:
+            make_alone(storage)
+            self.watched = watched(storage)
+            self.numbers = tuple(map(len, self.watched))
+        self.seen, self.memory = weakref.ref(storage.uop), base_of(storage.uop)
+        self.buffer = buffer_of(self.memory)
 
 
 @dataclass
 class Captured:
     """A recorded call: what it launched, and how arguments and results are connected to that."""
 
+    arguments: Arguments
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
     # the same with as many runs together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    inputs: list[Input] = field(default_factory=list)
     # whether arguments are changed, or what the call leaves lies in memory that was there before
     maps_inputs: bool = True
     # where the memory of states is that has moved since the capture
     standing: dict[Buffer, Buffer] = field(default_factory=dict)
-    usual: Usual | None = None
-    values: list[Frozen] = field(default_factory=list)  # the arguments that have to be the same
-    training: bool = False
-    variables: set[UOp] = field(default_factory=set)  # those that the arguments depend on
-    sizes: list[Signature] = field(default_factory=list)  # arguments that are expressions of these
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     # what the written states watch, all in one list, and their numbers
@@ -113,7 +116,7 @@ class Captured:
         """The loop nests among it."""
         return [item.ast for item in self.items if item.ast.op is Ops.SINK]
 
-    def nobody_came(self) -> bool:
+    def all_still_alone(self) -> bool:
         """Whether no state is known to more than in the last call, told at a glance."""
         return tuple(map(len, self.watched)) == self.numbers
 
@@ -123,7 +126,7 @@ class Captured:
         self.numbers = tuple([number for state in written for number in state.numbers])
 
     def __repr__(self) -> str:
-        return f"<Captured: {len(self.kernels)} kernels, {len(self.inputs)} inputs>"
+        return f"<Captured: {len(self.kernels)} kernels, {len(self.arguments.inputs)} inputs>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +151,7 @@ def leaves(structure: Any) -> list[Returned]:
     return found
 
 
-def returned_as(tensor: TensorBase, arguments: Mapping[Storage, int], started: int) -> Returned:
+def returned_as(tensor: Tensor, arguments: Mapping[Storage, int], started: int) -> Returned:
     storage = tensor._storage
     same = storage.uop, tensor._path, tensor._requires_grad
     if storage in arguments:
@@ -160,8 +163,6 @@ def returned_as(tensor: TensorBase, arguments: Mapping[Storage, int], started: i
 
 def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
     """All that is there before the call, its arguments aside."""
-    from tinyframe.tensor.base import live_tensors
-
     storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
     for storage in storages:
         if storage not in arguments:
@@ -170,8 +171,6 @@ def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
 
 def born_in(capture: Capture) -> list[Storage]:
     """What the call made that is still there: its result, and what it left in attributes."""
-    from tinyframe.tensor.base import live_tensors
-
     storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
     return [storage for storage in storages if storage.born >= capture.started]
 
@@ -189,7 +188,7 @@ def left_behind(
     for storage in dict.fromkeys([*left, *capture.changed]):
         base = base_of(storage.uop)
         if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
-            storage.mean(storage.uop.contiguous())
+            storage.point_to(storage.uop.contiguous())
             copied.append(storage)
     return copied
 
@@ -207,16 +206,7 @@ def shared_memory(capture: Capture, captured: Captured) -> list[Storage] | None:
     return None
 
 
-def separate(storage: Storage) -> None:
-    """Gives a storage memory that no other means too."""
-    from tinyframe.tensor.laziness import is_shared, move_to_new_memory
-
-    if is_shared(storage):
-        move_to_new_memory(storage)
-
-
 def note_memory(
-    name: str,
     captured: Captured,
     capture: Capture,
     started: int,
@@ -225,58 +215,86 @@ def note_memory(
 ) -> None:
     """What of the memory that kernels use is a result, and what belongs to a Tensor.
 
-    arguments, results: the storages of what the call was given, and of what it returned.
+    started: the number of the first BUFFER that the call made. arguments, results: the storages of
+    what it was given, and of what it returned.
     """
-    used = {buffer for item in captured.items for buffer in item.bufs}
     written = {buffer for item in captured.items for buffer in item.written}
-    for argument, storage in zip(captured.inputs, arguments, strict=True):
+    for argument, storage in zip(captured.arguments.inputs, arguments, strict=True):
         argument.is_written, argument.after = argument.captured in written, storage.uop
     left = [s for s in born_in(capture) if s not in results and s not in capture.changed]
     new = [r for r in leaves(captured.result) if r.argument is None and r.storage is None]
     returned = [r.uop for r in new]
     moved = [storage.uop for storage in (*capture.changed, *arguments)]
-
-    # Memory that the call made is made by each replay; what only lies in an attribute is
-    # written to again.
-    made: dict[UOp, Buffer] = {}
-    for base in map(base_of, returned + moved):
-        is_new = base.op is Ops.BUFFER and base.src[0].arg >= started
-        if is_new and (buffer := buffer_of(base)) in written - capture.theirs:
-            made[base] = buffer
+    made = _made(returned + moved, written - capture.theirs, started)
     captured.made = list(made.items())
 
-    def lies_in_its_own(storage: Storage, base: UOp) -> bool:
+    def stays(storage: Storage) -> bool:
+        """Whether what it means lies where it did, or in memory that each replay writes to."""
+        base = base_of(storage.uop)
         if base.op is not Ops.BUFFER or base in made:
             return False
         owners = capture.owners.get(buffer_of(base), ())
         is_new = storage in left and buffer_of(base) in written
         return is_new or any(ref() is storage for ref, _ in owners)
 
-    for storage in [*capture.changed, *left]:
-        if storage not in arguments and not lies_in_its_own(storage, base_of(storage.uop)):
-            captured.after.append((weakref.ref(storage), storage.uop))
+    captured.after += [
+        (weakref.ref(storage), storage.uop)
+        for storage in [*capture.changed, *left]
+        if storage not in arguments and not stays(storage)
+    ]
+    used = {buffer for item in captured.items for buffer in item.bufs}
+    used.update(_buffers_of([*returned, *moved, *[storage.uop for storage in left]]))
+    captured.states = _states_in(used, capture, written, stays, captured.arguments.name)
+    for storage in filter(stays, left):
+        base = base_of(storage.uop)
+        captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
+    captured.maps_inputs = _maps_inputs(captured, returned, [base_of(s.uop) for s in arguments])
 
-    mentioned = [*returned, *moved, *[storage.uop for storage in left]]
-    bases = [base for base in map(base_of, mentioned) if base.op is Ops.BUFFER]
-    for buffer in dict.fromkeys([*used, *map(buffer_of, bases)]):
-        for ref, uop in capture.owners.get(buffer, ()):
-            if (owner := ref()) is None:
-                raise JitError(
-                    f"{name} puts another Tensor in the place of one that it uses, of "
-                    f"{buffer.size} elements of {buffer.dtype}: a replay runs no Python, and "
-                    "could not do that. Write into the Tensor instead, with assign()"
-                )
-            stays = lies_in_its_own(owner, base_of(owner.uop))
-            now = owner.uop if stays else uop  # where it lies when a call begins
-            captured.states.append(State.of(owner, now, base_of(uop), buffer, buffer in written))
-    for storage in left:
-        if lies_in_its_own(storage, base := base_of(storage.uop)):
-            captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
-    theirs = {i.base for i in captured.inputs} | {base_of(storage.uop) for storage in arguments}
+
+def _states_in(
+    used: set[Buffer],
+    capture: Capture,
+    written: set[Buffer],
+    stays: Callable[[Storage], bool],
+    name: str,
+) -> list[State]:
+    """The memory, of that which the call uses, that belonged to a Tensor before it."""
+    states = []
+    owned = [(buffer, *owner) for buffer in used for owner in capture.owners.get(buffer, ())]
+    for buffer, ref, uop in owned:
+        if (owner := ref()) is None:
+            raise JitError(
+                f"{name} puts another Tensor in the place of one that it uses, of {buffer.size} "
+                f"elements of {buffer.dtype}: a replay runs no Python, and could not do that. "
+                "Write into the Tensor instead, with assign()"
+            )
+        now = owner.uop if stays(owner) else uop  # where it lies when a call begins
+        states.append(State.of(owner, now, base_of(uop), buffer, buffer in written))
+    return states
+
+
+def _made(graphs: list[UOp], written: set[Buffer], started: int) -> dict[UOp, Buffer]:
+    """Memory that the call made for these, and each replay makes anew; what only lies in an
+    attribute is written to again."""
+    bases = [base for base in map(base_of, graphs) if base.op is Ops.BUFFER]
+    new = {base: buffer_of(base) for base in bases if base.src[0].arg >= started}
+    return {base: buffer for base, buffer in new.items() if buffer in written}
+
+
+def _buffers_of(graphs: list[UOp]) -> list[Buffer]:
+    return [buffer_of(base) for base in map(base_of, graphs) if base.op is Ops.BUFFER]
+
+
+def _maps_inputs(captured: Captured, returned: list[UOp], bases: list[UOp]) -> bool:
+    """Whether arguments are changed, or what the call leaves lies in memory that was there before.
+
+    bases: where the arguments lie after the call.
+    """
+    theirs = {i.base for i in captured.arguments.inputs} | set(bases)
     theirs |= {base for state in captured.states for base in (state.before, state.after)}
     kept = [base_of(uop) for uop in (*returned, *[uop for _, uop in captured.after])]
-    captured.maps_inputs = (
-        any(argument.is_written for argument in captured.inputs)
-        or any(base_of(storage.uop) in made for storage in arguments)
-        or any(base in theirs for base in kept)
+    return (
+        any(argument.is_written for argument in captured.arguments.inputs)
+        or not dict(captured.made).keys().isdisjoint(bases)
+        or not theirs.isdisjoint(kept)
     )

@@ -22,52 +22,34 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-import numpy as np
-
-from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.arguments import (
-    Frozen,
-    Usual,
-    bound_in,
-    is_tensor,
-    lies,
-    map_structure,
-    signature_of,
-    sizes_given,
-    storages_in,
-    taken_apart,
-    tensor_class,
-    walk,
-)
+from tinyframe.device import buffer_of
+from tinyframe.engine.arguments import Arguments, map_structure, storages_in, taken_apart
 from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
 from tinyframe.engine.captured import (
     Captured,
-    Input,
     Returned,
-    State,
     born_in,
     leaves,
     left_behind,
     note_memory,
     note_owners,
     returned_as,
-    separate,
     shared_memory,
 )
 from tinyframe.engine.lock import running
 from tinyframe.settings import settings
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import compute, make_alone, separate
+from tinyframe.tensor.storage import Storage
 from tinyframe.uop.movement import base_of, memory_state
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.show import sizes_text
 
 # What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
 if TYPE_CHECKING:
     from tinyframe.engine.realize import Run
     from tinyframe.schedule.item import ScheduleItem
-    from tinyframe.tensor.base import TensorBase
-    from tinyframe.tensor.storage import Storage
 
 __all__ = ["JitError", "TinyJit"]
 
@@ -121,14 +103,12 @@ class TinyJit(Generic[P, Result]):
             )
         with self._lock:
             if not settings.JIT or self.cnt == 0:
-                from tinyframe.tensor.laziness import compute
-
                 result = self.fxn(*args, **kwargs)
                 compute(storages_in(result))
             elif self.captured is None or self.captured.constants.have_changed:
                 result = self._capture(args, kwargs)
             else:
-                result = self._replay(self.captured, args, kwargs)
+                result = _ReplayedCall(self.captured, args, kwargs).result()
             self.cnt += 1
         return result
 
@@ -144,34 +124,16 @@ class TinyJit(Generic[P, Result]):
         vars(self).update(state)
         self._lock, self._instances = threading.RLock(), {}
 
-    # ---- capturing ------------------------------------------------------------------------------
-
     def _capture(self, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import record_runs
-        from tinyframe.tensor.laziness import compute
-        from tinyframe.tensor.storage import Storage
 
-        captured = Captured()
-        given = taken_apart(args, kwargs)
-        tensors = self._tensors(args, kwargs)
-        captured.variables = set(bound_in(args, kwargs))
-        captured.sizes = sizes_given(args, kwargs)
-        captured.usual = Usual.of(given)
-        captured.values, captured.training = self._frozen(args, kwargs), tensor_class().training
-        for place, tensor in tensors:
-            separate(tensor._storage)
-            base = base_of(tensor.uop)
-            if twin := next((i.signature.place for i in captured.inputs if i.base is base), None):
-                raise JitError(
-                    f"{self._name()}: {place} and {twin} are the same Tensor; a replay could not "
-                    "tell which of them a kernel means. Pass it once, or a clone()"
-                )
-            captured.inputs.append(Input(signature_of(place, tensor.uop), base, buffer_of(base)))
-        arguments = {tensor._storage: n for n, (_, tensor) in enumerate(tensors)}
+        captured = Captured(Arguments.of(self._name(), args, kwargs))
+        tensors = taken_apart(args, kwargs).tensors
+        arguments = {tensor._storage: n for n, tensor in enumerate(tensors)}
         capture = Capture(Storage.now(), random=captured.random)
         captured.constants = capture.constants
         note_owners(capture, arguments)
-        capture.theirs.update(argument.captured for argument in captured.inputs)
+        capture.theirs.update(argument.captured for argument in captured.arguments.inputs)
         started = UOp.unique().arg
         with record_runs() as captured.runs, capturing(capture):
             result = self.fxn(*args, **kwargs)
@@ -193,202 +155,111 @@ class TinyJit(Generic[P, Result]):
             return result
         if capture.is_mixed:  # by the next call that is computed
             return result
-        note_memory(self._name(), captured, capture, started, arguments, set(storages_in(result)))
+        note_memory(captured, capture, started, arguments, set(storages_in(result)))
         self.captured = captured
         return result
 
-    def _frozen(self, args: Any, kwargs: Any) -> list[Any]:
-        """The arguments that are no Tensors; JitError for those whose contents may change."""
-        frozen = []
-        for place, value in walk(args, kwargs):
-            if is_tensor(value) or isinstance(value, UOp):
-                continue
-            if isinstance(value, (np.ndarray, bytearray)):
-                raise JitError(
-                    f"{self._name()}: {place} is a {type(value).__name__}, which would be frozen "
-                    "at what it holds in this call; pass a Tensor"
-                )
-            frozen.append(Frozen.of(place, value))
-        return frozen
 
-    def _tensors(self, args: Any, kwargs: Any) -> list[tuple[str, TensorBase]]:
-        """The Tensors among the arguments, in memory, by place."""
-        tensors = [(place, value) for place, value in walk(args, kwargs) if is_tensor(value)]
-        for place, tensor in tensors:
-            tensor.realize()
-            if base_of(tensor.uop).op is not Ops.BUFFER:
-                raise JitError(
-                    f"{self._name()}: {place} is a constant, which has no memory that a replay "
-                    "could read anew; make it contiguous() first, or create it inside"
-                )
-        return tensors
+class _ReplayedCall:
+    """One replay: the steps of a call that is like the captured one.
 
-    # ---- replaying ------------------------------------------------------------------------------
+    JitError where it is not.
+    """
 
-    def _replay(self, captured: Captured, args: Any, kwargs: Any) -> Result:
-        given = taken_apart(args, kwargs)
-        self._check_values(captured, given.values)
+    def __init__(self, captured: Captured, args: Any, kwargs: Any) -> None:
+        self.captured = captured
         with running:
-            bound: dict[UOp, UOp] = {}
-            replaced = captured.usual.replaced(given) if captured.usual is not None else None
-            if replaced is None:
-                replaced, bound = self._looked_at(captured, args, kwargs)
+            self.tensors, self.replaced, self.bound = captured.arguments.matched(args, kwargs)
             # The BUFFERs of today for those of the captured call, where somebody will need them.
-            now: dict[UOp, UOp] = {}
-            pairs = (
-                list(zip(captured.inputs, given.tensors, strict=True))
-                if captured.maps_inputs
-                else ()
-            )
-            for argument, tensor in pairs:
-                if argument.is_written:
-                    from tinyframe.tensor.laziness import make_alone
-
-                    make_alone(tensor._storage)
-                    replaced[argument.captured] = buffer_of(base_of(tensor.uop))
-                now[argument.base] = base_of(tensor.uop)
-            look = not captured.nobody_came()
-            for state in captured.states:
-                storage = state.storage()
-                if storage is not None and (
-                    state.seen() is not storage.uop or (look and not state.nobody_came())
-                ):
-                    self._find(state, storage)
-                    captured.standing[state.captured] = state.buffer
-                    replaced[state.captured] = state.buffer
-                    look = True
-                if captured.maps_inputs:
-                    now[state.before] = now[state.after] = state.memory
-            if look:
-                captured.watch_all()
-            fresh: dict[UOp, UOp] = {}
-            for base, buffer in captured.made:
-                new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
-                replaced[buffer] = buffer_of(new)
-                fresh[base] = new
+            self.now: dict[UOp, UOp] = {}
+            if captured.maps_inputs:
+                self._find_arguments()
+            self._find_states()
+            fresh = self._new_memory()
             for buffer, refill in captured.random:
                 refill(buffer)
-            if not captured.replays:
-                from tinyframe.engine.replay import Replay
-
-                runs = _joined(captured.runs) if captured.items else ()
-                captured.replays = [(Replay(items), was) for items, was in runs]
-            for replay, var_vals in captured.replays:
-                if bound:
-                    var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-                replay(replaced, var_vals, captured.standing)
-            now |= fresh
-            for argument, tensor in pairs:
-                assert argument.after is not None
-                if (base := base_of(argument.after)) in fresh:  # it was moved by the call
-                    tensor._storage.mean(argument.after.substitute(now))
-                now[base] = base_of(tensor.uop)
+            self._launch()
+            self.now |= fresh
+            if captured.maps_inputs:
+                self._move_arguments(fresh)
             for ref, uop in captured.after:
                 if (storage := ref()) is not None:
-                    storage.mean(uop.substitute(now))
+                    storage.point_to(uop.substitute(self.now))
+
+    def _find_arguments(self) -> None:
+        """Those that will be changed get memory that nobody else needs."""
+        for argument, tensor in zip(self.captured.arguments.inputs, self.tensors, strict=True):
+            if argument.is_written:
+                make_alone(tensor._storage)
+                self.replaced[argument.captured] = buffer_of(base_of(tensor.uop))
+            self.now[argument.base] = base_of(tensor.uop)
+
+    def _find_states(self) -> None:
+        """The Tensors that the function uses, where they are now."""
+        captured = self.captured
+        look = not captured.all_still_alone()
+        for state in captured.states:
+            storage = state.storage()
+            if storage is not None and (
+                state.seen() is not storage.uop or (look and not state.is_still_alone())
+            ):
+                state.find(storage, captured.arguments.refuse)
+                captured.standing[state.captured] = state.buffer
+                self.replaced[state.captured] = state.buffer
+                look = True
+            if captured.maps_inputs:
+                self.now[state.before] = self.now[state.after] = state.memory
+        if look:
+            captured.watch_all()
+
+    def _new_memory(self) -> dict[UOp, UOp]:
+        """For each BUFFER that the captured call made the one of this call."""
+        fresh: dict[UOp, UOp] = {}
+        for base, buffer in self.captured.made:
+            new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
+            self.replaced[buffer] = buffer_of(new)
+            fresh[base] = new
+        return fresh
+
+    def _launch(self) -> None:
+        captured, bound = self.captured, self.bound
+        if not captured.replays:
+            from tinyframe.engine.replay import Replay
+
+            runs = _joined(captured.runs) if captured.items else ()
+            captured.replays = [(Replay(items), was) for items, was in runs]
+        for replay, var_vals in captured.replays:
+            if bound:
+                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
+            replay(self.replaced, var_vals, captured.standing)
+
+    def _move_arguments(self, fresh: dict[UOp, UOp]) -> None:
+        """Arguments that the call has given other memory get that of this call."""
+        for argument, tensor in zip(self.captured.arguments.inputs, self.tensors, strict=True):
+            assert argument.after is not None
+            if (base := base_of(argument.after)) in fresh:
+                tensor._storage.point_to(argument.after.substitute(self.now))
+            self.now[base] = base_of(tensor.uop)
+
+    def result(self) -> Any:
         made: dict[int, Storage] = {}
 
-        def result(returned: Returned) -> TensorBase:
+        def tensor_of(returned: Returned) -> Tensor:
             if returned.argument is not None:
-                storage = given.tensors[returned.argument]._storage
+                storage = self.tensors[returned.argument]._storage
             elif returned.storage is not None:
                 storage = returned.storage
             elif returned.new in made:
                 storage = made[returned.new]
             else:
-                uop = _in_this_call(returned.uop, now, bound)
-                tensor = tensor_class()._of(uop, returned.requires_grad)
+                uop = _in_this_call(returned.uop, self.now, self.bound)
+                tensor = Tensor._of(uop, returned.requires_grad)
                 storage = made[returned.new] = tensor._storage
                 if not returned.path:
                     return tensor
-            return tensor_class()._seeing(storage, returned.path, returned.requires_grad)
+            return Tensor._seeing(storage, returned.path, returned.requires_grad)
 
-        return map_structure(captured.result, result, Returned)
-
-    def _check_values(self, captured: Captured, values: list[Any]) -> None:
-        """JitError where an argument that is no Tensor is not what was captured."""
-        if values and len(values) == len(captured.values):
-            for was, value in zip(captured.values, values, strict=True):
-                if not was.is_same(value):
-                    self._refuse(
-                        f"{was.place} was captured as {was.text()}, and is {value!r} now; what is "
-                        "no Tensor is frozen at what it was. Pass a Tensor, or a bound Variable"
-                    )
-        if tensor_class().training is not captured.training:
-            self._refuse(
-                f"it was captured with Tensor.training {captured.training}, and is called with "
-                f"{not captured.training}"
-            )
-
-    def _find(self, state: State, storage: Storage) -> None:
-        """Finds the values of a Tensor that the function uses where they are now; where they are
-        going to be changed, in memory that nobody else needs."""
-        from tinyframe.tensor.laziness import compute, make_alone, watched
-
-        compute([storage])
-        if lies(storage.uop) != state.view:
-            storage.mean(storage.uop.contiguous())
-            compute([storage])
-        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
-            self._refuse(
-                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
-                "another way than when it was captured"
-            )
-        if state.is_written:
-            make_alone(storage)
-            state.watched = watched(storage)
-            state.numbers = tuple(map(len, state.watched))
-        state.seen, state.memory = weakref.ref(storage.uop), base_of(storage.uop)
-        state.buffer = buffer_of(state.memory)
-
-    def _looked_at(
-        self, captured: Captured, args: Any, kwargs: Any
-    ) -> tuple[dict[Buffer, Buffer], dict[UOp, UOp]]:
-        """What takes the place of the captured buffers, and the Variables' values.
-
-        JitError where an argument is not like the captured one.
-        """
-        tensors = self._tensors(args, kwargs)
-        places = [place for place, _ in tensors]
-        wanted = [argument.signature.place for argument in captured.inputs]
-        if places != wanted:
-            self._refuse(
-                f"it was captured with Tensors at {_list(wanted)}, and is called with Tensors at "
-                f"{_list(places)}"
-            )
-        replaced: dict[Buffer, Buffer] = {}
-        for (place, tensor), argument in zip(tensors, captured.inputs, strict=True):
-            signature = argument.signature
-            if (now := signature_of(place, tensor.uop)) != signature:
-                difference = (
-                    f"{signature}, not {now}"
-                    if str(now) != str(signature)
-                    else "another view of its memory"
-                )
-                self._refuse(f"{place} was captured as {difference}")
-            buffer = buffer_of(base_of(tensor.uop))
-            if buffer in replaced.values():
-                self._refuse(f"{place} is the same Tensor as another argument")
-            replaced[argument.captured] = buffer
-        bound = bound_in(args, kwargs)
-        if sizes_given(args, kwargs) != captured.sizes or bound.keys() != captured.variables:
-            self._refuse(
-                f"it was captured with the Variables {_names(captured.variables)}, and is called "
-                f"with {_names(bound)}; name, bounds and what is computed from them have to be the "
-                "same"
-            )
-        if len(given := taken_apart(args, kwargs).values) != len(captured.values):
-            self._refuse(
-                f"it was captured with {len(captured.values)} arguments that are no Tensors, and "
-                f"is called with {len(given)}"
-            )
-        return replaced, bound
-
-    def _refuse(self, why: str) -> NoReturn:
-        raise JitError(
-            f"{self._name()}: {why}. Call .reset() to capture it anew, or use a TinyJit for each "
-            "case"
-        )
+        return map_structure(self.captured.result, tensor_of, Returned)
 
 
 def _in_this_call(uop: UOp, now: dict[UOp, UOp], bound: dict[UOp, UOp]) -> UOp:
@@ -410,11 +281,3 @@ def _joined(runs: Iterable[Run]) -> Iterator[Run]:
             items, var_vals = [], {}
         items, var_vals = items + more, var_vals | values
     yield items, var_vals
-
-
-def _names(variables: Iterable[UOp]) -> str:
-    return _list(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
-
-
-def _list(names: Any) -> str:
-    return ", ".join(names) or "nothing"

@@ -214,7 +214,7 @@ def unrecorded() -> Iterator[None]:
         _thread.recordings = before
 
 
-def is_recording() -> bool:
+def runs_are_recorded() -> bool:
     return bool(_recordings())
 
 

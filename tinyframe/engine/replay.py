@@ -15,8 +15,8 @@ from tinyframe.device import Buffer, Device
 from tinyframe.engine.realize import (
     Setup,
     compile_all,
-    is_recording,
     run_schedule,
+    runs_are_recorded,
     setup_of,
 )
 from tinyframe.schedule.item import ScheduleItem
@@ -48,7 +48,7 @@ class Replay:
         replaced: what is put in by this call. standing: what was put in by one of the calls before
         and is still there. RuntimeError where a Variable has no value.
         """
-        if is_recording() or not self._is_ready(var_vals):
+        if runs_are_recorded() or not self._is_ready(var_vals):
             return self._one_by_one({**standing, **replaced}, var_vals)
         if self.is_new:
             replaced, self.is_new = {**standing, **replaced}, False

@@ -19,12 +19,9 @@ from typing import Any
 
 from tinyframe.dtype import DType
 from tinyframe.rewrite import trace
+from tinyframe.rewrite.endless import Steps
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import Ops, UOp, map_sizes, plain
-
-
-class RewriteLoopError(RuntimeError):
-    """Rules that undo each other, or that grow the graph for ever."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +112,6 @@ class PatternMatcher:
 
 TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded, see trace.py
 
-# a graph that needs more steps than this for each of its nodes does not end
-STEPS_PER_NODE, STEPS_AT_LEAST = 200, 20_000
-
 # what has been done to a node when it comes up again
 FRESH, SOURCES_DONE, REPLACED = range(3)
 
@@ -141,107 +135,86 @@ def graph_rewrite(
     used again and again.
     Raises RewriteLoopError, naming the rules, where the rewriting does not end.
     """
-    record = trace.begin(name or "rewrite", sink) if trace.is_recording() else None
+    steps = Steps(
+        name, sink, lambda: graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk)
+    )
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
+    result = _rewritten(sink, before, after, ctx, walk, memo, steps)
+    if steps.record is not None:
+        steps.record.after = result
+    return result
+
+
+def _rewritten(
+    sink: UOp,
+    before: PatternMatcher | None,
+    after: PatternMatcher | None,
+    ctx: Any,
+    walk: bool,
+    memo: str | None,
+    steps: Steps,
+) -> UOp:
+    """The walk of graph_rewrite: `before` is applied on the way down, `after` on the way up."""
     done: dict[UOp, UOp] = {}
     in_progress: set[UOp] = set()
-    steps, limit = 0, STEPS_AT_LEAST
+    # (node, what it has become so far, what has been done to it)
+    stack: list[tuple[UOp, UOp, int]] = [(sink, sink, FRESH)]
 
-    def apply(table: PatternMatcher, u: UOp) -> UOp | None:
-        nonlocal steps, limit
-        if (found := table.match(u, ctx)) is None:
-            return None
-        rule, out = found
-        if record is not None:
-            record.steps.append(trace.Step(rule, u, out))
-        steps += 1
-        if steps > limit:
-            limit = max(limit, STEPS_PER_NODE * len(sink.toposort()))
-            if steps > limit:
-                raise loop()
-        return out
-
-    def loop() -> RewriteLoopError:
-        return _loop_error(
-            name, record.steps if record else _last_steps(sink, pm, ctx, bottom_up, bpm, walk)
-        )
-
-    def finish(original: UOp, result: UOp):
+    def finish(original: UOp, result: UOp) -> None:
         done[original] = result
         in_progress.discard(original)
         if memo is not None:
             original.__dict__[memo] = True if original is result else result
 
-    # (node, what it has become so far, what has been done to it)
-    stack: list[tuple[UOp, UOp, int]] = [(sink, sink, FRESH)]
+    def apply_rule(table: PatternMatcher, original: UOp, u: UOp) -> bool:
+        """Whether a rule matches; what it returns comes next, and the original waits for it."""
+        if (found := table.match(u, ctx)) is None:
+            return False
+        rule, out = found
+        steps.add(rule, u, out)
+        if walk:
+            finish(original, out)
+        else:
+            stack.extend(((original, out, REPLACED), (out, out, FRESH)))
+        return True
+
     while stack:
         original, u, state = stack.pop()
-        if state == FRESH:
-            if u in done:
-                continue
-            if memo is not None and (known := u.__dict__.get(memo)) is not None:
-                done[u] = u if known is True else known
-                continue
-            if u in in_progress:
-                raise loop()
-            in_progress.add(u)
-            if before is not None:
-                if (changed := apply(before, u)) is not None:
-                    if walk:
-                        finish(u, changed)
-                    else:
-                        stack += ((u, changed, REPLACED), (changed, changed, FRESH))
-                    continue
-            stack.append((u, u, SOURCES_DONE))
-            for s in reversed(u.src):
-                if s not in done:
-                    stack.append((s, s, FRESH))
+        if state == REPLACED:
+            finish(original, done[u])
         elif state == SOURCES_DONE:
             src = tuple([done[s] for s in u.src])
             new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
             if new is not u and before is not None and not walk:  # it may match now
                 stack += ((original, new, REPLACED), (new, new, FRESH))
+            elif after is None or not apply_rule(after, original, new):
+                finish(original, new)
+                if not walk:  # it is a fixed point
+                    finish(new, new)
+        elif u not in done:
+            if memo is not None and (known := u.__dict__.get(memo)) is not None:
+                done[u] = u if known is True else known
                 continue
-            if after is not None and (changed := apply(after, new)) is not None:
-                if walk:
-                    finish(original, changed)
-                else:
-                    stack += ((original, changed, REPLACED), (changed, changed, FRESH))
-                continue
-            finish(original, new)
-            if not walk:  # it is a fixed point
-                finish(new, new)
-        else:
-            finish(original, done[u])
-    if record is not None:
-        record.after = done[sink]
+            if u in in_progress:
+                raise steps.error()
+            in_progress.add(u)
+            if before is None or not apply_rule(before, u, u):
+                stack.append((u, u, SOURCES_DONE))
+                for s in reversed(u.src):
+                    if s not in done:
+                        stack.append((s, s, FRESH))
     return done[sink]
 
 
-def _last_steps(sink, pm, ctx, bottom_up, bpm, walk) -> list[trace.Step]:
-    """Runs a rewrite that is known to loop once more, recording, to learn which rules take part."""
-    with trace.record() as passes:
-        try:
-            graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk)
-        except RewriteLoopError:
-            pass
-    return passes[0].steps
-
-
-def _loop_error(name: str | None, steps: list[trace.Step]) -> RewriteLoopError:
-    """Names the rules of the last steps, back to where the same node was met before."""
-    last = steps[-50:]
-    met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
-    listed = "\n  ".join(dict.fromkeys(repr(step.rule) for step in last[met:]))
-    return RewriteLoopError(
-        f"endless rewriting in {name or 'graph_rewrite'}: these rules undo each "
-        f"other or never stop growing the graph\n  {listed}"
-    )
-
-
-def substitute(root: UOp, mapping: dict[UOp, UOp], extra_pm: PatternMatcher | None = None) -> UOp:
+@UOp.substitute.by
+def substitute(
+    root: UOp,
+    mapping: dict[UOp, UOp],
+    name: str | None = None,
+    extra_pm: PatternMatcher | None = None,
+) -> UOp:
     """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
-    left as it is."""
+    left as it is. name: where tinygrad names the pass; not used here."""
     out = substituted(root, mapping)[root]
     return out if extra_pm is None else graph_rewrite(out, extra_pm)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key
+from tinyframe.uop.show import render_pattern
 
 Bindings = dict[str, UOp]
 
@@ -165,8 +166,6 @@ class UPat:
         return [b for order in self.orders for b in _match_all(order, u.src, bindings)]
 
     def __repr__(self) -> str:
-        from tinyframe.uop.show import render_pattern
-
         return render_pattern(self)
 
 
@@ -195,7 +194,5 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
             return False
         wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
     return (
-        arg_key(wanted) == arg_key(u.arg)
-        if isinstance(wanted, (float, bool))
-        else wanted == u.arg
+        arg_key(wanted) == arg_key(u.arg) if isinstance(wanted, (float, bool)) else wanted == u.arg
     )

@@ -135,11 +135,11 @@ def _entry(folder: Path, kind: str, key: Iterable[str]) -> Path:
 def _read(path: Path) -> bytes | None:
     """The data of an entry; None where there is none, or it is damaged."""
     try:
-        whole = path.read_bytes()
+        contents = path.read_bytes()
     except OSError:
         return None
-    data, checksum = whole[:-_TAIL], whole[-_TAIL : -len(MARK)]
-    intact = whole.endswith(MARK) and hashlib.sha256(data).digest() == checksum
+    data, checksum = contents[:-_TAIL], contents[-_TAIL : -len(MARK)]
+    intact = contents.endswith(MARK) and hashlib.sha256(data).digest() == checksum
     return data if intact else None
 
 

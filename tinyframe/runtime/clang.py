@@ -1,13 +1,7 @@
-"""The CPU device: C source, through any C compiler, to a shared library that is called with ctypes.
+"""C source, through any C compiler, to a shared library; and what the machine has that runs it.
 
 The compiler is `$CC`, or else the first of clang, gcc and cc that is on the PATH, or else zig's
 clang, which `pip install ziglang` brings to a machine that has none.
-
-A kernel `E_4` is called through its entry, which has one signature for all kernels:
-
-    void E_4_entry(void **bufs, const long long *vals, int start, int stop)
-
-where start and stop bound the loop that is divided among threads; see launch.py.
 """
 
 from __future__ import annotations
@@ -20,18 +14,13 @@ import platform
 import re
 import shlex
 import shutil
-import struct
 import sys
-import weakref
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tinyframe.device import Compiled, CompileError, Compiler, Graph, Runner
+from tinyframe.device import CompileError, Compiler
 from tinyframe.renderer import Target
 from tinyframe.runtime.cache import Cached, cache_folder, cached
-from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.settings import settings
 
 if TYPE_CHECKING:
@@ -101,7 +90,7 @@ class ClangCompiler(Compiler):
         """
         try:
             self.run([*arguments, "-nostdlib"], src)
-            _unload(ctypes.CDLL(os.fspath(library))._handle)
+            unload(ctypes.CDLL(os.fspath(library))._handle)
             return True
         except (CompileError, OSError):
             return False
@@ -295,49 +284,10 @@ def _sysctl_text(name: str) -> str:
     return _sysctl(name).rstrip(b"\0").decode(errors="replace")
 
 
-# ---- running ------------------------------------------------------------------------------------
+# ---- loading ------------------------------------------------------------------------------------
 
 
-class ClangRunner(Runner):
-    """A kernel in a loaded library. A call costs a microsecond or two beside the kernel itself."""
-
-    def __init__(self, name: str, lib: bytes) -> None:
-        super().__init__(name, lib)
-        # No argtypes: ctypes passes bytes as a pointer and an int as an int by itself, and quicker.
-        # It releases the GIL during the call.
-        library = load_library(lib)
-        self.entry = getattr(library, f"{name}_entry")
-        self.entry.restype = None
-        weakref.finalize(self, _unload, library._handle).atexit = False
-        self._pack: Callable[..., bytes] | None = None
-        self._launch: Callable[..., None] | None = None
-
-    def __call__(
-        self,
-        *bufs: HostMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
-        wait: bool = False,
-    ) -> float | None:
-        if self._pack is None:
-            self._pack = struct.Struct(f"{len(bufs)}P").pack
-        addresses = self._pack(*[buf.address for buf in bufs])
-        values = struct.pack(f"{len(vals)}q", *vals) if vals else None
-        total = global_size[0]
-        start = perf_counter() if wait else 0.0
-        if total > 1 and (threads := settings.THREADS) > 1:
-            if self._launch is None:
-                from tinyframe.runtime.launch import launcher
-
-                self._launch = launcher()
-            self._launch(self.entry, addresses, values, total, threads)
-        else:
-            self.entry(addresses, values, 0, total)
-        return perf_counter() - start if wait else None
-
-
-def _unload(handle: int) -> None:
+def unload(handle: int) -> None:
     """What ctypes does not do by itself: a session that makes ever new kernels, or a search that
     tries hundreds, would only grow."""
     import _ctypes
@@ -360,44 +310,3 @@ def load_library(lib: bytes) -> ctypes.CDLL:
         copy = Path(folder) / "kernel.so"
         copy.write_bytes(lib)
         return ctypes.CDLL(os.fspath(copy))  # stays loaded after the file is gone
-
-
-class ClangDevice(Compiled):
-    """The processor that Python itself runs on.
-
-    Compiler and renderer follow the settings CC, TINYFRAME_CFLAGS and THREADS as they are now, so a
-    Context may change them. Memory needs no compiler: one that is missing is missed at the first
-    kernel.
-    """
-
-    def __init__(self, device: str = "CPU") -> None:
-        super().__init__(device, HostAllocator(), runner=ClangRunner)
-
-    @property
-    def graph(self) -> type[Graph] | None:
-        from tinyframe.runtime.graph import ClangGraph
-        from tinyframe.runtime.launch import launch_library
-
-        return None if launch_library() is None else ClangGraph
-
-    @property
-    def compiler(self) -> ClangCompiler:
-        return _compiler(settings.CC, settings.TINYFRAME_CFLAGS)
-
-    @property
-    def renderer(self) -> Any:
-        return _renderer(self.compiler, settings.THREADS)
-
-
-@functools.cache
-def _compiler(cc: str, cflags: str) -> ClangCompiler:
-    return ClangCompiler(find_compiler(cc), tuple(shlex.split(cflags)))
-
-
-@functools.cache
-def _renderer(compiler: ClangCompiler, threads: int) -> Any:
-    from tinyframe.renderer.cstyle import CStyleLanguage
-
-    renderer = CStyleLanguage(target(compiler))
-    renderer.native_half = "__FLT16_MAX__" in compiler.macros
-    return renderer

@@ -56,8 +56,8 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
 class _Graph:
     """What is below a SINK, sources first; its buffers; the BIND of each of its Variables.
 
-    outline: all that a schedule of it depends on, with the places of nodes for the nodes: equal for
-    graphs that differ in which buffers they have and in the values of Variables only.
+    structure: all that a schedule of it depends on, with the places of nodes for the nodes: equal
+    for graphs that differ in which buffers they have and in the values of Variables only.
     """
 
     def __init__(self, sink: UOp) -> None:
@@ -82,12 +82,12 @@ class _Graph:
                 src = tuple([place[s] for s in u.src])
                 tag = None if u.tag is None else arg_key(u.tag)
                 rows.append((u.op, u.dtype, src, None if arg is None else arg_key(arg), tag))
-        self.outline = tuple(rows)
+        self.structure = tuple(rows)
 
-    def with_slots(self) -> list[UOp]:
-        """Every node of the graph with slots in place of buffers, and Variables unbound."""
-        slots = {b: _slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(self.buffers)}
-        known = substituted(self.order[-1], slots | self.unbound)
+    def with_slots(self, slots: list[UOp]) -> list[UOp]:
+        """Every node of the graph with these in place of its buffers, and Variables unbound."""
+        replacements = dict(zip(self.buffers, slots, strict=True)) | self.unbound
+        known = substituted(self.order[-1], replacements)
         return [known.get(u, u) for u in self.order]
 
 
@@ -122,9 +122,9 @@ def _interval(variable: UOp) -> str:
 
 
 def _make_plan(graph: _Graph) -> _Plan:
-    order, buffers = graph.with_slots(), graph.buffers
+    slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(graph.buffers)]
+    order = graph.with_slots(slots)
     sink = order[-1]
-    slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(buffers)]
 
     def new_buffer(device: str, size: int, dtype: DType) -> UOp:
         slots.append(_slot(len(slots), device, size, dtype))
@@ -138,7 +138,7 @@ def _make_plan(graph: _Graph) -> _Plan:
     realized = _after_running(UOp.sink(*[becomes.get(u, u) for u in (*becomes, *sink.src)]))
     lasting = {u for u in realized.toposort() if u.op is Ops.BUFFER}
     arguments = [[buffer_of_state(s) for s in k.src[: k.arg.buffers]] for k in kernels]
-    temporary = set(slots[len(buffers) :]) - lasting
+    temporary = set(slots[len(graph.buffers) :]) - lasting
     place = share_memory(arguments, temporary)
     number = {s: n for n, s in enumerate(slots)}
     steps = [
@@ -174,7 +174,7 @@ class _Filled:
 
 def _plan_of(sink: UOp) -> _Filled:
     graph = _Graph(sink)
-    key = graph.outline, bool(settings.NOOPT), bool(settings.RELAXED)
+    key = graph.structure, bool(settings.NOOPT), bool(settings.RELAXED)
     # to show the way down, it has to be gone
     plan = None if settings.DEBUG >= 4 else _plans.pop(key, None)
     if plan is None:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tinyframe.uop.access import covers_once
+from tinyframe.algebra.access import covers_once
 from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import iterations
@@ -67,7 +67,7 @@ class Use(NamedTuple):
 
 @dataclass
 class Fusion:
-    """What fuse() found: the stored values, why each is stored, and who shares a kernel."""
+    """What decide_fusion() found: the stored values, why each is stored, who shares a kernel."""
 
     kernels: list[list[Placed]]
     reasons: dict[UOp, str] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
     return path[: last + 1]
 
 
-def fuse(
+def decide_fusion(
     outputs: list[UOp], order: list[UOp], numbers: Iterator[int], alone: Set[UOp] = frozenset()
 ) -> Fusion:
     """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
@@ -194,10 +194,10 @@ class _Graph:
             else:
                 own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
                 self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
-        self.together: set[UOp] = set()  # below a FUSE: stored only if that cannot be helped
+        self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if that cannot be helped
         for u in reversed(order):
-            if u.op is Ops.FUSE or u in self.together:
-                self.together.update(s for s in u.src if s.op not in _FORCED)
+            if u.op is Ops.FUSE or u in self.below_fuse:
+                self.below_fuse.update(s for s in u.src if s.op not in _FORCED)
         # the end of a reduce -> what lies between, from the end down to the reduce itself
         self.reduce_ends: dict[UOp, list[UOp]] = {}
         for u in order:
@@ -227,7 +227,7 @@ class _Graph:
         """The cost rule: why this value is stored, or None: it is computed where it is used."""
         if u in self.outputs:
             return "output"
-        if u in self.together:
+        if u in self.below_fuse:
             return None
         if u.op in _FORCED:
             return u.op.name.lower()

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
 from tinyframe.rewrite.matcher import graph_rewrite
-from tinyframe.schedule.fuse import Fusion, Placed, fuse, is_leaf, is_memory
+from tinyframe.rewrite.spec import spec_kernel, spec_tensor
+from tinyframe.rewrite.stages import staged
+from tinyframe.schedule.fuse import Fusion, Placed, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.spec import spec_kernel, spec_tensor
-from tinyframe.uop.stages import staged
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
@@ -72,15 +72,37 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
     replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
 
     wanted = [u for u in prepared.src[: len(sink.src)] if not is_leaf(u.base)]
-    turned = _stored_turned(prepared, wanted)
-    outputs = list(dict.fromkeys(turned.get(u.base, u.base) for u in wanted))
+    permuted = _stored_permuted(prepared, wanted)
+    outputs = list(dict.fromkeys(permuted.get(u.base, u.base) for u in wanted))
+    results, replaced = _stored(outputs, replaced, new_buffer)
+    for base, view in permuted.items():
+        results[base] = _unpermuted(results[view], view)
+    becomes = {}
+    for old, new in replaced.items():
+        if (base := new.base) in results:
+            memory = {u: results[u] for u in (permuted.get(base, base), base)}
+            becomes[old] = new.substitute(memory)
+    for u in [u for u in everything.toposort() if u in replaced and u.size == 0]:
+        # memory of no elements, which no kernel fills
+        if u.op is Ops.ASSIGN:
+            becomes[u] = u.src[0].substitute(becomes)
+        elif not is_leaf(u.base):
+            becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
+    return becomes
+
+
+def _stored(
+    outputs: list[UOp], replaced: dict[UOp, UOp], new_buffer
+) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
+    """The memory of each stored value once its KERNEL has run; and `replaced` (nodes of the user ->
+    nodes of the graph) for the graph in which changes in place were made safe."""
     one_by_one: set[UOp] = set()
     apart: set[UOp] = set()  # the ASSIGNs whose old value is still needed: in new memory
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
         del order[UOp.sink(*outputs)]
         numbers = itertools.count()  # one count for all ranges, or two would be one node
-        fusion = fuse(outputs, list(order), numbers, one_by_one)
+        fusion = decide_fusion(outputs, list(order), numbers, one_by_one)
         groups = [_lower_group(group, fusion, numbers) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if unsafe:
@@ -88,8 +110,7 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
             continue
         try:
             parts = [part for g in groups for part in _in_parts(g, new_buffer)]
-            results = _link(parts, new_buffer)
-            break
+            return _link(parts, new_buffer), replaced
         except CycleError as cycle:
             movable = [u for u in cycle.stuck if u not in apart]
             everything = UOp.sink(*outputs, *replaced.values())
@@ -99,23 +120,8 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
             replaced = {old: changed[new] for old, new in replaced.items()}
             one_by_one = {changed[u] for u in one_by_one}
 
-    for base, view in turned.items():
-        results[base] = _turned_back(results[view], view)
-    becomes = {}
-    for old, new in replaced.items():
-        if (base := new.base) in results:
-            memory = {u: results[u] for u in (turned.get(base, base), base)}
-            becomes[old] = new.substitute(memory)
-    empty = [u for u in everything.toposort() if u in replaced and u.size == 0]
-    for u in empty:  # memory of no elements, which no kernel fills
-        if u.op is Ops.ASSIGN:
-            becomes[u] = u.src[0].substitute(becomes)
-        elif not is_leaf(u.base):
-            becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
-    return becomes
 
-
-def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
+def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
     """The reduces that are stored in another order of their axes: base -> view of it.
 
     A gradient is wanted in the order of its parameter, and an optimizer uses it so. What has to be
@@ -125,7 +131,7 @@ def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
     for u in wanted:
         views.setdefault(u.base, set()).add(u)
     used = {s for u in prepared.toposort() if u is not prepared for s in u.src}
-    turned = {}
+    permuted = {}
     for base, (view, *others) in views.items():
         if base.op is Ops.REDUCE_AXIS and view is not base and not others and view in used:
             ops = set()
@@ -134,11 +140,11 @@ def _stored_turned(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
                 ops.add(u.op)
                 u = u.src[0]
             if Ops.PERMUTE in ops and ops <= {Ops.PERMUTE, Ops.RESHAPE}:
-                turned[base] = view
-    return turned
+                permuted[base] = view
+    return permuted
 
 
-def _turned_back(result: UOp, view: UOp) -> UOp:
+def _unpermuted(result: UOp, view: UOp) -> UOp:
     """What `view` is a view of, seen through the memory that holds the view itself."""
     while view.op is not Ops.REDUCE_AXIS:
         if view.op is Ops.RESHAPE:
@@ -151,7 +157,7 @@ def _turned_back(result: UOp, view: UOp) -> UOp:
 
 
 def _copy_first(
-    unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp], copies: set[UOp]
+    unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp], copied: set[UOp]
 ) -> tuple[list[UOp], dict[UOp, UOp]]:
     """ASSIGNs that read and write at different indices: the new value is computed, then copied.
 
@@ -165,8 +171,8 @@ def _copy_first(
             copy = UOp(Ops.CONTIGUOUS, u.dtype, (src[1],), tag="before assign")
             src = src[0], copy, *src[2:]
         done[u] = new = u if src == u.src else u.replace(src=src)
-        if u in unsafe or u in copies:
-            copies.add(new)
+        if u in unsafe or u in copied:
+            copied.add(new)
     return [done[u] for u in outputs], {old: done[new] for old, new in replaced.items()}
 
 

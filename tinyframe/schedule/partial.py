@@ -4,9 +4,9 @@
                                                   part[p] += a[p*1024 + k] * b[p*1024 + k]
                                               for p in 0 … 15: out += part[p]
 
-Whether that helps can be read off the table of what a lowered kernel reads (`uop/access.py`): it
-does not matter from which movement ops the kernel came, nor whether it is a matrix product or the
-gradient of a convolution. Each row of `PARTIAL` looks at one REDUCE and names the RANGE that is
+Whether that helps can be read off the table of what a lowered kernel reads (`algebra/access.py`):
+it does not matter from which movement ops the kernel came, nor whether it is a matrix product or
+the gradient of a convolution. Each row of `PARTIAL` looks at one REDUCE and names the RANGE that is
 cut, and into how many parts.
 """
 
@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tinyframe import thresholds
+from tinyframe.algebra.access import AccessTable
 from tinyframe.schedule.ranges import order_ranges, renumber
-from tinyframe.uop.access import AccessTable
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import is_symbolic, iterations, length
 
@@ -138,7 +138,8 @@ def _cut(sink: UOp, reduce: UOp, r: UOp, parts: int, slot: int) -> tuple[UOp, UO
     memory = UOp(Ops.DEFINE_GLOBAL, reduce.dtype.ptr(math.prod(shape)), (), slot)
 
     part = UOp.range(parts, number + 1)
-    value = reduce.src[0].substitute({r: (part * length(inner) + inner).simplify()})
+    place = part.cast(r.dtype) * length(inner) + inner.cast(r.dtype)
+    value = reduce.src[0].substitute({r: place.simplify()})
     partial = value.reduce(reduce.arg, *[inner if x is r else x for x in reduce.own_ranges])
     stored = memory.index(part, *around, shape=shape).store(partial, part, *around)
 

@@ -17,16 +17,18 @@ import itertools
 from collections import Counter
 from collections.abc import Callable
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import Placed, is_leaf
-from tinyframe.schedule.pick import pick_rules
+from tinyframe.schedule.gather import gather_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.symbolic import all_of, conjuncts, simplify_given, sym
 
-Conditions = dict[UOp, tuple[UOp, UOp]]  # stand-in range -> (the real index, when it is in range)
+Conditions = dict[
+    UOp, tuple[UOp, UOp]
+]  # placeholder range -> (the real index, when it is in range)
 
 
 def lower(
@@ -54,11 +56,11 @@ def lower(
     needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
     for value, ix in members.items():
         needed[value][ix] = _Child(ix)
-    stand_ins: dict[UOp, dict[int, UOp]] = {}
+    placeholders: dict[UOp, dict[int, UOp]] = {}
     for u in reversed(order):
         if not is_read(u) and not is_leaf(u):
             for ix in needed[u]:
-                child = needed[u][ix] = _child(u, ix, numbers, stand_ins)
+                child = needed[u][ix] = _child(u, ix, numbers, placeholders)
                 for s in _computed_from(u):
                     needed[s].setdefault(child.indices, child)
 
@@ -86,7 +88,7 @@ def lower(
 
 
 class _Child:
-    """Where a value's sources are needed: indices, ranges of a reduce, stand-ins of a pad."""
+    """Where a value's sources are needed: indices, ranges of a reduce, placeholders of a pad."""
 
     def __init__(
         self, indices: Indices, ranges: tuple[UOp, ...] = (), conditions: Conditions | None = None
@@ -104,7 +106,7 @@ def _computed_from(u: UOp) -> tuple[UOp, ...]:
     return u.src[1:2] if u.op is Ops.ASSIGN else tuple(s for s in u.src if s.op is not Ops.DEVICE)
 
 
-def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -> _Child:
+def _child(u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]]) -> _Child:
     if u.op is Ops.REDUCE_AXIS:
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
         return _Child(tuple(ranges.get(d, i) for d, i in enumerate(ix)), tuple(ranges.values()))
@@ -114,16 +116,16 @@ def _child(u: UOp, ix: Indices, numbers, stand_ins: dict[UOp, dict[int, UOp]]) -
     if u.op not in (Ops.PAD, Ops.UNWINDOW):
         return _Child(inner)
     valid = conjuncts(condition(u, ix, inner))
-    mine, conditions, out = stand_ins.setdefault(u, {}), {}, list(inner)
+    mine, conditions, out = placeholders.setdefault(u, {}), {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
         if u.op is Ops.UNWINDOW:  # k is in range by itself; it is i whose place need not exist
             about_i = valid if d == u.arg[0] else []
         else:
             about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
         if about_i:
-            stand_in = mine.setdefault(d, UOp.range(size, next(numbers)))
-            conditions[stand_in] = i.cast(stand_in.dtype), all_of(about_i)
-            out[d] = stand_in
+            placeholder = mine.setdefault(d, UOp.range(size, next(numbers)))
+            conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
+            out[d] = placeholder
     return _Child(tuple(out), conditions=conditions)
 
 
@@ -168,7 +170,7 @@ def _index_of(place: UOp, ix: Indices) -> UOp:
 
 
 def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
-    """The value with real indices in place of stand-ins: guarded, and 0 where a condition fails.
+    """The value with real indices in place of placeholders: guarded, and 0 where a condition fails.
 
     Where `exact` is False a product counts as 0 when one factor does: what is not there adds
     nothing to a sum of products, even beside an inf in memory. But not beside a quotient whose
@@ -257,7 +259,7 @@ kernel_rules = PatternMatcher(
         ),
     ]
 )
-simplify_kernel = kernel_rules + pick_rules(guard) + sym
+simplify_kernel = kernel_rules + gather_rules(guard) + sym
 
 
 # ---- canonical form -----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.engine.capture import captures
-from tinyframe.tensor.recording import is_recording
+from tinyframe.tensor.no_grad import is_grad_enabled
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
 
@@ -66,7 +66,7 @@ class TensorBase(Methods):
     def uop(self) -> UOp:
         """The graph that says how the values come about."""
         if captures:
-            self._storage.settle_to_read()
+            self._storage.settle(to_change=False)
         root = self._storage.uop
         if not self._path:
             return root
@@ -92,7 +92,7 @@ class TensorBase(Methods):
         open (None) if it is for one of the sources, since an optimizer may still ask for it. Inside
         `no_grad()` it does not.
         """
-        sources = (self, *others) if is_recording() else [t._cut_off() for t in (self, *others)]
+        sources = (self, *others) if is_grad_enabled() else [t._cut_off() for t in (self, *others)]
         asks = [tensor._requires_grad for tensor in sources]
         result = function(*[tensor.uop for tensor in sources])
         if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
@@ -108,7 +108,7 @@ class TensorBase(Methods):
     def _view(self, function: Callable[[UOp], UOp]) -> Self:
         """A view: the Tensor that sees the same storage through movement."""
         is_cut = not (
-            is_recording() or self._requires_grad is False or not dtypes.is_float(self.dtype)
+            is_grad_enabled() or self._requires_grad is False or not dtypes.is_float(self.dtype)
         )
         seen = function(self.uop.detach() if is_cut else self.uop)
         root = self._storage.uop

@@ -62,10 +62,10 @@ from tinyframe.tensor.linalg import LinearAlgebra
 from tinyframe.tensor.losses import Losses
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
+from tinyframe.tensor.no_grad import NoGrad, is_grad_enabled
 from tinyframe.tensor.normalization import Normalization
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
-from tinyframe.tensor.recording import NoGrad, is_recording
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.solving import Solving
@@ -98,8 +98,21 @@ class Tensor(
     Scan,
     Sorting,
     Trigonometry,
-    Creation, Random, Activation, Reduce, Casting, Movement,
-    Windows, Convolution, Pooling, Interpolate, Normalization, Attention, Losses, Neural):
+    Creation,
+    Random,
+    Activation,
+    Reduce,
+    Casting,
+    Movement,
+    Windows,
+    Convolution,
+    Pooling,
+    Interpolate,
+    Normalization,
+    Attention,
+    Losses,
+    Neural,
+):
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), an array of NumPy or another library
@@ -383,12 +396,12 @@ class Tensor(
             raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
-        self._storage.settle()
+        self._storage.settle(to_change=True)
         new = other._broadcast_to(self.shape).uop
         # Two Tensors that are equal now may not be when a captured call is replayed.
         if new is self.uop and (other._storage is self._storage or capture_now() is None):
             return self
-        self._change(new if is_recording() else new.detach())
+        self._change(new if is_grad_enabled() else new.detach())
         return self
 
     def _change(self, value: UOp) -> None:

@@ -60,12 +60,12 @@ class Origin(Holder):
     def let_go(self, lost: Iterable[Storage]) -> None:
         """Forgets the graph, and remembers what cannot be found without it."""
         self.lost = [weakref.ref(storage) for storage in lost]
-        self.mean(UOp(Ops.NOOP))
+        self.point_to(UOp(Ops.NOOP))
 
     def replace_inside(self, graph: UOp) -> None:
         """What lies below the value is known in another form now; the value itself stays what it
         was computed as."""
-        self.mean(self.uop.replace(src=graph.src))
+        self.point_to(self.uop.replace(src=graph.src))
 
 
 _orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
@@ -91,14 +91,14 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     Returns `becomes` without views that gradients flow through: replacing what they are views of is
     enough, and leaves the views on the way, at which a gradient may be wanted.
     """
-    tidy()
+    drop_orphans()
     search = _Search(below)
     memory = {old: new.base for old, new in becomes.items()}
     kept = {
         old: new
         for old, new in becomes.items()
         if old is old.base
-        or search.witness(old) is None
+        or search.found.get(old) is None
         or new.base is not memory.get(old.base, old.base)
     }
     for old, new in kept.items():
@@ -106,7 +106,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
         elif _begins_anew(old):
             pass
-        elif (witness := search.witness(old)) is None:
+        elif (witness := search.found.get(old)) is None:
             if old in search.cut:
                 new.__dict__["_is_cut"] = True
         else:
@@ -174,9 +174,6 @@ class _Search:
             if "_holders" in u.__dict__ and (asking := _asking(u)) is not None:
                 at[u] = asking
 
-    def witness(self, u: UOp) -> Storage | None:
-        return self.found.get(u)
-
 
 def _witness_of(origin: Origin) -> Storage | None:
     """One by which a gradient may still be asked through this history."""
@@ -201,7 +198,7 @@ def _targets_below(root: UOp) -> set[Storage]:
     return found
 
 
-def tidy() -> None:
+def drop_orphans() -> None:
     """Lets go of the histories that nobody can ask for any more."""
     while _orphaned:
         origin = _orphaned.pop()()

@@ -280,7 +280,7 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
     pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
     after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
     for storage, graph in zip(storages, graphs, strict=True):
-        storage.mean(after[graph])
+        storage.point_to(after[graph])
     results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
     for origin, graph in zip(origins, pasts, strict=True):
         value = origin.value()
@@ -307,9 +307,8 @@ def is_alone(storage: Storage) -> bool:
     while True:
         if any(holder is not storage for holder in holders_of(u)):
             return False
-        for entry in u.__dict__["_users"]:
-            if (user := entry()) is not above and user is not None:
-                return False
+        if any(user is not above for user in u.users()):
+            return False
         if u.op is Ops.BUFFER:
             return True
         above, u = u, u.src[0]
@@ -354,7 +353,7 @@ def make_alone(storage: Storage) -> None:
             move_to_new_memory(storage)
     base = base_of(storage.uop)
     if not is_alone(storage):  # histories, and graphs that somebody looks at
-        storage.mean(storage.uop.substitute({base: take_over(base)}))
+        storage.point_to(storage.uop.substitute({base: take_over(base)}))
 
 
 def is_shared(storage: Storage) -> bool:
@@ -366,12 +365,18 @@ def is_shared(storage: Storage) -> bool:
     )
 
 
+def separate(storage: Storage) -> None:
+    """Gives a storage memory that no other lies in."""
+    if is_shared(storage):
+        move_to_new_memory(storage)
+
+
 def move_to_new_memory(storage: Storage) -> None:
     """The same values, in memory that nobody else knows."""
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
-    storage.mean(storage.uop.substitute({base: new}))
+    storage.point_to(storage.uop.substitute({base: new}))
 
 
 # ---- what is in memory ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, Self
@@ -12,6 +13,7 @@ from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.elementwise import NARROW_FLOATS, float_function
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.reduce import Axis, Reduce, axis_names
+from tinyframe.uop.node import most as at_most
 
 
 class LinearAlgebra(Reduce):
@@ -28,7 +30,9 @@ class LinearAlgebra(Reduce):
             Tensor.einsum("b...,b...->...", a, b)
 
         Letters that are not on the right are summed over. Without "->" the result has the letters
-        that occur once, in alphabetical order. Operands come one by one or as a list.
+        that occur once, in alphabetical order. Operands come one by one or as a list. Of three or
+        more, two at a time are multiplied and summed over what no other has: first those that give
+        the fewest products.
         """
         tensors = list(flat_arguments(operands))
         left, arrow, right = formula.replace(" ", "").partition("->")
@@ -62,7 +66,7 @@ class LinearAlgebra(Reduce):
         common = least_upper_dtype(*[tensor.dtype for tensor in tensors])
         wanted = common if dtype is None else to_dtype(dtype)
         exact = sum_acc_dtype(wanted) if wanted in NARROW_FLOATS else wanted
-        product = None
+        factors = []
         sizes: dict[str, Any] = {}
         for term, tensor in zip(named, tensors, strict=True):
             aligned, letters = _distinct(tensor.cast(exact), term)
@@ -79,10 +83,9 @@ class LinearAlgebra(Reduce):
             aligned = aligned.reshape(tuple(
                 aligned.shape[present.index(c)] if c in present else 1 for c in order
             ))  # fmt: skip
-            product = aligned if product is None else product * aligned
-        assert product is not None
-        summed = tuple(range(len(result), len(order)))
-        return (product._accumulate_exactly(summed) if summed else product).cast(wanted)
+            factors.append((aligned, frozenset(present)))
+        product = _multiplied_in_pairs(factors, order, result, sizes)
+        return product.reshape(product.shape[: len(result)]).cast(wanted)
 
     def _accumulate_exactly(self, axes: tuple[int, ...]) -> Self:
         return self.sum(axes, dtype=self.dtype)
@@ -323,6 +326,35 @@ def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
         raise ShapeError(f"{x.shape} cannot be added to a product of shape {product.shape}")
     product = product if alpha == 1 else product * alpha
     return product if beta == 0 else (x if beta == 1 else x * beta) + product
+
+
+def _multiplied_in_pairs(
+    factors: list[tuple[Any, frozenset[str]]], order: str, result: str, sizes: dict[str, Any]
+) -> Any:
+    """The product of Tensors whose axes are the letters of `order`, summed over all that are not in
+    `result`, which are then of size 1. Each comes with the letters that it has."""
+
+    def products(pair: tuple[int, int]) -> int:
+        letters = factors[pair[0]][1] | factors[pair[1]][1]
+        return math.prod(at_most(sizes[letter]) for letter in letters)
+
+    while len(factors) > 1:
+        first, second = min(itertools.combinations(range(len(factors)), 2), key=products)
+        (a, of_a), (b, of_b) = factors[first], factors[second]
+        del factors[second], factors[first]
+        needed = frozenset(result).union(*[letters for _, letters in factors])
+        factors.append(_summed(a * b, of_a | of_b, needed, order))
+    product, letters = factors[0]
+    return _summed(product, letters, frozenset(result), order)[0]
+
+
+def _summed(
+    t: Any, letters: frozenset[str], needed: frozenset[str], order: str
+) -> tuple[Any, frozenset[str]]:
+    """A Tensor summed over its letters that are not needed any more."""
+    axes = tuple(order.index(letter) for letter in sorted(letters - needed))
+    shape = tuple(1 if n in axes else s for n, s in enumerate(t.shape))
+    return (t._accumulate_exactly(axes).reshape(shape) if axes else t), letters & needed
 
 
 def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:

@@ -23,7 +23,7 @@ import weakref
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.engine.capture import Capture, capture_now, constant_changes
+from tinyframe.engine.capture import capture_now, constant_changes
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
 
@@ -40,8 +40,8 @@ class Holder:
         self.uop = uop
         _list_holder(uop, self)
 
-    def mean(self, uop: UOp) -> None:
-        """Means this from now on."""
+    def point_to(self, uop: UOp) -> None:
+        """Means this graph from now on."""
         if uop is not self.uop:
             remove_weak(self.uop.__dict__["_holders"], weakref.ref(self))
             self.uop = uop
@@ -92,33 +92,23 @@ class Storage(Holder):
             constant_changes(self.born)
         remembered = [ref for ref in self.former if ref() is not None]
         self.former = (*remembered, weakref.ref(self.uop))
-        self.mean(uop)
+        self.point_to(uop)
 
-    def settle(self) -> None:
-        """Called before a change: where a call is being captured, what it found here and is not
-        computed yet is no part of it, and is computed now."""
-        if (capture := self._found_by()) is not None:
-            if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
-                # A replay has to find it changed. What was captured before used it as a number.
-                constant_changes(self.born)
-                self.mean(self.uop.contiguous())
-            self._compute_outside(capture)
+    def settle(self, *, to_change: bool) -> None:
+        """Called before this is read or changed: where a call is being captured, what it found here
+        and is not computed yet is no part of it, and is computed now.
 
-    def settle_to_read(self) -> None:
-        """The same before it is read, where constants may stay what they are."""
-        if (capture := self._found_by()) is not None:
-            self._compute_outside(capture)
-
-    def _found_by(self) -> Capture | None:
-        """The capture, if there is one, that this was there before, and that has not changed it."""
+        to_change: whether it is about to be changed. What is only read may stay a constant.
+        """
         capture = capture_now()
         if capture is None or self.born >= capture.started or self in capture.changed:
-            return None
-        return capture
-
-    def _compute_outside(self, capture: Capture) -> None:
+            return
         from tinyframe.tensor.laziness import compute_outside
 
+        if to_change and base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
+            # A replay has to find it changed. What was captured before used it as a number.
+            constant_changes(self.born)
+            self.point_to(self.uop.contiguous())
         compute_outside([self], capture)
 
     # ---- copies and files ------------------------------------------------------------------------

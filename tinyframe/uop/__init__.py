@@ -2,7 +2,7 @@
 
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, resolve, sint
 
-# these two fill the tables of UOp.shape and UOp.bounds
-from tinyframe.uop import bounds, movement  # isort: skip
+# these fill the tables of UOp.shape and UOp.bounds, and provide its text
+from tinyframe.uop import bounds, movement, show  # isort: skip
 
-__all__ = ["AxisType", "GroupOp", "Ops", "UOp", "bounds", "movement", "resolve", "sint"]
+__all__ = ["AxisType", "GroupOp", "Ops", "UOp", "bounds", "movement", "resolve", "show", "sint"]

@@ -82,8 +82,9 @@ def in_new_memory(
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@UOp.shape.rule(*GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY,
-                Ops.STORE)
+@UOp.shape.rule(
+    *GroupOp.Elementwise, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY, Ops.STORE
+)
 def _(u: UOp):
     return next((s.shape for s in u.src if s.shape), ())
 
@@ -142,12 +143,12 @@ def _(u: UOp):
 # An index is an int32, and an int64 where its axis is longer than that can count. Where indices are
 # multiplied and added up on the way, that is done in the width of what may come out.
 
-index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
+source_index_rules: dict[Ops, Callable[[UOp, Indices], Indices]] = {}
 
 
-def index_rule(op: Ops):
+def source_index_rule(op: Ops):
     def add(fn):
-        index_rules[op] = fn
+        source_index_rules[op] = fn
         return fn
 
     return add
@@ -158,19 +159,19 @@ def source_indices(u: UOp, ix: Indices) -> Indices:
 
     PAD and UNWINDOW may give indices that lie outside; `condition` says when they do not.
     """
-    return tuple(i.simplify() for i in index_rules[u.op](u, ix))
+    return tuple(i.simplify() for i in source_index_rules[u.op](u, ix))
 
 
 def constant(value: int) -> UOp:
     return UOp.const(dtypes.int, value)
 
 
-@index_rule(Ops.PERMUTE)
+@source_index_rule(Ops.PERMUTE)
 def _(u, ix):
     return tuple(ix[u.arg.index(d)] for d in range(len(ix)))
 
 
-@index_rule(Ops.EXPAND)
+@source_index_rule(Ops.EXPAND)
 def _(u, ix):
     return tuple(
         constant(0) if s == 1 and n != 1 else i
@@ -178,31 +179,31 @@ def _(u, ix):
     )
 
 
-@index_rule(Ops.PAD)
+@source_index_rule(Ops.PAD)
 def _(u, ix):
     return tuple(i - before for i, (before, _) in zip(ix, u.arg, strict=True))
 
 
-@index_rule(Ops.SHRINK)
+@source_index_rule(Ops.SHRINK)
 def _(u, ix):
     return tuple(
         widened(i, s) + begin for i, s, (begin, _) in zip(ix, u.src[0].shape, u.arg, strict=True)
     )
 
 
-@index_rule(Ops.FLIP)
+@source_index_rule(Ops.FLIP)
 def _(u, ix):
     return tuple(s - 1 - i if flip else i for i, s, flip in zip(ix, u.shape, u.arg, strict=True))
 
 
-@index_rule(Ops.WINDOW)
+@source_index_rule(Ops.WINDOW)
 def _(u, ix):
     axis, _, stride, dilation = u.arg
     o, k = widened(ix[axis], u.src[0].shape[axis]), widened(ix[-1], u.src[0].shape[axis])
     return tuple(o * stride + k * dilation if d == axis else i for d, i in enumerate(ix[:-1]))
 
 
-@index_rule(Ops.UNWINDOW)
+@source_index_rule(Ops.UNWINDOW)
 def _(u, ix):
     axis, stride, _, _ = u.arg
     return tuple(_before_window(u, ix) // stride if d == axis else i for d, i in enumerate(ix))
@@ -215,7 +216,7 @@ def _before_window(u: UOp, ix: Indices) -> UOp:
     return widened(ix[axis], reach) - widened(ix[-1], reach) * dilation
 
 
-@index_rule(Ops.RESHAPE)
+@source_index_rule(Ops.RESHAPE)
 def _(u, ix):
     """Axes are matched in groups of equal product: (a, b, c) -> (a, b*c) leaves `a` alone."""
     out: list[UOp] = []

@@ -24,7 +24,8 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
 from tinyframe.errors import BindError, ShapeError
@@ -212,6 +213,33 @@ class recursive_property:
         return found
 
 
+P = ParamSpec("P")
+Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class provided(Generic[P, Result]):
+    """A method of UOp that a module further up provides: `@UOp.simplify.by` stands there. So this
+    file imports none of them; `tinyframe/__init__.py` imports all."""
+
+    def __init__(self, declared: Callable[Concatenate[UOp, P], Result]) -> None:
+        self.function, self.__doc__ = declared, declared.__doc__
+
+    def by(self, function: Function) -> Function:
+        self.function = function
+        return function
+
+    @overload
+    def __get__(self, node: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, node: UOp, owner: type) -> Callable[P, Result]: ...
+    def __get__(self, node: UOp | None, owner: type) -> Any:
+        return self if node is None else MethodType(self.function, node)
+
+    def __call__(self, node: UOp, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return self.function(node, *args, **kwargs)
+
+
 class _Entry(weakref.ref):
     """The table's hold on a node: weak, and it knows its key when the node has gone."""
 
@@ -330,9 +358,12 @@ class UOp:
         return _from_rows, (rows,)
 
     def __repr__(self) -> str:
-        from tinyframe.uop.show import pretty
+        return self.pretty()
 
-        return pretty(self)
+    @provided
+    def pretty(self) -> str:
+        """The graph as nested UOp(…); see show.py."""
+        raise NotImplementedError
 
     __hash__ = object.__hash__
 
@@ -366,18 +397,16 @@ class UOp:
             self.__dict__["_below"] = tuple(order)[:-1]
         return order
 
+    @provided
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
         """Every node of `mapping` replaced, Variables in sizes too; what is inside a replacement is
-        left as it is."""
-        from tinyframe.rewrite.matcher import substitute
+        left as it is. See rewrite/matcher.py."""
+        raise NotImplementedError
 
-        return substitute(self, mapping, extra_pm=extra_pm)
-
+    @provided
     def simplify(self) -> UOp:
-        """The same value with the exact rules of `symbolic.py` applied to a fixed point."""
-        from tinyframe.uop.symbolic import simplify
-
-        return simplify(self)
+        """The same value with the exact rules of algebra/symbolic.py applied to a fixed point."""
+        raise NotImplementedError
 
     def ssimplify(self) -> UOp | ConstType:
         """simplify(), and a Python number where a constant is left."""
@@ -386,9 +415,12 @@ class UOp:
 
     def render(self, simplify: bool = True) -> str:
         """An index expression as text, such as `(i*4+j)`."""
-        from tinyframe.uop.show import render
+        return (self.simplify() if simplify else self)._expression()
 
-        return render(self.simplify() if simplify else self)
+    @provided
+    def _expression(self) -> str:
+        """See `render` in show.py."""
+        raise NotImplementedError
 
     def sink(*sources: UOp, arg: Any = None) -> UOp:
         return UOp(Ops.SINK, dtypes.void, sources, arg)
@@ -443,10 +475,13 @@ class UOp:
 
     @property
     def st(self):
-        """Shape, strides, offset and mask of a chain of movement ops on one buffer; see view.py."""
-        from tinyframe.uop.view import ShapeTracker
+        """Shape, strides, offset and mask of a chain of movement ops on one buffer; see
+        algebra/view.py."""
+        return self._shape_tracker()
 
-        return ShapeTracker.from_uop(self)
+    @provided
+    def _shape_tracker(self) -> Any:
+        raise NotImplementedError
 
     @property
     def base(self) -> UOp:

@@ -1,11 +1,7 @@
 """The names of the compiler under the path that texts about tinygrad import them from."""
 
-from tinyframe.rewrite.matcher import (
-    PatternMatcher,
-    RewriteLoopError,
-    TrackedPatternMatcher,
-    graph_rewrite,
-)
+from tinyframe.rewrite.endless import RewriteLoopError
+from tinyframe.rewrite.matcher import PatternMatcher, TrackedPatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.rewrite.trace import rewrite_group, track_rewrites
 from tinyframe.uop.evaluate import exec_alu, python_alu, sym_infer

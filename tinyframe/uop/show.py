@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DEEPEST_INDENT = 60  # or the text of a chain of 10,000 nodes would be mostly spaces
 
 
+@UOp.pretty.by
 def pretty(root: UOp) -> str:
     """The graph as nested UOp(...), runnable but for the names of nodes that are used more than
     once: written `x0:=UOp(…)` where they first appear, and `x0` after."""
@@ -114,6 +115,7 @@ render_rules: dict[Ops, Callable[..., str]] = {
 LONGEST = 2000
 
 
+@UOp._expression.by
 def render(u: UOp) -> str:
     """An expression as text, each operation in brackets, `((a*4)+b)`; cut where it is too long."""
     text: dict[UOp, str] = {}

@@ -57,8 +57,8 @@ def float16_to_float32(bits: UOp) -> UOp:
     size = bits & 0x7FFF
     # with the exponent where float32 has it, only the bias is wrong; a product mends denormals too
     finite = ((size << 13).bitcast(dtypes.float32) * 2.0**112).bitcast(dtypes.uint32)
-    wide = (size < 0x7C00).where(finite, (size << 13) | 0x7F800000)
-    return (wide | ((bits & 0x8000) << 16)).bitcast(dtypes.float32)
+    widened = (size < 0x7C00).where(finite, (size << 13) | 0x7F800000)
+    return (widened | ((bits & 0x8000) << 16)).bitcast(dtypes.float32)
 
 
 def float64_to_odd_float32(x: UOp) -> UOp:
@@ -83,9 +83,9 @@ from_bits = {dtypes.bfloat16: bfloat16_to_float32, dtypes.float16: float16_to_fl
 
 def compute_in_float32(u: UOp) -> UOp:
     """A reduce, too: its partial sums are float32, and it is rounded once at the end."""
-    wide = [s.cast(dtypes.float32) if s.dtype.scalar() in NARROW else s for s in u.src]
+    widened = [s.cast(dtypes.float32) if s.dtype.scalar() in NARROW else s for s in u.src]
     dtype = dtypes.float32.vec(u.dtype.count) if u.dtype.scalar() in NARROW else u.dtype
-    return u.replace(dtype=dtype, src=tuple(wide)).cast(u.dtype.scalar())
+    return u.replace(dtype=dtype, src=tuple(widened)).cast(u.dtype.scalar())
 
 
 def bits_of_constant(c: UOp) -> int:

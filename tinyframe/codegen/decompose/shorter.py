@@ -7,11 +7,11 @@ person would. Integers wrap around, and floats have NaN and -0.0: each row holds
 
 from __future__ import annotations
 
+from tinyframe.algebra.sums import from_terms, scaled, terms
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.sums import scaled, terms, total
 
 FLOATS, SIGNED = set(dtypes.floats), set(dtypes.sints)
 
@@ -59,7 +59,7 @@ def smaller(a: UOp, b: UOp) -> UOp | None:
     """max(x*-4, -250) = -min(x*4, 250), where nothing is turned around at its limit."""
     if dtypes.min(a.dtype.scalar()) in (a.vmin, b.vmin) or not are_below(a, b):
         return None
-    return _turned(a, 0).alu(Ops.MIN, _turned(b, 0)).alu(Ops.NEG)
+    return _negated(a, 0).alu(Ops.MIN, _negated(b, 0)).alu(Ops.NEG)
 
 
 def smallest(u: UOp, x: UOp, c: UOp) -> UOp | None:
@@ -70,7 +70,9 @@ def smallest(u: UOp, x: UOp, c: UOp) -> UOp | None:
     a, b = largest.src
     if not are_below(a, b):
         return None
-    return total({_turned(a, 1).alu(Ops.MIN, _turned(b, 1)): -f, None: number(c) - f}, u.dtype)
+    return from_terms(
+        {_negated(a, 1).alu(Ops.MIN, _negated(b, 1)): -f, None: number(c) - f}, u.dtype
+    )
 
 
 def are_below(*sums: UOp) -> bool:
@@ -79,10 +81,10 @@ def are_below(*sums: UOp) -> bool:
     return bool(factors) and all(f < 0 for f in factors)
 
 
-def _turned(u: UOp, less: int) -> UOp:
+def _negated(u: UOp, less: int) -> UOp:
     """-u - less"""
     ts = scaled(terms(u), -1)
-    return total({**ts, None: ts.get(None, 0) - less}, u.dtype)
+    return from_terms({**ts, None: ts.get(None, 0) - less}, u.dtype)
 
 
 def smaller_float(x: UOp, y: UOp) -> UOp | None:

@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tinyframe.algebra.symbolic import all_of
 from tinyframe.codegen.blocks import (
     MOST_AXES,
     THREADS,
@@ -47,7 +48,6 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
-from tinyframe.uop.symbolic import all_of
 
 # more copies of a statement than this only make the compiler slow
 MOST_COPIES = 256
@@ -152,7 +152,7 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     return divide(sink, r, n, kind(r))
 
 
-def _copies(sink: UOp) -> int:
+def _count_copies(sink: UOp) -> int:
     return math.prod(
         length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL)
     )
@@ -166,8 +166,8 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is a reduce's: UNROLL it, or give it VECTOR lanes")
     if kind(r) is not AxisType.LOOP:
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
-    if _copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    if _count_copies(sink) * n > MOST_COPIES:
+        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
 
@@ -178,8 +178,8 @@ def _unroll(sink: UOp, opt: Opt) -> UOp:
     n = _size(r, opt.arg)
     if kind(r) is not AxisType.REDUCE:
         raise KernelOptError(f"axis {opt.axis} is no reduce: UPCAST it")
-    if _copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    if _count_copies(sink) * n > MOST_COPIES:
+        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UNROLL)
 

@@ -39,9 +39,9 @@ def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
         changed = [(*body[:n], new, *body[n + 1 :]) for new in _variants(opt, len(axes(kernel)))]
         out += [(*o, *thread) for o in [(*body[:n], *body[n + 1 :]), *changed]]
     # Copies and lanes come before panels; their axes are those that the kernel had at first.
-    out += [(new, *body, *thread) for new in _copies(kernel, lanes)]
+    out += [(new, *body, *thread) for new in _upcasts(kernel, lanes)]
     scheduled = apply_opts(kernel, body)
-    more = [*_copies(scheduled, lanes), *_loops(scheduled)]
+    more = [*_upcasts(scheduled, lanes), *_loops(scheduled)]
     return [*out, *[(*body, new, *thread) for new in more]]
 
 
@@ -57,7 +57,7 @@ def _variants(opt: Opt, count: int) -> Iterator[Opt]:
         yield from (Opt(opt.op, opt.axis + by, opt.arg) for by in (-1, 1) if opt.axis + by >= -1)
 
 
-def _copies(kernel: UOp, lanes: int) -> Iterator[Opt]:
+def _upcasts(kernel: UOp, lanes: int) -> Iterator[Opt]:
     for n, r in enumerate(axes(kernel)):
         if length(r) >= lanes > 1:
             yield Opt(OptOps.VECTOR, n, lanes)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tinyframe.algebra.access import Access
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
-from tinyframe.uop.access import Access
 from tinyframe.uop.node import AxisType, UOp
 from tinyframe.uop.range import is_symbolic, kind, length
 

@@ -1,9 +1,9 @@
 """The default schedule of a kernel: an ordered table of plans, each with its reason.
 
-A plan looks at what a kernel reads and writes (`uop/access.py`) and at the machine (`Target`). The
-first one whose needs are all met gives the loop nest (`nest.py`); nothing is tried out. `DEBUG=3`
-prints which plan it was and why; `python -m tinyframe.plans` lists them, and tells of a kernel
-which of them apply, and what the others miss. The numbers are in `thresholds.py`.
+A plan looks at what a kernel reads and writes (`algebra/access.py`) and at the machine (`Target`).
+The first one whose needs are all met gives the loop nest (`nest.py`); nothing is tried out.
+`DEBUG=3` prints which plan it was and why; `python -m tinyframe.plans` lists them, and tells of a
+kernel which of them apply, and what the others miss. The numbers are in `thresholds.py`.
 
     dot products      few rows, both operands contiguous along a long sum
     image by image    a padded operand is copied with its border
@@ -30,11 +30,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tinyframe import thresholds
+from tinyframe.algebra.access import Access, AccessTable, Contraction
 from tinyframe.codegen.optimize.loops import OptOps, axes
 from tinyframe.codegen.optimize.nest import Inner, Loop, Nest, Tile
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.access import Access, AccessTable, Contraction
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
 

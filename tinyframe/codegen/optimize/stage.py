@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
@@ -28,7 +29,6 @@ from tinyframe.codegen.optimize.opt import (
 from tinyframe.dtype import AddrSpace
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import is_symbolic, kind, length
-from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:
@@ -151,7 +151,7 @@ def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
     """The terms of an index that change inside."""
     ts = terms(i).items()
     changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
-    return total(changing, i.dtype)
+    return from_terms(changing, i.dtype)
 
 
 # what closes ranges inside a kernel

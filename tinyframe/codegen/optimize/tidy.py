@@ -3,11 +3,11 @@ become two, and equal reduce loops are shared."""
 
 from __future__ import annotations
 
+from tinyframe.algebra.access import access
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, replace_ranges
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.access import access
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, elements, index_dtype, plain
 from tinyframe.uop.range import is_symbolic, kind, length
 
@@ -51,9 +51,11 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
         return None
     if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
-    both = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
+    merged_range = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
     divisions = _divisions(sink)
-    merged = replace_ranges(sink, {outer: both // n, inner: both % n}, _merge_dimensions)
+    merged = replace_ranges(
+        sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
+    )
     return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
 
 
@@ -87,9 +89,9 @@ def _merge_dimensions(u: UOp) -> UOp | None:
     while d + 1 < len(ix):
         long = index_dtype(elements(shape[d : d + 2])) is dtypes.long
         apart = 0 if long else _divisions(ix[d]) + _divisions(ix[d + 1])
-        both = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if apart else ix[d]
-        if apart > _divisions(both):
-            ix[d : d + 2], shape[d : d + 2] = [both], [plain(shape[d] * shape[d + 1])]
+        merged_index = (ix[d] * shape[d + 1] + ix[d + 1]).simplify() if apart else ix[d]
+        if apart > _divisions(merged_index):
+            ix[d : d + 2], shape[d : d + 2] = [merged_index], [plain(shape[d] * shape[d + 1])]
         else:
             d += 1
     return None if len(ix) == len(u.src) - 2 else u.replace(src=(*u.src[:2], *ix), arg=tuple(shape))

@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _blocks: ContextVar[int] = ContextVar("tinyframe_no_grad", default=0)
 
 
-def is_recording() -> bool:
+def is_grad_enabled() -> bool:
     """Whether gradients will flow through what is made now."""
     return _blocks.get() == 0
 

@@ -25,9 +25,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, most
+from tinyframe.algebra.symbolic import terms
+from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, most
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
-from tinyframe.uop.symbolic import terms
 
 Factors = dict[UOp, int | None]
 """What a dimension's index adds up: RANGE -> its factor, None where it is no multiple of it."""
@@ -230,5 +230,5 @@ class AccessTable:
         return max((iterations(self.around(u)) for u in counted), default=0)
 
     def around(self, u: UOp) -> frozenset[UOp]:
-        """The ranges that a node runs in: of a REDUCE its own too."""
-        return u.ranges.union(u.own_ranges) if u.op is Ops.REDUCE else u.ranges
+        """The ranges that a node runs in, its own included."""
+        return u.ranges.union(u.own_ranges) if u.op in FIRST_RANGE else u.ranges

@@ -16,10 +16,10 @@ import itertools
 import math
 from dataclasses import dataclass
 
+from tinyframe.algebra.sums import product, product_factors, terms
+from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, most, plain, sint
-from tinyframe.uop.sums import product, product_factors, terms
-from tinyframe.uop.symbolic import all_of, conjuncts, known_limits, simplify_given
 
 Bounds = tuple[sint, sint]
 
@@ -131,13 +131,16 @@ class ShapeTracker:
         return math.prod(map(most, self.shape))
 
 
+UOp._shape_tracker.by(ShapeTracker.from_uop)
+
+
 def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
     """The flat index in what lies below the movement ops, and the condition that there is one.
 
     Below PAD and UNWINDOW a fresh RANGE stands for an index that need not be in range.
     """
     numbers = itertools.count(len(ix))
-    stand_ins: list[dict[UOp, UOp]] = []
+    placeholders: list[dict[UOp, UOp]] = []
     conditions: list[UOp] = []
     while u.op in GroupOp.Movement:
         inner = source_indices(u, ix)
@@ -147,7 +150,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
                 UOp.range(n, next(numbers)) if i.ranges & in_range.ranges else i
                 for i, n in zip(inner, u.src[0].shape, strict=True)
             ]
-            stand_ins.append(
+            placeholders.append(
                 {r: i.cast(r.dtype) for r, i in zip(fresh, inner, strict=True) if r is not i}
             )
             inner = tuple(fresh)
@@ -155,7 +158,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
         ix, u = inner, u.src[0]
     index = flatten(ix, u.shape)
     valid = all_of(conditions)
-    for mapping in reversed(stand_ins):
+    for mapping in reversed(placeholders):
         index, valid = index.substitute(mapping), valid.substitute(mapping)
     valid = valid.simplify()
     return simplify_given(index, valid), valid

@@ -2,9 +2,9 @@
 
 Reshaping, slicing and splitting loops write index expressions full of divisions; a reader, and a C
 compiler, want `i*4+j`. Everything here rests on one idea. A sum is taken apart into `terms`, each
-with its factor, and put together again by `total`, in one fixed order:
+with its factor, and put together again by `from_terms`, in one fixed order:
 
-    (i + 3)*4 + j - 1     terms: {i: 4, j: 1, None: 11}     total: i*4 + j + 11
+    (i + 3)*4 + j - 1     terms: {i: 4, j: 1, None: 11}     from_terms: i*4 + j + 11
 
 so equal sums become the same object however they were written. Division by c then looks at each
 term: what c divides comes out, and if the rest is known to lie in 0..c-1 (bounds.py), no division
@@ -136,11 +136,11 @@ def terms(u: UOp) -> Terms:
 
 def is_widened(u: UOp) -> bool:
     """Whether a CAST makes an index of 64 bits of one of 32: its terms are those of the narrow one,
-    which have the narrow dtype, and `total` widens each."""
+    which have the narrow dtype, and `from_terms` widens each."""
     return u.dtype.scalar() is dtypes.long and u.src[0].dtype.scalar() is dtypes.int
 
 
-def total(ts: Terms, dtype: DType = dtypes.int) -> UOp:
+def from_terms(ts: Terms, dtype: DType = dtypes.int) -> UOp:
     """The sum of `ts` in its canonical order, the constant last, in `dtype`."""
     low, high = dtype_bounds(dtype)
     out: UOp | None = None
@@ -163,7 +163,7 @@ def narrowed(u: UOp) -> UOp | None:
     if u.dtype.scalar() is not dtypes.int or x.dtype.scalar() is not dtypes.long:
         return None
     ts = terms(x)
-    return total(ts, u.dtype) if all(t is None or t.dtype is u.dtype for t in ts) else None
+    return from_terms(ts, u.dtype) if all(t is None or t.dtype is u.dtype for t in ts) else None
 
 
 def scaled(ts: Terms, factor: int) -> Terms:
@@ -179,7 +179,7 @@ def plus(a: Terms, b: Terms) -> Terms:
     return {t: f for t, f in out.items() if f}
 
 
-def span(ts: Terms) -> tuple[int, int]:
+def bounds_of(ts: Terms) -> tuple[int, int]:
     """The smallest and largest value of a sum of integers that do not wrap around."""
     low = high = 0
     for t, f in ts.items():
@@ -200,7 +200,7 @@ def span(ts: Terms) -> tuple[int, int]:
 def exact_terms(u: UOp) -> Terms:
     """terms(u) where their sum is what `u` is, without wrapping around; else `u` as one term."""
     ts = terms(u)
-    return ts if fits(u.dtype, *span(ts)) else {u: 1}
+    return ts if fits(u.dtype, *bounds_of(ts)) else {u: 1}
 
 
 def canonical_sum(u: UOp) -> UOp:
@@ -208,7 +208,7 @@ def canonical_sum(u: UOp) -> UOp:
     ts = terms(u)
     if len(ts) > 1 and any(t is not None and t.op is Ops.MOD for t in ts):
         ts = recombined(ts, u.dtype)
-    out = total(ts, u.dtype)
+    out = from_terms(ts, u.dtype)
     if out.op is Ops.CONST:
         return u.const_like(out.arg) if u.shape else out
     if all(t is None or t.__dict__.get("_simplified") is True and t.dtype is u.dtype for t in ts):
@@ -226,7 +226,7 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
         if not partners:
             continue
         x = t.src[0]
-        quotient = total(_quotient(exact_terms(x), c, x.dtype), x.dtype)
+        quotient = from_terms(_quotient(exact_terms(x), c, x.dtype), x.dtype)
         for p in partners:
             rest = {s: g for s, g in ts.items() if s is not t and s is not p}
             if p is quotient:
@@ -234,8 +234,8 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
             d = value_of(p.src[1])
             if p.op is Ops.MOD and p.src[0] is quotient and d is not None and d > 0:
                 if fits(x.dtype, 0, c * d):
-                    whole = UOp(Ops.MOD, x.dtype, (x, constant(x.dtype, c * d)))
-                    return recombined(plus(rest, {whole: f}), dtype)
+                    remainder = UOp(Ops.MOD, x.dtype, (x, constant(x.dtype, c * d)))
+                    return recombined(plus(rest, {remainder: f}), dtype)
     return ts
 
 
@@ -256,7 +256,7 @@ def product_factors(u: UOp) -> list[UOp]:
     return [u]
 
 
-def product_span(factors: Counter[UOp]) -> tuple[int, int]:
+def product_bounds(factors: Counter[UOp]) -> tuple[int, int]:
     """The smallest and largest value of a product of integers that does not wrap around."""
     out = 1, 1
     for f in factors.elements():
@@ -282,7 +282,7 @@ def multiply(u: UOp) -> UOp:
             scale *= c
         else:
             factors.append(f)
-    return total({product(factors, u.dtype): scale} if scale else {}, u.dtype)
+    return from_terms({product(factors, u.dtype): scale} if scale else {}, u.dtype)
 
 
 # ---- division -----------------------------------------------------------------------------------
@@ -302,12 +302,12 @@ def divide(u: UOp) -> UOp | None:
         found = quotient_terms(ts, c, dtype) if is_div else remainder_terms(ts, c, dtype)
     else:  # x // -c = -x // c   and   x % -c = -(-x % c)
         ts, c = scaled(ts, -1), -c
-        if not fits(dtype, *span(ts)) or not fits(dtype, c, c):
+        if not fits(dtype, *bounds_of(ts)) or not fits(dtype, c, c):
             return None
         found = _quotient(ts, c, dtype) if is_div else scaled(_remainder(ts, c, dtype), -1)
     if found is None:
         return None
-    out = total(found, dtype)
+    out = from_terms(found, dtype)
     return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
 
 
@@ -316,17 +316,17 @@ def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     is nothing to simplify."""
     if c == 1:
         return ts
-    whole, rest, low, high = _split(ts, c)
+    quotient, rest, low, high = _split(ts, c)
     if high < c:
-        return whole
+        return quotient
     if not fits(dtype, low, high):
         return None
     if (parts := _coarse_and_fine(rest, c)) is not None:  # (coarse*g + fine) // (n*g) = coarse // n
         coarse, _, g = parts
-        return plus(whole, _quotient(coarse, c // g, dtype))
+        return plus(quotient, _quotient(coarse, c // g, dtype))
     if (found := _quotient_of_one(rest, c, dtype)) is not None:
-        return plus(whole, found)
-    return plus(whole, _quotient(rest, c, dtype)) if whole else None
+        return plus(quotient, found)
+    return plus(quotient, _quotient(rest, c, dtype)) if quotient else None
 
 
 def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
@@ -340,7 +340,7 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
         return None
     if t.op is Ops.IDIV:
         inside = plus(exact_terms(x), {None: k * a})
-        if fits(dtype, 0, a * c) and fits(dtype, *span(inside)):
+        if fits(dtype, 0, a * c) and fits(dtype, *bounds_of(inside)):
             return _quotient(inside, a * c, dtype)
     elif a % c == 0 and not k:
         return _remainder(_quotient(exact_terms(x), c, dtype), a // c, dtype)
@@ -357,9 +357,9 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
         if a * f % c == 0:
             rest = {s: g for s, g in ts.items() if s is not t}
             inside = plus(rest, scaled(exact_terms(t.src[0]), f))
-            if fits(dtype, *span(inside)):
+            if fits(dtype, *bounds_of(inside)):
                 return _remainder(inside, c, dtype)
-    whole, rest, low, high = _split(ts, c)
+    quotient, rest, low, high = _split(ts, c)
     if high < c:
         return rest
     if not fits(dtype, low, high):
@@ -367,21 +367,29 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     if (parts := _coarse_and_fine(rest, c)) is not None:
         coarse, fine, g = parts  # (coarse*g + fine) % (n*g) = coarse%n * g + fine
         return plus(scaled(_remainder(coarse, c // g, dtype), g), fine)
-    return _remainder(rest, c, dtype) if whole else None
+    return _remainder(rest, c, dtype) if quotient else None
 
 
 def _quotient(ts: Terms, c: int, dtype: DType) -> Terms:
     out = quotient_terms(ts, c, dtype)
-    return {UOp(Ops.IDIV, dtype, (total(ts, dtype), constant(dtype, c))): 1} if out is None else out
+    return (
+        {UOp(Ops.IDIV, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
+        if out is None
+        else out
+    )
 
 
 def _remainder(ts: Terms, c: int, dtype: DType) -> Terms:
     out = remainder_terms(ts, c, dtype)
-    return {UOp(Ops.MOD, dtype, (total(ts, dtype), constant(dtype, c))): 1} if out is None else out
+    return (
+        {UOp(Ops.MOD, dtype, (from_terms(ts, dtype), constant(dtype, c))): 1}
+        if out is None
+        else out
+    )
 
 
 def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
-    """ts = whole*c + rest, where the factors in `rest` are smaller than c and its smallest value
+    """ts = quotient*c + rest, where the factors in `rest` are smaller than c and its smallest value
     lies in 0..c-1; and the bounds of `rest`.
 
     Factors are cut towards 0, or to the nearest multiple of c where only that leaves a rest within
@@ -395,14 +403,14 @@ def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
     return cut
 
 
-def _cut(ts: Terms, whole: Terms, c: int) -> tuple[Terms, Terms, int, int]:
-    rest = {t: r for t, f in ts.items() if t is not None and (r := f - whole[t] * c)}
-    low, high = span(rest)
+def _cut(ts: Terms, quotient: Terms, c: int) -> tuple[Terms, Terms, int, int]:
+    rest = {t: r for t, f in ts.items() if t is not None and (r := f - quotient[t] * c)}
+    low, high = bounds_of(rest)
     k = ts.get(None, 0)
-    q = whole[None] = (low + k) // c
+    q = quotient[None] = (low + k) // c
     if k := k - q * c:
         rest[None] = k
-    return {t: f for t, f in whole.items() if f}, rest, low + k, high + k
+    return {t: f for t, f in quotient.items() if f}, rest, low + k, high + k
 
 
 def _coarse_and_fine(ts: Terms, c: int) -> tuple[Terms, Terms, int] | None:
@@ -411,7 +419,7 @@ def _coarse_and_fine(ts: Terms, c: int) -> tuple[Terms, Terms, int] | None:
     divisors = {math.gcd(f, c) for t, f in ts.items() if t is not None}
     for g in sorted(divisors - {1}, reverse=True):
         fine = {t: f for t, f in ts.items() if t is not None and f % g}
-        low, high = span(fine)
+        low, high = bounds_of(fine)
         q = (low + k) // g
         if high + k - q * g < g:
             coarse = {t: f // g for t, f in ts.items() if t is not None and f % g == 0}
@@ -429,22 +437,24 @@ def divide_by_symbol(u: UOp) -> UOp | None:
     if others or unit is None:
         unit, scale = d, 1
     factors = Counter(product_factors(unit))
-    whole: Terms = {}
+    quotient: Terms = {}
     rest: Terms = {}
     for t, f in ts.items():
         inside = Counter(product_factors(t)) if t is not None else Counter()
-        if inside >= factors and f % scale == 0 and fits(dtype, *product_span(inside)):
+        if inside >= factors and f % scale == 0 and fits(dtype, *product_bounds(inside)):
             left = [*(inside - factors).elements()]
-            whole = plus(whole, {product(left, dtype) if left else None: f // scale})
+            quotient = plus(quotient, {product(left, dtype) if left else None: f // scale})
         else:
             rest[t] = f
-    in_range = span(rest)[0] >= 0 and span(plus(terms(d), scaled(largest(rest), -1)))[0] > 0
+    in_range = (
+        bounds_of(rest)[0] >= 0 and bounds_of(plus(terms(d), scaled(largest(rest), -1)))[0] > 0
+    )
     if in_range:
-        return total(whole if u.op is Ops.IDIV else rest, dtype)
-    if not whole:
+        return from_terms(quotient if u.op is Ops.IDIV else rest, dtype)
+    if not quotient:
         return None
-    remaining = UOp(u.op, dtype, (total(rest, dtype), d))
-    return total(plus(whole, {remaining: 1}), dtype) if u.op is Ops.IDIV else remaining
+    remaining = UOp(u.op, dtype, (from_terms(rest, dtype), d))
+    return from_terms(plus(quotient, {remaining: 1}), dtype) if u.op is Ops.IDIV else remaining
 
 
 def largest(ts: Terms) -> Terms:
@@ -488,16 +498,16 @@ def both_sides(ts: Terms, c: int, dtype: DType) -> tuple[UOp, UOp] | None:
     """ts ? c with what is subtracted moved to the right; None where a side could wrap around."""
     left = {t: f for t, f in ts.items() if f > 0}
     right = plus({t: -f for t, f in ts.items() if f < 0}, {None: c})
-    if not fits(dtype, *span(left)) or not fits(dtype, *span(right)):
+    if not fits(dtype, *bounds_of(left)) or not fits(dtype, *bounds_of(right)):
         return None
-    return total(left, dtype), total(right, dtype)
+    return from_terms(left, dtype), from_terms(right, dtype)
 
 
 def less(u: UOp) -> UOp | None:
     """CMPLT: a constant stands on the right, and the first term is not subtracted."""
     dtype = u.src[0].dtype
     ts, c = sides(u)
-    low, high = span(ts)
+    low, high = bounds_of(ts)
     if high < c or low >= c:
         return u.const_like(high < c)
     g = math.gcd(*ts.values())  # x*g < c  is  x < ceil(c/g)
@@ -511,7 +521,7 @@ def less(u: UOp) -> UOp | None:
 def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
     for g in sorted({abs(f) for f in ts.values()} - {1}, reverse=True):  # coarse*g + fine < c
         coarse = {t: f // g for t, f in ts.items() if f % g == 0}
-        low, high = span({t: f for t, f in ts.items() if f % g})
+        low, high = bounds_of({t: f for t, f in ts.items() if f % g})
         if len(coarse) < len(ts) and (low - c) // g == (high - c) // g:  # coarse < ceil((c-fine)/g)
             ts, c = coarse, -((low - c) // g)
             break
@@ -529,7 +539,7 @@ def equal(u: UOp) -> UOp | None:
     """CMPEQ and CMPNE: a constant stands on the right, and the first term is not subtracted."""
     dtype, is_equal = u.src[0].dtype, u.op is Ops.CMPEQ
     ts, c = sides(u)
-    low, high = span(ts)
+    low, high = bounds_of(ts)
     if not low <= c <= high:
         return u.const_like(not is_equal)
     if not ts:
@@ -549,7 +559,7 @@ def equal(u: UOp) -> UOp | None:
 def maximum(u: UOp) -> UOp | None:
     """MAX, by the bounds of the difference."""
     a, b = u.src
-    low, high = span(plus(exact_terms(a), scaled(exact_terms(b), -1)))
+    low, high = bounds_of(plus(exact_terms(a), scaled(exact_terms(b), -1)))
     if low >= 0:
         return a
     if high <= 0:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from tinyframe.rewrite.matcher import PatternMatcher
+from tinyframe.rewrite.spec import verify
 from tinyframe.rewrite.trace import Pass, record
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
 from tinyframe.uop.show import listing, printable, summary
-from tinyframe.uop.spec import verify
 
 Graph = TypeVar("Graph", UOp, list[UOp])
 MOST_RULES = 12  # listed for each stage

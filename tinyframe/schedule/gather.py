@@ -1,28 +1,28 @@
-"""A sum that picks one element is that element: what makes gather, embedding and one_hot cheap.
+"""A sum that selects one element is that element: what makes gather, embedding and one_hot cheap.
 
     sum over v of (v == token[i] ? weight[v, e] : 0)     becomes     weight[token[i], e]
 
 An index that is a value in memory cannot be said with movement ops, so the frontend compares it
 with every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all
 terms but one are 0, and the loop can go: its RANGE is replaced by the index, and the load is
-guarded, since an index out of range picks nothing and gives 0.
+guarded, since an index out of range selects nothing and gives 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.bounds import fits
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.symbolic import all_of, conjuncts, terms, total
 
 Guard = Callable[[UOp, dict[UOp, tuple[UOp, UOp]], bool], UOp]
 
 
-def picked_index(condition: UOp, r: UOp) -> UOp | None:
+def gathered_index(condition: UOp, r: UOp) -> UOp | None:
     """The value that `r` has where `condition` (an equality) holds, if that does not depend on "
     "r."""
     if condition.op is not Ops.CMPEQ or not dtypes.is_int(condition.src[0].dtype):
@@ -40,22 +40,22 @@ def picked_index(condition: UOp, r: UOp) -> UOp | None:
     if place is not r or not fits(mine[0].dtype, *r.bounds):
         return None
     sign = -difference.pop(mine[0])
-    return total({t: f * sign for t, f in difference.items() if f}, left.dtype)
+    return from_terms({t: f * sign for t, f in difference.items() if f}, left.dtype)
 
 
-def pick_rules(guard: Guard) -> PatternMatcher:
+def gather_rules(guard: Guard) -> PatternMatcher:
     """The rule, given how a value is guarded (ranges.py)."""
 
-    def pick(reduce: UOp, condition: UOp, value: UOp, nothing: UOp) -> UOp | None:
+    def gather(reduce: UOp, condition: UOp, value: UOp, nothing: UOp) -> UOp | None:
         if nothing.arg != 0:
             return None
         parts = conjuncts(condition)
         for r in reduce.own_ranges:
             for equality in parts:
-                if (index := picked_index(equality, r)) is None:
+                if (index := gathered_index(equality, r)) is None:
                     continue
-                wide = max(index.dtype, r.dtype, key=lambda dtype: dtype.itemsize)
-                in_range = (index >= 0) & (index.cast(wide) < r.src[0].cast(wide))
+                widest = max(index.dtype, r.dtype, key=lambda dtype: dtype.itemsize)
+                in_range = (index >= 0) & (index.cast(widest) < r.src[0].cast(widest))
                 rest = [c for c in parts if c is not equality]
                 chosen = all_of(rest).where(value, nothing) if rest else value
                 found = guard(chosen, {r: (index.cast(r.dtype), in_range.simplify())}, True)
@@ -64,4 +64,4 @@ def pick_rules(guard: Guard) -> PatternMatcher:
 
     where = UPat(Ops.WHERE, src=(UPat.var("condition"), UPat.var("value"), UPat.cvar("nothing")))
     pattern = UPat(Ops.REDUCE, arg=Ops.ADD, src=(where,), allow_any_len=True, name="reduce")
-    return PatternMatcher([(pattern, pick)])
+    return PatternMatcher([(pattern, gather)])

@@ -1,4 +1,4 @@
-"""A sum that picks one element is a load at that index: the loop over all places goes."""
+"""A sum that selects one element is a load at that index: the loop over all places goes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,177 @@
+"""The reading order of tinyframe/README.md is the order of imports, and every function of the core
+fits on a screen.
+
+A file imports only files that stand before it in that table. Imports inside functions count too:
+they load something later, and do not turn the order around. The `__init__.py` of a package that the
+table does not list only gathers names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "tinyframe"
+ROW = re.compile(r"^\| `([\w/]+\.(?:py|c))` \| \d+ \|", re.MULTILINE)
+ORDER = ROW.findall((PACKAGE / "README.md").read_text())
+PLACE = {path: place for place, path in enumerate(ORDER)}
+FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
+
+# (file, what it imports from further down): why
+KNOWN_UPWARD = {
+    # with BEAM, what compiles a kernel asks for Opts, which the search finds by compiling kernels
+    ("engine/realize.py", "engine/search.py"),
+    # a copy of a storage, and a captured call that reads one, need its value, computed above
+    ("tensor/storage.py", "tensor/laziness.py"),
+}
+
+CORE = ("uop", "rewrite", "algebra", "schedule", "codegen", "renderer", "engine", "runtime")
+MOST_LINES, MOST_BRANCHES = 60, 25
+
+# Being rewritten by others at this moment: to be taken out of this list when that is merged.
+STILL_TOO_LONG = {
+    "schedule/prepare.py:arrange_product",
+    "codegen/linearize.py:_statements",
+    "codegen/linearize.py:_in_order",
+    "codegen/optimize/loops.py:_stage",
+    "renderer/cstyle.py:vector_expression",
+}
+
+
+# ---- imports -------------------------------------------------------------------------------------
+
+
+def is_for_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def statements(tree: ast.AST):
+    """Every node that is run, wherever it stands."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not is_for_type_checking(node):
+            pending += ast.iter_child_nodes(node)
+
+
+def file_of(module: str) -> str | None:
+    """The file of `tinyframe.uop.node`, or of the package `tinyframe.uop`."""
+    name = "/".join(module.split(".")[1:])
+    options = (f"{name}.py", f"{name}/__init__.py" if name else "__init__.py")
+    return next((option for option in options if option in FILES), None)
+
+
+def imported_by(tree: ast.AST) -> set[str]:
+    """The files of the package that are imported anywhere in it."""
+    found = set()
+    for node in statements(tree):
+        if isinstance(node, ast.Import):
+            names = [[alias.name] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = [[f"{node.module}.{alias.name}", node.module] for alias in node.names]
+        else:
+            continue
+        for options in names:
+            if options[-1].partition(".")[0] == "tinyframe":
+                found.add(next(file for name in options if (file := file_of(name))))
+    return found
+
+
+def upward(name: str) -> list[tuple[str, str]]:
+    """The imports of a file that stand after it in the order."""
+    imported = imported_by(TREES[name])
+    return [(name, file) for file in sorted(imported) if PLACE.get(file, -1) > PLACE[name]]
+
+
+def test_every_file_stands_in_the_reading_order_once():
+    gathers_names = {name for name in FILES if name.endswith("__init__.py")}
+    assert len(set(ORDER)) == len(ORDER)
+    assert FILES.keys() - gathers_names - set(ORDER) == set()
+    assert [path for path in ORDER if not (PACKAGE / path).exists()] == []
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name in PLACE])
+def test_a_file_imports_only_what_stands_before_it(name):
+    assert set(upward(name)) <= KNOWN_UPWARD
+
+
+def test_the_known_exceptions_are_still_there():
+    assert {pair for name in FILES if name in PLACE for pair in upward(name)} == KNOWN_UPWARD
+
+
+# Who imports a file of a package runs its __init__ first, so that counts like the first of its
+# files: it may import these, and what stands before them.
+@pytest.mark.parametrize("name", [name for name in FILES if name not in PLACE and "/" in name])
+def test_a_package_gathers_only_its_own_names_and_what_stands_before_it(name):
+    folder = name.removesuffix("__init__.py")
+    first = min(PLACE[file] for file in PLACE if file.startswith(folder))
+    others = {file for file in imported_by(TREES[name]) if not file.startswith(folder)}
+    assert [file for file in others if PLACE[file] >= first] == []
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    needs = {name: imported_by(tree) & FILES.keys() - {name} for name, tree in TREES.items()}
+    for importer, imported in KNOWN_UPWARD:
+        needs[importer].discard(imported)
+    while ready := [name for name, others in needs.items() if not others & needs.keys()]:
+        for name in ready:
+            del needs[name]
+    assert needs == {}
+
+
+def test_an_import_inside_a_function_is_seen_and_one_for_types_is_not():
+    source = """
+if TYPE_CHECKING:
+    from tinyframe.tensor.core import Tensor
+def f():
+    from tinyframe.uop import node
+    import tinyframe.uop.movement
+"""
+    assert imported_by(ast.parse(source)) == {"uop/node.py", "uop/movement.py"}
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def branch_points(function: ast.AST) -> int:
+    """Ifs, loops, comprehensions and their conditions, and what `and` and `or` add."""
+    found = 0
+    for node in ast.walk(function):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.For | ast.comprehension):
+            found += 1
+        if isinstance(node, ast.comprehension):
+            found += len(node.ifs)
+        if isinstance(node, ast.BoolOp):
+            found += len(node.values) - 1
+    return found
+
+
+def core_functions() -> dict[str, ast.AST]:
+    files = [name for name in FILES if name.startswith(CORE) and "/decompose/" not in name]
+    return {
+        f"{name}:{node.name}": node
+        for name in [*files, "device.py", "dtype.py"]
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def is_too_long(function: ast.AST) -> bool:
+    lines = function.end_lineno - function.lineno + 1
+    return lines > MOST_LINES or branch_points(function) > MOST_BRANCHES
+
+
+def test_no_function_of_the_core_is_too_long():
+    found = {name for name, function in core_functions().items() if is_too_long(function)}
+    assert found <= STILL_TOO_LONG
+
+
+def test_branch_points_are_counted():
+    source = "def f(a):\n  if a and a[0] or a[1]:\n    return [x for x in a if x] if a else None"
+    assert branch_points(ast.parse(source)) == 6

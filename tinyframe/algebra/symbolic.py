@@ -1,0 +1,435 @@
+"""Algebra: tables of rules that give a simpler node of the same value, and what uses them.
+
+| table | what it holds |
+|---|---|
+| `index_rules` | integers and booleans, as they stand in indices and conditions; always on |
+| `value_rules` | floats; each row gives the same bits for NaN, infinities, -0.0 and on overflow |
+| `sym` | both |
+| `symbolic_simple` | what holds for values of any kind: folding, identities, selection |
+| `relaxed` | floats as if they were real numbers; on with RELAXED=1, before ops are decomposed |
+
+The algebra of integer sums, which is most of it, is in `sums.py`. A condition (of a PAD, a guard)
+is a conjunction of comparisons; `simplify_given` uses what it says about an index.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+
+from tinyframe.algebra.sums import (
+    MOST_TERMS,
+    Terms,
+    bounds_of,
+    canonical_sum,
+    constant,
+    divide,
+    equal,
+    from_terms,
+    is_negated,
+    less,
+    maximum,
+    multiply,
+    narrowed,
+    negated,
+    order,
+    plus,
+    sides,
+    terms,
+    value_of,
+)
+from tinyframe.dtype import DType, Invalid, can_lossless_cast, dtypes, truncate
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.bounds import fits
+from tinyframe.uop.evaluate import exec_alu
+from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp
+
+__all__ = ["all_of", "conjuncts", "implies", "index_rules", "known_limits", "relaxed", "simplify",
+           "simplify_given", "sym", "symbolic_simple", "terms",
+           "from_terms", "value_rules"]  # fmt: skip
+
+
+@UOp.simplify.by
+def simplify(u: UOp) -> UOp:
+    """The same value with the rules of `sym` applied until none matches; each node is done once."""
+    known = u.__dict__.get("_simplified")
+    if known is None:
+        return graph_rewrite(u, sym, name="simplify", memo="_simplified")
+    return u if known is True else known
+
+
+# ---- conditions ---------------------------------------------------------------------------------
+
+
+def conjuncts(condition: UOp) -> list[UOp]:
+    """The conditions that AND joins, in the order they are written; none of "True"."""
+    out, pending = [], [condition]
+    while pending:
+        u = pending.pop()
+        if u.op is Ops.AND:
+            pending += reversed(u.src)
+        elif not (u.op is Ops.CONST and u.arg is True):
+            out.append(u)
+    return out
+
+
+def all_of(conditions: Iterable[UOp]) -> UOp:
+    """The AND of conditions, simplified; True of none."""
+    return simplify(functools.reduce(lambda x, y: x & y, conditions, UOp.const(dtypes.bool, True)))
+
+
+def implies(condition: UOp, conjunct: UOp) -> bool:
+    """Whether `conjunct` certainly holds where `condition` does."""
+    given = conjuncts(simplify(condition))
+    return all(any(_implies(g, c) for g in given) for c in conjuncts(simplify(conjunct)))
+
+
+def _implies(a: UOp, b: UOp) -> bool:
+    p, q = limit(a), limit(b)
+    if a is b or p is None or q is None or p[:2] != q[:2]:
+        return a is b
+    return p[2] <= q[2] if p[1] else p[2] >= q[2]
+
+
+def limit(u: UOp) -> tuple[UOp, bool, int] | None:
+    """`x < c` as (x, True, c) and `not x < c` as (x, False, c), on integers; else None."""
+    below = not is_negated(u)
+    u = u if below else u.src[0]
+    if u.op is Ops.CMPLT and dtypes.is_int(u.src[0].dtype):
+        if (c := value_of(u.src[1])) is not None:
+            return u.src[0], below, c
+    return None
+
+
+def junction(u: UOp) -> UOp | None:
+    """AND and OR of booleans: sorted, nothing twice; of several limits on one value AND keeps the
+    tightest on each side, OR the loosest."""
+    if (parts := _joined(u)) is None:
+        return None
+    is_and = u.op is Ops.AND
+    decided = u.const_like(not is_and)  # what one False makes of an AND, one True of an OR
+    kept: dict[object, tuple[UOp, int]] = {}
+    for part in parts:
+        if part.op is Ops.CONST:
+            if part.arg is not is_and:
+                return decided
+        elif (known := limit(part)) is None:
+            if negated(part) in parts:
+                return decided
+            kept[part] = part, 0
+        else:
+            x, below, c = known
+            if (other := kept.get((x, not below))) is not None:
+                under, over = (c, other[1]) if below else (other[1], c)  # x < under, x >= over
+                if under <= over if is_and else under >= over:
+                    return decided
+            same = kept.get((x, below))
+            if same is None or (c < same[1] if below is is_and else c > same[1]):
+                kept[x, below] = part, c
+    if not kept:
+        return u.const_like(is_and)
+    left = sorted((part for part, _ in kept.values()), key=order)
+    return functools.reduce(lambda x, y: UOp(u.op, u.dtype, (x, y)), left)
+
+
+def _joined(u: UOp) -> list[UOp] | None:
+    """What a chain of AND or OR joins, each once; None where that is too much."""
+    parts: dict[UOp, None] = {}
+    pending = [u]
+    while pending:
+        x = pending.pop()
+        if x.op is u.op:
+            pending += reversed(x.src)
+        else:
+            parts[x] = None
+        if len(parts) + len(pending) > MOST_TERMS:
+            return None
+    return list(parts)
+
+
+def equal_booleans(u: UOp) -> UOp | None:
+    """a == b and a != b of booleans; `a != True` is how "not a" is written."""
+    a, b = sorted(u.src, key=order)
+    same = u.op is Ops.CMPEQ
+    while is_negated(a):
+        a, same = a.src[0], not same
+    while is_negated(b):
+        b, same = b.src[0], not same
+    if a is b:
+        return u.const_like(same)
+    for x, y in ((a, b), (b, a)):
+        if y.op is Ops.CONST:
+            return x if y.arg is same else None if is_negated(u) else negated(x)
+    return UOp(Ops.CMPEQ if same else Ops.CMPNE, u.dtype, (a, b))
+
+
+def select_booleans(c: UOp, x: UOp, y: UOp) -> UOp | None:
+    """WHERE(c, x, y) of booleans, one of which is a constant."""
+    if y.op is Ops.CONST:
+        return negated(c) | x if y.arg else c & x
+    if x.op is Ops.CONST:
+        return c | y if x.arg else negated(c) & y
+    return None
+
+
+# ---- what follows from a condition --------------------------------------------------------------
+
+USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparison}
+
+
+def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
+    """The sum that a comparison of integers speaks of, and its smallest and largest value where the
+    comparison holds: `i + j < 4` gives (i + j, its own smallest value, 3)."""
+    positive = not is_negated(conjunct)
+    u = conjunct if positive else conjunct.src[0]
+    if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
+        return None
+    ts, c = sides(u)
+    low, high = bounds_of(ts)
+    if u.op is Ops.CMPEQ:
+        return (ts, c, c) if positive else None
+    return (ts, low, min(high, c - 1)) if positive else (ts, max(low, c), high)
+
+
+def simplify_given(u: UOp, condition: UOp) -> UOp:
+    """`u`, simplified with the bounds that `condition` puts on parts of it; equal to `u` wherever
+    the condition holds. Under `i + k < 8`, `(i + k) % 8` is `i + k`."""
+    u = simplify(u)
+    given = conjuncts(simplify(condition))
+    decided = dict.fromkeys(given, True) | {c.src[0]: False for c in given if is_negated(c)}
+    parts = u.toposort()
+    if not given or not any(x.op in USES_BOUNDS or x in decided for x in parts):
+        return u
+    placeholders = _placeholders(given)
+    done: dict[UOp, UOp] = {}
+    for x in parts:
+        src = tuple([done[s] for s in x.src])
+        if x.op in USES_BOUNDS:
+            src = tuple([_with_placeholders(s, placeholders) for s in src])
+        done[x] = x.const_like(decided[x]) if x in decided else x.replace(src=src)
+    back = {v: from_terms(ts, v.dtype) for ts, v in placeholders}
+    return simplify(simplify(done[u]).substitute(back))
+
+
+def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
+    """For each sum whose bounds are tighter under the conditions, a Variable with those bounds."""
+    limits: dict[tuple, tuple[Terms, int, int]] = {}
+    for ts, low, high in filter(None, map(known_limits, given)):
+        if (known := limits.get(key := tuple(ts.items()))) is not None:
+            low, high = max(low, known[1]), min(high, known[2])
+        limits[key] = ts, low, high
+    tighter = [(ts, low, high) for ts, low, high in limits.values()
+               if low <= high and (low, high) != bounds_of(ts)]  # fmt: skip
+    tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first: they say most
+    return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
+            for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
+
+
+def _dtype_of(ts: Terms) -> DType:
+    """What holds a sum: the widest dtype of its terms, or int64 where they need it together."""
+    dtype = max((t.dtype for t in ts if t is not None), key=lambda dtype: dtype.itemsize)
+    return dtypes.long if dtype is dtypes.int and not fits(dtype, *bounds_of(ts)) else dtype
+
+
+def _with_placeholders(x: UOp, placeholders: list[tuple[Terms, UOp]]) -> UOp:
+    """A sum in which each known sum, or a multiple of it, is replaced by its placeholder."""
+    if not dtypes.is_int(x.dtype):
+        return x
+    found = terms(x)
+    for ts, v in placeholders:
+        t = next(iter(ts))
+        k, odd = divmod(found.get(t, 0), ts[t])
+        there = all(found.get(s) == k * f for s, f in ts.items())
+        holds = v.dtype is x.dtype or (v.dtype, x.dtype) == (dtypes.int, dtypes.long)
+        if there and k and not odd and holds:
+            found = plus({s: f for s, f in found.items() if s not in ts}, {v: k})
+    return from_terms(found, x.dtype)
+
+
+# ---- the tables ---------------------------------------------------------------------------------
+
+
+def fold(u: UOp) -> UOp | None:
+    """An op on constants."""
+    if u.op is Ops.BITCAST or any(s.arg is Invalid for s in u.src):
+        return None
+    return u.const_like(exec_alu(u.op, u.dtype, [s.arg for s in u.src]))
+
+
+def wrap(u: UOp) -> UOp | None:
+    """-1 as an unsigned constant is the largest one."""
+    return None if u.arg is Invalid else constant(u.dtype, u.arg)
+
+
+def one_value(u: UOp) -> UOp | None:
+    """A loop of one iteration (not one of at most one), a Variable that can have one value."""
+    low, high = u.bounds
+    may_not_run = u.op is Ops.RANGE and u.src[0].vmin < 1
+    return u.const_like(low) if low == high and not may_not_run else None
+
+
+def drop_closed_constants(u: UOp) -> UOp | None:
+    """REDUCE, STAGE and STORE: a RANGE of size 1 has become 0, and needs no loop."""
+    first = FIRST_RANGE[u.op]
+    ranges = tuple(r for r in u.src[first:] if r.op is not Ops.CONST)
+    if len(ranges) == len(u.src) - first:
+        return None
+    return u.src[0] if u.op is Ops.REDUCE and not ranges else u.replace(src=u.src[:first] + ranges)
+
+
+def cast_of_cast(u: UOp, x: UOp) -> UOp | None:
+    """A cast of a cast, where the first loses nothing that the second would have kept."""
+    middle = u.src[0].dtype
+    if can_lossless_cast(x.dtype, middle):
+        return x.cast(u.dtype)
+    if dtypes.is_int(x.dtype) and dtypes.is_int(middle):
+        narrows = dtypes.is_int(u.dtype) and u.dtype.itemsize <= middle.itemsize
+        return x.cast(u.dtype) if narrows or fits(middle, *x.bounds) else None
+    return None
+
+
+def by_power_of_two(x: UOp, c: UOp) -> UOp | None:
+    """x / c = x * (1/c), where 1/c is exact."""
+    if abs(math.frexp(c.arg)[0]) != 0.5:
+        return None
+    inverse = truncate[c.dtype](1 / c.arg)
+    return x * inverse if inverse * c.arg == 1 else None
+
+
+def known_power(x: UOp, c: UOp) -> UOp | None:
+    """x ** c for the exponents where multiplying is no less exact; x**0 is 1 for NaN too."""
+    powers = {0: lambda: x.const_like(1), 1: lambda: x, 2: lambda: x * x, -1: x.reciprocal}
+    return powers[c.arg]() if c.arg in powers else None
+
+
+def floor_like(op: Ops):
+    """A truncating division is a floor division where nothing is negative."""
+    return lambda x, y: x.alu(op, y) if x.vmin >= 0 and y.vmin > 0 else None
+
+
+def fits_in_mask(x: UOp, c: UOp) -> UOp | None:
+    """x & 0b111 = x, where x is in 0..7."""
+    is_mask = c.arg & (c.arg + 1) == 0
+    return x if is_mask and 0 <= x.vmin and x.vmax <= c.arg else None
+
+
+INTS, BOOL, FLOATS = set(dtypes.ints), dtypes.bool, set(dtypes.floats)
+SUMS = {Ops.ADD, Ops.SUB, Ops.NEG, Ops.MUL}  # of integers these are folded by canonical_sum
+
+x, y, z, c, d = (UPat.var(name) for name in "xyzcd")
+true, false = UPat.const(BOOL, True), UPat.const(BOOL, False)
+zero, one, minus_one = (UPat.const(FLOATS, value) for value in (0.0, 1.0, -1.0))
+int_x, bool_x, float_x = UPat.var("x", INTS), UPat.var("x", BOOL), UPat.var("x", FLOATS)
+float_c = UPat.cvar("c", FLOATS)
+
+
+def where(condition: UPat, yes: UPat, no: UPat, **more) -> UPat:
+    """The pattern of a WHERE."""
+    return UPat(Ops.WHERE, src=(condition, yes, no), **more)
+
+
+# fmt: off
+# Nothing is computed, or it is with constants: exact for NaN, infinities and -0.0.
+common_rules = PatternMatcher([
+    (UPat(GroupOp.Elementwise - SUMS, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(SUMS, FLOATS | {BOOL}, src=UPat(Ops.CONST), name="u"), fold),
+    (where(true, x, y), lambda x, y: x),
+    (where(false, x, y), lambda x, y: y),
+    (where(c, x, x), lambda c, x: x),
+    (where(c, where(c, x, y), z), lambda c, x, y, z: c.where(x, z)),
+    (where(c, x, where(c, y, z)), lambda c, x, y, z: c.where(x, z)),
+    (where(c, where(d, x, y), y), lambda c, d, x, y: (c & d).where(x, y)),
+    (where(c.ne(true), x, y), lambda c, x, y: c.where(y, x)),
+    (UPat(Ops.MAX, src=(x, x)), lambda x: x),
+    (UPat(Ops.CAST, name="u", src=(x,)), lambda u, x: x if u.dtype is x.dtype else None),
+    (UPat(Ops.CAST, name="u", src=(UPat(Ops.CAST, src=(x,)),)), cast_of_cast),
+    (UPat(Ops.GEP, name="u", src=(UPat(Ops.VECTORIZE, name="v"),)), lambda u, v: v.src[u.arg]),
+])
+
+index_rules = PatternMatcher([
+    # sums of integers: sums.py
+    (UPat({Ops.ADD, Ops.SUB, Ops.NEG}, INTS, name="u"), canonical_sum),
+    (UPat(Ops.MUL, INTS, name="u"), multiply),
+    (UPat({Ops.IDIV, Ops.MOD}, INTS, name="u"), divide),
+    (UPat(Ops.MAX, INTS, name="u"), maximum),
+    (UPat(Ops.CMPLT, src=(int_x, y), name="u"), lambda u, x, y: less(u)),
+    (UPat({Ops.CMPEQ, Ops.CMPNE}, src=(int_x, y), name="u"), lambda u, x, y: equal(u)),
+    (UPat(Ops.CDIV, INTS, src=(x, y)), floor_like(Ops.IDIV)),
+    (UPat(Ops.CMOD, INTS, src=(x, y)), floor_like(Ops.MOD)),
+    # leaves, and what owns ranges
+    (UPat(Ops.CONST, INTS, name="u"), wrap),
+    (UPat({Ops.RANGE, Ops.DEFINE_VAR, Ops.SPECIAL}, name="u"), one_value),
+    (UPat(Ops.BIND, src=(UPat(Ops.CONST), UPat.cvar("c"))), lambda c: c),
+    (UPat(FIRST_RANGE, name="u"), drop_closed_constants),
+    # booleans: "not x" is written x != True
+    (UPat({Ops.AND, Ops.OR}, BOOL, name="u"), junction),
+    (UPat(Ops.MUL, BOOL, src=(x, y)), lambda x, y: x & y),
+    (UPat({Ops.ADD, Ops.MAX}, BOOL, src=(x, y)), lambda x, y: x | y),
+    (UPat(Ops.NEG, BOOL, src=(x,)), lambda x: negated(x)),
+    (UPat(Ops.XOR, BOOL, src=(x, y)), lambda x, y: x.ne(y)),
+    (UPat(Ops.CMPLT, src=(bool_x, y)), lambda x, y: negated(x) & y),
+    (UPat({Ops.CMPEQ, Ops.CMPNE}, src=(bool_x, y), name="u"), lambda u, x, y: equal_booleans(u)),
+    (UPat(Ops.CMPNE, src=(UPat(Ops.CMPEQ, src=(x, y)), true)), lambda x, y: x.ne(y)),
+    (UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(x, y), name="u"), true)),
+     lambda u, x, y: x if is_negated(u) else x.eq(y)),
+    (where(c, x, y, dtype=BOOL), select_booleans),
+    # bits
+    (UPat({Ops.AND, Ops.OR}, INTS, src=(x, x)), lambda x: x),
+    (UPat({Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR}, INTS, src=(x, UPat.const(None, 0))), lambda x: x),
+    (UPat(Ops.AND, INTS, src=[x, UPat.const(None, 0)]), lambda x: x.const_like(0)),
+    (UPat(Ops.AND, INTS, src=[x, UPat.cvar("c")]), fits_in_mask),
+    (UPat(Ops.TRUNC, INTS, src=(x,)), lambda x: x),
+    (UPat(Ops.CAST, INTS, name="u", src=(UPat(SUMS, INTS),)), narrowed),
+]) + common_rules
+
+# Each gives the very same bits for NaN, infinities and -0.0 and where something overflows, but for
+# the first: -0.0 + 0.0 would be 0.0. (Which of several NaNs a NaN is does not count.)
+value_rules = PatternMatcher([
+    (UPat(Ops.ADD, src=[x, zero]), lambda x: x),
+    (UPat(Ops.ADD, src=[x, UPat.const(FLOATS, -0.0)]), lambda x: x),
+    (UPat(Ops.SUB, src=(x, zero)), lambda x: x),
+    (UPat(Ops.MUL, src=[x, one]), lambda x: x),
+    (UPat(Ops.FDIV, src=(x, one)), lambda x: x),
+    (UPat(Ops.FDIV, src=(x, float_c)), by_power_of_two),
+    (UPat(Ops.POW, src=(x, float_c)), known_power),
+    (UPat(Ops.MUL, src=[UPat(Ops.MUL, src=[x, minus_one]), minus_one]), lambda x: x),
+    (UPat(Ops.NEG, FLOATS, src=(UPat(Ops.NEG, src=(x,)),)), lambda x: x),
+    (UPat(Ops.MAX, src=[x, UPat.const(FLOATS, -math.inf)]), lambda x: x),
+    (UPat(Ops.TRUNC, src=(UPat(Ops.TRUNC, name="u"),)), lambda u: u),
+    (UPat(Ops.CMPLT, src=(float_x, x), name="u"), lambda u, x: u.const_like(False)),
+    # a constant stands on the right
+    (UPat({Ops.ADD, Ops.MUL}, FLOATS, src=(float_c, x), name="u"),
+     lambda u, c, x: None if x.op is Ops.CONST else x.alu(u.op, c)),
+])
+
+# Equal for real numbers only. A column says where the result differs for floats: nan where an
+# argument or the result is NaN, inf, or 0 in a denominator; over: where something overflows;
+# round: in the last digits. For values only, before ops are decomposed: the decompositions write
+# down rounding on purpose, (x + 2**23) - 2**23.
+relaxed = PatternMatcher([
+    # over, round
+    (UPat(Ops.LOG2, src=(UPat(Ops.EXP2, src=(x,)),)), lambda x: x),
+    (UPat(Ops.RECIP, src=(UPat(Ops.RECIP, src=(x,)),)), lambda x: x),
+    (UPat(Ops.FDIV, src=(x, float_c)), lambda x, c: x * (1 / c.arg) if c.arg else None),
+    (UPat(Ops.MUL, src=(UPat(Ops.MUL, src=(x, UPat.cvar("a", FLOATS))), UPat.cvar("b"))),
+     lambda x, a, b: x * (a * b)),
+    (UPat(Ops.ADD, src=(UPat(Ops.ADD, src=(x, UPat.cvar("a", FLOATS))), UPat.cvar("b"))),
+     lambda x, a, b: x + (a + b)),
+    # nan, round
+    (UPat(Ops.EXP2, src=(UPat(Ops.LOG2, src=(x,)),)), lambda x: x),
+    (UPat(Ops.MUL, src=(UPat(Ops.SQRT, name="r", src=(x,)), UPat.var("r"))), lambda r, x: x),
+    (UPat(Ops.FDIV, src=(UPat(Ops.MUL, FLOATS, src=[x, y]), y)), lambda x, y: x),
+    (UPat(Ops.MUL, src=[UPat(Ops.FDIV, FLOATS, src=(x, y)), y]), lambda x, y: x),
+    # nan
+    (UPat(Ops.MUL, src=[x, UPat(Ops.RECIP, src=(x,))]), lambda x: x.const_like(1)),
+    (UPat(Ops.FDIV, src=(float_x, x)), lambda x: x.const_like(1)),
+    (UPat(Ops.MUL, src=[x, zero]), lambda x: x.const_like(0)),
+    (UPat(Ops.ADD, src=[float_x, UPat(Ops.MUL, src=[x, minus_one])]), lambda x: x.const_like(0)),
+    (UPat(Ops.SUB, src=(float_x, x)), lambda x: x.const_like(0)),
+])
+# fmt: on
+
+symbolic_simple = common_rules + value_rules
+sym = index_rules + value_rules
