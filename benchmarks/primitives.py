@@ -60,7 +60,7 @@ def by_hand(out: Tensor, opts: list[Opt]) -> Ready:
     opaque = [b.ensure_allocated()._buf for b in item.bufs]
 
     def run() -> None:
-        runner(*opaque, global_size=(spec.threads, 1, 1))
+        runner(*opaque, global_size=spec.global_size)
 
     run()
     return Ready(run, out.numpy)

@@ -88,7 +88,7 @@ def launch(spec: ProgramSpec, bufs: Sequence[Buffer]) -> None:
     device = Device[spec.device]
     runner = device.runner(spec.function, device.compiler.compile_cached(spec.src))
     opaque = [bufs[slot]._buf for slot in spec.globals]
-    runner(*opaque, global_size=(spec.threads, 1, 1), local_size=(1, 1, 1), wait=True)
+    runner(*opaque, global_size=spec.global_size, local_size=spec.local_size, wait=True)
 
 
 def repeated_reduces(kernel: UOp) -> list[UOp]:

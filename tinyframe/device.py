@@ -189,9 +189,9 @@ class Runner:
         """Run it. With `wait`, return when it is done, and the seconds it took.
 
         bufs: what the device's Allocator returned, in the order of the kernel's arguments.
-        global_size: how many groups of work; on a CPU the first is the length of the loop that is
-            divided among threads.
-        local_size: how many threads work together in one group, on a GPU.
+        global_size: how many blocks, along each axis of a grid; on a CPU the first is the length of
+            the loop that is divided among cores.
+        local_size: how many threads work together in one block, along each of its axes.
         vals: the values of the kernel's Variables, in order; left out where it has none.
         """
         raise NotImplementedError(f"{type(self).__name__} has to define __call__")
@@ -213,8 +213,10 @@ class Graph:
         """Other memory for an argument; they are numbered through all launches."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_buffer")
 
-    def set_values(self, sizes: Sequence[int], vals: Sequence[int]) -> None:
-        """The first global size of each launch, and the Variables of all in a row."""
+    def set_values(
+        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
+    ) -> None:
+        """The global and the local size of each launch, and the Variables of all in a row."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_values")
 
     def __call__(self) -> None:

@@ -88,7 +88,7 @@ def test_what_no_cache_could_keep_is_written_past_them(compiler, flags, shape, d
         for offset in (0, 1):
             memory = np.full(a.size + 1, 77, dtype)
             out = HostMemory(memory[offset : offset + a.size])
-            runner(out, *inputs, global_size=(spec.threads, 1, 1))
+            runner(out, *inputs, global_size=spec.global_size)
             np.testing.assert_array_equal(memory[offset:][: a.size].reshape(shape), a + b)
             assert memory[0 if offset else -1] == 77
 

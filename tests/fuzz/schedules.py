@@ -28,13 +28,15 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import length
 
+# those for blocks of threads are tried in tests/backends/test_blocks.py
+OPS = [op for op in OptOps if op not in (OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP)]
 SIZES = [0, 1, 2, 2, 3, 4, 4, 5, 7, 8, 8, 16, 32]
 
 
 def random_opt(rng: Random, kernel: UOp) -> Opt:
     """Any Opt, mostly one that makes sense: axes out of range and odd sizes are in it too."""
     loops, arguments = axes(kernel), [u.arg for u in kernel.toposort() if u.op is Ops.DEFINE_GLOBAL]
-    op = rng.choice([*OptOps, OptOps.UPCAST, OptOps.VECTOR, OptOps.STAGE, OptOps.SPLIT])
+    op = rng.choice([*OPS, OptOps.UPCAST, OptOps.VECTOR, OptOps.STAGE, OptOps.SPLIT])
     axis = rng.randint(-1, len(loops)) if rng.random() < 0.2 else rng.randrange(max(len(loops), 1))
     if op is OptOps.REORDER:
         order = list(range(len(loops) + (rng.random() < 0.05)))

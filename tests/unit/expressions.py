@@ -33,7 +33,8 @@ def variables(draw, dtype: DType = INT, count: int = 3, width: int = 12) -> list
     for name in "abcdef"[:count]:
         low = draw(st.one_of(st.just(0), st.just(0), st.integers(-9, 9)))
         low = max(low, int(dtype.min))
-        out.append(variable(name, low, low + draw(st.integers(0, width)), dtype))
+        high = min(low + draw(st.integers(0, width)), int(dtype.max))
+        out.append(variable(name, low, high, dtype))
     return out
 
 

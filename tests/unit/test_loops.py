@@ -211,6 +211,16 @@ def test_stage_outside_of_all_loops_copies_the_whole_argument():
     assert not stage.ranges
 
 
+def test_stage_in_the_outer_loop_of_a_sum_copies_a_part_of_it():
+    opts = [Opt(SPLIT, 2, 8), Opt(STAGE, 2, 2)]
+    (stage,) = ops_in(apply_opts(product(), opts), Ops.STAGE)
+    assert [r.vmax + 1 for r in stage.own_ranges] == [8]
+    x, y = numbers(5, 19), numbers(19, 6, seed=1)
+    for device in ("CPU", "PYTHON"):
+        result = run_with(filled(x, device) @ filled(y, device), opts, device)
+        np.testing.assert_array_equal(result, x @ y)
+
+
 def test_stage_of_lanes_copies_lanes():
     opts = [Opt(VECTOR, 1, 8), Opt(REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)]
     body = body_of(source_of(product(), opts))
@@ -279,7 +289,11 @@ def test_the_condition_of_a_padding_is_paid_in_the_copy_only():
         ([Opt(REORDER, (1, 0))], "the order must name each of the axes 0...2 once"),
         ([Opt(REORDER, (1, 1, 2))], "the order must name each of the axes 0...2 once"),
         ([Opt(REORDER, 1)], "the order must name each of the axes 0...2 once"),
-        ([Opt(STAGE, 2, 2)], "only what is inside a loop around the stores can be copied"),
+        (
+            [Opt(STAGE, 2, 2)],
+            "what is read of argument 2 does not change inside axis 2",
+        ),
+        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "STAGE comes after"),
         ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
         ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
         ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),

@@ -23,6 +23,11 @@ data1 = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(12), (), 1)
 load = data1.index(i, j, shape=(3, 4)).load()
 place = data0.index(i, shape=(3,))
 
+# a panel that each thread would fill for itself, and nobody closes the thread's range
+thread = UOp.range(4, 2, AxisType.LOCAL)
+row_of_thread = data1.index(thread, j, shape=(4, 3)).load().stage(AddrSpace.LOCAL, j)
+shared = data0.index(row_of_thread.index(zero, shape=(3,)).load().cast(dtypes.int), shape=(3,))
+
 
 # ---- what is legal ------------------------------------------------------------------------------
 
@@ -65,6 +70,7 @@ def test_legal_tensor_graphs(u):
         place.store(load.stage(AddrSpace.LOCAL, j).index(zero, shape=(4,)).load(), i),
         data0.index(i, shape=(3,), valid=i < 2).store(f, i),
         data0.index(i + a, shape=(3,), valid=i + a < 3).store(f, i),
+        data0.index(UOp.special("gidx0", 3), shape=(3,)).store(f),
     ],
 )
 def test_legal_kernels(u):
@@ -91,6 +97,8 @@ def program() -> list[UOp]:
 
 def test_a_legal_program():
     verify(program(), spec_program)
+    barriers = [node(Ops.BARRIER, dtypes.void, arg=n) for n in (0, 1)]
+    verify([*program(), UOp.special("lidx0", 8), *barriers], spec_program)
     four = UOp(Ops.INDEX, data1.dtype, (data1, true, zero))
     vector = UOp(Ops.LOAD, dtypes.float.vec(4), (four,))
     target = UOp(Ops.INDEX, data0.dtype, (data0, true, zero))
@@ -199,6 +207,10 @@ def test_malformed_tensor_graphs_are_refused(u):
         node(Ops.LOAD, dtypes.int, place),
         x,
         node(Ops.RANGE, dtypes.int, zero, arg=(0, "loop")),
+        UOp.special("tid", 4),
+        node(Ops.SPECIAL, dtypes.long, arg=("gidx0", 4)),
+        node(Ops.BARRIER, dtypes.void, arg=0),
+        shared.store(f, thread),
         node(Ops.DEFINE_GLOBAL, dtypes.float, arg=0),
         node(Ops.VECTORIZE, dtypes.int.vec(3), a, a),
         node(Ops.GEP, dtypes.int, a.vectorize(2), arg=2),
@@ -226,6 +238,8 @@ inner_end = node(Ops.ENDRANGE, dtypes.void, inner)
         (lambda p: [*p[:-2], p[-1], p[-2]], "outside the loop"),
         (lambda p: [*p, load.reduce(Ops.ADD, j)], "no meaning"),
         (lambda p: [*p, place], "breaks its rule"),
+        (lambda p: [*p, four, thread], "breaks its rule"),
+        (lambda p: [*p, node(Ops.BARRIER, dtypes.void, i)], "breaks its rule"),
     ],
 )
 def test_malformed_programs_are_refused(change, message):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tinyframe.algebra.symbolic import index_rules, relaxed, sym
+from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
@@ -24,8 +26,8 @@ from tinyframe.codegen.program import (
     estimate_ops,
     function_name,
     kernel_name,
+    launch_size,
     rewrite_program,
-    thread_count,
 )
 from tinyframe.collector import collector_paused
 from tinyframe.renderer import Renderer, variables
@@ -59,9 +61,9 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
-        return apply_opts(sink, job.opts)
+        return apply_opts(sink, job.opts, job.renderer.target)
     job.opts = []
-    if settings.NOOPT:
+    if settings.NOOPT or job.renderer.target.block_threads:  # the plans know CPUs only
         return sink
     kernel = Kernel(sink, job.renderer.target)
     job.plan = choose(kernel, CPU)
@@ -88,6 +90,7 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("tidy loops", tidy),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
+    ("ranges to values", lambda sink, job: ranges_to_values(sink)),
     ("decompose", decompose),
     ("expand lanes", lambda sink, job: expand_lanes(sink)),
     ("expand copies", lambda sink, job: expand_copies(sink)),
@@ -133,7 +136,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     uops = staged(
         "linearize",
         spec_program,
-        lambda: rewrite_program(linearize(sink, recompute), said_shorter),
+        lambda: with_barriers(rewrite_program(linearize(sink, recompute), said_shorter)),
     )
     optimized = next(graph for name, graph in job.stages if name == "optimize")
     loops = _named_loops(optimized)
@@ -154,7 +157,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         outs=sorted(written),
         ins=[a for a in arguments if a not in written],
         vars=variables(uops),
-        threads=thread_count(uops),
+        **launch_size(uops),
         opts=job.opts or [],
         plan=job.plan,
         ops_estimate=estimate_ops(ast),

@@ -79,7 +79,8 @@ _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 
 def expand_copies(sink: UOp) -> UOp:
     """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
-    equal parts of the copies stay one node, which is what makes a register tile."""
+    equal parts of the copies stay one node, which is what makes a register tile. A STAGE that owns
+    either keeps all copies."""
 
     def expanded(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
@@ -90,9 +91,22 @@ def expand_copies(sink: UOp) -> UOp:
             for part in parts[1:]:
                 value = UOp(u.arg, value.dtype, (value, part), tag=tag)
             return value.reduce(u.arg, *loops)
+        if u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
+            return _stage_of_copies(u, copied)
         return UOp.sink(*_copies(u.src), arg=u.arg) if u.op is Ops.SINK else u
 
     return rebuild(sink, expanded)
+
+
+def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
+    """A panel that several copies of a value are kept in, one stored after the other."""
+    loops = [r for r in stage.own_ranges if r not in copied]
+    memory = stage.src[0].src[0].src[0]
+    for values in assignments(copied):
+        index, value = put_constants(stage.src[0], values).src
+        place = index.replace(src=(memory, *index.src[1:]))
+        memory = stage.replace(src=(place.store(value), *loops))
+    return memory
 
 
 def _copies(stores: tuple[UOp, ...]) -> list[UOp]:

@@ -12,23 +12,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
-from tinyframe.codegen.expand import UNROLLED
 from tinyframe.codegen.long_sums import in_blocks
-from tinyframe.dtype import AddrSpace, dtypes
+from tinyframe.codegen.registers import with_registers
+from tinyframe.dtype import dtypes
 from tinyframe.settings import settings
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
-from tinyframe.uop.range import LOOPS, identity, kind
-
-
-@dataclass(eq=False)
-class Statement:
-    """One instruction, what must come before it, and the loop whose body it is in."""
-
-    uop: UOp
-    loop: UOp | None
-    needs: list[Statement] = field(default_factory=list)
+from tinyframe.uop.range import LOOPS, kind
 
 
 def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
@@ -42,8 +33,12 @@ def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
     check_loops(sink, parent)
     if settings.SPEC and not recompute:
         check_no_recompute(sink, parent)
-    statements, sizes = _statements(sink, parent)
-    return _in_order(statements, sizes, parent)
+    nodes = with_registers(sink)
+    top = [u for u in nodes if u.op in AT_TOP]
+    return [
+        *sorted(top, key=lambda u: AT_TOP.index(u.op)),
+        *instructions(in_order(nodes, parent)),
+    ]
 
 
 # ---- the tree of loops --------------------------------------------------------------------------
@@ -149,182 +144,152 @@ def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
                 raise RuntimeError(f"a reduce of {around} has its own loops at {loops}")
 
 
-# ---- statements ---------------------------------------------------------------------------------
+# ---- one sort ------------------------------------------------------------------------------------
+
+# what stands in a loop's body, statements and the loops inside it -> what of that body comes before
+Body = dict[UOp, dict[UOp, None]]
+
+# once, in this order
+AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.SPECIAL, Ops.DEFINE_LOCAL, Ops.CONST]
+# nodes that say where or how often, and are no instruction themselves
+NO_STATEMENT = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
 
 
-def _statements(
-    sink: UOp, parent: dict[UOp, UOp | None]
-) -> tuple[list[Statement], dict[UOp, Statement]]:
-    """All instructions but the loops', and those that compute the loops' sizes."""
-    numbers = itertools.count()
-    made: dict[UOp, Statement] = {}  # what computes each node
-    program_of: dict[UOp, UOp] = {}  # what stands for it in the program
-    out: list[Statement] = []
-    standing: set[UOp] = set()
-    loop_cache: dict[frozenset[UOp], UOp | None] = {}
+def in_order(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> list[UOp]:
+    """Every statement in the deepest loop that it depends on and after what it needs; a loop is
+    RANGE … ENDRANGE. Where nothing decides, the order is that of `nodes`."""
+    bodies = _bodies(_loops_of(nodes, parent), parent)
+    out: list[UOp] = []
+    work = _sorted(bodies[None])[::-1]
+    while work:
+        out.append(u := work.pop())
+        if u in bodies:
+            work += (UOp(Ops.ENDRANGE, dtypes.void, (u,)), *_sorted(bodies[u])[::-1])
+    return out
 
-    def loop_of(u: UOp) -> UOp | None:
-        if u.ranges not in loop_cache:
-            loop_cache[u.ranges] = deepest(u.ranges, parent)
-        return loop_cache[u.ranges]
 
-    def add(uop: UOp, loop: UOp | None, *needs: Statement) -> Statement:
-        twins = 0
-        while uop in standing:  # the same place read again is an instruction of its own
-            twins += 1
-            uop = uop.rtag(twins)
-        standing.add(uop)
-        out.append(statement := Statement(uop, loop, list(needs)))
-        return statement
-
-    for u in sink.toposort():
-        if u in made:  # a reduce begins with it
+def _loops_of(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> dict[UOp, UOp | None]:
+    """The loop in whose body each statement stands; None is the kernel's own body."""
+    known: dict[frozenset[UOp], UOp | None] = {}
+    out: dict[UOp, UOp | None] = {}
+    for u in nodes:
+        if u.op in NO_STATEMENT:
             continue
-        needs = [made[s] for s in u.src if s in made]
-        src = tuple([program_of[s] for s in u.src])
-        if u.op is Ops.RANGE:
-            program_of[u] = u  # stands at the head of its loop
-        elif u.op is Ops.REDUCE:
-            register = UOp(Ops.DEFINE_REG, u.dtype.ptr(1, AddrSpace.REG), (), next(numbers))
-            place = register.index(UOp.const(dtypes.int, 0))
-            start = UOp.const(u.dtype, identity(u.arg, u.dtype.scalar()))
-            loop = loop_of(u)
-            first = add(place, loop, add(register, loop))
-            if start not in made:
-                made[start], program_of[start] = add(start, None), start
-            last = add(place.store(start), loop, first, made[start])
-            inner = u.own_ranges[-1]
-            for part in _parts(u.src[0], u.arg):
-                before = add(place.load(), inner, last)
-                value = before.uop.alu(u.arg, program_of[part])
-                step = add(value, inner, before, *([made[part]] if part in made else []))
-                last = add(place.store(step.uop), inner, step, before)
-            made[u] = add(place.load(), loop, last)
-            program_of[u] = made[u].uop
-        elif u.op is Ops.STAGE:
-            scratch = u.src[0].src[0].src[0]
-            made[u] = made[u.src[0]]
-            program_of[u] = scratch
-        elif u.op is Ops.STORE:
-            new = UOp(Ops.STORE, dtypes.void, src[: FIRST_RANGE[Ops.STORE]])
-            loop = (
-                u.own_ranges[-1]
-                if u.own_ranges
-                else deepest(u.src[0].ranges | u.src[1].ranges, parent)
-            )
-            made[u] = add(new, loop, *needs)
-            program_of[u] = made[u].uop
-        elif u.op is Ops.SINK or u.tag == UNROLLED:
-            program_of[u] = u  # an unrolled sum is taken apart where it is accumulated
-        else:
-            new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
-            made[u] = add(new, loop_of(u), *needs)
-            program_of[u] = made[u].uop
-    # in place: whoever else reads an element reads it before it is overwritten
-    stores = {u.src[0]: made[u] for u in made if u.op is Ops.STORE}
-    for u in made:
-        if u.op is Ops.LOAD and u.src[0] in stores:
-            stores[u.src[0]].needs.append(made[u])
-    return out, {loop: made[loop.src[0]] for loop in parent}
+        if u.op is Ops.STORE and u.own_ranges:
+            out[u] = u.own_ranges[-1]  # it closes them, so it is inside
+            continue
+        if (ranges := u.ranges) not in known:
+            known[ranges] = deepest(ranges, parent)
+        out[u] = known[ranges]
+    return out
 
 
-def _parts(value: UOp, op: Ops) -> list[UOp]:
-    """The copies that UNROLL made of a reduce's value, in order."""
-    parts: list[UOp] = []
-    while value.op is op and value.tag == UNROLLED:
-        parts.append(value.src[1])
-        value = value.src[0]
-    return [value, *reversed(parts)]
-
-
-def _in_order(
-    statements: list[Statement], sizes: dict[UOp, Statement], parent: dict[UOp, UOp | None]
-) -> list[UOp]:
-    """Sorts every loop's body, its statements and the loops in it, by what needs what."""
-    path_of: dict[UOp | None, tuple[UOp, ...]] = {None: ()}
-    for loop in parent:
-        chain: list[UOp] = []
-        r: UOp | None = loop
-        while r is not None:
-            chain.append(r)
-            r = parent[r]
-        path_of[loop] = tuple(reversed(chain))
+def _bodies(
+    loop_of: dict[UOp, UOp | None], parent: dict[UOp, UOp | None]
+) -> dict[UOp | None, Body]:
+    """What stands in each loop and in the kernel itself, and what comes before what there. If one
+    statement needs another, then of the two loops that hold them one comes before the other."""
+    path: dict[UOp | None, list[UOp]] = {None: []}
+    path |= {loop: _loops_down_to(loop, parent) for loop in parent}
+    bodies: dict[UOp | None, Body] = {None: {}}
 
     @functools.cache
-    def meeting(a: UOp | None, b: UOp | None) -> tuple[UOp | None, UOp | None, UOp | None]:
-        """The innermost body around statements of loops a and b, and the loop there that holds each
-        (None: the statement stands in that body itself)."""
-        x, y = path_of[a], path_of[b]
-        common = next(
-            (n for n, (r, q) in enumerate(zip(x, y, strict=False)) if r is not q),
-            min(len(x), len(y)),
-        )
-        return (
-            x[common - 1] if common else None,
-            x[common] if common < len(x) else None,
-            y[common] if common < len(y) else None,
-        )
+    def split(a: UOp | None, b: UOp | None) -> tuple[Body, UOp | None, UOp | None]:
+        """The innermost body around two bodies, and the loop in it that leads to each; None where
+        it is that body itself."""
+        common = 0
+        for x, y in zip(path[a], path[b], strict=False):
+            if x is not y:
+                break
+            common += 1
+        inner = [rest[0] if (rest := path[loop][common:]) else None for loop in (a, b)]
+        return bodies[path[a][common - 1] if common else None], inner[0], inner[1]
 
-    # each loop's body: statement or inner loop -> those of the same body that it needs
-    bodies: dict[UOp | None, dict] = {loop: {} for loop in path_of}
-    for s in statements:
-        outer: UOp | None = None
-        for loop in path_of[s.loop]:
-            bodies[outer].setdefault(loop, {})
-            outer = loop
-        bodies[outer].setdefault(s, {})
-        for need in s.needs:
-            body, mine, theirs = meeting(s.loop, need.loop)
-            item, needed = (s if mine is None else mine), (need if theirs is None else theirs)
-            if item is not needed:
-                bodies[body][item][needed] = None
-    for loop, size in sizes.items():
-        body, outermost, _ = meeting(loop, size.loop)
-        bodies[body][outermost][size] = None
+    def put_before(first: UOp, item: UOp, loop: UOp | None) -> None:
+        body, mine, theirs = split(loop, loop_of[first])
+        item, first = item if mine is None else mine, first if theirs is None else theirs
+        if item is not first:
+            body[item][first] = None
 
-    out: list[UOp] = []
-    work: list = [("body", None)]
-    while work:
-        what, item = work.pop()
-        if what == "end":
-            out.append(UOp(Ops.ENDRANGE, dtypes.void, (item,)))
-        elif what == "statement":
-            out.append(item.uop)
-        else:
-            if item is not None:
-                out.append(item)
-                work.append(("end", item))
-            for x in reversed(_sorted(bodies[item])):
-                work.append(("statement", x) if isinstance(x, Statement) else ("body", x))
-    # arguments, scratch memory and constants once, at the top
-    top = dict.fromkeys(s for u in out for s in (u, *u.src) if s.op in _AT_TOP)
-    return [
-        *sorted(top, key=lambda u: _AT_TOP.index(u.op)),
-        *[u for u in out if u.op not in _AT_TOP],
-    ]
+    reads = _reads_before_overwriting(loop_of)
+    for u, loop in loop_of.items():
+        if loop not in bodies:
+            for outer, inner in zip((None, *path[loop]), path[loop], strict=False):
+                bodies[outer].setdefault(inner, {})
+                bodies.setdefault(inner, {})
+        body = bodies[loop]
+        body.setdefault(u, {})
+        for s in u.src:
+            if s.op is Ops.STAGE:
+                s = s.src[0]  # the memory is read: first it is written
+            if s in body:
+                body[u][s] = None
+            elif s in loop_of:
+                put_before(s, u, loop)
+        for load in reads.get(u, ()):
+            put_before(load, u, loop)
+    for loop in parent:
+        if loop.src[0] in loop_of:
+            put_before(loop.src[0], loop, parent[loop])
+    return bodies
 
 
-_AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL, Ops.CONST]
+def _reads_before_overwriting(statements: Iterable[UOp]) -> dict[UOp, list[UOp]]:
+    """In place: whoever reads an element reads it before a STORE overwrites it. (A LOAD of a
+    register says itself what it comes after.)"""
+    store_of = {u.src[0]: u for u in statements if u.op is Ops.STORE}
+    reads: dict[UOp, list[UOp]] = {}
+    for u in statements:
+        if u.op is Ops.LOAD and len(u.src) == 1 and u.src[0] in store_of:
+            reads.setdefault(store_of[u.src[0]], []).append(u)
+    return reads
 
 
-def _sorted(needs: dict) -> list:
+def _sorted(body: Body) -> list[UOp]:
     """The items of one body, each after what it needs; otherwise in the order they were met."""
-    order: dict = {}
-    begun: set = set()
-    for first in needs:
-        stack = [(first, False)]
+    order: dict[UOp, None] = {}
+    begun: set[UOp] = set()
+    for first in body:
+        stack = [first]
         while stack:
-            item, ready = stack.pop()
-            if ready:
-                order[item] = None
-            elif item not in order:
-                if item in begun:
-                    raise RuntimeError(
-                        "two loops need each other's results: their ranges must not be shared"
-                    )
-                begun.add(item)
-                stack.append((item, True))
-                stack.extend(
-                    (n, False) for n in reversed(list(needs.get(item, ()))) if n not in order
+            item = stack[-1]
+            missing = [need for need in body[item] if need not in order]
+            if item in order or not missing:
+                order[stack.pop()] = None
+                continue
+            if item in begun:
+                raise RuntimeError(
+                    "two loops need each other's results: their ranges must not be shared"
                 )
+            begun.add(item)
+            stack += missing[::-1]
     return list(order)
+
+
+# ---- as instructions ----------------------------------------------------------------------------
+
+# the sources that an instruction has; the others said where it stands
+SOURCES = {Ops.STORE: FIRST_RANGE[Ops.STORE], Ops.LOAD: 1, Ops.DEFINE_REG: 0}
+
+
+def instructions(ordered: list[UOp]) -> list[UOp]:
+    """The same without what said where each stands, which their order says now."""
+    done: dict[UOp, UOp] = {}
+    out: dict[UOp, None] = {}
+    for u in ordered:
+        if u.op is not Ops.RANGE and u.op is not Ops.ENDRANGE:
+            src = tuple([done[s] if s in done else _memory(s) for s in u.src[: SOURCES.get(u.op)]])
+            new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
+            twins = 0
+            while new in out:  # the same place read again is an instruction of its own
+                new = new.rtag(twins := twins + 1)
+            done[u] = u = new
+        out[u] = None
+    return list(out)
+
+
+def _memory(u: UOp) -> UOp:
+    """What a STAGE was written to; anything else is itself."""
+    while u.op is Ops.STAGE:
+        u = u.src[0].src[0].src[0]
+    return u

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from tinyframe.codegen.blocks import MOST_AXES
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.dtype import PtrDType
@@ -22,7 +23,8 @@ class ProgramSpec:
         the sizes only, so that equal kernels of different sessions are equal text for the disk
         cache. loops: the RANGEs whose sizes those are, after the Opts.
     globals: the slots of the kernel's arguments. vars: its Variables, in argument order.
-    threads: iterations of its THREAD loop, 1 where it has none; symbolic where those are.
+    global_size: blocks along each axis of the grid; on a CPU the iterations of its THREAD loop, 1
+        where it has none. local_size: threads along each axis of a block. Symbolic where a loop is.
     ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments that it touches, each
         counted once. Both of symbolic sizes at their largest.
     plan: what chose the Opts; None where they were given.
@@ -39,11 +41,17 @@ class ProgramSpec:
     outs: list[int]
     ins: list[int]
     vars: list[UOp]
-    threads: sint
+    global_size: tuple[sint, ...]
+    local_size: tuple[sint, ...]
     opts: list[Opt]
     ops_estimate: int
     mem_estimate: int
     plan: Plan | None = None
+
+    @property
+    def threads(self) -> sint:
+        """Iterations of its THREAD loop, which the cores divide among themselves."""
+        return self.global_size[0]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -116,6 +124,13 @@ def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
     return [u for u in done.values() if u in used or u.op not in GroupOp.Elementwise]
 
 
-def thread_count(uops: list[UOp]) -> sint:
-    loops = (u for u in uops if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD)
-    return next((plain(r.src[0]) for r in loops), 1)
+def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:
+    """The global_size and local_size that a program is launched with."""
+    sizes: dict[str, sint] = {u.arg[0]: u.arg[1] for u in uops if u.op is Ops.SPECIAL}
+    for u in uops:
+        if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD:
+            sizes["gidx0"] = plain(u.src[0])
+    return {
+        name: tuple([sizes.get(f"{letter}idx{n}", 1) for n in range(MOST_AXES)])
+        for name, letter in (("global_size", "g"), ("local_size", "l"))
+    }

@@ -10,6 +10,7 @@ between devices (COPY) with its Buffers. What DEBUG shows of a run is printed he
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import sys
@@ -57,8 +58,22 @@ class CompiledKernel:
         # Left out where there are none: a Runner without `vals` is good enough for most kernels.
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
-        size = (sym_infer(self.spec.threads, var_vals), 1, 1)
-        return self.runner(*opaque, global_size=size, local_size=(1, 1, 1), wait=wait, **more)
+        global_size, local_size = self.sizes(var_vals)
+        return self.runner(
+            *opaque, global_size=global_size, local_size=local_size, wait=wait, **more
+        )
+
+    @functools.cached_property
+    def _has_fixed_sizes(self) -> bool:
+        return not any(isinstance(n, UOp) for n in self.spec.global_size + self.spec.local_size)
+
+    def sizes(self, var_vals: Mapping[UOp, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The global and the local size of a launch."""
+        sizes = self.spec.global_size, self.spec.local_size
+        if self._has_fixed_sizes:
+            return sizes  # type: ignore[return-value]
+        global_size, local_size = (tuple([sym_infer(n, var_vals) for n in s]) for s in sizes)
+        return global_size, local_size
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
         """The values of its Variables, in order."""

@@ -21,7 +21,6 @@ from tinyframe.engine.realize import (
 )
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
-from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -116,6 +115,6 @@ class Replay:
     def _use(self, var_vals: Mapping[UOp, int]) -> None:
         """Whatever depends on Variables."""
         self.graph.set_values(
-            [sym_infer(kernel.spec.threads, var_vals) for kernel in self.kernels],
+            [kernel.sizes(var_vals) for kernel in self.kernels],
             [value for kernel in self.kernels for value in kernel.values(var_vals)],
         )

@@ -15,6 +15,10 @@ class Target:
     vector_bytes: width of a vector register. vector_registers: how many there are. threads: how
     many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
     none.
+
+    Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
+    shared_bytes: the memory that they share. grid: the most blocks along each axis. warp: threads
+    that run in step.
     """
 
     vector_bytes: int
@@ -23,6 +27,10 @@ class Target:
     l1: int
     l2: int
     l3: int = 0
+    block_threads: int = 0
+    shared_bytes: int = 0
+    grid: tuple[int, ...] = ()
+    warp: int = 0
 
 
 class Renderer:

@@ -60,7 +60,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
     RANGE(size)                 a loop variable over 0..size-1, in its dtype, an int that holds its
                                 size; arg = (number, kind of axis). Only the last block of a long
-                                sum has a size that a loop around it changes
+                                sum has a size that a loop around it changes. GLOBAL, LOCAL and
+                                GROUP ranges are there at once, as blocks and threads; SPECIALs
+                                take their place before there are programs
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -69,7 +71,10 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 `valid` is false
     REDUCE(value, RANGE…)       arg of the value over all combinations of its ranges; OR and AND
                                 come from decompositions
-    STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it
+    STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it.
+                                LOCAL memory belongs to a thread, or where there are blocks of
+                                threads to a block: no LOCAL or GROUP range is around a STAGE, and
+                                one that owns them keeps a value of each thread
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
 **Program level.** A flat list; a node stands after its sources. Values may be vectors.
@@ -82,8 +87,10 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 unless the INDEX says otherwise
     DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator
     VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of one
-    SPECIAL                     a number of the GPU thread, arg = (name, size)
-    BARRIER                     all threads of a block get here before any goes on
+    SPECIAL                     an int, 0..size-1: the number of the block (gidx0, gidx1, gidx2) or
+                                of the thread in its block (lidx0, …), arg = (name, size)
+    BARRIER                     all threads of a block get here before any goes on; arg tells one
+                                from another. It is in no loop that some of them do not run
 """
 
 from __future__ import annotations
@@ -314,11 +321,21 @@ def counts(u: UOp) -> bool:
     return u.dtype is size.dtype and fits and size.vmax > 0
 
 
+def is_loop(u: UOp) -> bool:
+    return (is_index(u) and len(u.src) == 1 and is_index(u.src[0])
+            and isinstance(u.arg[1], AxisType) and counts(u))  # fmt: skip
+
+
 def stores(u: UOp) -> bool:
     index, value = u.src[:2]
     fits = value.dtype.scalar() is index.dtype.base.scalar()
     return index.op is Ops.INDEX and fits and closes_ranges(u)
 
+
+# names of a block's and of a thread's numbers, by axis
+PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
+THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP}
+BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
 # fmt: off
 memory_rows = [
@@ -326,9 +343,8 @@ memory_rows = [
     row(Ops.DEFINE_GLOBAL, lambda u: is_pointer(u, AddrSpace.GLOBAL) and isinstance(u.arg, int)),
     row(Ops.DEFINE_LOCAL, lambda u: is_pointer(u, AddrSpace.LOCAL)),
     row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
-    row(Ops.SPECIAL, lambda u: is_index(u) and isinstance(u.arg[0], str)),
-    row(Ops.RANGE, lambda u: is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-        and isinstance(u.arg[1], AxisType) and counts(u)),
+    row(Ops.SPECIAL, lambda u: u.dtype is dtypes.int and not u.src and u.arg[0] in PLACES),
+    row(Ops.RANGE, is_loop),
     row(Ops.INDEX, index_fits),
     row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
         and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
@@ -336,7 +352,6 @@ memory_rows = [
         and all(s.dtype is u.dtype.scalar() for s in u.src)),
     row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar()
         and 0 <= u.arg < u.src[0].dtype.count),
-    row(Ops.BARRIER, lambda u: u.dtype is dtypes.void),
 ]
 
 spec_kernel = PatternMatcher([
@@ -344,7 +359,8 @@ spec_kernel = PatternMatcher([
     row(Ops.STORE, stores),
     row(Ops.REDUCE, lambda u: u.arg in (*GroupOp.Reduce, Ops.OR, Ops.AND)
         and u.dtype is u.src[0].dtype and closes_ranges(u)),
-    row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)),
+    row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)
+        and not any(r.arg[1] in THREAD_KINDS for r in u.ranges)),
     *memory_rows,
     *values,
 ])
@@ -357,6 +373,8 @@ spec_program = PatternMatcher([
     row(Ops.STORE, lambda u: len(u.src) == FIRST_RANGE[Ops.STORE] and stores(u)),
     row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple) and index_fits(u)),
     row(Ops.ENDRANGE, lambda u: sources(u, Ops.RANGE)),
+    row(Ops.RANGE, lambda u: is_loop(u) and u.arg[1] not in BLOCK_KINDS),
+    row(Ops.BARRIER, lambda u: u.dtype is dtypes.void and not u.src),
     row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),
     row(Ops.ENDIF, lambda u: sources(u, Ops.IF)),
     *memory_rows,

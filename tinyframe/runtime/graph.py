@@ -37,8 +37,10 @@ class ClangGraph(Graph):
     def set_buffer(self, place: int, opaque: Any) -> None:
         self._set(place, opaque.address)
 
-    def set_values(self, sizes: Sequence[int], vals: Sequence[int]) -> None:
-        self.rows[:, 3] = sizes
+    def set_values(
+        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
+    ) -> None:
+        self.rows[:, 3] = [global_size[0] for global_size, _ in sizes]
         self.vals[:] = vals
 
     def __call__(self) -> None:

@@ -589,7 +589,9 @@ class UOp:
         return UOp(Ops.RANGE, end.dtype, (end,), (axis, kind))
 
     @staticmethod
-    def special(name: str, size: int) -> UOp:
+    def special(name: str, size: sint) -> UOp:
+        """The number of a block (gidx0, gidx1, gidx2) or of a thread in its block (lidx0, …) along
+        an axis: 0 … size-1."""
         return UOp(Ops.SPECIAL, dtypes.int, (), (name, size))
 
     @staticmethod

@@ -1,0 +1,385 @@
+"""Kernels for a GPU, run by blocks of threads: primitives, shared panels, barriers, launches."""
+
+from __future__ import annotations
+
+import gc
+import random
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import tinyframe.codegen
+from tests import gpu_device
+from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
+from tinyframe import Device, Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.optimize.loops import (
+    KernelOptError,
+    Opt,
+    OptOps,
+    apply_opt,
+    apply_opts,
+    axes,
+)
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.engine.realize import CompiledKernel
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.range import length
+
+SPLIT, UPCAST, VECTOR, UNROLL = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.UNROLL
+STAGE, GLOBAL, LOCAL, GROUP = OptOps.STAGE, OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
+
+
+@pytest.fixture(autouse=True)
+def blocks(monkeypatch) -> Iterator[None]:
+    monkeypatch.setitem(Device._devices, "BLOCKS", gpu_device.BlocksDevice)
+    yield
+    gc.collect()
+
+
+def data(array: np.ndarray) -> Tensor:
+    return filled(array, "BLOCKS")
+
+
+def program_of(tensor: Tensor, opts: list[Opt]) -> ProgramSpec:
+    (item,) = schedule_of(tensor)
+    return get_program(item.ast, Device["BLOCKS"].renderer, opts)
+
+
+def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
+    return run_with(tensor, opts, "BLOCKS")
+
+
+def barriers(program: ProgramSpec) -> int:
+    return sum(u.op is Ops.BARRIER for u in program.uops)
+
+
+# 16 × 16 results for a block of 8 × 8 threads, 2 × 2 for each; both operands in panels, 16 of k at
+# a time
+TILED = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
+         Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
+         Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
+SUM_OF_ROWS = [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
+# the columns of a row are the same threads that find its maximum and its sum
+SOFTMAX = [Opt(GLOBAL, 0), Opt(LOCAL, 1, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16)]
+
+
+# ---- kernels that a GPU is given -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runner", [gpu_device.BlocksRunner, gpu_device.AtOnce])
+@pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37), (17, 17, 70)])
+def test_a_matmul_with_both_operands_in_shared_panels_and_a_register_tile(
+    sizes, runner, monkeypatch
+):
+    monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
+    m, k, n = sizes
+    x, y = numbers(m, k), numbers(k, n, seed=1)
+    np.testing.assert_array_equal(run(data(x) @ data(y), TILED), x @ y)
+
+
+def test_a_tiled_matmul_reads_each_element_once_for_a_block():
+    program = program_of(data(numbers(64, 48)) @ data(numbers(48, 64)), TILED)
+    assert program.global_size == (4, 4, 1)
+    assert program.local_size == (8, 8, 1)
+    assert barriers(program) == 2  # before the panels are filled anew, and before they are read
+    read = [u.src[0].src[0].op for u in program.uops if u.op is Ops.LOAD]
+    assert read.count(Ops.DEFINE_GLOBAL) == 2  # both in copies: 16 × 16 of each operand
+    panels = [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL]
+    assert panels == [256, 256]
+
+
+@pytest.mark.parametrize("runner", [gpu_device.BlocksRunner, gpu_device.AtOnce])
+@pytest.mark.parametrize("columns", [256, 100, 33, 7])
+def test_the_sum_of_a_row_by_the_threads_of_a_block(columns, runner, monkeypatch):
+    monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
+    x = numbers(9, columns)
+    np.testing.assert_array_equal(run(data(x).sum(axis=1), SUM_OF_ROWS), x.sum(1))
+    np.testing.assert_array_equal(run(data(x).max(axis=1), SUM_OF_ROWS), x.max(1))
+
+
+@pytest.mark.parametrize("columns", [64, 50, 17])
+def test_softmax_of_rows_by_the_threads_of_a_block(columns):
+    x = numbers(40, columns)
+    e = np.exp(x - x.max(1, keepdims=True))
+    tensor = data(x).softmax()
+    np.testing.assert_allclose(run(tensor, SOFTMAX), e / e.sum(1, keepdims=True), rtol=1e-6)
+    assert program_of(tensor, SOFTMAX).local_size == (16, 1, 1)
+
+
+def cases() -> dict[str, tuple[Callable[[], Tensor], list[Opt], Callable[[], np.ndarray]]]:
+    x, y = numbers(40, 24), numbers(24, 20, seed=1)
+    return {
+        "rows of a block, each shared": (
+            lambda: data(x).sum(axis=1),
+            [Opt(GLOBAL, 0), Opt(LOCAL, 0, 4), Opt(GROUP, 2, 8)],
+            lambda: x.sum(1),
+        ),
+        "several rows at once, each shared": (
+            lambda: data(x).sum(axis=1),
+            [Opt(UPCAST, 0, 3), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
+            lambda: x.sum(1),
+        ),
+        "lanes along the columns of a shared sum": (
+            lambda: data(x).sum(axis=0),
+            [Opt(VECTOR, 0, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
+            lambda: x.sum(0),
+        ),
+        "lanes along a shared sum": (
+            lambda: data(x).sum(axis=1),
+            [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 5)],
+            lambda: x.sum(1),
+        ),
+        "a loop in which a panel is filled again and again": (
+            lambda: data(x).sum(axis=1),
+            [Opt(GROUP, 1, 8)],
+            lambda: x.sum(1),
+        ),
+        "a shared sum of products, one operand in a panel": (
+            lambda: data(x) @ data(y),
+            [Opt(GLOBAL, 0), Opt(LOCAL, 1, 5), Opt(GROUP, 3, 8), Opt(STAGE, 0, 1)],
+            lambda: x @ y,
+        ),
+        "in place": (
+            lambda: (t := data(x[:37, 0])).assign(t * 3),
+            [Opt(GLOBAL, 0), Opt(LOCAL, 0, 8)],
+            lambda: x[:37, 0] * 3,
+        ),
+        "in place, one result for all threads": (
+            lambda: (t := data(x[:, 0])).assign(t + data(x).sum(axis=1)),
+            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
+            lambda: x[:, 0] + x.sum(1),
+        ),
+        "a whole axis as threads": (
+            lambda: data(x[:, 0]) * 2,
+            [Opt(LOCAL, 0, 0)],
+            lambda: x[:, 0] * 2,
+        ),
+        "bools": (
+            lambda: (data(x) > 3).any(axis=1),
+            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
+            lambda: (x > 3).any(1),
+        ),
+        "half": (
+            lambda: data(x.astype(np.float16)).max(axis=1),
+            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
+            lambda: x.max(1),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", cases())
+def test_each_way_to_share_work(name):
+    tensor, opts, expected = cases()[name]
+    np.testing.assert_array_equal(run(tensor(), opts), expected())
+
+
+# ---- any list of Opts ----------------------------------------------------------------------------
+
+
+def graphs() -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:
+    """Tensors that are one kernel each, and their values."""
+    x, y, w = numbers(35, 37), numbers(9, 13, seed=1), numbers(13, 11, seed=2)
+    centred = x - x.sum(1, keepdims=True)
+    return {
+        "matmul": (lambda: data(y) @ data(w), y @ w),
+        "elementwise": (lambda: data(x) * 2 + 1, x * 2 + 1),
+        "transposed": (lambda: (data(x).T + 0).contiguous(), x.T),
+        "row sum": (lambda: data(x).sum(axis=1), x.sum(1)),
+        "column maximum": (lambda: data(x).max(axis=0), x.max(0)),
+        "sum": (lambda: data(x).sum(), x.sum()),
+        "two reduces": (
+            lambda: ((t := data(x)) - t.sum(axis=1, keepdim=True)).square().sum(axis=1),
+            (centred**2).sum(1),
+        ),
+        "padded": (lambda: data(x).pad(((1, 2), (3, 1))) + 1, np.pad(x, ((1, 2), (3, 1))) + 1),
+        "in place": (lambda: (t := data(x)).assign(t * 3), x * 3),
+    }
+
+
+def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
+    """Up to eight Opts that are legal one after the other, on a device with blocks."""
+    target, opts = gpu_device.TARGET, []
+    arguments = [u.arg for u in kernel.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    for _ in range(25):
+        loops = len(axes(kernel))
+        if loops == 0 or len(opts) == 8:
+            break
+        axis = rng.randrange(loops)
+        opt = rng.choice([
+            Opt(GLOBAL, axis), Opt(GLOBAL, axis),
+            *[Opt(LOCAL, axis, rng.choice([0, 2, 3, 4, 8]))] * 3,
+            *[Opt(GROUP, axis, rng.choice([0, 2, 4, 5, 8]))] * 3,
+            *[Opt(STAGE, rng.randrange(-1, loops), rng.choice(arguments))] * 3,
+            Opt(SPLIT, axis, rng.choice([2, 3, 8])),
+            Opt(UPCAST, axis, rng.choice([2, 3])),
+            Opt(VECTOR, axis, rng.choice([2, 4])),
+            Opt(UNROLL, axis, rng.choice([0, 2])),
+            Opt(OptOps.REORDER, tuple(rng.sample(range(loops), loops))),
+        ])  # fmt: skip
+        try:
+            kernel = apply_opt(kernel, opt, target)
+        except KernelOptError:
+            continue
+        opts.append(opt)
+    return opts
+
+
+@pytest.mark.parametrize("name", graphs())
+def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name, monkeypatch):
+    tensor, expected = graphs()[name]
+    renderer = Device["BLOCKS"].renderer
+    used = set()
+    for seed in range(8):
+        kernel = tinyframe.codegen.scheduled_kernel(kernel_of(tensor()), renderer)
+        opts = random_opts(kernel, random.Random(f"{name} {seed}"))
+        used |= {opt.op for opt in opts}
+        for runner in (gpu_device.BlocksRunner, gpu_device.Backwards):
+            monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
+            np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
+    assert used & {LOCAL, GROUP}
+
+
+# ---- barriers ------------------------------------------------------------------------------------
+
+
+def without_barrier(which: int) -> Callable[[list[UOp]], list[UOp]]:
+    return lambda uops: [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
+
+
+@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+def test_a_result_is_wrong_without_any_one_of_the_barriers(name, monkeypatch):
+    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
+    e = np.exp(x - x.max(1, keepdims=True))
+    tensor, opts, expected = {
+        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
+        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
+        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
+        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
+    }[name]
+    count = barriers(program_of(tensor(), opts))
+    assert count == {"matmul": 2, "row sum": 1, "softmax": 2, "rows in turns": 2}[name]
+    np.testing.assert_allclose(run(tensor(), opts), expected, rtol=1e-6)
+    for which in range(count):
+        with monkeypatch.context() as planted:
+            planted.setattr(tinyframe.codegen, "with_barriers", without_barrier(which))
+            results = []
+            for runner in (gpu_device.BlocksRunner, gpu_device.Backwards):
+                planted.setattr(Device["BLOCKS"], "runner", runner)
+                results.append(run(tensor(), opts))
+        assert not all(np.allclose(r, expected, rtol=1e-3) for r in results)
+
+
+def test_a_program_without_threads_has_no_barrier():
+    opts = [Opt(OptOps.REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)]
+    for more in ([], [Opt(GLOBAL, 0)]):
+        assert barriers(program_of(on_buffer(4, 6) @ on_buffer(6, 5), opts + more)) == 0
+
+
+# ---- launches ------------------------------------------------------------------------------------
+
+
+def test_a_program_says_how_many_blocks_and_threads_it_wants():
+    program = program_of(on_buffer(6, 40, 24, device="BLOCKS").max(axis=2),
+                         [Opt(SPLIT, 0, 40), Opt(GLOBAL, 0), Opt(LOCAL, 1, 4), Opt(GLOBAL, 1),
+                          Opt(GROUP, 3, 8)])  # fmt: skip
+    assert program.global_size == (10, 6, 1)  # the innermost loop is axis 0
+    assert program.local_size == (8, 4, 1)
+    specials = {u.arg for u in program.uops if u.op is Ops.SPECIAL}
+    assert specials == {("gidx0", 10), ("gidx1", 6), ("lidx0", 8), ("lidx1", 4)}
+
+
+def test_a_grid_may_be_as_large_as_a_variable_says():
+    x = numbers(30)
+    n = UOp.variable("n", 1, 30)
+    t = data(x)[: n.bind(7)] * 2
+    (item,) = schedule_of(t)
+    spec = get_program(item.ast, Device["BLOCKS"].renderer, [Opt(GLOBAL, 0)])
+    assert isinstance(spec.global_size[0], UOp)
+    device = Device["BLOCKS"]
+    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
+    assert kernel.sizes({n: 7}) == ((7, 1, 1), (1, 1, 1))
+    for buffer in item.bufs:
+        buffer.ensure_allocated()
+    kernel(item.bufs, {n: 7})
+    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 2)
+
+
+def test_a_tensor_is_computed_on_such_a_device_without_any_opts():
+    x = numbers(5, 6)
+    np.testing.assert_array_equal(((data(x) + 1) @ data(x.T)).numpy(), (x + 1) @ x.T)
+
+
+# ---- what is refused, and why --------------------------------------------------------------------
+
+
+def product(m: int = 24, k: int = 32, n: int = 40) -> UOp:
+    return kernel_of(on_buffer(m, k) @ on_buffer(k, n))
+
+
+@pytest.mark.parametrize(
+    ("opts", "reason"),
+    [
+        ([Opt(GLOBAL, 2)], "axis 2 is a reduce's: GROUP shares it among threads"),
+        ([Opt(LOCAL, 2, 4)], "axis 2 is a reduce's: GROUP shares it among threads"),
+        ([Opt(GROUP, 0, 4)], "axis 0 is no reduce: LOCAL is for it"),
+        ([Opt(GLOBAL, 0), Opt(GLOBAL, 0)], "axis 0 is a GLOBAL axis already"),
+        ([Opt(LOCAL, 0, 0), Opt(LOCAL, 0, 2)], "axis 0 is a LOCAL axis already"),
+        ([Opt(LOCAL, 0, 8), Opt(SPLIT, 1, 2)], "1 is a LOCAL axis already: SPLIT comes before"),
+        ([Opt(LOCAL, 0, -1)], "the size must be a whole number, not -1"),
+        ([Opt(LOCAL, 0, 8), Opt(LOCAL, 2, 16)], "128 threads in a block; it has 64 at most"),
+        ([Opt(STAGE, 1, 1), Opt(LOCAL, 0, 4)], "STAGE comes after"),
+        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 1), Opt(UNROLL, 2, 2)], "STAGE comes after"),
+        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 1), Opt(GROUP, 2, 2)], "STAGE comes after"),
+        ([Opt(GROUP, 2, 4), Opt(LOCAL, 0, 4)], "STAGE comes after"),
+        ([Opt(OptOps.THREAD, 0)], "this device has no cores to divide a loop among"),
+        (
+            [Opt(SPLIT, 0, 12), Opt(SPLIT, 1, 6), Opt(GLOBAL, 0), Opt(GLOBAL, 1), Opt(GLOBAL, 2),
+             Opt(GLOBAL, 3)],
+            "a grid has 3 axes, and the kernel has as many already",
+        ),
+        (
+            [Opt(SPLIT, 0, 12), Opt(LOCAL, 0, 2), Opt(LOCAL, 1, 2), Opt(LOCAL, 3, 2),
+             Opt(GROUP, 5, 2)],
+            "a block has 3 axes at most, not 4",
+        ),
+    ],
+)  # fmt: skip
+def test_an_illegal_opt_says_why(opts, reason):
+    with pytest.raises(KernelOptError, match=re.escape(reason)) as error:
+        apply_opts(product(), opts, gpu_device.TARGET)
+    assert str(error.value).startswith(f"{opts[-1]}: ")
+
+
+def test_what_a_device_does_not_have_is_refused():
+    for opt in (Opt(GLOBAL, 0), Opt(LOCAL, 0, 4), Opt(GROUP, 2, 4)):
+        with pytest.raises(KernelOptError, match="this device has no blocks of threads"):
+            get_program(product(), Device["CPU"].renderer, [opt])
+    with pytest.raises(KernelOptError, match="panels of 40960 bytes; .* share 32768"):
+        apply_opts(product(24, 256, 40), [Opt(STAGE, -1, 2)], gpu_device.TARGET)
+    long = kernel_of(on_buffer(1 << 21).contiguous() * 2)
+    with pytest.raises(KernelOptError, match="2097152 blocks along axis 0 of a grid of 1048576"):
+        apply_opts(long, [Opt(GLOBAL, 0)], gpu_device.TARGET)
+
+
+def test_threads_and_blocks_do_not_go_together():
+    for opts in ([Opt(GLOBAL, 0), Opt(OptOps.THREAD, 1)], [Opt(OptOps.THREAD, 0), Opt(GLOBAL, 1)]):
+        with pytest.raises(KernelOptError, match="divided among"):
+            apply_opts(product(), opts)
+
+
+def test_a_reduce_is_not_computed_by_every_block():
+    softmax = kernel_of(on_buffer(40, 48).softmax())
+    with pytest.raises(KernelOptError, match="a reduce would run 48 times for each of its results"):
+        apply_opts(softmax, [Opt(GLOBAL, 0), Opt(GLOBAL, 1)])
+
+
+def test_a_panel_of_a_block_holds_what_all_of_its_threads_read():
+    opts = [Opt(GLOBAL, 0), Opt(LOCAL, 0, 8), Opt(STAGE, 0, 1)]
+    (stage,) = [u for u in apply_opts(product(), opts).toposort() if u.op is Ops.STAGE]
+    assert sorted(map(length, stage.own_ranges)) == [8, 32]  # 8 rows, one for each thread
+    assert {r.arg[1].name for r in stage.ranges} == {"GLOBAL"}
+    assert dtypes.float is stage.dtype

@@ -1,0 +1,156 @@
+"""Blocks of threads: what runs at the same time on a GPU, in place of loops.
+
+A launch is a grid of blocks, and a block is some threads. The threads of a block share memory, and
+wait for each other at barriers (`barriers.py`); blocks know nothing of each other. A GLOBAL range
+is the block's number along an axis of the grid; LOCAL and GROUP ranges are the thread's number
+along an axis of its block. So they are values, not loops:
+
+    for i in 0…63 GLOBAL:                        i = gidx0
+      for j in 0…31 LOCAL:                       j = lidx0
+        out[i, j] = x[i, j] * 2                  out[i, j] = x[i, j] * 2
+
+A panel (STAGE) belongs to a block, and its threads fill it together:
+
+    for k in 0…99: panel[k] = x[k]               for c in 0…3: k = c*32 + lidx0
+                                                               if k < 100: panel[k] = x[k]
+
+Axis 0 is the one that changes first from thread to thread, as is usual: the innermost range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.codegen.optimize.opt import KernelOptError, all_ranges, fresh_range, replace_ranges
+from tinyframe.renderer import Target
+from tinyframe.uop.movement import flatten, unflatten
+from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
+from tinyframe.uop.range import iterations, kind, length
+
+THREADS = (AxisType.LOCAL, AxisType.GROUP)
+MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z
+
+
+def grid_axes(sink: UOp) -> list[UOp]:
+    """The GLOBAL ranges, axis 0 first."""
+    around = dict.fromkeys(r for s in sink.src for r in s.own_ranges)
+    return [r for r in around if kind(r) is AxisType.GLOBAL][::-1]
+
+
+def block_axes(sink: UOp) -> list[list[UOp]]:
+    """The LOCAL and GROUP ranges along each axis of a block, axis 0 first.
+
+    Ranges of one length that nothing depends on together are the same threads at different times:
+    those that add up parts of a row, and then each write some of its columns.
+    """
+    together: dict[UOp, set[UOp]] = {}
+    for u in sink.toposort():
+        if u.op in FIRST_RANGE:
+            threads = [r for r in (*u.own_ranges, *u.ranges) if kind(r) in THREADS]
+            for r in threads:
+                together.setdefault(r, set()).update(threads)
+    around = [r for s in sink.src for r in s.own_ranges if r in together]
+    axes: list[list[UOp]] = []
+    for r in dict.fromkeys((*around, *sorted(together, key=lambda r: r.arg[0]))):
+        for axis in axes:
+            if length(axis[0]) == length(r) and not together[r].intersection(axis):
+                axis.append(r)
+                break
+        else:
+            axes.append([r])
+    return axes[::-1]
+
+
+def block_threads(sink: UOp) -> int:
+    """The threads of a block."""
+    return iterations(axis[0] for axis in block_axes(sink))
+
+
+def runs_in_blocks(sink: UOp) -> bool:
+    """Whether any loop of a kernel was made blocks or threads of a block."""
+    return any(kind(r) in (AxisType.GLOBAL, *THREADS) for r in all_ranges(sink))
+
+
+def check_device(sink: UOp, target: Target) -> None:
+    """KernelOptError if a kernel needs more blocks, threads or shared memory than there are."""
+    if not target.block_threads:
+        if runs_in_blocks(sink):
+            raise KernelOptError("this device has no blocks of threads: THREAD is for its cores")
+        return
+    if any(kind(r) is AxisType.THREAD for r in all_ranges(sink)):
+        raise KernelOptError("this device has no cores to divide a loop among: GLOBAL is for it")
+    if (count := block_threads(sink)) > target.block_threads:
+        raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
+    for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
+        if length(r) > most:
+            raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
+    panels = [u for u in sink.toposort() if u.op is Ops.STAGE]
+    nbytes = sum(iterations(u.own_ranges) * u.dtype.base.itemsize for u in panels)
+    if nbytes > target.shared_bytes:
+        raise KernelOptError(
+            f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
+        )
+
+
+# ---- ranges that are values ----------------------------------------------------------------------
+
+
+def ranges_to_values(sink: UOp) -> UOp:
+    """A kernel with flat indices as one thread of it runs: SPECIALs in place of GLOBAL, LOCAL and
+    GROUP ranges. Others stay as they are."""
+    if not runs_in_blocks(sink):
+        return sink
+    grid, block = grid_axes(sink), block_axes(sink)
+    sizes = [length(axis[0]) for axis in block]
+    lanes = [UOp.special(f"lidx{n}", size) for n, size in enumerate(sizes)]
+    values = {r: UOp.special(f"gidx{n}", plain(r.src[0])) for n, r in enumerate(grid)}
+    values |= {r: lane for axis, lane in zip(block, lanes, strict=True) for r in axis}
+    thread = flatten(lanes[::-1], sizes[::-1])
+    count = iterations(axis[0] for axis in block)
+
+    def also(u: UOp) -> UOp | None:
+        if count > 1 and u.op is Ops.STAGE and not any(kind(r) in THREADS for r in u.own_ranges):
+            return filled_together(sink, u, thread, count)
+        if u.op is Ops.SINK:
+            return u.replace(src=tuple([written_once(s, block, lanes) for s in u.src]))
+        return None
+
+    return replace_ranges(replace_ranges(sink, {}, also), values)
+
+
+def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
+    """A copy whose elements the threads of a block divide among themselves, in the order in which
+    the argument has them in memory: neighbours read neighbours."""
+    place, load = stage.src[0].src
+    step = terms(load.src[0].src[2])
+    loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
+    loops.sort(key=lambda r: -abs(step.get(r, 0)))
+    total = iterations(loops)
+    turns, rest = -(-total // count), total % count
+    turn = fresh_range(sink, turns, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
+    element = turn * count + thread if turns > 1 else thread
+    at = dict(zip(loops, unflatten(element, [length(r) for r in loops]), strict=True))
+    guard = [element < total] if rest else []
+
+    def moved(index: UOp) -> UOp:
+        memory, valid, flat = (s.substitute(at) for s in index.src)
+        return index.replace(src=(memory, all_of([valid, *guard]).simplify(), flat.simplify()))
+
+    lanes = [r for r in stage.own_ranges if r not in loops]
+    store = moved(place).store(moved(load.src[0]).load())
+    return stage.replace(src=(store, *([turn] if turns > 1 else []), *lanes))
+
+
+def written_once(store: UOp, block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]) -> UOp:
+    """A result that all threads along some axes of the block have is stored by the first of them:
+    in a kernel that reads what it writes, the others would read it changed."""
+    own = set(store.own_ranges)
+    first = [
+        lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
+    ]
+    if not first:
+        return store
+    index = store.src[0]
+    guarded = index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))
+    return store.replace(src=(guarded, *store.src[1:]))

@@ -1,0 +1,110 @@
+"""An Opt, why one is refused, and how the RANGEs of a kernel are found and replaced."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
+from tinyframe.uop.range import LOOPS, kind, length
+
+
+class KernelOptError(Exception):
+    """An Opt that cannot be applied to this kernel; the message says why."""
+
+
+class OptOps(enum.Enum):
+    SPLIT = enum.auto()
+    REORDER = enum.auto()
+    UPCAST = enum.auto()
+    VECTOR = enum.auto()
+    UNROLL = enum.auto()
+    THREAD = enum.auto()
+    STAGE = enum.auto()
+    GLOBAL = enum.auto()
+    LOCAL = enum.auto()
+    GROUP = enum.auto()
+
+    def __repr__(self) -> str:
+        return f"OptOps.{self.name}"
+
+
+@dataclass(frozen=True)
+class Opt:
+    """One loop primitive; `arg` is its size, or for STAGE the kernel's argument (slot) to copy."""
+
+    op: OptOps
+    axis: int | tuple[int, ...]
+    arg: Any = None
+
+    def __repr__(self) -> str:
+        return f"Opt({self.op}, {self.axis}{'' if self.arg is None else f', {self.arg}'})"
+
+
+def axes(sink: UOp) -> list[UOp]:
+    """The loops of a kernel in order: around the stores, then of reduces, not those of copies."""
+    around = [r for s in sink.src for r in s.own_ranges]
+    inside = [r for u in sink.toposort() if u.op is Ops.REDUCE for r in u.own_ranges]
+    return list(dict.fromkeys(r for r in (*around, *inside) if kind(r) in LOOPS))
+
+
+def all_ranges(sink: UOp) -> list[UOp]:
+    return [u for u in sink.toposort() if u.op is Ops.RANGE]
+
+
+def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> UOp:
+    """A RANGE whose number no other range of the kernel has."""
+    return UOp.range(
+        size, 1 + offset + max((r.arg[0] for r in all_ranges(sink)), default=-1), axis_type
+    )
+
+
+def replace_ranges(
+    root: UOp,
+    mapping: dict[UOp, UOp],
+    also: Callable[[UOp], UOp | None] = lambda u: None,
+    owned_instead: dict[UOp, tuple[UOp, ...]] | None = None,
+) -> UOp:
+    """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges
+    in that expression, in the order of `owned_instead` where it has one. `also` may change a
+    rebuilt node further."""
+    order = owned_instead or {}
+    done = dict(mapping)
+    for u in root.toposort():
+        if u in mapping:
+            continue
+        src = tuple([done[s] for s in u.src])
+        if src == u.src:
+            done[u] = u if (out := also(u)) is None else out
+            continue
+        if u.op in FIRST_RANGE:
+            first = FIRST_RANGE[u.op]
+            owned = []
+            for s in u.src[first:]:
+                below = order.get(s) or (done[s].toposort() if s in mapping else (done[s],))
+                owned += [r for r in below if r.op is Ops.RANGE]
+            src = src[:first] + tuple(dict.fromkeys(owned))
+        elif u.op is Ops.INDEX:
+            src = src[:1] + tuple(s.simplify() for s in src[1:])
+        new = UOp(u.op, u.dtype, src, u.arg, u.tag)
+        done[u] = new if (out := also(new)) is None else out
+    return done[root]
+
+
+def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
+    loops = axes(sink)
+    if not isinstance(axis, int) or not 0 <= axis < len(loops):
+        raise KernelOptError(
+            f"there is no axis {axis}; the kernel has {len(loops)}: "
+            + ", ".join(f"{n}: {kind(r).name} {length(r)}" for n, r in enumerate(loops))
+        )
+    return loops[axis]
+
+
+def not_inside_a_copy(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a panel is filled inside this loop: there is one, and what becomes of the
+    loop (lanes, copies, threads) would fill it all at once."""
+    if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
+        raise KernelOptError("an argument is copied inside this loop: STAGE comes after")

@@ -1,0 +1,227 @@
+"""STAGE: what some loops read of an argument is first copied to a panel, in reading order.
+
+    for j:                                        for j:
+      for i:                                        for k: panel[k] = b[k, j]
+        for k: acc += a[i, k] * b[k, j]             for i:
+        c[i, j] = acc                                 for k: acc += a[i, k] * panel[k]
+                                                      c[i, j] = acc
+
+What is copied is the *box* of the indices (Halide's bounds inference: Ragan-Kelley et al., 2013,
+section 4.2): per dimension of the argument, the part of the index that changes inside, by its
+bounds. Ranges that a dimension adds up (y + ky in a convolution) become one axis of the box, and
+the condition of a padding is paid once, in the copy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
+from tinyframe.codegen.optimize.opt import (
+    KernelOptError,
+    Opt,
+    axes,
+    axis_of,
+    fresh_range,
+    replace_ranges,
+)
+from tinyframe.dtype import AddrSpace
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.range import is_symbolic, kind, length
+
+
+def stage(sink: UOp, opt: Opt) -> UOp:
+    """What the loops inside `axis` read of argument `arg`, copied first; -1 is outside of all.
+
+    A panel belongs to one block of threads, so the threads of a block are inside and the grid is
+    outside, wherever they stand. The loop of a reduce may be outside too: a long sum goes through
+    panels of a part of it.
+    """
+    axis = opt.axis
+    if axis != -1:
+        axis_of(sink, axis)
+    assert isinstance(axis, int)
+    loops = axes(sink)
+    outside = {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL}
+    threads = {r for r in loops if kind(r) is AxisType.LOCAL}
+    return stage_inside(sink, axis, opt.arg, frozenset(outside - threads))
+
+
+def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UOp:
+    """Argument `slot` copied inside the loops of `outside`, before all others. `axis`: how to call
+    that place where the argument cannot be copied there."""
+    load = only_load(sink, slot)
+    box = footprint(sink, load.src[0], outside)
+    if not box.dims:
+        raise KernelOptError(f"what is read of argument {slot} does not change inside axis {axis}")
+    loops, copied = copy_loops(sink, box)
+    there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
+    once, kept = conditions(box, copied)
+    # the box may be larger than what is read of it, and reach out of the argument
+    shape = box.index.arg
+    once += [(i >= 0) & (i < shape[d]) for d, i in there.items()]
+    copy = box.index.src[0].index(
+        *[there.get(d, i) for d, i in enumerate(box.ix)], valid=all_of(once), shape=shape
+    )
+    place = (
+        copy.load()
+        .stage(AddrSpace.LOCAL, *loops)
+        .index(
+            *[(box.moving[d] - box.moving[d].vmin).simplify() for d in box.dims],
+            valid=all_of(kept),
+            shape=tuple(map(box.size, box.dims)),
+        )
+    )
+    return replace_ranges(sink, {load: place.load()})
+
+
+def only_load(sink: UOp, slot: int) -> UOp:
+    """The one LOAD of an argument that may be copied. KernelOptError where it must not be."""
+    nodes = sink.toposort()
+    loads = [
+        u
+        for u in nodes
+        if u.op is Ops.LOAD
+        and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
+        and u.src[0].src[0].arg == slot
+    ]
+    if not loads:
+        raise KernelOptError(f"argument {slot} is not read")
+    if any(s.src[0].src[0].arg == slot for s in sink.src):
+        raise KernelOptError(f"argument {slot} is written by the kernel")
+    if len(loads) > 1:
+        raise KernelOptError(f"argument {slot} is read in {len(loads)} different ways")
+    if any(u.op is Ops.STAGE and u.src[0] is loads[0] for u in nodes):
+        raise KernelOptError(f"argument {slot} is copied already")
+    if any(u.op is Ops.LOAD for i in loads[0].src[0].src[2:] for u in i.toposort()):
+        raise KernelOptError(f"argument {slot} is read at places that are themselves read")
+    return loads[0]
+
+
+# ---- footprint: which box is read ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """The box of an argument that is read inside some loops.
+
+    index: the place that is read. outside: the loops around the copy. moving: per dimension of the
+    argument, the part of its index that changes inside. dims: the dimensions where there is one, in
+    reading order.
+    """
+
+    index: UOp
+    outside: frozenset[UOp]
+    moving: list[UOp]
+    dims: list[int]
+
+    @property
+    def ix(self) -> tuple[UOp, ...]:
+        """The index in each dimension."""
+        return self.index.src[2:]
+
+    def size(self, d: int) -> int:
+        """Elements of the box along a dimension."""
+        low, high = self.moving[d].bounds
+        return high - low + 1
+
+
+def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
+    """KernelOptError where it is no box, or its size is a Variable."""
+    inside = [r for r in reading_order(sink) if r in index.ranges and r not in outside]
+    ix = index.src[2:]
+    if any(
+        t.ranges & outside and t.ranges - outside for i in ix for t in terms(i) if t is not None
+    ):
+        raise KernelOptError("an index mixes loops inside and outside in one term")
+    if any(map(is_symbolic, inside)):
+        slot = index.src[0].arg
+        raise KernelOptError(f"how much is read of argument {slot} is a Variable")
+    moving = [_moving(i, outside) for i in ix]
+    position = {r: n for n, r in enumerate(inside)}
+    dims = sorted(
+        (d for d, m in enumerate(moving) if m.ranges),
+        key=lambda d: min(position[r] for r in moving[d].ranges),
+    )
+    return Footprint(index, outside, moving, dims)
+
+
+def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
+    """The terms of an index that change inside."""
+    ts = terms(i).items()
+    changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
+    return from_terms(changing, i.dtype)
+
+
+# what closes ranges inside a kernel
+CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE)
+
+
+def reading_order(sink: UOp) -> list[UOp]:
+    """All ranges in the order in which a reader runs through them: loops, copies, lanes."""
+    rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
+    around = [r for s in sink.src for r in s.own_ranges]
+    inside = [r for u in sink.toposort() if u.op in CLOSED_INSIDE for r in u.own_ranges]
+    return sorted(dict.fromkeys((*inside, *around)), key=lambda r: rank.get(kind(r), 0))
+
+
+# ---- the loops that copy ------------------------------------------------------------------------
+
+
+def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
+    """Loops over the box, in reading order; and what each of its dimensions is in them, in place of
+    the part that moves. If the last dimension is read by lanes, it is copied by lanes."""
+    counter = itertools.count()
+    loops: list[UOp] = []
+    copied: dict[int, UOp] = {}
+    for d in box.dims:
+        low, n = box.moving[d].vmin, box.size(d)
+        width = _lanes(box.moving[d])
+        if width > 1 and n % width == 0 and d == box.dims[-1]:
+            lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
+            loop = fresh_range(sink, n // width, AxisType.LOOP, next(counter))
+            loops += [loop, lane] if n > width else [lane]
+            copied[d] = (loop * width if n > width else lane.const_like(0)) + lane + low
+        else:
+            loops.append(loop := fresh_range(sink, n, AxisType.LOOP, next(counter)))
+            copied[d] = loop + low
+    return loops, copied
+
+
+def _lanes(moving: UOp) -> int:
+    """The number of lanes that an index varies along, 1 where it does not."""
+    ranges = (t for t in terms(moving) if t is not None and t.op is Ops.RANGE)
+    return next((length(r) for r in ranges if kind(r) is AxisType.VECTOR), 1)
+
+
+# ---- conditions ---------------------------------------------------------------------------------
+
+
+def conditions(box: Footprint, copied: dict[int, UOp]) -> tuple[list[UOp], list[UOp]]:
+    """The conditions of the argument's INDEX that hold for the copy, said of its loops; and those
+    that a reader of the panel keeps, since they are about another index."""
+    once: list[UOp] = []
+    kept: list[UOp] = []
+    for c in conjuncts(box.index.src[1]):
+        if not c.ranges - box.outside:
+            once.append(c)
+        elif (moved := _moved(c, box, copied)) is not None:
+            once.append(moved)
+        else:
+            kept.append(c)
+    return once, kept
+
+
+def _moved(c: UOp, box: Footprint, copied: dict[int, UOp]) -> UOp | None:
+    """A condition on indices, said of the copy's loops; None where it is about another index."""
+    said: dict[UOp, UOp] = {}
+    for comparison in [u for u in c.toposort() if u.op is Ops.CMPLT]:
+        left, right = comparison.src
+        for d, sign in itertools.product(copied, (1, -1)):
+            rest = (left - right - box.moving[d] * sign).simplify()
+            if not rest.ranges - box.outside:
+                said[comparison] = (rest + copied[d] * sign).simplify() < 0
+    moved = c.substitute(said).simplify()
+    sayable = box.outside.union(*[new.ranges for new in copied.values()])
+    return None if moved.ranges - sayable else moved
