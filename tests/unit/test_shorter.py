@@ -6,12 +6,18 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.kernels import kernels_of
 from tests.unit.expressions import assert_equal_everywhere, constant, expressions, variable
+from tinyframe import Tensor
+from tinyframe.codegen import get_program
 from tinyframe.codegen.decompose import shorter_with
 from tinyframe.dtype import dtypes
+from tinyframe.renderer import Target
+from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite import graph_rewrite
 from tinyframe.uop.evaluate import evaluate
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -124,3 +130,16 @@ def test_a_device_is_only_told_what_it_has():
 def test_a_step_of_an_unrolled_sum_stays_one():
     step = (x + y * -4).rtag("unrolled")
     assert shorter(step, Ops.SUB) is step
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float, dtypes.double])
+def test_vectors_of_floats_lose_their_sign_by_a_bit(dtype):
+    edges = [0.0, -0.0, 1.5, -1.5, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 1e-45, -1e-45]
+    values = np.array([*edges, -3.0] * 16, dtype=np.float32 if dtype is dtypes.float else float)
+    made = Tensor(values).realize().abs()
+    wide = Target(vector_bytes=64, vector_registers=32, threads=1, l1=1 << 15, l2=1 << 20)
+    source = get_program(kernels_of(made)[0], CStyleLanguage(wide)).src
+    assert "where" not in source and " & " in source
+    found = made.numpy()
+    np.testing.assert_array_equal(found, np.abs(values))
+    assert not np.signbit(found).any()

@@ -52,11 +52,16 @@ def same_bits(language, u: UOp, x: str) -> str:
     return x if old == new else f"(({new}){x})"  # bools in memory are bytes
 
 
+def convert(language, u: UOp, x: str) -> str:
+    """Between float16 and float32 x86 has an instruction that GCC's words do not lead to."""
+    if (function := x86.converts(u.src[0].dtype, u.dtype)) is not None:
+        return f"{function}_{short(dtypes.half.vec(u.dtype.count))}({bare(x)})"
+    return f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
+
+
 # op -> how it is written where a vector is given or made; what is not here is as for numbers
 code_for_vector: dict[Ops, Callable[..., str]] = {
-    Ops.CAST: lambda language, u, x: (
-        f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
-    ),
+    Ops.CAST: convert,
     Ops.BITCAST: same_bits,
     Ops.WHERE: select,
     Ops.GEP: lambda language, u, x: f"{x}[{u.arg}]",
@@ -146,10 +151,16 @@ def chosen(language, name: str, dtype: DType) -> str:
     return x86.choose(name, kind, mask, dtype.scalar().itemsize, dtype.itemsize)
 
 
+def halves(language, name: str, dtype: DType) -> str:
+    return x86.convert(name, dtype.count)
+
+
 # name -> the definition of `name_float4`, each before those that it is used in
 functions: dict[str, Callable[..., str]] = {
     "all": define(lambda kind, mask, dtype: (
         f"return ({kind}){{ {', '.join('x' * dtype.count)} }};"), "x"),
+    "widen": halves,
+    "narrow": halves,
     "larger": chosen,
     "smaller": chosen,
     "where": define(lambda kind, mask, dtype: (

@@ -85,3 +85,38 @@ static inline {kind} {which}_{kind}({kind} a, {kind} b) {{
   {mask} c = a {sign} b; return ({kind})((c & ({mask})a) | (~c & ({mask})b));
 #endif
 }}"""
+
+
+# lanes of float16 that one instruction converts -> the macro that says so, and how the builtins end
+HALVES = {8: ("__F16C__", "256"), 16: ("__AVX512F__", "512")}
+
+
+def converts(old: DType, new: DType) -> str | None:
+    """The function that converts between vectors of float16 and of float32, where a processor may
+    have an instruction for them."""
+    if old.count not in HALVES:
+        return None
+    pair = old.scalar(), new.scalar()
+    names = {(dtypes.half, dtypes.float): "widen", (dtypes.float, dtypes.half): "narrow"}
+    return names.get(pair)
+
+
+def convert(which: str, count: int) -> str:
+    """widen_half8(x): as floats, or narrow_half8(x): as float16, rounded to even."""
+    feature, width = HALVES[count]
+    floats, halves = f"float{count}", f"half{count}"
+    kind, given = (floats, halves) if which == "widen" else (halves, floats)
+    if which == "widen":
+        call = f"vcvtph2ps{width}"
+        call += f"_mask((bits)x, ({floats}){{0}}, -1, 4)" if count == 16 else "((bits)x)"
+    else:
+        call = f"vcvtps2ph{width}" + ("_mask(x, 4, (bits){0}, -1)" if count == 16 else "(x, 4)")
+    return f"""\
+static inline {kind} {which}_{halves}({given} x) {{
+#if defined({feature}) && !defined(__clang__)
+  typedef short bits __attribute__((vector_size({2 * count})));
+  return ({kind})__builtin_ia32_{call};
+#else
+  return __builtin_convertvector(x, {kind});
+#endif
+}}"""

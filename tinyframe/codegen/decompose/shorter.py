@@ -132,6 +132,19 @@ of_program: dict[Ops, PatternMatcher] = {
     ]),
 }  # fmt: skip
 
+def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
+    """0 if x == 0, -x if x < 0, else x: a float without its highest bit, in every lane at once."""
+    if {x, y, z} != {x} or any(number(zero) != 0 for zero in (a, b, c)) or x.dtype.count == 1:
+        return None
+    bits = {4: dtypes.int, 8: dtypes.long}[x.dtype.scalar().itemsize]
+    vector = bits.vec(x.dtype.count)
+    kept = UOp(Ops.BITCAST, vector, (x,)).alu(Ops.AND, UOp.const(vector, dtypes.max(bits)))
+    return UOp(Ops.BITCAST, x.dtype, (kept,))
+
+
+z = UPat.var("z")
+magnitude = UPat(Ops.WHERE, src=(UPat(Ops.CMPLT, src=(y, b)), UPat(Ops.NEG, src=(z,)), z))
+
 # op -> what is said shorter with it
 with_op: dict[Ops, PatternMatcher] = {
     Ops.MIN: PatternMatcher([
@@ -140,6 +153,10 @@ with_op: dict[Ops, PatternMatcher] = {
         (UPat(Ops.XOR, src=(UPat(Ops.MAX, dtypes.ints, src=(x, y)), c)), smaller_bits),
         (UPat(Ops.MAX, SIGNED, src=(a, b)), smaller),
         (UPat(Ops.ADD, SIGNED, src=(UPat({Ops.MUL, Ops.NEG}, name="x"), c), name="u"), smallest),
+    ]),
+    Ops.AND: PatternMatcher([
+        (UPat(Ops.WHERE, {dtypes.float, dtypes.double}, name="u",
+              src=(UPat(Ops.CMPEQ, src=(x, a)), c, magnitude)), without_sign),
     ]),
     Ops.SUB: PatternMatcher([(UPat(Ops.ADD, SIGNED | FLOATS, src=(x, y), name="u"), difference)]),
     Ops.NEG: PatternMatcher([
