@@ -85,8 +85,43 @@ ALONG = [product(32, k, 128, "b") for k in (128, 512, 784, 2048)]
 LONG = [product(64, k, 64) for k in (2048, 4096, 16384)]
 SUMS = [reduced(None, 1 << n) for n in (18, 20, 21, 22, 24)]
 
+CHAIN = Case("chain of 2000 additions", ((1000,),), lambda x: sum([x] * 2000, start=x))
+EXP_PRODUCT = Case("exp(x) @ y", ((512, 512), (512, 64)), lambda x, y: x.exp() @ y)
+SCALED = Case("conv of x * 2", ((32, 32, 28, 28), (64, 32, 3, 3)),
+              lambda x, w: (x * 2).conv2d(w, padding=1))  # fmt: skip
+SUM_OF_PRODUCT = [
+    Case(f"sum of 512x{k}x512", ((512, k), (k, 512)), lambda x, y: (x @ y).sum())
+    for k in (8, 16, 32, 64)
+]
+
+
+def input_gradient(x: Tensor, w: Tensor, g: Tensor) -> Tensor:
+    """The gradient of a 3 x 3 convolution by its input."""
+    return x.conv2d(w, padding=1).gradient(x, gradient=g)[0]
+
+
+BY_INPUT = Case("conv 32x32x28x28 to 64 by input",
+                ((32, 32, 28, 28), (64, 32, 3, 3), (32, 64, 28, 28)), input_gradient)  # fmt: skip
+
 # threshold -> what it moves, and other values of it
 MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
+    "PARALLEL_WORK": ([reduced(1, n, 1 << 16) for n in (8, 32, 128)], (8, 32, 128)),
+    "TILED_FROM": (SUM_OF_PRODUCT, (8, 32, 128)),
+    "EMPTY_PLACES": ([BY_INPUT], (1, 3, 9)),
+    "RECOMPUTE_LIMIT": ([EXP_PRODUCT, SCALED], (2, 4, 16)),
+    "RECOMPUTE_LIMIT_IN_ALL": ([EXP_PRODUCT, SCALED], (4, 16, 64)),
+    "CHEAP": ([SCALED], (1, 2, 4)),
+    "CHEAP_WITHOUT_MEMORY": (
+        [
+            Case(
+                "arange of a product",
+                ((512, 512),),
+                lambda x: x @ Tensor.arange(512).reshape(512, 1),
+            )
+        ],
+        (2, 8, 32),
+    ),
+    "LARGEST_KERNEL": ([CHAIN], (300, 1000, 3000)),
     "LONG_SUM": (SHORT, (16, 32, 64, 128)),
     "PANEL_ROWS": (FEW_ROWS, (8, 16, 32, 64)),
     "MOST_ROWS": ([convolution(32, 32, 28, 64)], (8, 10, 12, 14)),
@@ -112,6 +147,10 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "FEW_SUMS": ([product(n, 4096, n) for n in (64, 256, 512)], (1 << 12, 1 << 16, 1 << 20)),
     "LONG_PRODUCT": (LONG, (1024, 4096, 16384)),
     "PART_OF_PRODUCT": (LONG, (256, 1024, 4096)),
+    "MOST_COPIES": ([product(512, 512, 512)], (64, 256)),
+    "MOST_ADDITIONS": ([product(512, 512, 512), reduced(None, 1 << 20)], (64, 128, 512)),
+    "LONG_BLOCK": ([reduced(1, 1000, 700)], (8, 32, 64)),
+    "TRANSPOSED_FROM": ([*ACROSS, product(2048, 2048, 2048, "a")], (256, 512, 4096)),
 }
 
 

@@ -38,6 +38,50 @@ def _row(name: str, value: Value, unit: str, moves: str, origin: str) -> Value:
     return value
 
 
+# ---- what is stored, what shares a kernel (schedule/fuse.py) -------------------------------------
+
+PARALLEL_WORK = _row(
+    "PARALLEL_WORK", 32, "results",
+    "a reduce shares its consumer's kernel only if it leaves so many independent results",
+    "fewer cannot be divided among cores and lanes; a kernel of its own divides the reduce itself",
+)  # fmt: skip
+TILED_FROM = _row(
+    "TILED_FROM", 32, "products summed up for each result",
+    "a contraction that is summed up further has a kernel of its own from here on",
+    "(512 x k) @ (k x 512), then its sum: below 32, writing and reading the results takes longer",
+)  # fmt: skip
+EMPTY_PLACES = _row(
+    "EMPTY_PLACES", 3, "places for each element",
+    "a sum of windows (a convolution's gradient) shares its consumer's kernel up to so many",
+    "places where nothing is are computed too: less work for more memory beyond three",
+)  # fmt: skip
+RECOMPUTE_LIMIT = _row(
+    "RECOMPUTE_LIMIT", 4, "times for each element",
+    "an elementwise value that one place would compute so often is stored, if it is not cheap",
+    "exp of a matrix in front of a product: memory is cheaper from about four times on",
+)  # fmt: skip
+RECOMPUTE_LIMIT_IN_ALL = _row(
+    "RECOMPUTE_LIMIT_IN_ALL", 16, "times for each element",
+    "the same, of all places together",
+    "a value with few uses in many kernels costs each of them a read instead",
+)  # fmt: skip
+CHEAP = _row(
+    "CHEAP", 2, "additions",
+    "what costs less is recomputed however often: a scaling is, a relu is not",
+    "a product in front of a convolution: reading a scaled copy is no quicker than scaling",
+)  # fmt: skip
+CHEAP_WITHOUT_MEMORY = _row(
+    "CHEAP_WITHOUT_MEMORY", 8, "additions",
+    "the same of what is made of indices and constants alone (an arange)",
+    "it reads nothing when it is computed anew, and a stored copy is read",
+)  # fmt: skip
+LARGEST_KERNEL = _row(
+    "LARGEST_KERNEL", 1000, "statements, before loops are unrolled",
+    "a value that would make a kernel larger is stored",
+    "a chain of n additions takes gcc 12 on two cores 0.15 s for n = 1000, 0.4 for 4000, 1.3 for "
+    "8000, 25 for 20,000: benchmarks.growth adds, with this set to 10**9",
+)  # fmt: skip
+
 # ---- register tiles and panels (codegen/optimize/plans.py) --------------------------------------
 
 LONG_SUM = _row(
@@ -170,4 +214,30 @@ PART_OF_PRODUCT = _row(
     "PART_OF_PRODUCT", 1024, "products of each partial result",
     "the same: a part has at least so many",
     "64 x 16384 x 64 in parts of 256 to 8192",
+)  # fmt: skip
+
+# ---- before that (schedule/prepare.py) ----------------------------------------------------------
+
+TRANSPOSED_FROM = _row(
+    "TRANSPOSED_FROM", 512, "rows, columns and products, each",
+    "products of two operands that lie across the sum: one is transposed by a kernel of its own",
+    "Aᵀ·B of 512, 1024, 2048 with blocks of rows instead: 16, 0 and 16 % longer",
+)  # fmt: skip
+
+# ---- code (codegen/) ----------------------------------------------------------------------------
+
+MOST_COPIES = _row(
+    "MOST_COPIES", 256, "copies of a statement",
+    "UPCAST and UNROLL refuse to make more",
+    "more than fit any processor's registers only make the C compiler slow",
+)  # fmt: skip
+MOST_ADDITIONS = _row(
+    "MOST_ADDITIONS", 128, "additions to one accumulator",
+    "float sums that are longer are taken in blocks, so that rounding errors stay small",
+    "the length of a block in NumPy's pairwise sum; a matmul is no slower for it",
+)  # fmt: skip
+LONG_BLOCK = _row(
+    "LONG_BLOCK", 32, "additions",
+    "a loop is not cut for blocks that are at least so long without it",
+    "a quarter of MOST_ADDITIONS: shorter blocks would cost an addition for every few",
 )  # fmt: skip

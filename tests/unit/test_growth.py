@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, kernels_of, on_buffer
-from tinyframe import Tensor, dtypes
+from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.collector import collector_paused
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.schedule import create_schedule, fuse, kernels
-from tinyframe.schedule.fuse import LARGEST_KERNEL, STATEMENTS
+from tinyframe.schedule.fuse import STATEMENTS
+from tinyframe.thresholds import LARGEST_KERNEL
 from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp
 
 SMALL, TIMES = 40, 4
@@ -100,7 +101,7 @@ def recurrent_steps(n: int) -> list[Tensor]:
     ],
 )
 def test_steps_of_scheduling_grow_as_the_graph_does(graph, monkeypatch):
-    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 100)  # so that a small graph has many kernels
+    monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 100)  # so that a small graph has many kernels
 
     def steps(n: int) -> int:
         sink = UOp.sink(*[t.uop for t in graph(n)])
@@ -150,13 +151,13 @@ def test_values_split_among_kernels_are_those_of_one(monkeypatch):
         return [t.numpy() for t in (y, *y.square().sum().gradient(x, w))]
 
     whole = results()
-    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 60)
+    monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 60)
     for split, one in zip(results(), whole, strict=True):
         np.testing.assert_allclose(split, one, rtol=2e-5, atol=1e-6)
 
 
 def test_fuse_overrules_the_largest_kernel(monkeypatch):
-    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 20)
+    monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 20)
     (x,) = chain_of_additions(50)
     assert len(kernels_of(x)) > 1
     assert len(kernels_of(x.fuse())) == 1
@@ -164,7 +165,7 @@ def test_fuse_overrules_the_largest_kernel(monkeypatch):
 
 @pytest.mark.parametrize("op", [op for op in STATEMENTS if op not in (Ops.PAD, Ops.UNWINDOW)])
 def test_statements_are_those_of_the_decompositions(op, monkeypatch):
-    monkeypatch.setattr(fuse, "LARGEST_KERNEL", 10**9)
+    monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 10**9)
     dtype = dtypes.uint64 if op is Ops.THREEFRY else dtypes.float
 
     def length(n: int) -> int:

@@ -10,8 +10,9 @@ to a second accumulator, which only sees one number per block; a very long sum h
       for i in 0 … 99: block += x[o*100 + i]
       total += block
 
-With at most RUN additions per accumulator and k levels the error is k*RUN half units at worst,
-whatever n is (Higham, "The accuracy of floating point summation", 1993, section 2). It costs one
+With at most r additions per accumulator (`thresholds.MOST_ADDITIONS`) and k levels the error is
+k*r half units at worst, whatever n is (Higham, "The accuracy of floating point summation", 1993,
+section 2). It costs one
 addition more per block, so it is done for every sum, whatever was fused into it and however its
 loops were optimized. Integers, products and maxima gain nothing from it; where one shares the loops
 of a sum, its accumulator simply runs through all of the blocks.
@@ -23,18 +24,13 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import is_symbolic, length
 from tinyframe.uop.rebuild import rebuild
-
-# The most numbers that one accumulator adds up: the length of a block in NumPy's pairwise sum. Even
-# a matmul, whose register tile is added to accumulators in memory after each block, is no slower.
-RUN = 128
-# A loop is not cut for blocks that are at least this long without it.
-LONG_ENOUGH = RUN // 4
 
 
 @dataclass
@@ -60,7 +56,7 @@ class Blocks:
 
 
 def in_blocks(sink: UOp) -> UOp:
-    """The kernel with nested REDUCEs in place of float sums of more than RUN terms."""
+    """The kernel with nested REDUCEs in place of long float sums."""
     by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
@@ -90,13 +86,13 @@ def _additions(reduce: UOp) -> int:
 
 
 def blocks_of(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> Blocks:
-    """The loops in levels of at most RUN additions each, if one turn of all of them has so many."""
+    """The loops in levels of few additions each, if one turn of all of them has `additions`."""
     blocks, count = Blocks(), additions
     for loop in reversed(loops):
         rest = loop
-        while count * length(rest) > RUN:
-            if count < LONG_ENOUGH:
-                outer, inner, index = _cut(rest, RUN // count, numbers)
+        while count * length(rest) > thresholds.MOST_ADDITIONS:
+            if count < thresholds.LONG_BLOCK:
+                outer, inner, index = _cut(rest, thresholds.MOST_ADDITIONS // count, numbers)
                 blocks.replace(rest, index, standing_for=loop)
                 blocks.levels[-1].insert(0, inner)
                 rest = outer

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
 from tinyframe.uop.movement import (
     Indices,
@@ -30,22 +31,7 @@ from tinyframe.uop.movement import (
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, recursive_property
 from tinyframe.uop.range import iterations
 
-# A reduce shares its consumer's kernel only if at least this many independent results are left to
-# divide among cores and lanes; below it, a kernel of its own can split the reduce itself.
-PARALLEL_WORK = 32
-# A contraction that is summed up further has a kernel of its own if it adds up at least so many
-# products for each result: below that, writing and reading the results would take longer.
-TILED_FROM = 32
-# A sum from windows (a convolution's gradient) shares its consumer's kernel if that has at most so
-# many places for each element, those included where nothing is: less work for more memory beyond.
-EMPTY_PLACES = 3
-# An elementwise value that one place would compute this many times for each of its elements is
-# stored, or all places together this many times ...
-RECOMPUTE_LIMIT, RECOMPUTE_LIMIT_IN_ALL = 4, 16
-# ... unless it is cheaper than this, in additions (a scaling is recomputed, a relu is not).
-CHEAP = 2
-# What is made of indices and constants alone (an arange) reads nothing when it is computed anew.
-CHEAP_WITHOUT_MEMORY = 8
+# Arithmetic of an op, in additions; of all others one.
 COST = {
     Ops.EXP2: 10,
     Ops.LOG2: 10,
@@ -62,11 +48,6 @@ COST = {
     Ops.CAST: 0,
     Ops.BITCAST: 0,
 }
-# A kernel has about so many statements at most, counted before its loops are unrolled. A chain of n
-# additions takes gcc 12 on two cores 0.15 s to compile for n = 1000, 0.4 s for 4000, 1.3 s for 8000
-# and 25 s for 20,000 (`benchmarks.growth adds` with this set to 10**9), and a kernel's copies are
-# not counted here.
-LARGEST_KERNEL = 1000
 # Statements of ops that a CPU has no instruction for; of all others one. By how many a chain of 16
 # is longer than a chain of 4, divided by 12: test_fuse.py does it again. A load below a PAD is done
 # for each lane by itself, where its condition does not hold for a whole vector: half of 16 lanes.
@@ -306,7 +287,7 @@ class _Graph:
             return u.op.name.lower()
         if not uses or u.op in GroupOp.Movement:
             return None
-        full = any(statements[use.kernel] >= LARGEST_KERNEL for use in uses)
+        full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
         if full and u.device is not None:
             return "a kernel that would be too large"
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
@@ -315,26 +296,27 @@ class _Graph:
             if len({use.kernel for use in uses}) > 1:
                 return "a reduce used by several kernels"
             # The places beside what is unwindowed are empty, and count although nothing is read.
-            allowed = EMPTY_PLACES if self._is_summed_from_windows(u) else 1
+            allowed = thresholds.EMPTY_PLACES if self._is_summed_from_windows(u) else 1
             if sum(evaluations) > allowed * u.size:
                 return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
             if any(
                 iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct
             ):
                 return "a reduce inside a loop that it does not depend on"
-            if u.size < PARALLEL_WORK and uses[0].kernel.size > u.size:
+            if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
             if any(self._loses_its_tile(u, ix) for _, ix, _ in distinct):
                 return "products summed up further, of operands that a tile would share"
         elif (
-            max(evaluations) >= RECOMPUTE_LIMIT * u.size
-            or sum(evaluations) >= RECOMPUTE_LIMIT_IN_ALL * u.size
+            max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
+            or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
         ) and (self.after_reduce[u] or self._is_costly(u)):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
         return None
 
     def _is_costly(self, u: UOp) -> bool:
-        return self.cost[u] >= (CHEAP if self.reads_memory[u] else CHEAP_WITHOUT_MEMORY)
+        reads = self.reads_memory[u]
+        return self.cost[u] >= (thresholds.CHEAP if reads else thresholds.CHEAP_WITHOUT_MEMORY)
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
         """Is this sum only used to be unwindowed and summed up further: a convolution's gradient,
@@ -353,7 +335,8 @@ class _Graph:
         loop is inside of the sum. A kernel of its own reads each operand into registers once for a
         whole tile of results, which saves far more than writing and reading the results costs."""
         *way, reduce = self.reduce_ends[end]
-        if not self.is_contraction(reduce) or reduce.src[0].size < TILED_FROM * reduce.size:
+        (x,) = reduce.src
+        if not self.is_contraction(reduce) or x.size < thresholds.TILED_FROM * reduce.size:
             return False
         for u in way:
             ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
@@ -470,9 +453,9 @@ class _Groups:
     def _can_host(self, k: UOp, u: UOp) -> bool:
         if k.op is Ops.COPY or (self.contracts[u] and self.contracts[k]):
             return False
-        if u.size < PARALLEL_WORK and u.size != k.size:
+        if u.size < thresholds.PARALLEL_WORK and u.size != k.size:
             return False
-        if self.statements[u] + self.statements[k] > LARGEST_KERNEL:
+        if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
         stores = {value for value, _ in self.placed[u]}
         if any(

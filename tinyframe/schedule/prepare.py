@@ -11,45 +11,48 @@ from tinyframe.uop.movement import memory_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.range import identity
 
-# from this many rows, columns and products each, an operand that lies across is turned first
-TURNED_FROM = 512
 
-
-def arrange_product(reduce: UOp) -> UOp | None:
-    """A product of two matrices in memory, Aᵀ·B, that lies across the sum on both sides: one of the
-    two is turned by a kernel of its own."""
-    (x,), (op, axes) = reduce.src, reduce.arg
-    long = [a for a in axes if x.shape[a] != 1]
-    if (
-        op is not Ops.ADD
-        or x.op is not Ops.MUL
-        or len(long) != 1
-        or not all(isinstance(s, int) for s in x.shape)
-        or (size := x.shape[along := long[0]]) < TURNED_FROM
-        or not all(is_memory(s.base) for s in x.src)
-    ):
+def transpose_operand(reduce: UOp) -> UOp | None:
+    """Aᵀ·B of two large matrices in memory, both of which lie across the sum: the one with fewer
+    rows is transposed by a kernel of its own."""
+    if (along := _summed_axis(reduce)) is None:
         return None
-    views = [s.st.views[0] for s in x.src]
-    own = [
-        [a for a, n in enumerate(x.shape) if n > 1 and mine.strides[a] != 0 == other.strides[a]]
-        for mine, other in (views, views[::-1])
-    ]
-    if any(view.mask is not None for view in views) or not all(own):
+    (product,) = reduce.src
+    rows = _rows_across(product)
+    sizes = [product.shape[along], *[product.shape[a] for a in rows]]
+    if len(rows) < 2 or min(sizes) < thresholds.TRANSPOSED_FROM:
         return None
-    if size >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS:
+    if sizes[0] >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS:
         return None  # its sum is done in parts
-    across = [
-        len(mine) == 1 and view.strides[mine[0]] == 1 and x.shape[mine[0]] >= TURNED_FROM
-        for view, mine in zip(views, own, strict=True)
-    ]
-    if not all(across):
+    fewer = min((0, 1), key=lambda n: product.shape[rows[n]])
+    src = [_transposed(s, along) if n == fewer else s for n, s in enumerate(product.src)]
+    return reduce.replace(src=(product.replace(src=tuple(src)),))
+
+
+def _summed_axis(reduce: UOp) -> int | None:
+    """The one axis along which products of two operands in memory are summed; None of anything
+    else."""
+    (x,), (op, axes) = reduce.src, reduce.arg
+    if op is not Ops.ADD or x.op is not Ops.MUL or not all(isinstance(s, int) for s in x.shape):
         return None
-    few = min((0, 1), key=lambda n: x.shape[own[n][0]])
-    src = tuple(_turned(s, along) if n == few else s for n, s in enumerate(x.src))
-    return reduce.replace(src=(x.replace(src=src),))
+    long = [a for a in axes if x.shape[a] != 1]
+    return long[0] if len(long) == 1 and all(is_memory(s.base) for s in x.src) else None
 
 
-def _turned(u: UOp, last: int) -> UOp:
+def _rows_across(product: UOp) -> list[int]:
+    """The axis of each operand that the other does not have, where it is contiguous along that."""
+    views = [s.st.views[0] for s in product.src]
+    if any(view.mask is not None for view in views):
+        return []
+    found = []
+    for mine, other in (views, views[::-1]):
+        pairs = enumerate(zip(mine.strides, other.strides, strict=True))
+        own = [a for a, (m, o) in pairs if m != 0 == o and product.shape[a] > 1]
+        found += own if len(own) == 1 and mine.strides[own[0]] == 1 else []
+    return found
+
+
+def _transposed(u: UOp, last: int) -> UOp:
     """The same values from new memory, in which axis `last` is contiguous."""
     steps = u.st.strides
     once = u.shrink(
@@ -124,6 +127,6 @@ prepare_rules = PatternMatcher(
         ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
-        (UPat(Ops.REDUCE_AXIS, name="reduce"), arrange_product),
+        (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),
     ]
 )

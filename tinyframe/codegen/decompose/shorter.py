@@ -132,6 +132,7 @@ of_program: dict[Ops, PatternMatcher] = {
     ]),
 }  # fmt: skip
 
+
 def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
     """0 if x == 0, -x if x < 0, else x: a float without its highest bit, in every lane at once."""
     if {x, y, z} != {x} or any(number(zero) != 0 for zero in (a, b, c)) or x.dtype.count == 1:

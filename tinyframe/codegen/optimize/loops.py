@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tinyframe import thresholds
 from tinyframe.algebra.symbolic import all_of
 from tinyframe.codegen.blocks import (
     MOST_AXES,
@@ -48,10 +49,6 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
 from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
-
-# more copies of a statement than this only make the compiler slow
-MOST_COPIES = 256
-
 
 # ---- the primitives ---------------------------------------------------------------------------
 
@@ -152,6 +149,12 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     return divide(sink, r, n, kind(r))
 
 
+def _check_copies(sink: UOp, more: int) -> None:
+    """More copies of a statement than the threshold only make the compiler slow."""
+    if (count := _count_copies(sink) * more) > thresholds.MOST_COPIES:
+        raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
+
+
 def _count_copies(sink: UOp) -> int:
     return math.prod(
         length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL)
@@ -166,8 +169,7 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(f"axis {opt.axis} is a reduce's: UNROLL it, or give it VECTOR lanes")
     if kind(r) is not AxisType.LOOP:
         raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
-    if _count_copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    _check_copies(sink, n)
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
 
@@ -178,8 +180,7 @@ def _unroll(sink: UOp, opt: Opt) -> UOp:
     n = _size(r, opt.arg)
     if kind(r) is not AxisType.REDUCE:
         raise KernelOptError(f"axis {opt.axis} is no reduce: UPCAST it")
-    if _count_copies(sink) * n > MOST_COPIES:
-        raise KernelOptError(f"{_count_copies(sink) * n} copies; at most {MOST_COPIES} are allowed")
+    _check_copies(sink, n)
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UNROLL)
 

@@ -209,8 +209,8 @@ def register_tile(k: Kernel) -> RegisterTile | None:
         column = max(side_by_side, key=length)  # no panel would bring others side by side
     row = _row_of(k, a, rows)
     wide = _width(k, contraction, b, column, rows)
-    # a last tile that overlaps the one before is in the way of copying what is read of `a`
-    exact = len(contraction.along) > 1 or a.step(row) == 1
+    # a last tile that overlaps the one before is in the way of copying an image
+    exact = len(contraction.along) > 1
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
@@ -434,27 +434,30 @@ def has_a_long_loop_to_sum(k: Kernel) -> bool:
 
 
 def has_blocks(k: Kernel) -> bool:
-    """tiles of rows that can be divided into blocks that the cache holds"""
+    """enough tiles of rows for blocks of them that the cache holds"""
     return _block(k) > 1
 
 
 def _block(k: Kernel) -> int:
-    """How many tiles of rows are copied at once; 1 where no number divides them."""
+    """How many tiles of rows are copied at once, for blocks of about one size; 1 where the cache
+    holds too few, or cores would be left without one."""
     t = k.tile
-    left = t.nest.left(t.row)
-    if left == 1:
+    tiles = -(-length(t.row) // t.high)
+    rows = t.length * t.a.itemsize * t.high  # bytes of a tile's rows
+    most = min(k.l2(thresholds.BLOCK_OF_L2) // rows, tiles // (2 * k.target.threads))
+    if most < thresholds.LEAST_BLOCK or is_symbolic(t.row):
         return 1
-    rows = t.length * t.a.itemsize * (length(t.row) // left)  # bytes of a tile's rows
-    most = min(k.l2(thresholds.BLOCK_OF_L2) // rows, left // (2 * k.target.threads))
-    return next((n for n in range(most, thresholds.LEAST_BLOCK - 1, -1) if left % n == 0), 1)
+    blocks = -(-tiles // most)
+    return -(-tiles // blocks)
 
 
 def blocks_of_rows(k: Kernel) -> Nest:
     """Some tiles of rows are copied for all columns; each column's panel once for every block."""
-    t = k.tile
-    tiles = (*t.nest.tiles, (SPLIT, t.row, _block(k)))
-    columns = t.outer[len(t.batch) :]
-    return _with_panel(k, Nest(tiles, (*t.batch, t.row, *columns), ((t.a, t.row),)))
+    t, block = k.tile, _block(k)
+    columns = [tile for tile in t.nest.tiles if tile[1] is t.column]
+    tiles = (*columns, (SPLIT, t.row, t.high * block), (UPCAST, t.row, t.high))
+    order = (*t.batch, t.row, *t.outer[len(t.batch) :])
+    return _with_panel(k, Nest(tiles, order, ((t.a, t.row),)))
 
 
 # register tile

@@ -28,7 +28,7 @@ from tinyframe.codegen.optimize.opt import (
 )
 from tinyframe.dtype import AddrSpace
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.range import LOOPS, is_symbolic, kind, length
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:
@@ -53,7 +53,7 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
     that place where the argument cannot be copied there."""
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
-    if not box.dims:
+    if not box.axes:
         raise KernelOptError(f"what is read of argument {slot} does not change inside axis {axis}")
     loops, copied = copy_loops(sink, box)
     there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
@@ -68,9 +68,9 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
         copy.load()
         .stage(AddrSpace.LOCAL, *loops)
         .index(
-            *[(box.moving[d] - box.moving[d].vmin).simplify() for d in box.dims],
+            *[(axis.value - axis.value.vmin).simplify() for axis in box.axes],
             valid=all_of(kept),
-            shape=tuple(map(box.size, box.dims)),
+            shape=tuple(axis.size for axis in box.axes),
         )
     )
     return replace_ranges(sink, {load: place.load()})
@@ -103,28 +103,45 @@ def only_load(sink: UOp, slot: int) -> UOp:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """An axis of a panel: `value` of a dimension's index, which it is `scale` times.
+
+    A dimension that is read in tiles, tile*6 + row, has two: the panel is [tile][k][row] then, not
+    [k][tile*6 + row], and what one tile reads lies side by side.
+    """
+
+    dim: int
+    value: UOp
+    scale: int = 1
+
+    @property
+    def size(self) -> int:
+        low, high = self.value.bounds
+        return high - low + 1
+
+
+@dataclass(frozen=True)
 class Footprint:
     """The box of an argument that is read inside some loops.
 
     index: the place that is read. outside: the loops around the copy. moving: per dimension of the
-    argument, the part of its index that changes inside. dims: the dimensions where there is one, in
-    reading order.
+    argument, the part of its index that changes inside. axes: those of the panel, in reading order.
     """
 
     index: UOp
     outside: frozenset[UOp]
     moving: list[UOp]
-    dims: list[int]
+    axes: list[Axis]
 
     @property
     def ix(self) -> tuple[UOp, ...]:
         """The index in each dimension."""
         return self.index.src[2:]
 
-    def size(self, d: int) -> int:
-        """Elements of the box along a dimension."""
-        low, high = self.moving[d].bounds
-        return high - low + 1
+    @property
+    def dims(self) -> list[int]:
+        """The dimensions that change inside."""
+        return list(dict.fromkeys(axis.dim for axis in self.axes))
 
 
 def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
@@ -140,11 +157,26 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
         raise KernelOptError(f"how much is read of argument {slot} is a Variable")
     moving = [_moving(i, outside) for i in ix]
     position = {r: n for n, r in enumerate(inside)}
-    dims = sorted(
-        (d for d, m in enumerate(moving) if m.ranges),
-        key=lambda d: min(position[r] for r in moving[d].ranges),
-    )
-    return Footprint(index, outside, moving, dims)
+    tiles, others = [], []
+    for d, m in enumerate(moving):
+        *tile, rest = _axes_of(d, m)
+        tiles += tile
+        others += [rest] if m.ranges else []
+    others.sort(key=lambda axis: min(position[r] for r in axis.value.ranges))
+    return Footprint(index, outside, moving, [*tiles, *others])
+
+
+def _axes_of(d: int, moving: UOp) -> list[Axis]:
+    """Those of one dimension: two where it is tile*n + a copy or lane below n."""
+    ts = terms(moving)
+    loops = [t for t in ts if t is not None and t.op is Ops.RANGE and kind(t) is AxisType.LOOP]
+    if len(loops) == 1 and len(ts) > 1:
+        (tile,) = loops
+        rest = from_terms({t: f for t, f in ts.items() if t is not tile}, moving.dtype)
+        unlooped = all(kind(r) not in LOOPS for r in rest.ranges)
+        if unlooped and rest.ranges and rest.vmin == 0 and rest.vmax < ts[tile]:
+            return [Axis(d, tile, ts[tile]), Axis(d, rest)]
+    return [Axis(d, moving)]
 
 
 def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
@@ -171,21 +203,21 @@ def reading_order(sink: UOp) -> list[UOp]:
 
 def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
     """Loops over the box, in reading order; and what each of its dimensions is in them, in place of
-    the part that moves. If the last dimension is read by lanes, it is copied by lanes."""
+    the part that moves. If the last axis is read by lanes, it is copied by lanes."""
     counter = itertools.count()
     loops: list[UOp] = []
     copied: dict[int, UOp] = {}
-    for d in box.dims:
-        low, n = box.moving[d].vmin, box.size(d)
-        width = _lanes(box.moving[d])
-        if width > 1 and n % width == 0 and d == box.dims[-1]:
+    for axis in box.axes:
+        n, width = axis.size, _lanes(axis.value)
+        if width > 1 and n % width == 0 and axis is box.axes[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
             loop = fresh_range(sink, n // width, AxisType.LOOP, next(counter))
             loops += [loop, lane] if n > width else [lane]
-            copied[d] = (loop * width if n > width else lane.const_like(0)) + lane + low
+            place = (loop * width if n > width else lane.const_like(0)) + lane
         else:
-            loops.append(loop := fresh_range(sink, n, AxisType.LOOP, next(counter)))
-            copied[d] = loop + low
+            loops.append(place := fresh_range(sink, n, AxisType.LOOP, next(counter)))
+        there = (place + axis.value.vmin) * axis.scale
+        copied[axis.dim] = copied[axis.dim] + there if axis.dim in copied else there
     return loops, copied
 
 
