@@ -18,12 +18,12 @@ def transpose_operand(reduce: UOp) -> UOp | None:
     if (along := _summed_axis(reduce)) is None:
         return None
     (product,) = reduce.src
+    size, least = product.shape[along], thresholds.TRANSPOSED_FROM
+    if size < least or (size >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS):
+        return None  # too short, or its sum is done in parts
     rows = _rows_across(product)
-    sizes = [product.shape[along], *[product.shape[a] for a in rows]]
-    if len(rows) < 2 or min(sizes) < thresholds.TRANSPOSED_FROM:
+    if len(rows) < 2 or min(product.shape[a] for a in rows) < least:
         return None
-    if sizes[0] >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS:
-        return None  # its sum is done in parts
     fewer = min((0, 1), key=lambda n: product.shape[rows[n]])
     src = [_transposed(s, along) if n == fewer else s for n, s in enumerate(product.src)]
     return reduce.replace(src=(product.replace(src=tuple(src)),))
