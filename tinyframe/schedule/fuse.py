@@ -71,6 +71,7 @@ class Use(NamedTuple):
     kernel: UOp  # the stored value whose kernel it is used in
     indices: Indices
     path: tuple[UOp, ...]  # the loops around that place, outermost first
+    is_exact: bool = True  # no PAD above lets the indices leave the value; see `stays_exact`
 
 
 @dataclass
@@ -118,15 +119,24 @@ def is_leaf(u: UOp) -> bool:
     return _leaf.of(u)
 
 
-def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
+def sources_needed(
+    u: UOp, ix: Indices, source_ix: Indices, is_exact: bool = True
+) -> tuple[UOp, ...]:
     """The sources of a value that decide it at `ix`, which is `source_ix` in them: of a choice one,
     where bounds tell which, and none of a PAD outside of what it pads. So a slice of a cat() is the
-    part that it is in."""
-    if u.op is Ops.PAD and is_inside(u, source_ix) is False:
+    part that it is in. Nothing is decided where indices are not exact."""
+    if is_exact and u.op is Ops.PAD and is_inside(u, source_ix) is False:
         return ()
-    if u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
+    if is_exact and u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
         return u.src[1:2] if chosen else u.src[2:]
     return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
+
+
+def stays_exact(u: UOp, source_ix: Indices) -> bool:
+    """Are indices in the sources of a value within them whatever the loops are? Below a PAD that is
+    not sure to have an element there, fusion and lowering see different bounds (`ranges.py` puts
+    placeholders), so neither of them decides anything by those."""
+    return u.op is not Ops.UNWINDOW and (u.op is not Ops.PAD or is_inside(u, source_ix) is True)
 
 
 def _decided(condition: UOp, ix: Indices) -> bool | None:
@@ -189,7 +199,7 @@ def decide_fusion(
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
             for kernel, _ in {(use.kernel, use.indices) for use in mine}:
                 statements[kernel] += own
-        for kernel, ix, path in mine:
+        for kernel, ix, path, is_exact in mine:
             fusion.computed[kernel].add(u)
             at = ix
             if u.op is Ops.REDUCE_AXIS:
@@ -204,11 +214,13 @@ def decide_fusion(
                 at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
                 at = source_indices(u, ix)
-            for s in sources_needed(u, ix, at):
+            needed = sources_needed(u, ix, at, is_exact)
+            is_exact = is_exact and stays_exact(u, at)
+            for s in needed:
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, at, path)] = None
+                    uses[s][Use(kernel, at, path, is_exact)] = None
 
     groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)
@@ -290,7 +302,7 @@ class _Graph:
         full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
         if full and u.device is not None:
             return "a kernel that would be too large"
-        distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path in uses}
+        distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path, _ in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             if len({use.kernel for use in uses}) > 1:

@@ -145,7 +145,7 @@ def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
                 ops.add(u.op)
                 u = u.src[0]
             if Ops.PERMUTE in ops and ops <= {Ops.PERMUTE, Ops.RESHAPE}:
-                permuted[base] = view
+                permuted[base] = memory_state(view)  # a reshape of it is the same memory
     return permuted
 
 

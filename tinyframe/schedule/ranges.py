@@ -22,7 +22,7 @@ from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed
+from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed, stays_exact
 from tinyframe.schedule.gather import gather_rules
 from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, sources_first
@@ -60,7 +60,8 @@ def lower(
     for u in reversed(order):
         if u in computed:
             for ix in needed[u]:
-                child = needed[u][ix] = _child(u, ix, numbers, placeholders)
+                is_exact = needed[u][ix].is_exact
+                child = needed[u][ix] = _child(u, ix, numbers, placeholders, is_exact)
                 for s in child.sources:
                     needed[s].setdefault(child.indices, child)
 
@@ -96,6 +97,7 @@ class _Child:
     indices: Indices
     ranges: tuple[UOp, ...] = ()
     conditions: Conditions | None = None
+    is_exact: bool = True
 
 
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
@@ -107,15 +109,18 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
     return u.src[0] if u.op is Ops.BIND else u
 
 
-def _child(u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]]) -> _Child:
+def _child(
+    u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]], is_exact: bool
+) -> _Child:
     if u.op is Ops.REDUCE_AXIS:
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
         inner = tuple(ranges.get(d, i) for d, i in enumerate(ix))
-        return _Child(u.src, inner, tuple(ranges.values()))
+        return _Child(u.src, inner, tuple(ranges.values()), is_exact=is_exact)
     inner = source_indices(u, ix) if u.op in GroupOp.Movement else ix
-    sources = sources_needed(u, ix, inner)
+    sources = sources_needed(u, ix, inner, is_exact)
+    is_exact = is_exact and stays_exact(u, inner)
     if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
-        return _Child(sources, inner)
+        return _Child(sources, inner, is_exact=is_exact)
     valid = conjuncts(condition(u, ix, inner))
     mine, conditions, out = placeholders.setdefault(u, {}), {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
@@ -127,7 +132,7 @@ def _child(u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]]
             placeholder = mine.setdefault(d, UOp.range(size, next(numbers)))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
             out[d] = placeholder
-    return _Child(sources, tuple(out), conditions=conditions)
+    return _Child(sources, tuple(out), conditions=conditions, is_exact=is_exact)
 
 
 def _speaks_of(c: UOp, index: UOp) -> bool:
