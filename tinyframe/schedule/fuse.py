@@ -132,11 +132,13 @@ def sources_needed(
     return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
 
 
-def stays_exact(u: UOp, source_ix: Indices) -> bool:
+def stays_exact(u: UOp, source_ix: Indices, is_exact: bool) -> bool:
     """Are indices in the sources of a value within them whatever the loops are? Below a PAD that is
     not sure to have an element there, fusion and lowering see different bounds (`ranges.py` puts
     placeholders), so neither of them decides anything by those."""
-    return u.op is not Ops.UNWINDOW and (u.op is not Ops.PAD or is_inside(u, source_ix) is True)
+    if u.op is Ops.PAD:
+        return is_exact and is_inside(u, source_ix) is True
+    return is_exact and u.op is not Ops.UNWINDOW
 
 
 def _decided(condition: UOp, ix: Indices) -> bool | None:
@@ -214,13 +216,11 @@ def decide_fusion(
                 at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
             elif u.op in GroupOp.Movement:
                 at = source_indices(u, ix)
-            needed = sources_needed(u, ix, at, is_exact)
-            is_exact = is_exact and stays_exact(u, at)
-            for s in needed:
+            for s in sources_needed(u, ix, at, is_exact):
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, at, path, is_exact)] = None
+                    uses[s][Use(kernel, at, path, stays_exact(u, at, is_exact))] = None
 
     groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)

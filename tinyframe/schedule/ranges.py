@@ -118,7 +118,7 @@ def _child(
         return _Child(u.src, inner, tuple(ranges.values()), is_exact=is_exact)
     inner = source_indices(u, ix) if u.op in GroupOp.Movement else ix
     sources = sources_needed(u, ix, inner, is_exact)
-    is_exact = is_exact and stays_exact(u, inner)
+    is_exact = stays_exact(u, inner, is_exact)
     if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
         return _Child(sources, inner, is_exact=is_exact)
     valid = conjuncts(condition(u, ix, inner))
