@@ -96,6 +96,7 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
@@ -121,26 +122,49 @@ class SpecError(AssertionError):
 Check = Callable[[UOp], bool]
 
 
-def row(ops: Ops | Iterable[Ops], check: Check) -> tuple[UPat, Callable[..., Any]]:
-    """Nodes with one of `ops` are legal where `check` holds."""
-    return UPat(ops, name="u"), lambda u: bool(check(u))
+def row(ops: Ops | Iterable[Ops], *checks: Check) -> tuple[UPat, Callable[..., Any]]:
+    """Nodes with one of `ops` are legal where all checks hold; each may rely on those before it."""
+    return UPat(ops, name="u"), lambda u: all(check(u) for check in checks)
+
+
+def sources(*ops: Ops) -> Check:
+    """The sources are just these ops, in this order."""
+    return lambda u: tuple(s.op for s in u.src) == ops
+
+
+no_source = sources()
+
+
+def may_name_device(u: UOp) -> bool:
+    return no_source(u) or sources(Ops.DEVICE)(u)
+
+
+def one_source(u: UOp) -> bool:
+    return len(u.src) == 1
 
 
 def same_dtypes(u: UOp) -> bool:
     return all(s.dtype is u.dtype for s in u.src)
 
 
-def sources(u: UOp, *ops: Ops) -> bool:
-    """Whether the sources are just these ops, in this order."""
-    return tuple(s.op for s in u.src) == ops
+def keeps_dtype(u: UOp) -> bool:
+    return u.dtype is u.src[0].dtype
+
+
+def arg_is(*kinds: type) -> Check:
+    return lambda u: isinstance(u.arg, kinds)
+
+
+def is_size(u: UOp) -> bool:
+    return isinstance(u.arg, int) and u.arg >= 0
 
 
 def is_index(u: UOp) -> bool:
     return dtypes.is_int(u.dtype) and u.dtype.count == 1
 
 
-def is_pointer(u: UOp, space: AddrSpace) -> bool:
-    return isinstance(u.dtype, PtrDType) and u.dtype.addrspace is space and not u.src
+def points_to(space: AddrSpace) -> Check:
+    return lambda u: isinstance(u.dtype, PtrDType) and u.dtype.addrspace is space
 
 
 def closes_ranges(u: UOp) -> bool:
@@ -154,13 +178,23 @@ def constant_fits(u: UOp) -> bool:
     return u.dtype.count == 1 and (type(u.arg) is kind or u.arg is Invalid)
 
 
-def arity(u: UOp) -> bool:
-    return len(u.src) == (1 if u.op in GroupOp.Unary else 2 if u.op in GroupOp.Binary else 3)
+NUMBER_OF_SOURCES = {
+    **dict.fromkeys(GroupOp.Unary, 1),
+    **dict.fromkeys(GroupOp.Binary, 2),
+    **dict.fromkeys(GroupOp.Ternary, 3),
+}
 
 
-def number_of(*families: Callable[[DType], bool]) -> Check:
-    """All of one dtype, which is of one of the families."""
-    return lambda u: arity(u) and same_dtypes(u) and any(family(u.dtype) for family in families)
+def arithmetic(
+    ops: Ops | Iterable[Ops], *families: Callable[[DType], bool]
+) -> tuple[UPat, Callable[..., Any]]:
+    """Ops on values of one dtype, which is of one of the families."""
+    return row(
+        ops,
+        lambda u: len(u.src) == NUMBER_OF_SOURCES[u.op],
+        same_dtypes,
+        lambda u: any(family(u.dtype) for family in families),
+    )
 
 
 def selects(u: UOp) -> bool:
@@ -180,20 +214,20 @@ is_float, is_int, is_bool = dtypes.is_float, dtypes.is_int, dtypes.is_bool
 
 # fmt: off
 values = [
-    row((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.FDIV, Ops.FMOD),
-        number_of(is_float)),
-    row((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), number_of(is_int)),
-    row((Ops.AND, Ops.OR, Ops.XOR), number_of(is_int, is_bool)),
-    row((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),
-        number_of(is_int, is_float, is_bool)),
-    row(Ops.MIN, number_of(is_int, is_float)),
-    row(Ops.THREEFRY, lambda u: arity(u) and same_dtypes(u) and u.dtype.scalar() is dtypes.uint64),
+    arithmetic((Ops.RECIP, Ops.SQRT, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.FDIV, Ops.FMOD),
+               is_float),
+    arithmetic((Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.SHL, Ops.SHR), is_int),
+    arithmetic((Ops.AND, Ops.OR, Ops.XOR), is_int, is_bool),
+    arithmetic((Ops.TRUNC, Ops.POW, Ops.NEG, Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MULACC),
+               is_int, is_float, is_bool),
+    arithmetic(Ops.MIN, is_int, is_float),
+    arithmetic(Ops.THREEFRY, lambda dtype: dtype.scalar() is dtypes.uint64),
     row(GroupOp.Comparison, compares),
     row(Ops.WHERE, selects),
-    row(Ops.CAST, lambda u: len(u.src) == 1 and u.dtype.count == u.src[0].dtype.count),
-    row(Ops.BITCAST, lambda u: len(u.src) == 1 and u.dtype.itemsize == u.src[0].dtype.itemsize),
-    row(Ops.DEFINE_VAR, lambda u: is_index(u) and isinstance(u.arg[0], str)
-        and u.arg[1] <= u.arg[2]),
+    row(Ops.CAST, one_source, lambda u: u.dtype.count == u.src[0].dtype.count),
+    row(Ops.BITCAST, one_source, lambda u: u.dtype.itemsize == u.src[0].dtype.itemsize),
+    row(Ops.DEFINE_VAR, is_index, lambda u: isinstance(u.arg[0], str),
+        lambda u: u.arg[1] <= u.arg[2]),
 ]
 
 
@@ -216,86 +250,86 @@ def equal_shapes(a: tuple, b: tuple) -> bool:
     return len(a) == len(b) and all(map(equal, a, b))
 
 
-def elementwise(u: UOp) -> bool:
-    return all(equal_shapes(s.shape, u.shape) for s in u.src) and spec_values.rewrite(u) is True
+def shapes_agree(u: UOp) -> bool:
+    return all(equal_shapes(s.shape, u.shape) for s in u.src)
 
 
 def assigns(u: UOp) -> bool:
     """ASSIGN(target, value); with a third source (the scheduler's form) that is the target, a view
     of the first, whose whole memory it then stands for."""
-    state, value, *view = u.src
-    target = view[0] if view else state
-    same = value.op is Ops.KERNEL or (same_dtypes(u) and equal_shapes(target.shape, value.shape))
-    return u.dtype is target.dtype and len(view) < 2 and same
+    target, value = u.src[2] if len(u.src) == 3 else u.src[0], u.src[1]
+    if value.op is Ops.KERNEL:
+        return u.dtype is target.dtype
+    return same_dtypes(u) and equal_shapes(target.shape, value.shape)
 
 
-def moves(fits: Callable[[UOp, tuple], bool]) -> Check:
-    """A movement op: one source of the same dtype, and an argument that fits its shape."""
-    return lambda u: len(u.src) == 1 and same_dtypes(u) and fits(u, u.src[0].shape)
+def movement(op: Ops, *checks: Check) -> tuple[UPat, Callable[..., Any]]:
+    """A movement op or a reduce: one source of the same dtype, and an argument that fits it."""
+    return row(op, one_source, same_dtypes, *checks)
 
 
-def window_fits(u: UOp, shape: tuple) -> bool:
-    axis, size, stride, dilation = u.arg
+def one_per_axis(u: UOp) -> bool:
+    return len(u.arg) == len(u.src[0].shape)
+
+
+def gives_sizes(u: UOp) -> bool:
+    return all(resolve(size >= 0) for size in u.arg)
+
+
+def rising(*sizes: sint) -> bool:
+    """Whether none of these can only be smaller than the one before."""
+    return all(resolve(a <= b) for a, b in pairwise(sizes))
+
+
+def stretches(u: UOp) -> bool:
+    sizes = zip(u.src[0].shape, u.arg, strict=True)
+    return all(equal(old, 1) or equal(old, new) for old, new in sizes)
+
+
+def is_within(u: UOp) -> bool:
+    sizes = zip(u.arg, u.src[0].shape, strict=True)
+    return all(rising(0, begin, end, size) for (begin, end), size in sizes)
+
+
+def window_fits(u: UOp) -> bool:
+    axis, size, _, dilation = u.arg
+    length = u.src[0].shape[axis]
     reach = dilation * (size - 1)  # beyond a window's first element
-    return (
-        0 <= axis < len(shape)
-        and size > 0
-        and stride > 0
-        and dilation > 0
-        and resolve(shape[axis] >= 0 if size == 1 else reach < shape[axis])
-    )
+    return resolve(length >= 0 if size == 1 else reach < length)
 
 
-def unwindow_fits(u: UOp, shape: tuple) -> bool:
-    axis, stride, dilation, length = u.arg
-    return 0 <= axis < len(shape) - 1 and stride > 0 and dilation > 0 and resolve(length >= 0)
-
-
-def reduces(u: UOp) -> bool:
-    op, axes = u.arg
-    return (
-        len(u.src) == 1
-        and same_dtypes(u)
-        and op in GroupOp.Reduce
-        and all(0 <= a < len(u.src[0].shape) for a in axes)
-        and list(axes) == sorted(set(axes))
-    )
+def reduces_axes(u: UOp) -> bool:
+    axes = u.arg[1]
+    return list(axes) == sorted({*axes} & {*range(len(u.src[0].shape))})
 
 
 # fmt: off
 spec_tensor = PatternMatcher([
-    row(Ops.UNIQUE, lambda u: isinstance(u.arg, int) and not u.src),
-    row(Ops.DEVICE, lambda u: isinstance(u.arg, (str, tuple)) and not u.src),
-    row(Ops.IOTA, lambda u: all(s.op is Ops.DEVICE for s in u.src) and dtypes.is_int(u.dtype)
-        and isinstance(u.arg, int) and u.arg >= 0),
-    row(Ops.BUFFER, lambda u: sources(u, Ops.UNIQUE, Ops.DEVICE) and isinstance(u.arg, int)
-        and u.arg >= 0),
-    row(Ops.CONST, lambda u: constant_fits(u) and (not u.src or sources(u, Ops.DEVICE))),
-    row(Ops.COPY, lambda u: len(u.src) == 2 and u.src[1].op is Ops.DEVICE
-        and u.dtype is u.src[0].dtype),
-    row((Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), lambda u: len(u.src) == 1 and same_dtypes(u)),
-    row(Ops.ASSIGN, assigns),
-    row(Ops.BIND, lambda u: sources(u, Ops.DEFINE_VAR, Ops.CONST) and same_dtypes(u)
-        and u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),
+    row(Ops.UNIQUE, no_source, arg_is(int)),
+    row(Ops.DEVICE, no_source, arg_is(str, tuple)),
+    row(Ops.IOTA, may_name_device, is_index, is_size),
+    row(Ops.BUFFER, sources(Ops.UNIQUE, Ops.DEVICE), is_size),
+    row(Ops.CONST, may_name_device, constant_fits),
+    row(Ops.COPY, lambda u: len(u.src) == 2, lambda u: u.src[1].op is Ops.DEVICE, keeps_dtype),
+    row((Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH), one_source, same_dtypes),
+    row(Ops.ASSIGN, lambda u: len(u.src) in (2, 3), assigns),
+    row(Ops.BIND, sources(Ops.DEFINE_VAR, Ops.CONST), same_dtypes,
+        lambda u: u.src[0].vmin <= u.src[1].arg <= u.src[0].vmax),
     row(Ops.KERNEL, lambda u: u.arg is not None),
     row(Ops.SINK, lambda u: u.dtype is dtypes.void),
-    row(Ops.RESHAPE, moves(lambda u, shape: equal(elements(shape), elements(u.arg))
-        and all(resolve(s >= 0) for s in u.arg))),
-    row(Ops.PERMUTE, moves(lambda u, shape: sorted(u.arg) == list(range(len(shape))))),
-    row(Ops.EXPAND, moves(lambda u, shape: len(u.arg) == len(shape) and all(
-        resolve(n >= 0) and (equal(s, 1) or equal(s, n))
-        for s, n in zip(shape, u.arg, strict=True)))),
-    row(Ops.PAD, moves(lambda u, shape: len(u.arg) == len(shape) and all(
-        resolve(a >= 0) and resolve(b >= 0) for a, b in u.arg))),
-    row(Ops.SHRINK, moves(lambda u, shape: len(u.arg) == len(shape) and all(
-        resolve(a >= 0) and resolve(a <= b) and resolve(b <= s)
-        for (a, b), s in zip(u.arg, shape, strict=True)))),
-    row(Ops.FLIP, moves(lambda u, shape: len(u.arg) == len(shape)
-        and all(isinstance(f, bool) for f in u.arg))),
-    row(Ops.WINDOW, moves(window_fits)),
-    row(Ops.UNWINDOW, moves(unwindow_fits)),
-    row(Ops.REDUCE_AXIS, reduces),
-    row(GroupOp.Elementwise, elementwise),
+    movement(Ops.RESHAPE, lambda u: equal(elements(u.src[0].shape), elements(u.arg)), gives_sizes),
+    movement(Ops.PERMUTE, lambda u: sorted(u.arg) == list(range(len(u.src[0].shape)))),
+    movement(Ops.EXPAND, one_per_axis, gives_sizes, stretches),
+    movement(Ops.PAD, one_per_axis,
+             lambda u: all(rising(0, before) and rising(0, after) for before, after in u.arg)),
+    movement(Ops.SHRINK, one_per_axis, is_within),
+    movement(Ops.FLIP, one_per_axis, lambda u: {*map(type, u.arg)} <= {bool}),
+    movement(Ops.WINDOW, lambda u: u.arg[0] in range(len(u.src[0].shape)),
+             lambda u: all(n > 0 for n in u.arg[1:]), window_fits),
+    movement(Ops.UNWINDOW, lambda u: u.arg[0] in range(len(u.src[0].shape) - 1),
+             lambda u: all(n > 0 for n in u.arg[1:3]), lambda u: resolve(u.arg[3] >= 0)),
+    movement(Ops.REDUCE_AXIS, lambda u: u.arg[0] in GroupOp.Reduce, reduces_axes),
+    row(GroupOp.Elementwise, shapes_agree, lambda u: spec_values.rewrite(u) is True),
     *values,
 ])
 # fmt: on
@@ -304,13 +338,16 @@ spec_tensor = PatternMatcher([
 # ---- kernel level -------------------------------------------------------------------------------
 
 
-def index_fits(u: UOp) -> bool:
+def is_of_memory(u: UOp) -> bool:
+    memory = u.src[0]
+    return isinstance(memory.dtype, PtrDType) or memory.op is Ops.STAGE
+
+
+def has_indices(u: UOp) -> bool:
     """INDEX(memory, valid, one expression per dimension), or one flat one where arg is no shape."""
-    memory, valid, *ix = u.src
-    is_memory = isinstance(memory.dtype, PtrDType) or memory.op is Ops.STAGE
+    _, _, *ix = u.src
     dimensions = len(u.arg) if isinstance(u.arg, tuple) else 1
-    return (is_memory and valid.dtype is dtypes.bool
-            and all(map(is_index, ix)) and len(ix) == dimensions)  # fmt: skip
+    return len(ix) == dimensions and all(map(is_index, ix))
 
 
 def counts(u: UOp) -> bool:
@@ -318,18 +355,16 @@ def counts(u: UOp) -> bool:
     end."""
     (size,) = u.src
     fits = size.op is not Ops.CONST or 0 < size.arg <= dtypes.max(u.dtype)
-    return u.dtype is size.dtype and fits and size.vmax > 0
+    return fits and size.vmax > 0
 
 
-def is_loop(u: UOp) -> bool:
-    return (is_index(u) and len(u.src) == 1 and is_index(u.src[0])
-            and isinstance(u.arg[1], AxisType) and counts(u))  # fmt: skip
+def of_an_index(u: UOp) -> bool:
+    return u.src[0].op is Ops.INDEX
 
 
-def stores(u: UOp) -> bool:
-    index, value = u.src[:2]
-    fits = value.dtype.scalar() is index.dtype.base.scalar()
-    return index.op is Ops.INDEX and fits and closes_ranges(u)
+def value_fits(u: UOp) -> bool:
+    """What a STORE stores is what lies there, or a vector of it."""
+    return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
 
 
 # names of a block's and of a thread's numbers, by axis
@@ -337,30 +372,33 @@ PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
 THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP}
 BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
+index_checks = (is_of_memory, lambda u: u.src[1].dtype is dtypes.bool, has_indices)
+range_checks = (is_index, one_source, keeps_dtype, lambda u: isinstance(u.arg[1], AxisType), counts)
+store_checks = (of_an_index, value_fits, closes_ranges)
+
 # fmt: off
 memory_rows = [
-    row(Ops.CONST, lambda u: constant_fits(u) and not u.src),
-    row(Ops.DEFINE_GLOBAL, lambda u: is_pointer(u, AddrSpace.GLOBAL) and isinstance(u.arg, int)),
-    row(Ops.DEFINE_LOCAL, lambda u: is_pointer(u, AddrSpace.LOCAL)),
-    row(Ops.DEFINE_REG, lambda u: is_pointer(u, AddrSpace.REG)),
-    row(Ops.SPECIAL, lambda u: u.dtype is dtypes.int and not u.src and u.arg[0] in PLACES),
-    row(Ops.RANGE, is_loop),
-    row(Ops.INDEX, index_fits),
-    row(Ops.LOAD, lambda u: u.src[0].op is Ops.INDEX
-        and u.dtype.scalar() is u.src[0].dtype.base.scalar()),
-    row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1
-        and all(s.dtype is u.dtype.scalar() for s in u.src)),
-    row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar()
-        and 0 <= u.arg < u.src[0].dtype.count),
+    row(Ops.CONST, no_source, constant_fits),
+    row(Ops.DEFINE_GLOBAL, no_source, points_to(AddrSpace.GLOBAL), arg_is(int)),
+    row(Ops.DEFINE_LOCAL, no_source, points_to(AddrSpace.LOCAL)),
+    row(Ops.DEFINE_REG, no_source, points_to(AddrSpace.REG)),
+    row(Ops.SPECIAL, no_source, lambda u: u.dtype is dtypes.int, lambda u: u.arg[0] in PLACES),
+    row(Ops.RANGE, *range_checks),
+    row(Ops.INDEX, *index_checks),
+    row(Ops.LOAD, of_an_index, lambda u: u.dtype.scalar() is u.src[0].dtype.base.scalar()),
+    row(Ops.VECTORIZE, lambda u: len(u.src) == u.dtype.count > 1,
+        lambda u: all(s.dtype is u.dtype.scalar() for s in u.src)),
+    row(Ops.GEP, lambda u: u.dtype is u.src[0].dtype.scalar(),
+        lambda u: 0 <= u.arg < u.src[0].dtype.count),
 ]
 
 spec_kernel = PatternMatcher([
-    row(Ops.SINK, lambda u: all(s.op in (Ops.STORE, Ops.SINK) for s in u.src) and not u.ranges),
-    row(Ops.STORE, stores),
-    row(Ops.REDUCE, lambda u: u.arg in (*GroupOp.Reduce, Ops.OR, Ops.AND)
-        and u.dtype is u.src[0].dtype and closes_ranges(u)),
-    row(Ops.STAGE, lambda u: isinstance(u.arg, AddrSpace) and closes_ranges(u)
-        and not any(r.arg[1] in THREAD_KINDS for r in u.ranges)),
+    row(Ops.SINK, lambda u: {s.op for s in u.src} <= {Ops.STORE, Ops.SINK}, lambda u: not u.ranges),
+    row(Ops.STORE, *store_checks),
+    row(Ops.REDUCE, lambda u: u.arg in {*GroupOp.Reduce, Ops.OR, Ops.AND}, keeps_dtype,
+        closes_ranges),
+    row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
+        lambda u: THREAD_KINDS.isdisjoint(r.arg[1] for r in u.ranges)),
     *memory_rows,
     *values,
 ])
@@ -370,13 +408,13 @@ spec_kernel = PatternMatcher([
 
 
 spec_program = PatternMatcher([
-    row(Ops.STORE, lambda u: len(u.src) == FIRST_RANGE[Ops.STORE] and stores(u)),
-    row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple) and index_fits(u)),
-    row(Ops.ENDRANGE, lambda u: sources(u, Ops.RANGE)),
-    row(Ops.RANGE, lambda u: is_loop(u) and u.arg[1] not in BLOCK_KINDS),
-    row(Ops.BARRIER, lambda u: u.dtype is dtypes.void and not u.src),
+    row(Ops.STORE, lambda u: len(u.src) == FIRST_RANGE[Ops.STORE], *store_checks),
+    row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple), *index_checks),
+    row(Ops.ENDRANGE, sources(Ops.RANGE)),
+    row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCK_KINDS),
+    row(Ops.BARRIER, no_source, lambda u: u.dtype is dtypes.void),
     row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),
-    row(Ops.ENDIF, lambda u: sources(u, Ops.IF)),
+    row(Ops.ENDIF, sources(Ops.IF)),
     *memory_rows,
     *values,
 ])
