@@ -24,7 +24,6 @@ from tinyframe.algebra.symbolic import (
     all_of,
     conjuncts,
     from_terms,
-    implies,
     index_rules,
     relaxed,
     simplify_given,
@@ -350,14 +349,11 @@ def test_total_of_terms_is_the_sum(e):
         assert evaluate(from_terms(terms(e), e.dtype), values) == evaluate(e, values)
 
 
-def test_conjuncts_all_of_and_implies():
+def test_conjuncts_and_all_of():
     assert conjuncts(UOp.const(dtypes.bool, True)) == []
     assert conjuncts((p & q) & (c < 2)) == [p, q, c < 2]
     assert all_of([]).arg is True
     assert all_of([p, q]) is (q & p).simplify()
-    assert implies(p & q, p) and implies(a < 2, a < 3) and implies(a >= 5, a >= 2)
-    assert not implies(a < 4, a < 3) and not implies(p, q)
-    assert implies(q, a < 100)
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,8 @@ def terms(u: UOp) -> Terms:
         if op is Ops.ADD:
             pending.append((x.src[1], factor))
             pending.append((x.src[0], factor))
-        elif op is Ops.CONST and x.arg.__class__ is int:
-            out[None] = out.get(None, 0) + factor * x.arg
+        elif op in (Ops.CONST, Ops.VECTORIZE) and (c := value_of(x)) is not None:
+            out[None] = out.get(None, 0) + factor * c
         elif op is Ops.MUL and (c := value_of(x.src[1])) is not None:
             pending.append((x.src[0], factor * c))
         elif op is Ops.MUL and (c := value_of(x.src[0])) is not None:
@@ -122,8 +122,6 @@ def terms(u: UOp) -> Terms:
             pending.append((x.src[0], factor))
         elif op is Ops.NEG:
             pending.append((x.src[0], -factor))
-        elif op is Ops.VECTORIZE and (c := value_of(x)) is not None:
-            out[None] = out.get(None, 0) + factor * c
         elif op is Ops.CAST and is_widened(x):
             for t, f in exact_terms(x.src[0]).items():
                 out[t] = out.get(t, 0) + factor * f
@@ -144,9 +142,7 @@ def from_terms(ts: Terms, dtype: DType = dtypes.int) -> UOp:
     """The sum of `ts` in its canonical order, the constant last, in `dtype`."""
     low, high = dtype_bounds(dtype)
     out: UOp | None = None
-    for t in sorted((t for t in ts if t is not None), key=order) if len(ts) > 1 else ts:
-        if t is None:
-            continue
+    for t in sorted([t for t in ts if t is not None], key=order):
         f = ts[t]
         if not low <= f <= high and not (f := truncate[dtype.scalar()](f)):
             continue
@@ -205,37 +201,47 @@ def exact_terms(u: UOp) -> Terms:
 
 def canonical_sum(u: UOp) -> UOp:
     """ADD, SUB, NEG, and MUL by a constant."""
-    ts = terms(u)
-    if len(ts) > 1 and any(t is not None and t.op is Ops.MOD for t in ts):
-        ts = recombined(ts, u.dtype)
+    ts = recombined(terms(u), u.dtype)
     out = from_terms(ts, u.dtype)
     if out.op is Ops.CONST:
-        return u.const_like(out.arg) if u.shape else out
+        return _in_shape_of(u, out)
     if all(t is None or t.__dict__.get("_simplified") is True and t.dtype is u.dtype for t in ts):
         out.__dict__["_simplified"] = True  # by construction: simplify() need not look again
     return out
 
 
+def _in_shape_of(u: UOp, out: UOp) -> UOp:
+    """`out`, and where it is a constant, in every element of a value of `u`'s shape."""
+    return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
+
+
+def _divisor(u: UOp) -> int:
+    """The c of x // c and x % c, where it is a constant above 0; else 0."""
+    return max(value_of(u.src[1]) or 0, 0)
+
+
+def _remainders(ts: Terms) -> list[tuple[UOp, int, UOp, int]]:
+    """The terms x % c of a sum, where c is a constant above 0: (term, its factor, x, c)."""
+    mods = [(t, f) for t, f in ts.items() if t is not None and t.op is Ops.MOD]
+    return [(t, f, t.src[0], c) for t, f in mods if (c := _divisor(t))]
+
+
 def recombined(ts: Terms, dtype: DType) -> Terms:
     """x//c*c + x%c = x  and  x//c%d*c + x%c = x%(c*d), at any scale and among other terms."""
-    for t, f in ts.items():
-        if t is None or t.op is not Ops.MOD or (c := value_of(t.src[1])) is None or c <= 0:
-            continue
+    for t, f, x, c in _remainders(ts):
         partners = [p for p, g in ts.items()
                     if g == f * c and p is not None and p.op in (Ops.IDIV, Ops.MOD)]  # fmt: skip
         if not partners:
             continue
-        x = t.src[0]
         quotient = from_terms(_quotient(exact_terms(x), c, x.dtype), x.dtype)
         for p in partners:
             rest = {s: g for s, g in ts.items() if s is not t and s is not p}
             if p is quotient:
                 return recombined(plus(rest, scaled(terms(x), f)), dtype)
-            d = value_of(p.src[1])
-            if p.op is Ops.MOD and p.src[0] is quotient and d is not None and d > 0:
-                if fits(x.dtype, 0, c * d):
-                    remainder = UOp(Ops.MOD, x.dtype, (x, constant(x.dtype, c * d)))
-                    return recombined(plus(rest, {remainder: f}), dtype)
+            d = _divisor(p) if p.op is Ops.MOD and p.src[0] is quotient else 0
+            if d and fits(x.dtype, 0, c * d):
+                remainder = UOp(Ops.MOD, x.dtype, (x, constant(x.dtype, c * d)))
+                return recombined(plus(rest, {remainder: f}), dtype)
     return ts
 
 
@@ -305,10 +311,7 @@ def divide(u: UOp) -> UOp | None:
         if not fits(dtype, *bounds_of(ts)) or not fits(dtype, c, c):
             return None
         found = _quotient(ts, c, dtype) if is_div else scaled(_remainder(ts, c, dtype), -1)
-    if found is None:
-        return None
-    out = from_terms(found, dtype)
-    return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
+    return None if found is None else _in_shape_of(u, from_terms(found, dtype))
 
 
 def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
@@ -333,11 +336,9 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
     """(x//a + k) // c = (x + k*a) // (a*c)  and  x%(c*n) // c = x//c % n."""
     k = ts.get(None, 0)
     (t, f), *others = [(t, f) for t, f in ts.items() if t is not None]
-    if others or f != 1 or t.op not in (Ops.IDIV, Ops.MOD):
+    if others or f != 1 or t.op not in (Ops.IDIV, Ops.MOD) or not (a := _divisor(t)):
         return None
-    x, a = t.src[0], value_of(t.src[1])
-    if a is None or a <= 0:
-        return None
+    x = t.src[0]
     if t.op is Ops.IDIV:
         inside = plus(exact_terms(x), {None: k * a})
         if fits(dtype, 0, a * c) and fits(dtype, *bounds_of(inside)):
@@ -351,12 +352,10 @@ def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     """What quotient_terms leaves over, in 0..c-1; None where there is nothing to simplify."""
     if c == 1:
         return {}
-    for t, f in ts.items():  # (x%a*f + …) % c = (x*f + …) % c  where c divides a*f
-        if t is None or t.op is not Ops.MOD or (a := value_of(t.src[1])) is None or a <= 0:
-            continue
-        if a * f % c == 0:
+    for t, f, x, a in _remainders(ts):
+        if a * f % c == 0:  # (x%a*f + …) % c = (x*f + …) % c  where c divides a*f
             rest = {s: g for s, g in ts.items() if s is not t}
-            inside = plus(rest, scaled(exact_terms(t.src[0]), f))
+            inside = plus(rest, scaled(exact_terms(x), f))
             if fits(dtype, *bounds_of(inside)):
                 return _remainder(inside, c, dtype)
     quotient, rest, low, high = _split(ts, c)
@@ -415,14 +414,15 @@ def _cut(ts: Terms, quotient: Terms, c: int) -> tuple[Terms, Terms, int, int]:
 
 def _coarse_and_fine(ts: Terms, c: int) -> tuple[Terms, Terms, int] | None:
     """ts = coarse*g + fine, with g dividing c and fine in 0..g-1; the largest such g."""
-    k = ts.get(None, 0)
-    divisors = {math.gcd(f, c) for t, f in ts.items() if t is not None}
+    ts = dict(ts)
+    k = ts.pop(None, 0)
+    divisors = {math.gcd(f, c) for f in ts.values()}
     for g in sorted(divisors - {1}, reverse=True):
-        fine = {t: f for t, f in ts.items() if t is not None and f % g}
+        fine = {t: f for t, f in ts.items() if f % g}
         low, high = bounds_of(fine)
         q = (low + k) // g
         if high + k - q * g < g:
-            coarse = {t: f // g for t, f in ts.items() if t is not None and f % g == 0}
+            coarse = {t: f // g for t, f in ts.items() if f % g == 0}
             return plus(coarse, {None: q}), plus(fine, {None: k - q * g}), g
     return None
 
@@ -438,9 +438,9 @@ def divide_by_symbol(u: UOp) -> UOp | None:
         unit, scale = d, 1
     factors = Counter(product_factors(unit))
     quotient: Terms = {}
-    rest: Terms = {}
+    rest: Terms = {None: ts.pop(None, 0)}
     for t, f in ts.items():
-        inside = Counter(product_factors(t)) if t is not None else Counter()
+        inside = Counter(product_factors(t))
         if inside >= factors and f % scale == 0 and fits(dtype, *product_bounds(inside)):
             left = [*(inside - factors).elements()]
             quotient = plus(quotient, {product(left, dtype) if left else None: f // scale})
@@ -461,12 +461,10 @@ def largest(ts: Terms) -> Terms:
     """An upper bound of a sum, in which symbolic sizes stay: i over range(n) is at most n - 1."""
     out: Terms = {}
     for t, f in ts.items():
-        if t is None:
-            out = plus(out, {None: f})
-        elif f > 0 and t.op is Ops.RANGE:
+        if t is not None and t.op is Ops.RANGE and f > 0:
             out = plus(out, plus(scaled(terms(t.src[0]), f), {None: -f}))
         else:
-            out = plus(out, {None: f * (t.vmax if f > 0 else t.vmin)})
+            out = plus(out, {None: bounds_of({t: f})[1]})
     return out
 
 
@@ -476,6 +474,11 @@ def largest(ts: Terms) -> Terms:
 def is_negated(u: UOp) -> bool:
     """Whether `u` is written `x != True`, which means "not x"."""
     return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
+
+
+def bare(u: UOp) -> tuple[UOp, bool]:
+    """(x, True) of "x" and (x, False) of "not x"."""
+    return (u.src[0], False) if is_negated(u) else (u, True)
 
 
 def negated(u: UOp) -> UOp:
@@ -528,8 +531,8 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
     boolean = dtypes.bool.vec(dtype.count)
     if len(ts) == 1:
         ((t, f),) = ts.items()
-        a = value_of(t.src[1]) if f == 1 and t.op is Ops.IDIV else None
-        if a is not None and a > 0 and fits(t.dtype, c * a, c * a):  # x//a < c  is  x < c*a
+        a = _divisor(t) if f == 1 and t.op is Ops.IDIV else 0
+        if a and fits(t.dtype, c * a, c * a):  # x//a < c  is  x < c*a
             return UOp(Ops.CMPLT, boolean, (t.src[0], constant(t.dtype, c * a)))
     pair = both_sides(ts, c, dtype)
     return None if pair is None else UOp(Ops.CMPLT, boolean, pair)

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from tinyframe.algebra.sums import (
     MOST_TERMS,
     Terms,
+    bare,
     bounds_of,
     canonical_sum,
     constant,
@@ -46,7 +47,7 @@ from tinyframe.uop.bounds import fits
 from tinyframe.uop.evaluate import exec_alu
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp
 
-__all__ = ["all_of", "conjuncts", "implies", "index_rules", "known_limits", "relaxed", "simplify",
+__all__ = ["all_of", "conjuncts", "index_rules", "known_limits", "relaxed", "simplify",
            "simplify_given", "sym", "symbolic_simple", "terms",
            "from_terms", "value_rules"]  # fmt: skip
 
@@ -80,23 +81,9 @@ def all_of(conditions: Iterable[UOp]) -> UOp:
     return simplify(functools.reduce(lambda x, y: x & y, conditions, UOp.const(dtypes.bool, True)))
 
 
-def implies(condition: UOp, conjunct: UOp) -> bool:
-    """Whether `conjunct` certainly holds where `condition` does."""
-    given = conjuncts(simplify(condition))
-    return all(any(_implies(g, c) for g in given) for c in conjuncts(simplify(conjunct)))
-
-
-def _implies(a: UOp, b: UOp) -> bool:
-    p, q = limit(a), limit(b)
-    if a is b or p is None or q is None or p[:2] != q[:2]:
-        return a is b
-    return p[2] <= q[2] if p[1] else p[2] >= q[2]
-
-
 def limit(u: UOp) -> tuple[UOp, bool, int] | None:
     """`x < c` as (x, True, c) and `not x < c` as (x, False, c), on integers; else None."""
-    below = not is_negated(u)
-    u = u if below else u.src[0]
+    u, below = bare(u)
     if u.op is Ops.CMPLT and dtypes.is_int(u.src[0].dtype):
         if (c := value_of(u.src[1])) is not None:
             return u.src[0], below, c
@@ -151,27 +138,13 @@ def _joined(u: UOp) -> list[UOp] | None:
 
 def equal_booleans(u: UOp) -> UOp | None:
     """a == b and a != b of booleans; `a != True` is how "not a" is written."""
-    a, b = sorted(u.src, key=order)
-    same = u.op is Ops.CMPEQ
-    while is_negated(a):
-        a, same = a.src[0], not same
-    while is_negated(b):
-        b, same = b.src[0], not same
+    (a, is_a), (b, is_b) = map(bare, sorted(u.src, key=order))  # a constant comes last
+    same = (u.op is Ops.CMPEQ) is (is_a is is_b)
     if a is b:
         return u.const_like(same)
-    for x, y in ((a, b), (b, a)):
-        if y.op is Ops.CONST:
-            return x if y.arg is same else None if is_negated(u) else negated(x)
+    if b.op is Ops.CONST:
+        return a if b.arg is same else None if is_negated(u) else negated(a)
     return UOp(Ops.CMPEQ if same else Ops.CMPNE, u.dtype, (a, b))
-
-
-def select_booleans(c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """WHERE(c, x, y) of booleans, one of which is a constant."""
-    if y.op is Ops.CONST:
-        return negated(c) | x if y.arg else c & x
-    if x.op is Ops.CONST:
-        return c | y if x.arg else negated(c) & y
-    return None
 
 
 # ---- what follows from a condition --------------------------------------------------------------
@@ -182,8 +155,7 @@ USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparis
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
     """The sum that a comparison of integers speaks of, and its smallest and largest value where the
     comparison holds: `i + j < 4` gives (i + j, its own smallest value, 3)."""
-    positive = not is_negated(conjunct)
-    u = conjunct if positive else conjunct.src[0]
+    u, positive = bare(conjunct)
     if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
         return None
     ts, c = sides(u)
@@ -325,9 +297,9 @@ int_x, bool_x, float_x = UPat.var("x", INTS), UPat.var("x", BOOL), UPat.var("x",
 float_c = UPat.cvar("c", FLOATS)
 
 
-def where(condition: UPat, yes: UPat, no: UPat, **more) -> UPat:
+def where(condition: UPat, yes: UPat, no: UPat) -> UPat:
     """The pattern of a WHERE."""
-    return UPat(Ops.WHERE, src=(condition, yes, no), **more)
+    return UPat(Ops.WHERE, src=(condition, yes, no))
 
 
 # fmt: off
@@ -374,7 +346,10 @@ index_rules = PatternMatcher([
     (UPat(Ops.CMPNE, src=(UPat(Ops.CMPEQ, src=(x, y)), true)), lambda x, y: x.ne(y)),
     (UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(x, y), name="u"), true)),
      lambda u, x, y: x if is_negated(u) else x.eq(y)),
-    (where(c, x, y, dtype=BOOL), select_booleans),
+    (where(c, x, false), lambda c, x: c & x),
+    (where(c, x, true), lambda c, x: negated(c) | x),
+    (where(c, false, y), lambda c, y: negated(c) & y),
+    (where(c, true, y), lambda c, y: c | y),
     # bits
     (UPat({Ops.AND, Ops.OR}, INTS, src=(x, x)), lambda x: x),
     (UPat({Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR}, INTS, src=(x, UPat.const(None, 0))), lambda x: x),

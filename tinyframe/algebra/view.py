@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tinyframe.algebra.sums import product, product_factors, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
@@ -49,7 +49,7 @@ def _text(value: object) -> str:
     return value.render() if isinstance(value, UOp) else repr(value)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class ShapeTracker:
     """A View of a buffer, and the expressions it was read off.
 
@@ -57,7 +57,7 @@ class ShapeTracker:
     """
 
     views: tuple[View, ...]
-    ranges: tuple[UOp, ...]
+    ranges: tuple[UOp, ...] = field(compare=False)
     index: UOp
     valid: UOp
 
@@ -94,16 +94,6 @@ class ShapeTracker:
 
     def __repr__(self) -> str:
         return f"ShapeTracker(views={self.views})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeTracker) and (self.views, self.index, self.valid) == (
-            other.views,
-            other.index,
-            other.valid,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.index, self.valid))
 
     @property
     def shape(self) -> tuple[sint, ...]:

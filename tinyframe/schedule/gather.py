@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
+from tinyframe.algebra.sums import from_terms, plus, scaled, terms
+from tinyframe.algebra.symbolic import all_of, conjuncts
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
@@ -30,17 +31,15 @@ def gathered_index(condition: UOp, r: UOp) -> UOp | None:
     left, right = condition.src
     if left.dtype is not right.dtype or dtypes.is_unsigned(left.dtype):
         return None
-    difference = dict(terms(left))
-    for term, factor in terms(right).items():
-        difference[term] = difference.get(term, 0) - factor
-    mine = [t for t in difference if t is not None and difference[t] and r in t.ranges]
+    difference = plus(terms(left), scaled(terms(right), -1))
+    mine = [t for t in difference if t is not None and r in t.ranges]
     if len(mine) != 1 or difference[mine[0]] not in (1, -1):
         return None
     place = mine[0].src[0] if mine[0].op is Ops.CAST else mine[0]
     if place is not r or not fits(mine[0].dtype, *r.bounds):
         return None
     sign = -difference.pop(mine[0])
-    return from_terms({t: f * sign for t, f in difference.items() if f}, left.dtype)
+    return from_terms(scaled(difference, sign), left.dtype)
 
 
 def gather_rules(guard: Guard) -> PatternMatcher:
