@@ -108,7 +108,7 @@ class Allocator:
                 if oldest:
                     surplus.append((oldest.pop(0), old_options))
                     kept.total -= old_size
-                if not oldest:
+                else:
                     del kept.by_size[(old_size, old_options)]
         for old, old_options in surplus:
             self._free(old, old_options)
@@ -245,14 +245,15 @@ class Compiled:
         *,
         runtime: Any = None,
     ) -> None:
-        if allocator is None or (runner is None and runtime is None):
+        runner = runner or runtime
+        if allocator is None or runner is None:
             raise TypeError(
                 f"{type(self).__name__}: a device needs an allocator and a runner, "
                 "Compiled(device, allocator, renderer, compiler, runner)"
             )
         self.device = device
         self.allocator = allocator
-        self.runner = self.runtime = runner if runner is not None else runtime
+        self.runner = self.runtime = runner
         self._compiler, self._renderer = compiler, renderer
 
     @property
@@ -286,6 +287,9 @@ ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 _DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
 
 
+_NOT_OPEN: tuple[None, Any] = (None, None)
+
+
 class _DeviceRegistry:
     """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
 
@@ -305,15 +309,16 @@ class _DeviceRegistry:
         """The device of this name (None: the default one), opened where it is not yet."""
         name = self.canonicalize(name)
         registered = self._devices[name.partition(":")[0]]
-        found = self._opened.get(name)
         # A class registered anew under its name, as a notebook cell that is run again does, counts.
-        if found is not None and found[0] is registered:
-            return found[1]
+        opened_as, device = self._opened.get(name, _NOT_OPEN)
+        if opened_as is registered:
+            return device
         with self._lock:
-            found = self._opened.get(name)
-            if found is None or found[0] is not registered:
-                found = self._opened[name] = (registered, _load(registered)(name))
-            return found[1]
+            opened_as, device = self._opened.get(name, _NOT_OPEN)
+            if opened_as is not registered:  # no other thread has opened it meanwhile
+                device = _load(registered)(name)
+                self._opened[name] = registered, device
+            return device
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""
@@ -451,7 +456,7 @@ class Buffer:
         """Give the memory back; what it held is lost."""
         opaque, self._opaque = self._opaque, None
         allocator, self._allocator = self._allocator, None
-        if opaque is not None and allocator is not None:
+        if allocator is not None:
             GlobalCounters.count_memory(-self.nbytes)
             allocator.free(opaque, max(self.nbytes, 1))
 

@@ -260,19 +260,22 @@ class dtypes(metaclass=_DTypesMeta):
         An empty list is `default_float`. Anything else, NumPy scalars included, is a RuntimeError.
         """
         kind = x.__class__
-        if kind is float:
-            return dtypes.default_float
-        if kind is int:
-            return dtypes.default_int
-        if kind is bool:
-            return dtypes.bool
+        of_number = {float: dtypes.default_float, int: dtypes.default_int, bool: dtypes.bool}
+        if kind in of_number:
+            return of_number[kind]
         if isinstance(x, (list, tuple)):
             kinds = set(map(type, x))
-            if kinds <= {bool, int, float}:  # a long flat list, without a Python step per item
+            if kinds <= of_number.keys():  # a long flat list, without a Python step per item
                 x = [kind() for kind in kinds]
             return max((dtypes.from_py(item) for item in x), default=dtypes.default_float)
         raise RuntimeError(f"no dtype for {x!r} of type {kind.__name__}: "
                            "bool, int, float, or a list or tuple of them")  # fmt: skip
+
+    @staticmethod
+    @functools.cache
+    def python_type(dtype: DType) -> type:
+        """The Python type of a constant: float, int or bool."""
+        return float if dtypes.is_float(dtype) else int if dtypes.is_int(dtype) else bool
 
     @staticmethod
     def as_const(val: Any, dtype: DType) -> Any:
@@ -286,11 +289,7 @@ class dtypes(metaclass=_DTypesMeta):
                     f"{dtype} has {dtype.count} lanes, but {len(val)} values were given: {val}"
                 )
             return tuple(dtypes.as_const(lane, dtype) for lane in val)
-        if isinstance(val, InvalidType):
-            return val
-        if dtypes.is_float(dtype):
-            return float(val)
-        return int(val) if dtypes.is_int(dtype) else bool(val)
+        return val if isinstance(val, InvalidType) else dtypes.python_type(dtype)(val)
 
     @staticmethod
     def min(dtype: DType) -> ConstType:
@@ -444,8 +443,6 @@ def least_upper_dtype(*ds: DType) -> DType:
     where two steps, without the weak float between them, would give float32.
     TypeError for void, vectors and pointers.
     """
-    if len(ds) == 2 and ds[0] is ds[1] and ds[0] in promo_lattice:
-        return ds[0]
     return _join(frozenset(ds)) or dtypes.default_float
 
 
@@ -473,13 +470,11 @@ def can_lossless_cast(source: DType, target: DType) -> bool:
     """
     if source is target:
         return True
-    if source.count != target.count or isinstance(source, PtrDType) or isinstance(target, PtrDType):
+    if source.count != target.count or PtrDType in (type(source), type(target)):
         return False
     source, target = source.scalar(), target.scalar()
     if dtypes.void in (source, target) or target is dtypes.bool:
         return False
-    if source is dtypes.bool:
-        return True
     if dtypes.is_float(source):
         return dtypes.is_float(target) and all(
             s <= t for s, t in zip(dtypes.finfo(source), dtypes.finfo(target), strict=True)

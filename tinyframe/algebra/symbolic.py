@@ -225,7 +225,7 @@ def _with_placeholders(x: UOp, placeholders: list[tuple[Terms, UOp]]) -> UOp:
 
 def fold(u: UOp) -> UOp | None:
     """An op on constants."""
-    if u.op is Ops.BITCAST or any(s.arg is Invalid for s in u.src):
+    if any(s.arg is Invalid for s in u.src):
         return None
     return u.const_like(exec_alu(u.op, u.dtype, [s.arg for s in u.src]))
 
@@ -305,7 +305,7 @@ def where(condition: UPat, yes: UPat, no: UPat) -> UPat:
 # fmt: off
 # Nothing is computed, or it is with constants: exact for NaN, infinities and -0.0.
 common_rules = PatternMatcher([
-    (UPat(GroupOp.Elementwise - SUMS, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(GroupOp.Elementwise - SUMS - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(SUMS, FLOATS | {BOOL}, src=UPat(Ops.CONST), name="u"), fold),
     (where(true, x, y), lambda x, y: x),
     (where(false, x, y), lambda x, y: y),

@@ -20,6 +20,7 @@ from tinyframe.algebra.sums import product, product_factors, terms
 from tinyframe.algebra.symbolic import all_of, conjuncts, known_limits, simplify_given
 from tinyframe.uop.movement import condition, flatten, source_indices
 from tinyframe.uop.node import GroupOp, Ops, UOp, most, plain, sint
+from tinyframe.uop.show import sizes_text
 
 Bounds = tuple[sint, sint]
 
@@ -40,13 +41,8 @@ class View:
     contiguous: bool
 
     def __repr__(self) -> str:
-        return f"View({', '.join(f'{name}={_text(value)}' for name, value in vars(self).items())})"
-
-
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_text, value))}{',' * (len(value) == 1)})"
-    return value.render() if isinstance(value, UOp) else repr(value)
+        fields = [f"{name}={sizes_text(value)}" for name, value in vars(self).items()]
+        return f"View({', '.join(fields)})"
 
 
 @dataclass(frozen=True, repr=False)

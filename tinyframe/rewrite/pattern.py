@@ -40,11 +40,10 @@ class UPat:
         name: str | None = None,
         allow_any_len: bool = False,
     ):
-        self.ops = None if op is None else frozenset([op] if isinstance(op, Ops) else op)
-        dtype = [dtype] if isinstance(dtype, DType) else dtype
-        self.dtypes = None if dtype is None else frozenset(dtype)
+        self.ops: frozenset[Ops] | None = _set_of(Ops, op)
+        self.dtypes: frozenset[DType] | None = _set_of(DType, dtype)
         self.arg, self.name, self.src = arg, name, src
-        self.any_len = allow_any_len or src is None or isinstance(src, UPat)
+        self.any_len = allow_any_len
         self.alternatives: tuple[UPat, ...] = ()
         self.sources = () if src is None else (src,) if isinstance(src, UPat) else tuple(src)
         # the orders in which the sources may stand; None: the one pattern is for every source
@@ -80,8 +79,7 @@ class UPat:
         """Whatever matches one of the patterns."""
         pattern = UPat()
         pattern.alternatives = patterns
-        if all(p.ops is not None for p in patterns):
-            pattern.ops = frozenset().union(*[p.ops for p in patterns if p.ops is not None])
+        pattern.ops = frozenset().union(*[p.ops or GroupOp.All for p in patterns])
         return pattern
 
     def named(self, name: str) -> UPat:
@@ -169,6 +167,11 @@ class UPat:
         return render_pattern(self)
 
 
+def _set_of(kind: type, given: Any) -> frozenset | None:
+    """One of a kind, or several, as a set; None stays None."""
+    return None if given is None else frozenset([given] if isinstance(given, kind) else given)
+
+
 _NO_MATCH: list[Bindings] = []
 
 
@@ -193,6 +196,4 @@ def _same_arg(wanted: Any, u: UOp) -> bool:
         if isinstance(u.arg, bool) or not isinstance(wanted, (int, float)):
             return False
         wanted = float(wanted) if dtypes.is_float(u.dtype) else wanted
-    return (
-        arg_key(wanted) == arg_key(u.arg) if isinstance(wanted, (float, bool)) else wanted == u.arg
-    )
+    return arg_key(wanted) == arg_key(u.arg)

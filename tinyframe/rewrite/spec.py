@@ -174,8 +174,7 @@ def closes_ranges(u: UOp) -> bool:
 
 
 def constant_fits(u: UOp) -> bool:
-    kind = float if dtypes.is_float(u.dtype) else int if dtypes.is_int(u.dtype) else bool
-    return u.dtype.count == 1 and (type(u.arg) is kind or u.arg is Invalid)
+    return u.dtype.count == 1 and (u.arg is Invalid or type(u.arg) is dtypes.python_type(u.dtype))
 
 
 NUMBER_OF_SOURCES = {

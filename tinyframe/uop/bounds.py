@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes, truncate
 from tinyframe.uop.evaluate import python_alu
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, most
 
 Bounds = tuple[int, int]
 
@@ -97,8 +98,7 @@ def _(u): return 0, max(0, u.arg - 1)
 
 @UOp.bounds.rule(Ops.SPECIAL)
 def _(u):
-    size = u.arg[1]
-    return 0, max(0, (size.vmax if isinstance(size, UOp) else size) - 1)
+    return 0, max(0, most(u.arg[1]) - 1)
 
 
 # ---- structure ----------------------------------------------------------------------------------
@@ -133,12 +133,12 @@ def _(u, x): return -x[1], -x[0]
 
 
 @rule(Ops.MUL)
-def _(u, x, y): return corners(lambda a, b: a * b, x, y)
+def _(u, x, y): return corners(operator.mul, x, y)
 
 
 @rule(Ops.MULACC)
 def _(u, x, y, z):
-    low, high = corners(lambda a, b: a * b, x, y)
+    low, high = corners(operator.mul, x, y)
     return low + z[0], high + z[1]
 
 
@@ -160,7 +160,7 @@ def _quotients(divide: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bound
 
 
 @rule(Ops.IDIV)
-def _(u, x, y): return _quotients(lambda a, b: a // b, x, y)
+def _(u, x, y): return _quotients(operator.floordiv, x, y)
 
 
 @rule(Ops.CDIV)
@@ -185,18 +185,14 @@ def _(u, x, y):
     return max(min(x[0], 0), -largest), min(max(x[1], 0), largest)  # the numerator's sign
 
 
-@rule(Ops.SHL)
+SHIFTS = {Ops.SHL: operator.lshift, Ops.SHR: operator.rshift}
+
+
+@rule(*SHIFTS)
 def _(u, x, y):
     if y[0] < 0 or y[1] >= u.dtype.scalar().bits:
         return dtype_bounds(u.dtype)
-    return corners(lambda a, b: a << b, x, y)
-
-
-@rule(Ops.SHR)
-def _(u, x, y):
-    if y[0] < 0 or y[1] >= u.dtype.scalar().bits:
-        return dtype_bounds(u.dtype)
-    return corners(lambda a, b: a >> b, x, y)
+    return corners(SHIFTS[u.op], x, y)
 
 
 # ---- bits and booleans --------------------------------------------------------------------------
@@ -206,7 +202,7 @@ def _(u, x, y):
 @rule(Ops.AND, ints_only=False)
 def _(u, x, y):
     if dtypes.is_bool(u.dtype):
-        return x[0] and y[0], x[1] and y[1]
+        return corners(operator.and_, x, y)
     masks = [high for low, high in (x, y) if low >= 0]
     return (0, min(masks)) if masks else _bits_of(x, y)
 
@@ -214,7 +210,7 @@ def _(u, x, y):
 @rule(Ops.OR, ints_only=False)
 def _(u, x, y):
     if dtypes.is_bool(u.dtype):
-        return x[0] or y[0], x[1] or y[1]
+        return corners(operator.or_, x, y)
     if x[0] < 0 or y[0] < 0:
         return _bits_of(x, y)
     return max(x[0], y[0]), (1 << max(x[1], y[1]).bit_length()) - 1

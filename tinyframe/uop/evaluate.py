@@ -27,16 +27,11 @@ def _divide(x: float, y: float) -> float:
     return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1, y)
 
 
-def _floor_divide(x: Number, y: Number) -> Number:
-    if isinstance(x, float) or isinstance(y, float):
-        quotient = _divide(x, y)
-        return float(math.floor(quotient)) if math.isfinite(quotient) else quotient
+def _floor_divide(x: int, y: int) -> int:
     return x // y if y else 0
 
 
-def _floor_modulo(x: Number, y: Number) -> Number:
-    if isinstance(x, float) or isinstance(y, float):
-        return x % y if y and math.isfinite(x) else math.nan
+def _floor_modulo(x: int, y: int) -> int:
     return x % y if y else 0
 
 

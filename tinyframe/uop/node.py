@@ -393,17 +393,15 @@ class UOp:
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
         """This node and all below it, sources first, each once; a node refused by `gate` is the
         last of its branch."""
+        if gate is not None:
+            return sources_first((self,), lambda u: u.src if gate(u) else ())
+        if self.op is not Ops.SINK:
+            return sources_first((self,))
         # a kernel is walked again and again while it is compiled
-        keep = gate is None and self.op is Ops.SINK
-        if keep and (below := self.__dict__.get("_below")) is not None:
-            return dict.fromkeys((*below, self))
-        if gate is None:
-            order = sources_first((self,))
-        else:
-            order = sources_first((self,), lambda u: u.src if gate(u) else ())
-        if keep:  # without the node itself, or it would keep itself alive
-            self.__dict__["_below"] = tuple(order)[:-1]
-        return order
+        if (below := self.__dict__.get("_below")) is None:
+            # without the node itself, or it would keep itself alive
+            below = self.__dict__["_below"] = tuple(sources_first(self.src))
+        return dict.fromkeys((*below, self))
 
     @provided
     def substitute(self, mapping: dict[UOp, UOp], name: str | None = None, extra_pm=None) -> UOp:
@@ -709,7 +707,7 @@ class UOp:
         raise ValueError(f"{self.render()} is not known to be true or false; ask with resolve(...)")
 
     def __int__(self):
-        if (value := self.ssimplify()) is not None and isinstance(value, (int, bool)):
+        if isinstance(value := self.ssimplify(), int):
             return int(value)
         raise TypeError(
             f"{self.render()} has no single value: a number is needed here, such as a bound "
@@ -741,7 +739,7 @@ class UOp:
     def pad(self, widths: tuple[tuple[sint, sint], ...]) -> UOp:
         """Zeros (before, after) each axis."""
         widths = map_sizes(widths, plain)
-        some = any(isinstance(w, UOp) or w for pair in widths for w in pair)
+        some = any(w != 0 for pair in widths for w in pair)
         return UOp(Ops.PAD, self.dtype, (self,), widths) if some else self
 
     def shrink(self, bounds: tuple[tuple[sint, sint], ...]) -> UOp:
@@ -869,10 +867,8 @@ class UOp:
 
 def _of_one_width(x: UOp, y: UOp) -> tuple[UOp, UOp]:
     """Beside an index of 64 bits one of 32 becomes as wide."""
-    if x.dtype is dtypes.int and y.dtype is dtypes.long:
-        return x.cast(dtypes.long), y
-    if x.dtype is dtypes.long and y.dtype is dtypes.int:
-        return x, y.cast(dtypes.long)
+    if x.dtype is not y.dtype and {x.dtype, y.dtype} == {dtypes.int, dtypes.long}:
+        return x.cast(dtypes.long), y.cast(dtypes.long)
     return x, y
 
 

@@ -147,22 +147,20 @@ def render_pattern(p: UPat) -> str:
     """A pattern on one line: `(x + CONST:c)`, `MAX(x, x)`."""
     if p.alternatives:
         return " or ".join(map(render_pattern, p.alternatives))
-    ops = "" if p.ops is None else "|".join(sorted(op.name for op in p.ops))
+    allowed = sorted(p.ops or (), key=lambda op: op.name)
+    ops = "|".join([op.name for op in allowed])
     if p.ops == {Ops.CONST} and p.arg is not None:
         return repr(p.arg)
     if p.src is None:
-        return f"{ops}:{p.name}" if ops and p.name else ops or p.name or "_"
+        return ":".join(filter(None, (ops, p.name))) or "_"
     if isinstance(p.src, (tuple, list)):
         words = [render_pattern(s) for s in p.src] + ["..."] * p.any_len
     else:  # one pattern for every source
         words = [render_pattern(p.src) + "..."]
-    sign = INFIX.get(next(iter(p.ops))) if p.ops is not None and len(p.ops) == 1 else None
-    text = (
-        f"({words[0]} {sign} {words[1]})"
-        if sign and len(words) == 2
-        else f"{ops}({', '.join(words)})"
-    )
-    return f"{text}:{p.name}" if p.name else text
+    text = f"{ops}({', '.join(words)})"
+    if len(allowed) == 1 and allowed[0] in INFIX and len(words) == 2:
+        text = f"({words[0]} {INFIX[allowed[0]]} {words[1]})"
+    return ":".join(filter(None, (text, p.name)))
 
 
 # ---- whole graphs and programs ------------------------------------------------------------------
