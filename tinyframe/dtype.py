@@ -201,8 +201,7 @@ def _pointer(base: DType, size: int, addrspace: AddrSpace) -> PtrDType:
 
 
 def _dtype_named(name: str, count: int) -> DType:
-    scalar = dtypes.void if name == "void" else DTYPES_DICT[INVERSE_DTYPES_DICT[name]]
-    return scalar.vec(count)
+    return getattr(dtypes, INVERSE_DTYPES_DICT[name]).vec(count)
 
 
 # *** the namespace ***

@@ -25,6 +25,7 @@ from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
 from tinyframe.schedule.memory import share_memory
 from tinyframe.settings import settings
+from tinyframe.uop.movement import is_result
 from tinyframe.uop.node import Ops, UOp, arg_key, map_sizes, plain, sizes_in, sources_first
 
 __all__ = ["Kernel", "ScheduleItem", "create_schedule", "kernelize"]
@@ -132,7 +133,7 @@ def _make_plan(graph: _Graph) -> _Plan:
         return slots[-1]
 
     # what an earlier kernelize() cut is run now, and must not be run again
-    earlier = {u: u for u in sink.toposort() if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL}
+    earlier = {u: u for u in sink.toposort() if is_result(u)}
     becomes = earlier | _kernelize(sink, new_buffer)
     everything = UOp.sink(*sink.src, *becomes.values())
     kernels = [u for u in everything.toposort() if u.op is Ops.KERNEL]
@@ -153,9 +154,7 @@ def _make_plan(graph: _Graph) -> _Plan:
 
 def _after_running(sink: UOp) -> UOp:
     """The graph once its kernels have run: a BUFFER in place of each ASSIGN(BUFFER, KERNEL)."""
-    return sink.substitute(
-        {u: u.src[0] for u in sink.toposort() if u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL}
-    )
+    return sink.substitute({u: u.src[0] for u in sink.toposort() if is_result(u)})
 
 
 @dataclass

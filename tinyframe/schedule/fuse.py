@@ -25,6 +25,7 @@ from tinyframe.uop.movement import (
     Indices,
     constant,
     is_inside,
+    is_result,
     memory_state,
     source_indices,
 )
@@ -101,7 +102,7 @@ def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.
 def is_memory(u: UOp) -> bool:
     """A value that is in memory already: a BUFFER, or the result of a KERNEL, in any shape."""
     u = memory_state(u)
-    return u.op is Ops.BUFFER or (u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL)
+    return u.op is Ops.BUFFER or is_result(u)
 
 
 @recursive_property
@@ -203,7 +204,7 @@ def decide_fusion(
                 statements[kernel] += own
         for kernel, ix, path, is_exact in mine:
             fusion.computed[kernel].add(u)
-            at = ix
+            at = source_indices(u, ix)
             if u.op is Ops.REDUCE_AXIS:
                 ranges = reduce_ranges.setdefault(
                     u,
@@ -214,8 +215,6 @@ def decide_fusion(
                 )
                 path = loops_around(ix, path) + tuple(ranges.values())
                 at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
-            elif u.op in GroupOp.Movement:
-                at = source_indices(u, ix)
             for s in sources_needed(u, ix, at, is_exact):
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
@@ -275,12 +274,7 @@ class _Graph:
         u, way, end = reduce, [reduce], 1
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
             u = users[0]
-            if (
-                u.op is Ops.REDUCE_AXIS
-                or u.op in _NOT_ELEMENT_BY_ELEMENT
-                or u.op in _FORCED
-                or u.size != reduce.size
-            ):
+            if u.op in _ENDS_ELEMENTWISE_WORK or u.size != reduce.size:
                 break
             way.append(u)
             if u.op not in GroupOp.Movement:
@@ -375,6 +369,7 @@ _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWI
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
+_ENDS_ELEMENTWISE_WORK = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 
 def _is_expanded(u: UOp) -> bool:
@@ -388,8 +383,7 @@ def _is_expanded(u: UOp) -> bool:
 def _where_read(u: UOp, ix: Indices) -> frozenset[UOp]:
     """The RANGEs that decide which element of an operand, below its EXPAND, is needed."""
     while u.op in GroupOp.Movement or u.op is Ops.CAST:
-        ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
-        u = u.src[0]
+        ix, u = source_indices(u, ix), u.src[0]
     return depends_on(ix)
 
 
@@ -432,10 +426,10 @@ class _Groups:
             if k.op is Ops.ASSIGN:
                 overwriters.setdefault(k.src[0].base, []).append(k)
         for state, writers in overwriters.items():
-            for k in writers if state in self.number else ():
-                self.needs[k] |= 1 << self.number[state]  # one change in place comes after another
-            for r in (*readers.get(state, ()), *self.users_of.get(state, ())):
-                for k in writers if r not in writers else ():
+            # before a change in place come the one before it, and who reads what is overwritten
+            earlier = {state, *readers.get(state, ()), *self.users_of.get(state, ())} - {*writers}
+            for r in earlier & self.number.keys():
+                for k in writers:
                     self.needs[k] |= 1 << self.number[r]
         # the other way round: bit n of needed_by[k] is bit k of needs[n]
         self.needed_by = dict.fromkeys(stored, 0)
@@ -507,11 +501,11 @@ class _Groups:
         # Who needed u, or a guest of it, needs all of k's kernel now; k itself needed them already.
         both = self.inside[u] | self.inside[k]
         waits = self.needed_by[u] & ~self.needed_by[k] & ~both
-        for n in _bits(waits):
-            self.needs[self.by_number[n]] |= self.needs[k] | both
-        earlier_needs = self.needs[k] & ~self.needs[u] if waits else 0
-        for n in _bits(earlier_needs | both if waits else 0):
-            self.needed_by[self.by_number[n]] |= waits
+        if waits:
+            for n in _bits(waits):
+                self.needs[self.by_number[n]] |= self.needs[k] | both
+            for n in _bits(self.needs[k] & ~self.needs[u] | both):
+                self.needed_by[self.by_number[n]] |= waits
         self.inside[k] = both
         self.needs[k] &= ~both
 

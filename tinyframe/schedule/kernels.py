@@ -20,7 +20,7 @@ from tinyframe.schedule.outline import outline_of
 from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
-from tinyframe.uop.movement import assigned_state, in_new_memory, memory_state
+from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.rebuild import rebuild
 
@@ -46,7 +46,7 @@ class Lowered:
     An argument is a value that the group stores (in new memory), or a state of memory that it reads
     or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores. Partial
     results that one group leaves for another are a value too, namely the BUFFER that they are in.
-    is_one: whether the user wants it to be one kernel (`Tensor.fuse()`).
+    is_one: whether it stays one kernel: the user wants that (`Tensor.fuse()`), or it is a COPY.
     """
 
     ast: UOp
@@ -113,7 +113,7 @@ def _stored(
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
             continue
         try:
-            cut = {g.ast: in_parts(g.ast) for g in groups if not (g.is_one or g.ast.op is Ops.COPY)}
+            cut = {g.ast: in_parts(g.ast) for g in groups if not g.is_one}
             parts = [part for g in groups for part in _in_parts(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
         except CycleError as cycle:
@@ -138,7 +138,7 @@ def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
     used = {s for u in prepared.toposort() if u is not prepared for s in u.src}
     permuted = {}
     for base, (view, *others) in views.items():
-        if base.op is Ops.REDUCE_AXIS and view is not base and not others and view in used:
+        if base.op is Ops.REDUCE_AXIS and not others and view in used:
             ops = set()
             u = view
             while u is not base:
@@ -182,9 +182,12 @@ def _copy_first(
     return list(new[: len(outputs)]), dict(zip(replaced, new[len(outputs) :], strict=True))
 
 
-def assigned_view(u: UOp) -> UOp:
-    """The part of that which an ASSIGN overwrites; see prepare.py."""
-    return u.src[2] if len(u.src) == 3 else u.src[0]
+def stored_view(value: UOp) -> UOp:
+    """The part of its `stored_state` that a value is written to; see prepare.py for ASSIGNs to a
+    part of memory."""
+    if value.op is not Ops.ASSIGN:
+        return value
+    return value.src[2] if len(value.src) == 3 else value.src[0]
 
 
 def buffer_of_state(u: UOp) -> UOp:
@@ -202,7 +205,7 @@ def _lower_group(
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
-        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])])
+        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])], is_one=True)
 
     def is_read(u: UOp) -> bool:
         state = memory_state(u)
@@ -237,12 +240,9 @@ def _loop_nest(
 
     targets = {}
     for value, _ in group:
-        if value.op is Ops.ASSIGN:
-            state = assigned_state(value)
-            whole = slot(state).reshape(state.shape)
-            targets[value] = assigned_view(value).substitute({state: whole})
-        else:
-            targets[value] = slot(value).reshape(value.shape)
+        state = stored_state(value)
+        whole = slot(state).reshape(state.shape)
+        targets[value] = stored_view(value).substitute({state: whole})
 
     def memory(u: UOp) -> UOp | None:
         return slot(memory_state(u)) if is_read(u) else None
@@ -264,7 +264,7 @@ def _in_parts(g: Lowered, cut: dict[UOp, list[UOp]], new_buffer) -> list[Lowered
     kernels a loop nest becomes."""
     if g.is_one:
         return [g]
-    *first, final = cut.get(g.ast, [g.ast])
+    *first, final = cut[g.ast]
     arguments = list(g.arguments)
     out = []
     for kernel in first:
@@ -308,13 +308,13 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
     for n, g in enumerate(groups):
         for value in g.outputs:
             if value.op is Ops.ASSIGN:
-                overwriters.setdefault(assigned_state(value), []).append(n)
+                overwriters.setdefault(stored_state(value), []).append(n)
     for n, g in enumerate(groups):
         for state in g.arguments:
             if (m := maker.get(state, n)) != n:
                 g.after[m] = None
             for w in overwriters.get(state, []):  # who reads it goes before who overwrites it
-                if w != n and n not in overwriters[state]:
+                if n not in overwriters[state]:
                     groups[w].after[n] = None
 
     results: dict[UOp, UOp] = {}
@@ -335,12 +335,11 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         sources = (*arguments, *before, *g.ast.variables())
         kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:
-            state = assigned_state(value) if value.op is Ops.ASSIGN else value
+            state = stored_state(value)
             buffer = buffer_of_state(memory[state])
             after = UOp(Ops.ASSIGN, buffer.dtype, (buffer, kernels[n])).front(state.shape)
-            results[value] = (
-                value.src[0].substitute({state: after}) if value.op is Ops.ASSIGN else after
-            )
+            whole = value.src[0] if value.op is Ops.ASSIGN else value
+            results[value] = whole.substitute({state: after})
     return results
 
 
@@ -350,18 +349,17 @@ def _running_order(groups: list[Lowered]) -> list[int]:
     for n, g in enumerate(groups):
         for m in g.after:
             followers.setdefault(m, []).append(n)
-    ready, order = [n for n in waiting if not waiting[n]], []
+    ready = [n for n in waiting if not waiting[n]]
     for n in ready:  # grows while it is walked
-        order.append(n)
         for f in followers.get(n, []):
             waiting[f] -= 1
             if not waiting[f]:
                 ready.append(f)
-    if len(order) < len(groups):
+    if len(ready) < len(groups):
         # Each waits for another that waits: going from one to the next closes a circle.
         path = [next(n for n in waiting if waiting[n])]
         while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
             path.append(n)
         circle = [groups[n] for n in path[path.index(n) :]]
         raise CycleError([v for g in circle for v in g.outputs if v.op is Ops.ASSIGN])
-    return order
+    return ready

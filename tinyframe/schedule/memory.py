@@ -21,7 +21,7 @@ def share_memory(uses: Sequence[Sequence[UOp]], temporary: set[UOp]) -> dict[UOp
             if b in temporary and b not in place:
                 pool = free.setdefault((b.device, b.dtype), [])
                 fitting = [f for f in pool if f.arg >= b.arg]
-                place[b] = min(fitting, key=lambda f: f.arg) if fitting else b
+                place[b] = min(fitting, key=lambda f: f.arg, default=b)
                 if fitting:
                     pool.remove(place[b])
         for b in dict.fromkeys(buffers):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 
 from tinyframe.schedule.fuse import Placed, is_leaf
-from tinyframe.uop.movement import assigned_state, memory_state
+from tinyframe.uop.movement import memory_state, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, sources_first
 
 
@@ -59,7 +59,7 @@ def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp],
         else:
             add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *[place[s] for s in u.src])
     for value, _ in group:
-        state = assigned_state(value) if value.op is Ops.ASSIGN else value
+        state = stored_state(value)
         rows.append((place[value], number(state), state.size))
     rows += _index_rows(i for _, indices in group for i in indices)
     return Outline(tuple(rows), list(states))

@@ -121,10 +121,6 @@ prepare_rules = PatternMatcher(
         ),
         (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
         (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
-        (
-            UPat(Ops.RESHAPE, src=(UPat.var("x"),), name="u"),
-            lambda u, x: x if u.arg == x.shape else None,
-        ),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
         (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),

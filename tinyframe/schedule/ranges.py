@@ -13,7 +13,6 @@ not there is a WHERE beside it, left out where it is zero anyway.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import dataclass
@@ -116,7 +115,7 @@ def _child(
         ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
         inner = tuple(ranges.get(d, i) for d, i in enumerate(ix))
         return _Child(u.src, inner, tuple(ranges.values()), is_exact=is_exact)
-    inner = source_indices(u, ix) if u.op in GroupOp.Movement else ix
+    inner = source_indices(u, ix)
     sources = sources_needed(u, ix, inner, is_exact)
     is_exact = stays_exact(u, inner, is_exact)
     if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
@@ -147,24 +146,20 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
             below = below.src[0]
         # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone,
         # or would be computed again for a range that it does not depend on.
-        if (
-            x.op is Ops.REDUCE
-            and x.arg is op
-            and users[below] == 1
-            and all(r in x.ranges for r in child.ranges)
-        ):
+        is_inner = x.op is Ops.REDUCE and x.arg is op and users[below] == 1
+        if is_inner and x.ranges.issuperset(child.ranges):
             return x.src[0].reduce(op, *child.ranges, *x.src[1:])
         return x.reduce(op, *child.ranges)
     if child.conditions:
         return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
     if not sources:
         return UOp.const(u.dtype, 0)  # outside of what a PAD pads
-    if u.op in GroupOp.Movement or u.op in _THE_SAME or len(sources) < len(u.src):
+    if u.op in _THE_SAME or len(sources) < len(u.src):
         return sources[0]
     return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
 
 
-_THE_SAME = {Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
+_THE_SAME = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
 
 
 def _index_of(place: UOp, ix: Indices) -> UOp:
@@ -211,15 +206,10 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
             a, b = u.src
             if exact:
                 return zero(a) and zero(b)
-            return (zero(a) and not divides_by_nothing(b)) or (
-                zero(b) and not divides_by_nothing(a)
-            )
+            return any(zero(x) and not divides_by_nothing(y) for x, y in ((a, b), (b, a)))
         if u.op is Ops.WHERE:
-            return (
-                (zero(u.src[1]) or False)
-                and zero(u.src[2])
-                or (c in conjuncts(u.src[0]) and zero(u.src[2]))
-            )
+            condition, yes, no = u.src
+            return zero(no) and (zero(yes) or c in conjuncts(condition))
         if u.op in (Ops.ADD, Ops.MAX):
             return all(map(zero, u.src))
         if u.op is Ops.REDUCE:
@@ -236,8 +226,7 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
             for x in quotient.toposort()
         )
 
-    depth = sum(1 for _ in itertools.islice(value.toposort(), 400))
-    return depth < 400 and zero(value)
+    return len(value.toposort()) < 400 and zero(value)
 
 
 _INFINITE_AT_0 = {Ops.FDIV, Ops.RECIP, Ops.LOG2, Ops.POW}
@@ -248,9 +237,12 @@ def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
     if zero.arg != 0:
         return None
     guarded = set(conjuncts(x.src[0].src[1]))
-    return x if all(part in guarded for part in conjuncts(c)) else None
+    return x if guarded.issuperset(conjuncts(c)) else None
 
 
+_NEVER_VALID = UPat(
+    Ops.INDEX, src=(UPat(), UPat.const(dtypes.bool, False)), allow_any_len=True
+)
 kernel_rules = PatternMatcher(
     [
         (
@@ -258,12 +250,7 @@ kernel_rules = PatternMatcher(
             _drop_where,
         ),
         # a LOAD that is never valid is 0
-        (
-            UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="index"),), name="x"),
-            lambda x, index: (
-                x.const_like(0) if index.src[1].op is Ops.CONST and not index.src[1].arg else None
-            ),
-        ),
+        (UPat(Ops.LOAD, src=(_NEVER_VALID,), name="x"), lambda x: x.const_like(0)),
     ]
 )
 simplify_kernel = kernel_rules + gather_rules(guard) + sym

@@ -30,7 +30,7 @@ from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Holder, Storage, follow, holders_of, path_between
-from tinyframe.uop.movement import assigned_state, base_of, in_new_memory
+from tinyframe.uop.movement import base_of, in_new_memory, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, drop_dead, sources_first
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
     more = _uncomputed(storages)
     while found := sources_first(more, known=graph):
         graph.update(found)
-        states = {assigned_state(u) for u in graph if u.op is Ops.ASSIGN}
+        states = {stored_state(u) for u in graph if u.op is Ops.ASSIGN}
         # Who reads what will be changed is computed in the same go, with changes of its own.
         more = [u for u in _above(states) if holders_of(u)]
     outside = [h for u in graph for h in holders_of(u) if is_outside(h)]
@@ -103,7 +103,7 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
         # are one node, and readers of what is changed.
         waiting = sources_first([holder.uop for holder in outside])
         touched = [u for u in waiting if not is_computed(u)]
-        touched += [assigned_state(u) for u in waiting if u.op is Ops.ASSIGN]
+        touched += [stored_state(u) for u in waiting if u.op is Ops.ASSIGN]
         capture.is_mixed |= any(
             isinstance(holder, Storage) and not is_outside(holder) and not is_computed(holder.uop)
             for user in _above(touched)
@@ -188,7 +188,7 @@ class Placed:
         self.graph.update(found)
         for u in found:
             if u.op is Ops.ASSIGN and u.src[1].op is not Ops.KERNEL:
-                self.states.setdefault(assigned_state(u), []).append(u)
+                self.states.setdefault(stored_state(u), []).append(u)
 
     def _readers(self) -> tuple[list[UOp], set[UOp]]:
         """The values not computed yet that read what is overwritten, and are to be computed in the
@@ -226,7 +226,7 @@ class Placed:
                     reads |= below[s]
                     changes |= changed[s]
                 if u.op is Ops.ASSIGN:
-                    changes |= bit.get(assigned_state(u), 0)
+                    changes |= bit.get(stored_state(u), 0)
             below[u], changed[u] = reads, changes
         return {
             u: ([state for state in bit if bit[state] & below[u]], bool(changed[u] & below[u]))

@@ -35,7 +35,7 @@ def memory_of(u: UOp) -> UOp | None:
     state = u
     while state.op in EVERY_ELEMENT or _is_front(state):
         state = state.src[0]
-    if state.op is Ops.ASSIGN and state.src[1].op is not Ops.KERNEL:
+    if state.op is Ops.ASSIGN and not is_result(state):
         return state if memory_of(state.src[0]) is not None else None
     return state if state.op in (Ops.BUFFER, Ops.ASSIGN) and state.size == u.size else None
 
@@ -51,12 +51,18 @@ def _is_front(u: UOp) -> bool:
     """The front of memory, as much of it as a symbolic size takes up."""
     if u.op is not Ops.SHRINK or len(u.shape) != 1 or not isinstance(u.shape[0], UOp):
         return False
-    return isinstance(u.arg[0][0], int) and u.arg[0][0] == 0
+    return u.arg[0][0] == 0
 
 
-def assigned_state(assign: UOp) -> UOp:
-    """What an ASSIGN overwrites: a BUFFER, or an earlier ASSIGN to it."""
-    return base_of(assign.src[0])
+def is_result(u: UOp) -> bool:
+    """ASSIGN(BUFFER, KERNEL): memory once the kernel has run."""
+    return u.op is Ops.ASSIGN and u.src[1].op is Ops.KERNEL
+
+
+def stored_state(value: UOp) -> UOp:
+    """What stands for the memory in which a value is stored: that which an ASSIGN overwrites, a
+    BUFFER or an earlier ASSIGN to it; any other value is in new memory, and stands for itself."""
+    return base_of(value.src[0]) if value.op is Ops.ASSIGN else value
 
 
 def in_new_memory(
@@ -69,7 +75,7 @@ def in_new_memory(
         if old not in assigns:
             return u
         target, value, *view = u.src
-        state = assigned_state(u)
+        state = stored_state(u)
         memory = new_buffer(state.device, state.size, state.dtype)
         if view or memory_of(target) is None:
             memory = memory.assign(state.reshape((state.size,)))
@@ -158,10 +164,13 @@ def source_index_rule(op: Ops):
 
 
 def source_indices(u: UOp, ix: Indices) -> Indices:
-    """Where the element at `ix` of a movement op is found in its source, simplified.
+    """Where the element at `ix` of a movement op is found in its source, simplified; the same
+    place for other ops.
 
     PAD and UNWINDOW may give indices that lie outside; `condition` says when they do not.
     """
+    if u.op not in GroupOp.Movement:
+        return ix
     return tuple(i.simplify() for i in source_index_rules[u.op](u, ix))
 
 
@@ -185,7 +194,7 @@ def _(u, ix):
 @source_index_rule(Ops.PAD)
 def _(u, ix):
     return tuple(
-        i if _none(before) else i - before for i, (before, _) in zip(ix, u.arg, strict=True)
+        i if before == 0 else i - before for i, (before, _) in zip(ix, u.arg, strict=True)
     )
 
 
@@ -193,7 +202,7 @@ def _(u, ix):
 def _(u, ix):
     begins = [begin for begin, _ in u.arg]
     return tuple(
-        widened(i, s) if _none(begin) else widened(i, s) + begin
+        widened(i, s) if begin == 0 else widened(i, s) + begin
         for i, s, begin in zip(ix, u.src[0].shape, begins, strict=True)
     )
 
@@ -238,7 +247,7 @@ def condition(u: UOp, ix: Indices, source_ix: Indices) -> UOp:
     true = valid = UOp.const(dtypes.bool, True)
     if u.op is Ops.PAD:
         for i, n, (before, after) in zip(source_ix, u.src[0].shape, u.arg, strict=True):
-            valid = valid & (true if _none(before) else i >= 0) & (true if _none(after) else i < n)
+            valid = valid & (true if before == 0 else i >= 0) & (true if after == 0 else i < n)
     elif u.op is Ops.UNWINDOW:
         axis, stride, _, _ = u.arg
         i, n = source_ix[axis], u.src[0].shape[axis]
@@ -252,15 +261,11 @@ def is_inside(pad: UOp, source_ix: Indices) -> bool | None:
     inside: bool | None = True
     for i, n, (before, after) in zip(source_ix, pad.src[0].shape, pad.arg, strict=True):
         low, high = i.bounds
-        if (not _none(before) and high < 0) or (not _none(after) and low >= most(n)):
+        if (before != 0 and high < 0) or (after != 0 and low >= most(n)):
             return False
-        if (not _none(before) and low < 0) or (not _none(after) and high >= least(n)):
+        if (before != 0 and low < 0) or (after != 0 and high >= least(n)):
             inside = None
     return inside
-
-
-def _none(width) -> bool:
-    return isinstance(width, int) and width == 0
 
 
 def flatten(ix: Sequence[UOp], shape: Sequence) -> UOp:
