@@ -110,34 +110,24 @@ def test_softmax_of_rows_by_the_threads_of_a_block(columns):
     assert program_of(tensor, SOFTMAX).local_size == (16, 1, 1)
 
 
+# the axis that is summed over, and how
+SUMS = {
+    "rows of a block, each shared": (1, [Opt(GLOBAL, 0), Opt(LOCAL, 0, 4), Opt(GROUP, 2, 8)]),
+    "several rows at once, each shared": (1, [Opt(UPCAST, 0, 3), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)]),
+    "lanes along the columns of a shared sum": (
+        0, [Opt(VECTOR, 0, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)]),
+    "lanes along a shared sum": (1, [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 5)]),
+    "a loop in which a panel is filled again and again": (1, [Opt(GROUP, 1, 8)]),
+}  # fmt: skip
+
+
 def cases() -> dict[str, tuple[Callable[[], Tensor], list[Opt], Callable[[], np.ndarray]]]:
     x, y = numbers(40, 24), numbers(24, 20, seed=1)
     return {
-        "rows of a block, each shared": (
-            lambda: data(x).sum(axis=1),
-            [Opt(GLOBAL, 0), Opt(LOCAL, 0, 4), Opt(GROUP, 2, 8)],
-            lambda: x.sum(1),
-        ),
-        "several rows at once, each shared": (
-            lambda: data(x).sum(axis=1),
-            [Opt(UPCAST, 0, 3), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
-            lambda: x.sum(1),
-        ),
-        "lanes along the columns of a shared sum": (
-            lambda: data(x).sum(axis=0),
-            [Opt(VECTOR, 0, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
-            lambda: x.sum(0),
-        ),
-        "lanes along a shared sum": (
-            lambda: data(x).sum(axis=1),
-            [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 5)],
-            lambda: x.sum(1),
-        ),
-        "a loop in which a panel is filled again and again": (
-            lambda: data(x).sum(axis=1),
-            [Opt(GROUP, 1, 8)],
-            lambda: x.sum(1),
-        ),
+        **{
+            name: (lambda axis=axis: data(x).sum(axis), opts, lambda axis=axis: x.sum(axis))
+            for name, (axis, opts) in SUMS.items()
+        },
         "a shared sum of products, one operand in a panel": (
             lambda: data(x) @ data(y),
             [Opt(GLOBAL, 0), Opt(LOCAL, 1, 5), Opt(GROUP, 3, 8), Opt(STAGE, 0, 1)],

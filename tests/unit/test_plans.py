@@ -84,14 +84,20 @@ def test_a_program_knows_the_plan_that_it_follows(name):
     assert get_program(kernel, CStyleLanguage(AVX512), program.opts).plan is None
 
 
+def with_its_plan(ast: UOp, target: Target) -> tuple[Kernel, Nest, list[Opt], UOp]:
+    """A kernel as the plans see it, the nest that one chooses for it, and what that gives: Opts,
+    and the kernel after them."""
+    sink = scheduled_kernel(ast, CStyleLanguage(target))
+    kernel = Kernel(sink, target)
+    nest = choose(kernel, CPU).nest(kernel)
+    return kernel, nest, *opts_of_nest(sink, nest)
+
+
 @pytest.mark.parametrize("target", EVERY_TARGET, ids=["AVX-512", "AVX2", "NEON", "one", "none"])
 @pytest.mark.parametrize("name", CHOSEN)
 def test_every_opt_of_a_plan_is_legal(name, target):
     """None is left out, and where there is work for them, all cores take part."""
-    sink = scheduled_kernel(kernels_of(CHOSEN[name]())[-1], CStyleLanguage(target))
-    kernel = Kernel(sink, target)
-    nest = choose(kernel, CPU).nest(kernel)
-    opts, _ = opts_of_nest(sink, nest)
+    kernel, nest, opts, _ = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
     written = [o.op for o in opts if o.op is not OptOps.REORDER]
     assert written == [
         *[op for op, _, _ in nest.tiles],
@@ -145,10 +151,7 @@ def inner_loop_of(nest: Nest, split: int) -> int:
 @pytest.mark.parametrize("target", [AVX512, AVX2, NEON], ids=["AVX-512", "AVX2", "NEON"])
 @pytest.mark.parametrize("name", CHOSEN)
 def test_what_a_nest_leaves_of_each_loop_is_what_its_opts_leave(name, target):
-    sink = scheduled_kernel(kernels_of(CHOSEN[name]())[-1], CStyleLanguage(target))
-    kernel = Kernel(sink, target)
-    nest = choose(kernel, CPU).nest(kernel)
-    _, scheduled = opts_of_nest(sink, nest)
+    kernel, nest, _, scheduled = with_its_plan(kernels_of(CHOSEN[name]())[-1], target)
     around = [r for r in axes(scheduled) if kind(r) in (AxisType.LOOP, AxisType.THREAD)]
     left = [nest.left(r) for r in nest.loops(kernel.around)]
     inner = [inner_loop_of(nest, n) for n, tile in enumerate(nest.tiles) if tile[0] is OptOps.SPLIT]
@@ -448,10 +451,8 @@ def test_a_transposed_operand_is_copied_a_block_of_rows_at_a_time(size):
 
 def test_a_panel_is_split_as_the_register_tile_is():
     """What one tile reads of a block of rows lies side by side: [tile][k][row]."""
-    sink = scheduled_kernel(kernel_of(on_buffer(128, 240).T @ on_buffer(128, 96)), C)
-    kernel = Kernel(sink, AVX512)
-    nest = choose(kernel, CPU).nest(kernel)
-    _, scheduled = opts_of_nest(sink, nest)
+    product = kernel_of(on_buffer(128, 240).T @ on_buffer(128, 96))
+    kernel, nest, _, scheduled = with_its_plan(product, AVX512)
     high = kernel.tile.high
     row = kernel.tile.row
     (block,) = [n // high for op, r, n in nest.tiles if (op, r) == (OptOps.SPLIT, row)]

@@ -72,13 +72,18 @@ def runs_in_blocks(sink: UOp) -> bool:
     return any(kind(r) in (AxisType.GLOBAL, *THREADS) for r in all_ranges(sink))
 
 
+def runs_on_cores(sink: UOp) -> bool:
+    """Whether a loop of a kernel was divided among cores."""
+    return any(kind(r) is AxisType.THREAD for r in all_ranges(sink))
+
+
 def check_device(sink: UOp, target: Target) -> None:
     """KernelOptError if a kernel needs more blocks, threads or shared memory than there are."""
     if not target.block_threads:
         if runs_in_blocks(sink):
             raise KernelOptError("this device has no blocks of threads: THREAD is for its cores")
         return
-    if any(kind(r) is AxisType.THREAD for r in all_ranges(sink)):
+    if runs_on_cores(sink):
         raise KernelOptError("this device has no cores to divide a loop among: GLOBAL is for it")
     if (count := block_threads(sink)) > target.block_threads:
         raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
@@ -149,8 +154,6 @@ def written_once(store: UOp, block: Sequence[Sequence[UOp]], lanes: Sequence[UOp
     first = [
         lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
     ]
-    if not first:
-        return store
     index = store.src[0]
     guarded = index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))
     return store.replace(src=(guarded, *store.src[1:]))

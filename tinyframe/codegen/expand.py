@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.range import length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.range import kind, length
 from tinyframe.uop.rebuild import rebuild
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
@@ -21,7 +22,7 @@ UNROLLED = "unrolled"
 
 
 def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
-    return [r for r in u.own_ranges if r.arg[1] in kinds]
+    return [r for r in u.own_ranges if kind(r) in kinds]
 
 
 def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
@@ -33,12 +34,8 @@ def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
 def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
     """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
     keys = values.keys()
-    if not root.ranges & keys:
-        return root
     done: dict[UOp, UOp] = dict(values)
-    for u in root.toposort(
-        gate=lambda u: u.op is not Ops.INDEX and u not in values and bool(u.ranges & keys)
-    ):
+    for u in root.toposort(gate=lambda u: u.op is not Ops.INDEX and bool(u.ranges & keys)):
         if u in done or not u.ranges & keys:
             continue
         if u.op is Ops.INDEX:
@@ -54,24 +51,19 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
 def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
     """An INDEX with constants for some ranges. A sum is put together again from its terms, which is
     much quicker than simplifying it, and most of a kernel's copies are this."""
-    memory, valid, *ix = index.src
+    memory, valid, flat = index.src
     keys = values.keys()
-    out = []
-    for i in ix:
-        if not i.ranges & keys:
-            out.append(i)
-            continue
-        ts = terms(i)
-        if any(t is not None and t not in values and t.ranges & keys for t in ts):
-            out.append(i.substitute(values).simplify())
-            continue
-        offset = ts.get(None, 0) + sum(f * values[t].arg for t, f in ts.items() if t in values)
-        out.append(
-            from_terms({**{t: f for t, f in ts.items() if t not in values}, None: offset}, i.dtype)
-        )
+    if flat.ranges & keys:
+        ts = terms(flat)
+        constants = sum(ts.pop(r, 0) * value.arg for r, value in values.items())
+        offset = ts.pop(None, 0) + constants
+        if any(t.ranges & keys for t in ts):
+            flat = flat.substitute(values).simplify()
+        else:
+            flat = from_terms({**ts, None: offset}, flat.dtype)
     if valid.ranges & keys:
         valid = valid.substitute(values).simplify()
-    return UOp(Ops.INDEX, index.dtype, (put_constants(memory, values), valid, *out), index.arg)
+    return UOp(Ops.INDEX, index.dtype, (put_constants(memory, values), valid, flat), index.arg)
 
 
 _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
@@ -157,111 +149,84 @@ def expand_lanes(sink: UOp) -> UOp:
     return done[sink]
 
 
-def lane_of(u: UOp) -> UOp | None:
-    """The VECTOR range that a value varies along."""
-    return next((r for r in u.ranges if r.arg[1] is AxisType.VECTOR), None)
+def lane_of(*values: UOp) -> UOp | None:
+    """The VECTOR range that values vary along."""
+    return next((r for u in values for r in u.ranges if kind(r) is AxisType.VECTOR), None)
 
 
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    lane = lane_of(u)
-    if u.op is Ops.RANGE and lane is u:
-        return UOp.const(u.dtype.vec(length(u)), tuple(range(length(u))))
-    if u.op is Ops.INDEX:
-        return u  # stays scalar: the LOAD or STORE rebuilds it
-    if u.op is Ops.LOAD:
-        return _load(u, lane, done)
-    if u.op is Ops.STORE:
-        return _store(u, done)
-    if u.op is Ops.REDUCE:
-        return _reduce(u, done)
-    src = tuple([done[s] for s in u.src])
-    if u.op in FIRST_RANGE or u.op is Ops.SINK:
-        ranges = [r for r in u.src if r.op is Ops.RANGE and r.arg[1] is AxisType.VECTOR]
-        kept = [done[s] for s in u.src if s not in ranges]
-        # an unrolled store gives several, held together by a SINK
-        flat = (
-            [x for s in kept for x in (s.src if s.op is Ops.SINK else (s,))]
-            if u.op is Ops.SINK
-            else kept
-        )
-        return u.replace(src=tuple(flat))
-    if lane is None:
-        return u if src == u.src else u.replace(src=src)
-    n = length(lane)
-    return UOp(u.op, u.dtype.vec(n), tuple(_broadcast(s, n) for s in src), u.arg, u.tag)
+    if u.op in rules:
+        return rules[u.op](u, done)
+    n = _lanes(lane_of(u))
+    return UOp(u.op, u.dtype.vec(n), tuple([_broadcast(done[s], n) for s in u.src]), u.arg, u.tag)
+
+
+def _lanes(lane: UOp | None) -> int:
+    return 1 if lane is None else length(lane)
 
 
 def _broadcast(u: UOp, n: int) -> UOp:
     return u if u.dtype.count == n else u.vectorize(n)
 
 
-def _lane_places(index: UOp, lane: UOp, done: dict[UOp, UOp]) -> list[UOp]:
+def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes where they lie evenly apart under one condition (`arg` is how far, if
     not side by side), else one for each lane."""
     memory, valid, flat = index.src
-    ts, data = terms(flat), _data_in(index)
-    rebuilt = _rebuilt(data, done)
-    others = [t for t in ts if t is not None and t is not lane]
-    if lane not in valid.ranges and not any(lane in t.ranges for t in others):
-        first = from_terms({t: f for t, f in ts.items() if t is not lane}, flat.dtype)
-        step = ts.get(lane, 0)
-        place = _place(index, valid, first, rebuilt, done)
-        return [place.replace(arg=None if step == 1 else step)]
+    data = _data_in(index)
+    rebuilt = {u: done[u] for u in data}
+
+    def place(valid: UOp, flat: UOp, step: int | None = None) -> UOp:
+        src = (done[memory], valid.substitute(rebuilt), flat.substitute(rebuilt))
+        return UOp(Ops.INDEX, index.dtype, src, step)
+
+    if lane is None:
+        return [place(valid, flat)]
+    ts = terms(flat)
+    step = ts.pop(lane, 0)
+    if lane not in valid.ranges and not any(lane in t.ranges for t in ts if t is not None):
+        return [place(valid, from_terms(ts, flat.dtype), None if step == 1 else step)]
     if any(lane in u.ranges for u in data):  # the indices are a vector that was loaded or computed
         return [
             UOp(Ops.INDEX, index.dtype, (done[memory], done[valid].gep(k), done[flat].gep(k)))
             for k in range(length(lane))
         ]
     constants = [{lane: UOp.const(lane.dtype, k)} for k in range(length(lane))]
-    lanes = [(put_constants(valid, k), put_constants(flat, k)) for k in constants]
-    return [_place(index, v.simplify(), f.simplify(), rebuilt, done) for v, f in lanes]
+    return [
+        place(put_constants(valid, k).simplify(), put_constants(flat, k).simplify())
+        for k in constants
+    ]
 
 
 def _data_in(index: UOp) -> list[UOp]:
     """The values that an index's own expressions are computed from: loaded, or a reduce's
     result."""
-    found = (
+    return [
         u
         for s in index.src[1:]
-        if s.op not in (Ops.CONST, Ops.RANGE)
         for u in s.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
-    )
-    return [u for u in found if u.op in (Ops.LOAD, Ops.REDUCE)]
+        if u.op in (Ops.LOAD, Ops.REDUCE)
+    ]
 
 
-def _rebuilt(data: list[UOp], done: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    return {u: done[u] for u in data if done[u] is not u}
+def _range(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    n = length(u)
+    return UOp.const(u.dtype.vec(n), tuple(range(n))) if kind(u) is AxisType.VECTOR else u
 
 
-def _place(index: UOp, valid: UOp, flat: UOp, rebuilt: dict[UOp, UOp], done: dict[UOp, UOp]) -> UOp:
-    if rebuilt:
-        valid, flat = valid.substitute(rebuilt), flat.substitute(rebuilt)
-    return UOp(Ops.INDEX, index.dtype, (done[index.src[0]], valid, flat))
-
-
-def _as_it_is(index: UOp, done: dict[UOp, UOp]) -> UOp:
-    return _place(index, index.src[1], index.src[2], _rebuilt(_data_in(index), done), done)
-
-
-def _load(u: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> UOp:
-    index = u.src[0]
-    if lane is None:
-        return u.replace(src=(_as_it_is(index, done),))
-    places, vector = _lane_places(index, lane, done), u.dtype.vec(length(lane))
+def _load(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    lane = lane_of(u)
+    places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
     if len(places) == 1:
         return UOp(Ops.LOAD, vector, (places[0],))
     return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
 
 
 def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    index, value = u.src[0], done[u.src[1]]
-    lane = next((r for s in (index, u.src[1]) if (r := lane_of(s)) is not None), None)
-    loops = tuple(done[r] for r in u.own_ranges if r.arg[1] is not AxisType.VECTOR)
-    if lane is None:
-        place = _as_it_is(index, done)
-        return UOp(Ops.STORE, dtypes.void, (place, value, *loops))
-    value = _broadcast(value, length(lane))
-    places = _lane_places(index, lane, done)
+    index, value = u.src[:2]
+    lane = lane_of(index, value)
+    places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
+    loops = _loops(u, done)
     if len(places) == 1:
         return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
     return UOp.sink(
@@ -269,11 +234,18 @@ def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
     )
 
 
+def _stage(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    return u.replace(src=(done[u.src[0]], *_loops(u, done)))
+
+
+def _sink(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    stores = [done[s] for s in u.src]  # lanes that are stored one by one are in a SINK
+    return UOp.sink(*[x for s in stores for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg)
+
+
 def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
     """Lanes of a reduce's own are accumulated side by side and combined after its loop."""
-    value = done[u.src[0]]
-    lanes = of_kind(u, AxisType.VECTOR)
-    loops = [done[r] for r in u.own_ranges if r not in lanes]
+    value, lanes, loops = done[u.src[0]], of_kind(u, AxisType.VECTOR), _loops(u, done)
     if not lanes:
         return value.reduce(u.arg, *loops)
     n = length(lanes[0])
@@ -283,3 +255,20 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
         half = len(parts) // 2
         parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]
+
+
+def _loops(u: UOp, done: dict[UOp, UOp]) -> list[UOp]:
+    """The ranges that a node closes, without its lanes."""
+    return [done[r] for r in u.own_ranges if kind(r) is not AxisType.VECTOR]
+
+
+# op -> what becomes of it; every other op is computed in all lanes at once
+rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
+    Ops.RANGE: _range,
+    Ops.INDEX: lambda u, done: u,  # the LOAD or STORE rebuilds it
+    Ops.LOAD: _load,
+    Ops.STORE: _store,
+    Ops.STAGE: _stage,
+    Ops.SINK: _sink,
+    Ops.REDUCE: _reduce,
+}

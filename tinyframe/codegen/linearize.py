@@ -10,7 +10,6 @@ loop.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable
 
@@ -19,7 +18,7 @@ from tinyframe.codegen.registers import with_registers
 from tinyframe.dtype import dtypes
 from tinyframe.settings import settings
 from tinyframe.uop.node import FIRST_RANGE, Ops, UOp
-from tinyframe.uop.range import LOOPS, kind
+from tinyframe.uop.range import LOOPS, fresh_number, kind
 
 
 def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
@@ -63,15 +62,8 @@ def _add_chain(parent: dict[UOp, UOp | None], outer: UOp | None, ranges: tuple[U
         outer = r
 
 
-def depth(loop: UOp | None, parent: dict[UOp, UOp | None]) -> int:
-    n = 0
-    while loop is not None:
-        loop, n = parent[loop], n + 1
-    return n
-
-
 def deepest(ranges: frozenset[UOp], parent: dict[UOp, UOp | None]) -> UOp | None:
-    return max(ranges, key=lambda r: depth(r, parent), default=None)
+    return max(ranges, key=lambda r: len(_loops_down_to(r, parent)), default=None)
 
 
 def runs_of(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
@@ -105,7 +97,7 @@ def loops_of_their_own(sink: UOp) -> UOp:
         ]
         if not moved:
             return sink
-        number = itertools.count(1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE))
+        number = itertools.count(fresh_number(sink))
         u = moved[-1]  # the outermost: what is inside may follow
         own = {r: r.replace(arg=(next(number), *r.arg[1:])) for r in u.own_ranges}
         alike = [x for x in moved if (x.own_ranges, x.ranges) == (u.own_ranges, u.ranges)]
@@ -193,23 +185,14 @@ def _bodies(
     path |= {loop: _loops_down_to(loop, parent) for loop in parent}
     bodies: dict[UOp | None, Body] = {None: {}}
 
-    @functools.cache
-    def split(a: UOp | None, b: UOp | None) -> tuple[Body, UOp | None, UOp | None]:
-        """The innermost body around two bodies, and the loop in it that leads to each; None where
-        it is that body itself."""
-        common = 0
-        for x, y in zip(path[a], path[b], strict=False):
-            if x is not y:
-                break
-            common += 1
-        inner = [rest[0] if (rest := path[loop][common:]) else None for loop in (a, b)]
-        return bodies[path[a][common - 1] if common else None], inner[0], inner[1]
-
     def put_before(first: UOp, item: UOp, loop: UOp | None) -> None:
-        body, mine, theirs = split(loop, loop_of[first])
-        item, first = item if mine is None else mine, first if theirs is None else theirs
-        if item is not first:
-            body[item][first] = None
+        """In the innermost body around both, what leads to `first` before what leads to `item`."""
+        around = None
+        for before, after in zip((*path[loop_of[first]], first), (*path[loop], item), strict=False):
+            if before is not after:
+                bodies[around][after][before] = None
+                return
+            around = before
 
     reads = _reads_before_overwriting(loop_of)
     for u, loop in loop_of.items():

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
-from tinyframe.codegen.expand import UNROLLED
+from tinyframe.codegen.registers import unrolled_parts
 from tinyframe.dtype import dtypes
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.range import is_symbolic, length
+from tinyframe.uop.range import fresh_number, is_symbolic, length
 from tinyframe.uop.rebuild import rebuild
 
 
@@ -61,12 +61,10 @@ def in_blocks(sink: UOp) -> UOp:
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
             by_loops.setdefault(u.own_ranges, []).append(u)
-    numbers = itertools.count(
-        1 + max((r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE), default=-1)
-    )
+    numbers = itertools.count(fresh_number(sink))
     cut: dict[tuple[UOp, ...], Blocks] = {}
     for loops, reduces in by_loops.items():
-        if added := [_additions(u) for u in reduces if _is_float_sum(u)]:
+        if added := [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]:
             blocks = blocks_of(loops, max(added), numbers)
             if len(blocks.levels) > 1:
                 cut[loops] = blocks
@@ -75,14 +73,6 @@ def in_blocks(sink: UOp) -> UOp:
 
 def _is_float_sum(u: UOp) -> bool:
     return u.arg is Ops.ADD and dtypes.is_float(u.dtype)
-
-
-def _additions(reduce: UOp) -> int:
-    """How many numbers one turn of its loops adds: UNROLL makes several."""
-    value, count = reduce.src[0], 1
-    while value.op is Ops.ADD and value.tag == UNROLLED:
-        value, count = value.src[0], count + 1
-    return count
 
 
 def blocks_of(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> Blocks:

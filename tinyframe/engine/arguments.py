@@ -311,11 +311,11 @@ def sizes_given(args: tuple, kwargs: Mapping[str, Any]) -> list[tuple[str, UOp]]
     return [(place, unbound(u)) for place, u in walk(args, kwargs) if isinstance(u, UOp)]
 
 
-def map_structure(structure: Any, change: Callable[[Any], Any], leaf: type | None = None) -> Any:
-    """The same structure of lists, tuples and dicts with every Tensor (or `leaf`) changed."""
+def map_structure(structure: Any, change: Callable[[Any], Any], leaf: type = Tensor) -> Any:
+    """The same structure of lists, tuples and dicts with every Tensor, or other `leaf`, changed."""
     if structure is None:
         return None
-    if isinstance(structure, leaf) if leaf is not None else isinstance(structure, Tensor):
+    if isinstance(structure, leaf):
         return change(structure)
     if isinstance(structure, (list, tuple)):
         parts = [map_structure(x, change, leaf) for x in structure]
@@ -330,22 +330,16 @@ def map_structure(structure: Any, change: Callable[[Any], Any], leaf: type | Non
 
 def storages_in(result: Any) -> list[Storage]:
     """Those of all Tensors in a result."""
-    if isinstance(result, (list, tuple)):
-        return [storage for part in result for storage in storages_in(part)]
-    if isinstance(result, dict):
-        return storages_in(list(result.values()))
-    return [result._storage] if isinstance(result, Tensor) else []
-
-
-def memory_as_it_lies(uop: UOp) -> tuple | None:
-    """Whole memory in some shape: all that a kernel knows of it. None for any other view."""
-    base = memory_state(uop)
-    return (uop.shape, base.arg, base.dtype, base.src[1]) if base.op is Ops.BUFFER else None
+    return [tensor._storage for _, tensor in tensors_by_place((result,), {})]
 
 
 def lies(uop: UOp) -> tuple | UOp:
-    """How a value lies in memory: whole, or in what view."""
-    return memory_as_it_lies(uop) or anonymous(uop)
+    """How a value lies in memory: whole, in some shape, which is all that a kernel knows of it; or
+    in what view."""
+    base = memory_state(uop)
+    if base.op is Ops.BUFFER:
+        return uop.shape, base.arg, base.dtype, base.src[1]
+    return anonymous(uop)
 
 
 def unbound(uop: UOp) -> UOp:

@@ -182,8 +182,8 @@ def left_behind(
     outside, and that this has moved on from. They get memory of their own: a replay needs that."""
     now = {base_of(storage.uop) for storage in arguments}
     for buffer, owners in capture.owners.items():
-        bases = [base_of(owner.uop) for ref, _ in owners if (owner := ref())]
-        now.update(b for b in bases if b.op is Ops.BUFFER and buffer_of(b) is buffer)
+        bases = _in_memory(owner.uop for ref, _ in owners if (owner := ref()))
+        now.update(base for base in bases if buffer_of(base) is buffer)
     copied = []
     for storage in dict.fromkeys([*left, *capture.changed]):
         base = base_of(storage.uop)
@@ -195,10 +195,9 @@ def left_behind(
 
 def shared_memory(capture: Capture, captured: Captured) -> list[Storage] | None:
     """Several storages that lie in one memory, which the call uses."""
-    bases = [base_of(returned.uop) for returned in leaves(captured.result)]
-    bases += [base_of(storage.uop) for storage in capture.changed]
+    left = [*leaves(captured.result), *capture.changed]
     used = [buffer for item in captured.items for buffer in item.bufs]
-    used += [buffer_of(base) for base in bases if base.op is Ops.BUFFER]
+    used += map(buffer_of, _in_memory(one.uop for one in left))
     for buffer in dict.fromkeys(used):
         owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
         if len(owners) > 1:
@@ -243,7 +242,8 @@ def note_memory(
         if storage not in arguments and not stays(storage)
     ]
     used = {buffer for item in captured.items for buffer in item.bufs}
-    used.update(_buffers_of([*returned, *moved, *[storage.uop for storage in left]]))
+    graphs = [*returned, *moved, *[storage.uop for storage in left]]
+    used.update(map(buffer_of, _in_memory(graphs)))
     captured.states = _states_in(used, capture, written, stays, captured.arguments.name)
     for storage in filter(stays, left):
         base = base_of(storage.uop)
@@ -276,13 +276,13 @@ def _states_in(
 def _made(graphs: list[UOp], written: set[Buffer], started: int) -> dict[UOp, Buffer]:
     """Memory that the call made for these, and each replay makes anew; what only lies in an
     attribute is written to again."""
-    bases = [base for base in map(base_of, graphs) if base.op is Ops.BUFFER]
-    new = {base: buffer_of(base) for base in bases if base.src[0].arg >= started}
-    return {base: buffer for base, buffer in new.items() if buffer in written}
+    new = [base for base in _in_memory(graphs) if base.src[0].arg >= started]
+    return {base: buffer_of(base) for base in new if buffer_of(base) in written}
 
 
-def _buffers_of(graphs: list[UOp]) -> list[Buffer]:
-    return [buffer_of(base) for base in map(base_of, graphs) if base.op is Ops.BUFFER]
+def _in_memory(graphs: Iterable[UOp]) -> list[UOp]:
+    """The BUFFERs that graphs are views of."""
+    return [base for base in map(base_of, graphs) if base.op is Ops.BUFFER]
 
 
 def _maps_inputs(captured: Captured, returned: list[UOp], bases: list[UOp]) -> bool:

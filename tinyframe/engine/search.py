@@ -23,7 +23,7 @@ from heapq import nsmallest
 from math import inf
 from time import perf_counter
 
-from tinyframe.codegen import Compilation, get_program, simplify, tidy
+from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.codegen.program import ProgramSpec, estimate_ops
@@ -147,8 +147,7 @@ class Bench:
         self.ast, self.name = spec.ast, spec.name
         self.device, self.renderer = device, device.renderer
         self.values = {variable: variable.arg[2] for variable in spec.vars}  # each at its largest
-        job = Compilation(self.renderer, [])
-        self.kernel = tidy(simplify(self.ast, job), job)
+        self.kernel = scheduled_kernel(self.ast, self.renderer)
         self.planned: Opts = tuple(spec.opts)
         self.times: dict[Opts, float] = {}
         self.built: dict[Opts, tuple[ProgramSpec, bytes]] = {}

@@ -200,21 +200,17 @@ class CStyleLanguage(Renderer):
 
     def render(self, name: str, uops: list[UOp]) -> str:
         writer = Writer(self, uops)
-        kernel = [
-            f"{self.signature(name, uops)} {{",
-            *writer.lines,
-            *(["  streamed();"] if writer.streams else []),
-            "}",
-            *self.entry(name, uops),
-        ]
-        text = "\n".join(kernel) + "\n"
-        streamed = [x86.STREAMED] if writer.streams else []
-        text = "\n".join([*writer.outside, *streamed, *self.definitions(text), text])
+        if writer.streams:
+            writer.outside.append(x86.STREAMED)
+            writer.line("streamed();")
+        head = f"{self.signature(name, uops)} {{"
+        text = "\n".join([head, *writer.lines, "}", *self.entry(name, uops)]) + "\n"
+        text = "\n".join([*writer.outside, *self.definitions(text), text])
         notes = [self.wraps] if self.wraps and any(map(may_overflow, uops)) else []
         return "\n".join([*notes, *self.typedefs(text), text])
 
     def arguments(self, uops: list[UOp]) -> list[str]:
-        written = {memory_of(u.src[0]) for u in uops if u.op is Ops.STORE}
+        written = {memory_of(u) for u in uops if u.op is Ops.STORE}
         out = []
         for u in sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg):
             kind = f"{'' if u in written else 'const '}{self.type_name(u.dtype.base)}"

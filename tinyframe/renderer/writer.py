@@ -75,7 +75,7 @@ def bare(text: str) -> str:
 
 def is_bracketed(text: str) -> bool:
     """Is the whole text inside one pair of brackets?"""
-    if not text.startswith("(") or not text.endswith(")"):
+    if not text.startswith("("):
         return False
     depth = 0
     for n, c in enumerate(text):
@@ -94,9 +94,9 @@ def argument_name(u: UOp) -> str:
     return f"data{u.arg}" if u.op is Ops.DEFINE_GLOBAL else f"var_{u.arg[0]}"
 
 
-def memory_of(index: UOp) -> UOp:
-    """The memory that a LOAD or STORE goes to, of its first source."""
-    return index.src[0] if index.op is Ops.INDEX else index
+def memory_of(u: UOp) -> UOp:
+    """The memory that a LOAD or STORE goes to."""
+    return u.src[0].src[0]
 
 
 def is_threaded(uops: list[UOp]) -> bool:

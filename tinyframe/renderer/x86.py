@@ -32,17 +32,18 @@ def streams(uops: list[UOp], caches: int) -> set[UOp]:
 
     caches: bytes of the largest.
     """
-    stores = [u for u in uops if u.op is Ops.STORE and memory_of(u.src[0]).op is Ops.DEFINE_GLOBAL]
-    read = {memory_of(u.src[0]) for u in uops if u.op is Ops.LOAD}
-    found = set()
-    for u in stores:
-        buffer, vector = memory_of(u.src[0]).dtype, u.src[1].dtype
-        is_large = isinstance(buffer, PtrDType) and buffer.size * buffer.base.itemsize > caches
+    stores = [u for u in uops if u.op is Ops.STORE and memory_of(u).op is Ops.DEFINE_GLOBAL]
+    read = {memory_of(u) for u in uops if u.op is Ops.LOAD}
+
+    def is_streamed(u: UOp) -> bool:
+        memory, vector = memory_of(u), u.src[1].dtype
+        if memory in read or u.src[0].arg is not None or dtypes.is_bool(vector):
+            return False  # with lanes apart, or bools, which are bytes there
         fills = vector.itemsize == LINE or (vector.itemsize in VECTORS and len(stores) == 1)
-        is_apart = u.src[0].arg is not None or dtypes.is_bool(vector)
-        if is_large and fills and not is_apart and memory_of(u.src[0]) not in read:
-            found.add(u)
-    return found
+        assert isinstance(memory.dtype, PtrDType)
+        return fills and memory.dtype.nbytes > caches
+
+    return set(filter(is_streamed, stores))
 
 
 def stream(kind: str, size: int) -> str:

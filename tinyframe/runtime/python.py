@@ -161,14 +161,17 @@ def _rounding(op: Ops, dtype: DType) -> Callable[[Any], Any] | None:
 
     The same as `truncate[dtype]`, but quicker for what is usual: a program spends its time here.
     """
-    if op in _EXACT:
+    wrap = truncate[dtype]
+    if op is Ops.CAST:
+        return wrap
+    if op in _EXACT or dtype is dtypes.float64:
         return None
-    if op is not Ops.CAST and dtype in (dtypes.float32, dtypes.float64):
-        return _float32 if dtype is dtypes.float32 else None
-    if dtypes.is_int(dtype) and op is not Ops.CAST:
-        low, high, wrap = dtype.min, dtype.max, truncate[dtype]
+    if dtype is dtypes.float32:
+        return _float32
+    if dtypes.is_int(dtype):
+        low, high = dtype.min, dtype.max
         return lambda x: x if low <= x <= high else wrap(x)
-    return truncate[dtype]
+    return wrap
 
 
 def _float32(x: float, stored: Any = ctypes.c_float) -> float:

@@ -35,6 +35,11 @@ def iterations(ranges: Iterable[UOp]) -> int:
     return math.prod(map(length, ranges))
 
 
+def fresh_number(root: UOp) -> int:
+    """A number that no RANGE of a graph has, nor any larger one."""
+    return 1 + max((r.arg[0] for r in root.toposort() if r.op is Ops.RANGE), default=-1)
+
+
 def is_symbolic(r: UOp) -> bool:
     """Whether a RANGE's number of iterations depends on a Variable."""
     return r.src[0].op is not Ops.CONST

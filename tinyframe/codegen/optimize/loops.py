@@ -31,6 +31,7 @@ from tinyframe.codegen.blocks import (
     check_device,
     grid_axes,
     runs_in_blocks,
+    runs_on_cores,
 )
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.opt import (
@@ -78,6 +79,24 @@ def check_reduces_run_once(before: UOp, after: UOp) -> None:
         if not repeated_reduces(before, loop_tree(before)):
             times = math.prod(map(length, again))
             raise KernelOptError(f"a reduce would run {times} times for each of its results")
+
+
+def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, instead: str = "") -> UOp:
+    """The RANGE of an Opt's axis, of one of these kinds. instead: what is for a reduce's axis."""
+    r = axis_of(sink, opt.axis)
+    if kind(r) in kinds:
+        return r
+    if kind(r) is AxisType.REDUCE:
+        raise KernelOptError(f"axis {opt.axis} is a reduce's: {instead}")
+    raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+
+
+def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
+    """The RANGE of an Opt's axis, a reduce's. instead: what is for another axis."""
+    r = axis_of(sink, opt.axis)
+    if kind(r) is not AxisType.REDUCE:
+        raise KernelOptError(f"axis {opt.axis} is no reduce: {instead}")
+    return r
 
 
 def _size(r: UOp, arg: Any) -> int:
@@ -163,12 +182,8 @@ def _count_copies(sink: UOp) -> int:
 
 def _upcast(sink: UOp, opt: Opt) -> UOp:
     """Copies in registers; what does not depend on the range stays shared: a register tile."""
-    r = axis_of(sink, opt.axis)
+    r = _loop_at(sink, opt, AxisType.LOOP, instead="UNROLL it, or give it VECTOR lanes")
     n = _size(r, opt.arg)
-    if kind(r) is AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is a reduce's: UNROLL it, or give it VECTOR lanes")
-    if kind(r) is not AxisType.LOOP:
-        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
     _check_copies(sink, n)
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UPCAST)
@@ -176,10 +191,8 @@ def _upcast(sink: UOp, opt: Opt) -> UOp:
 
 def _unroll(sink: UOp, opt: Opt) -> UOp:
     """The inner part of a reduce becomes straight-line code."""
-    r = axis_of(sink, opt.axis)
+    r = _reduce_at(sink, opt, "UPCAST it")
     n = _size(r, opt.arg)
-    if kind(r) is not AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is no reduce: UPCAST it")
     _check_copies(sink, n)
     not_inside_a_copy(sink, r)
     return divide(sink, r, n, AxisType.UNROLL)
@@ -187,20 +200,16 @@ def _unroll(sink: UOp, opt: Opt) -> UOp:
 
 def _vector(sink: UOp, opt: Opt) -> UOp:
     """The inner part becomes the lanes of a vector."""
-    r = axis_of(sink, opt.axis)
+    r = _loop_at(sink, opt, AxisType.LOOP, AxisType.REDUCE)
     n = _size(r, opt.arg)
     if n & (n - 1) or not 2 <= n <= 64:
         raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
-    if kind(r) not in (AxisType.LOOP, AxisType.REDUCE):
-        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
     not_inside_a_copy(sink, r)
     out = divide(sink, r, n, AxisType.VECTOR)
     for u in out.toposort():
-        lanes = [x for x in u.ranges if kind(x) is AxisType.VECTOR]
-        owned = (
-            [x for x in u.own_ranges if kind(x) is AxisType.VECTOR] if u.op in FIRST_RANGE else []
-        )
-        if len(lanes) > 1 or len(owned) > 1 or (u.op is Ops.REDUCE and lanes and owned):
+        # its own too: a REDUCE adds up in them, and a STORE stores them
+        along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
+        if sum(kind(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
 
@@ -217,7 +226,7 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError(
             f"a loop of {length(r)} is longer than a launch can count: SPLIT axis {opt.axis} first"
         )
-    if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
+    if runs_on_cores(sink):
         raise KernelOptError("the kernel has a THREAD axis already")
     if runs_in_blocks(sink):
         raise KernelOptError("the kernel is divided among blocks of threads already")
@@ -251,6 +260,8 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
 
 # ---- blocks of threads --------------------------------------------------------------------------
 
+OF_A_REDUCE = "GROUP shares it among threads"
+
 
 def _global(sink: UOp, opt: Opt) -> UOp:
     """A loop around the stores becomes an axis of the grid: each block does one of its turns.
@@ -259,10 +270,8 @@ def _global(sink: UOp, opt: Opt) -> UOp:
 
     Blocks share nothing, so every reduce has to depend on the loop, or each would compute it.
     """
-    r = axis_of(sink, opt.axis)
-    _may_run_at_once(sink, r, opt.axis)
-    if kind(r) is not AxisType.LOOP:
-        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    r = _loop_at(sink, opt, AxisType.LOOP, instead=OF_A_REDUCE)
+    _may_run_at_once(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
@@ -280,11 +289,9 @@ def _local(sink: UOp, opt: Opt) -> UOp:
 
     A loop of the grid (GLOBAL) has an inner part too: for most kernels the two go together.
     """
-    r = axis_of(sink, opt.axis)
+    r = _loop_at(sink, opt, AxisType.LOOP, AxisType.GLOBAL, instead=OF_A_REDUCE)
     n = _size(r, opt.arg)
-    _may_run_at_once(sink, r, opt.axis)
-    if kind(r) not in (AxisType.LOOP, AxisType.GLOBAL):
-        raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
+    _may_run_at_once(sink, r)
     not_inside_a_copy(sink, r)
     return _with_block_axes(divide(sink, r, n, AxisType.LOCAL))
 
@@ -298,11 +305,9 @@ def _group(sink: UOp, opt: Opt) -> UOp:
         GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
                                                       out = acc
     """
-    r = axis_of(sink, opt.axis)
+    r = _reduce_at(sink, opt, "LOCAL is for it")
     n = _size(r, opt.arg)
     _may_run_at_once(sink, r)
-    if kind(r) is not AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is no reduce: LOCAL is for it")
     not_inside_a_copy(sink, r)
     before = set(all_ranges(sink))
     out = divide(sink, r, n, AxisType.GROUP)
@@ -333,14 +338,12 @@ def _of_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
 NO_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
 
 
-def _may_run_at_once(sink: UOp, r: UOp, axis: Any = None) -> None:
-    """KernelOptError if a range cannot be blocks or threads. axis: of a loop around the stores."""
-    if any(kind(x) is AxisType.THREAD for x in all_ranges(sink)):
+def _may_run_at_once(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a range cannot be blocks or threads."""
+    if runs_on_cores(sink):
         raise KernelOptError("the kernel is divided among cores already (THREAD)")
     if r.dtype is not dtypes.int:
         raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
-    if axis is not None and kind(r) is AxisType.REDUCE:
-        raise KernelOptError(f"axis {axis} is a reduce's: GROUP shares it among threads")
 
 
 def _with_block_axes(sink: UOp) -> UOp:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
-from tinyframe.uop.range import LOOPS, kind, length
+from tinyframe.uop.range import LOOPS, fresh_number, kind, length
+from tinyframe.uop.rebuild import rebuild
 
 
 class KernelOptError(Exception):
@@ -56,9 +57,7 @@ def all_ranges(sink: UOp) -> list[UOp]:
 
 def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> UOp:
     """A RANGE whose number no other range of the kernel has."""
-    return UOp.range(
-        size, 1 + offset + max((r.arg[0] for r in all_ranges(sink)), default=-1), axis_type
-    )
+    return UOp.range(size, fresh_number(sink) + offset, axis_type)
 
 
 def replace_ranges(
@@ -71,26 +70,20 @@ def replace_ranges(
     in that expression, in the order of `owned_instead` where it has one. `also` may change a
     rebuilt node further."""
     order = owned_instead or {}
-    done = dict(mapping)
-    for u in root.toposort():
-        if u in mapping:
-            continue
-        src = tuple([done[s] for s in u.src])
-        if src == u.src:
-            done[u] = u if (out := also(u)) is None else out
-            continue
-        if u.op in FIRST_RANGE:
+
+    def change(old: UOp, u: UOp) -> UOp:
+        if u is not old and u.op in FIRST_RANGE:
             first = FIRST_RANGE[u.op]
-            owned = []
-            for s in u.src[first:]:
-                below = order.get(s) or (done[s].toposort() if s in mapping else (done[s],))
-                owned += [r for r in below if r.op is Ops.RANGE]
-            src = src[:first] + tuple(dict.fromkeys(owned))
-        elif u.op is Ops.INDEX:
-            src = src[:1] + tuple(s.simplify() for s in src[1:])
-        new = UOp(u.op, u.dtype, src, u.arg, u.tag)
-        done[u] = new if (out := also(new)) is None else out
-    return done[root]
+            owned: list[UOp] = []
+            for r in old.own_ranges:
+                below = order.get(r) or mapping.get(r, r).toposort()
+                owned += [x for x in below if x.op is Ops.RANGE]
+            u = u.replace(src=(*u.src[:first], *dict.fromkeys(owned)))
+        elif u is not old and u.op is Ops.INDEX:
+            u = u.replace(src=(u.src[0], *[s.simplify() for s in u.src[1:]]))
+        return u if (out := also(u)) is None else out
+
+    return rebuild(root, change, dict(mapping))
 
 
 def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:

@@ -3,6 +3,9 @@ become two, and equal reduce loops are shared."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 from tinyframe.algebra.access import access
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, replace_ranges
@@ -18,37 +21,28 @@ def merge_neighbours(sink: UOp) -> UOp:
     (y, x) becomes (p // 28, p % 28), and wherever those two are neighbouring dimensions of an
     INDEX, one dimension p. If a division is left anywhere, nothing is gained and the loops stay.
     """
-    again = True
-    while again:
-        again = False
-        for owner in [u for u in sink.toposort() if u.op in FIRST_RANGE]:
-            for outer, inner in zip(owner.own_ranges, owner.own_ranges[1:], strict=False):
-                if (merged := _merge(sink, outer, inner)) is not None:
-                    sink, again = merged, True
-                    break
-            if again:
-                break
+    while (merged := next(_merged(sink), None)) is not None:
+        sink = merged
     return sink
+
+
+def _merged(sink: UOp) -> Iterator[UOp]:
+    """The kernel with two neighbouring loops as one, for any two that can be."""
+    for owner in [u for u in sink.toposort() if u.op in FIRST_RANGE]:
+        for outer, inner in itertools.pairwise(owner.own_ranges):
+            if (merged := _merge(sink, outer, inner)) is not None:
+                yield merged
 
 
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
-    owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
-    for u in owners:
-        own = u.own_ranges
-        if (outer in own) != (inner in own) or (
-            outer in own and own.index(outer) + 1 != own.index(inner)
-        ):
+    for u in sink.toposort():
+        if u.op in FIRST_RANGE and not _both_or_neither(u, outer, inner):
             return None
-    for (
-        u
-    ) in sink.toposort():  # a value may not use one without the other, or the loops cannot be one
-        if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
+        if u.op is Ops.INDEX and not _contiguous(u, outer, inner):
             return None
     n = length(inner)
-    if not all(_contiguous(u, outer, inner) for u in sink.toposort() if u.op is Ops.INDEX):
-        return None
     if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
     merged_range = UOp.range(length(outer) * n, outer.arg[0], kind(outer))
@@ -57,6 +51,15 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
         sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
     )
     return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
+
+
+def _both_or_neither(u: UOp, outer: UOp, inner: UOp) -> bool:
+    """Whether a node closes both loops, one right inside the other; or neither, and its value
+    changes with both or with neither."""
+    own = u.own_ranges
+    if outer in own or inner in own:
+        return (outer, inner) in itertools.pairwise(own)
+    return (outer in u.ranges) == (inner in u.ranges)
 
 
 def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
@@ -75,8 +78,6 @@ def _same_loops(sink: UOp) -> bool:
 
 def _divisions(root: UOp) -> int:
     """How many there are below a node."""
-    if root.op in (Ops.RANGE, Ops.CONST):
-        return 0
     return sum(u.op in (Ops.IDIV, Ops.MOD) for u in root.toposort())
 
 
@@ -148,7 +149,7 @@ def share_reduce_loops(sink: UOp) -> UOp:
         nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()
     }
     alike: dict[tuple, list[tuple[UOp, ...]]] = {}
-    mapping: dict[UOp, UOp] = {}
+    shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it becomes
     for nest, reduces in nests.items():
         around = {u.ranges for u in reduces}
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
@@ -156,29 +157,26 @@ def share_reduce_loops(sink: UOp) -> UOp:
             continue
         others = alike.setdefault((*around, tuple(r.src[0] for r in nest)), [])
         for other in others:
-            if not _needs(nest, other, needs) and not _needs(other, nest, needs):
-                mapping |= dict(zip(nest, other, strict=True))
-                needs[other] |= needs.pop(nest)
-                for known in needs.values():
-                    if nest in known:
-                        known.remove(nest)
-                        known.add(other)
+            if not {nest, other} & (_needs(nest, needs, shared) | _needs(other, needs, shared)):
+                shared[nest] = other
+                needs[other] |= needs[nest]
                 break
         else:
             others.append(nest)
-    return replace_ranges(sink, mapping) if mapping else sink
+    mapping = {r: s for nest, other in shared.items() for r, s in zip(nest, other, strict=True)}
+    return replace_ranges(sink, mapping)
 
 
 def _needs(
-    nest: tuple[UOp, ...], other: tuple[UOp, ...], needs: dict[tuple[UOp, ...], set]
-) -> bool:
-    """Whether one loop nest uses a result of the other, directly or by way of more."""
-    seen: set[tuple[UOp, ...]] = set()
+    nest: tuple[UOp, ...],
+    needs: dict[tuple[UOp, ...], set[tuple[UOp, ...]]],
+    shared: dict[tuple[UOp, ...], tuple[UOp, ...]],
+) -> set[tuple[UOp, ...]]:
+    """The loop nests whose results one uses, directly or by way of others."""
+    found: set[tuple[UOp, ...]] = set()
     pending = [nest]
     while pending:
-        for n in needs[pending.pop()] - seen:
-            if n == other:
-                return True
-            seen.add(n)
-            pending.append(n)
-    return False
+        direct = {shared.get(n, n) for n in needs[pending.pop()]}
+        pending += direct - found
+        found |= direct
+    return found
