@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.values import check
-from tinyframe import Tensor
+from tinyframe import Context, Tensor, TinyJit
 
 
 @pytest.mark.parametrize("descending", (False, True))
@@ -26,6 +28,84 @@ def test_sort_puts_nan_last_and_knows_infinities():
     check(values, np.sort(x))
     assert indices.tolist() == [2, 4, 6, 1, 3, 0, 5]
     assert Tensor(x).sort(descending=True)[1].tolist() == [0, 5, 3, 1, 4, 6, 2]
+
+
+def in_order(x, descending):
+    """A stable order of the last axis, by NumPy."""
+    if not descending:
+        return np.argsort(x, -1, kind="stable")
+    return x.shape[-1] - 1 - np.argsort(x[..., ::-1], -1, kind="stable")[..., ::-1]
+
+
+def with_ties_and_edges(rng, shape, dtype):
+    x = rng.integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x[..., ::7], x[..., 1::50], x[..., 2::60] = 0.0, np.nan, -0.0
+        x[..., 3], x[..., 4], x[..., 5] = -np.inf, np.inf, -np.nan
+    elif x.dtype.kind in "iu":
+        x[..., 1::50], x[..., 2::60] = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return x
+
+
+def check_order(x, descending, k, device=None):
+    """sort() and topk(k) are the stable order, and give the values there."""
+    order = in_order(x, descending)
+    t = Tensor(x, device=device)
+    for (values, indices), wanted in (
+        (t.sort(-1, descending), order),
+        (t.topk(k, -1, descending), order[..., :k]),
+    ):
+        np.testing.assert_array_equal(indices.numpy(), wanted)
+        np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, wanted, -1))
+
+
+@pytest.mark.parametrize("descending", (False, True))
+@pytest.mark.parametrize("size", (1023, 1024, 1025, 2049, 5000))
+def test_long_axes_are_sorted_by_merging(size, descending):
+    x = with_ties_and_edges(np.random.default_rng(size), (2, size), "float32")
+    check_order(x, descending, k=size // 100)
+
+
+@pytest.mark.parametrize(
+    "dtype", ("bool", "int8", "uint8", "int16", "int64", "uint64", "float16", "float64")
+)
+def test_every_dtype_is_sorted_by_its_own_keys(dtype):
+    rng = np.random.default_rng(0)
+    for size, descending in ((20, True), (1100, False)):
+        check_order(with_ties_and_edges(rng, (size,), dtype), descending, k=9)
+
+
+@given(
+    st.integers(1, 1700), st.integers(1, 200), st.booleans(), st.booleans(), st.integers(0, 2**31)
+)
+@settings(max_examples=6, deadline=None)
+def test_any_size_and_any_k(size, k, descending, is_sorted_already, seed):
+    x = with_ties_and_edges(np.random.default_rng(seed), (size + 6,), "float32")
+    check_order(np.sort(x) if is_sorted_already else x, descending, min(k, size))
+
+
+def test_a_long_sort_on_other_ways_down():
+    x = with_ties_and_edges(np.random.default_rng(3), (1100,), "float32")
+    check_order(x, True, k=3, device="PYTHON")
+    with Context(NOOPT=1):
+        check_order(x, False, k=200)
+    ranked = TinyJit(lambda t: [found.realize() for found in (*t.sort(), *t.topk(5))])
+    for seed in range(4):
+        x = with_ties_and_edges(np.random.default_rng(seed), (1100,), "float32")
+        found = ranked(Tensor(x).realize())
+        np.testing.assert_array_equal(found[1].numpy(), in_order(x, False))
+        np.testing.assert_array_equal(found[3].numpy(), in_order(x, True)[:5])
+
+
+def test_a_long_sort_has_few_different_kernels_and_its_gradient():
+    x = Tensor.rand(100_000).realize()
+    kernels = [item.ast for item in x.argsort().schedule()]
+    assert len(kernels) < 60 and len(set(kernels)) <= 12
+    assert len(x.topk(10)[1].schedule()) < 15
+    data = np.random.default_rng(0).permutation(1500).astype(np.float32)
+    x = Tensor(data, requires_grad=True)
+    (x.sort()[0] * Tensor.arange(1500)).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), data)
 
 
 def test_topk_and_median():

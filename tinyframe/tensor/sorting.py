@@ -1,17 +1,35 @@
 """Sorting: an order of elements, and what follows from it: argsort, topk, median.
 
-Up to SHORT elements by rank. The rank of an element, its place in the sorted axis, is how many
-others come before it; place p gets the element of rank p. That takes n*n comparisons, in two
-kernels that do nothing else. Longer axes go through Batcher's bitonic network ("Sorting networks
-and their applications", 1968): log2(n)*(log2(n)+1)/2 steps, in each of which every element is
-compared with one other and perhaps exchanged with it. Each is followed by its index, so both ways
-are stable, and the values are gathered at the end, so that gradients flow.
+Elements are compared by integer keys in the same order, so NaN can be the largest and -0.0 equal to
+0.0 with a single comparison. Two ideas then give the order of the keys.
 
-NaN counts as the largest.
+**Rank**, for short axes. The rank of an element, its place in the sorted axis, is how many others
+come before it; place p gets the element of rank p. That takes n*n comparisons, in two kernels that
+do nothing else.
+
+**Merging**, for long axes. Blocks are sorted by rank. Then two sorted runs become one, and again,
+until a single run is left. One after the other, a merge compares the first elements of both runs
+and takes the smaller. To fill all places at once, each place asks on its own: of the first p
+elements of the merged run, how many come from the first run?
+
+    first run   1 4 6 7      merged   1 2 3 4 5 6 7 9
+    second run  2 3 5 9      p = 4:   1 2 3 4, of which two (1 and 4) come from the first run
+
+If it is i, the other p - i come from the second run, and the element at place p is the smaller of
+first[i] and second[p - i]. Whether at least c come from the first run takes one comparison, of
+first[c - 1] and second[p - c], so i is found by searching. A drawing of i over p is a path through
+the grid of both runs, hence the name of the method: "Merge Path" (Odeh, Green, Mwassi, Shmueli and
+Birk, 2012). Every WAYS-th place searches the whole run, and those between two of them only what
+lies between. All levels run the same kernels, since the length of the runs is read from memory:
+they are scheduled and compiled once.
+
+Where keys are equal the first run goes first, so sorting is stable, both ways. The values are
+gathered at the end, so that gradients flow.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
@@ -20,48 +38,46 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import float_function, weak_dtype
 from tinyframe.tensor.reduce import Reduce, axis_names
 
-SHORT = 1024
+SHORT = 1024  # elements of an axis that is ordered by rank alone
+BLOCK = 256  # elements that are ordered by rank before merging begins
+WAYS = 16  # into how many parts a round of searching divides what is left: a power of two
+FEW = 8  # topk looks for its k in blocks if they are so many times as large
 
 
 class Sorting(Reduce):
     """Methods along one axis."""
 
-    def _comes_before(self, other: Self, descending: bool) -> Self:
-        """In a sorted axis; of equal ones neither."""
-        if dtypes.is_float(self.dtype):
-            less = self.lt(other) + (self.isnan().logical_not() * other.isnan())
-            more = other.lt(self) + (other.isnan().logical_not() * self.isnan())
-        else:
-            less, more = self.lt(other), other.lt(self)
-        return more if descending else less
+    def _sort_key(self, descending: bool = False) -> Self:
+        """Integers in the order of the elements: equal for equal ones, the largest for NaN."""
+        key = self.detach()
+        if dtypes.is_float(key.dtype):
+            ints = key.dtype.mask()
+            bits = key.bitcast(ints)
+            # a float is a sign and a magnitude: that of -0.0 is 0
+            signed = bits.lt(0).where(bits.neg() + ints.min, bits)
+            key = key.isnan().where(ints.max, signed)
+        return key._mirror() if descending else key
 
-    def _order(self, descending: bool) -> Self:
-        """The indices that sort the last axis, stably; int32."""
-        size = self.shape[-1]
-        return (self._order_by_rank if size <= SHORT else self._order_by_network)(descending)
+    def _order(self, descending: bool, first: int) -> Self:
+        """The indices of the first elements of the last axis in order, stably; int32."""
+        size: Any = self.shape[-1]
+        keys = self._sort_key(descending)
+        if size <= SHORT:
+            return keys._order_by_rank(first)
+        keys = keys.reshape(-1, size)
+        found = _first_of_blocks if FEW * first <= SHORT else _order_by_merging
+        return found(keys, first).reshape((*self.shape[:-1], first))
 
-    def _order_by_rank(self, descending: bool) -> Self:
-        size = self.shape[-1]
-        numbers = self._index(size, self.device)
+    def _order_by_rank(self, first: int) -> Self:
+        """The places of the first of the keys along the last axis; int32."""
+        numbers = self._index(self.shape[-1], self.device)
         # who is ranked along the axis before the last, who comes before it along the last
         ranked, others = self.unsqueeze(-1), self.unsqueeze(-2)
         earlier = numbers.reshape(1, -1).lt(numbers.reshape(-1, 1))
-        not_after = ranked._comes_before(others, descending).logical_not()
-        before = earlier.where(not_after, others._comes_before(ranked, descending))
+        before = earlier.where(others.le(ranked), others.lt(ranked))
         rank = before.cast(dtypes.int32).sum(-1).contiguous()
-        at_place = rank.unsqueeze(-2).eq(numbers.reshape(-1, 1))
+        at_place = rank.unsqueeze(-2).eq(self._index(first, self.device).reshape(-1, 1))
         return at_place.where(numbers, 0).sum(-1)
-
-    def _order_by_network(self, descending: bool) -> Self:
-        size: Any = self.shape[-1]
-        steps = (size - 1).bit_length()
-        full = 1 << steps
-        numbers = self._index(full, self.device)._broadcast_to((*self.shape[:-1], full))
-        keys, order = self.detach().pad((0, full - size)).contiguous(), numbers.contiguous()
-        for length in range(1, steps + 1):
-            for distance in range(length - 1, -1, -1):
-                keys, order = _exchange(keys, order, size, length, distance, descending)
-        return order[..., :size]
 
     @axis_names
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -72,7 +88,7 @@ class Sorting(Reduce):
         axis = self._axis(axis)
         if 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
-        order = self.detach().transpose(axis, -1)._order(descending).transpose(axis, -1)
+        order = self.transpose(axis, -1)._order(descending, self.shape[axis]).transpose(axis, -1)
         return self.gather(axis, order.contiguous()), order
 
     @axis_names
@@ -99,9 +115,11 @@ class Sorting(Reduce):
             return self.sort()
         if not 0 <= k <= self.shape[axis]:
             raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: there are fewer")
-        order = self.argsort(axis, largest)
-        first = order.shrink([(0, k) if d == axis else None for d in range(self.ndim)])
-        return self.gather(axis, first.contiguous()), first
+        if 0 in self.shape or k == 0:
+            none = self.shrink([(0, k) if d == axis else None for d in range(self.ndim)])
+            return none, none.zeros_like(dtype=dtypes.int32)
+        order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
+        return self.gather(axis, order.contiguous()), order
 
     @axis_names
     def median(self, axis: int | None = None, keepdim: bool = False) -> Any:
@@ -194,11 +212,9 @@ class Sorting(Reduce):
                 f"searchsorted in {self.shape} of values {y.shape}: the axes in front of the last "
                 "have to be equal, or a single sorted axis be given"
             )
-        x, y = x if self.ndim == 1 else x.unsqueeze(-2), y.unsqueeze(-1)
-        if right or side == "right":
-            before = y._comes_before(x, False).logical_not()
-        else:
-            before = x._comes_before(y, False)
+        x, y = x._sort_key(), y._sort_key().unsqueeze(-1)
+        x = x if self.ndim == 1 else x.unsqueeze(-2)
+        before = x.le(y) if right or side == "right" else x.lt(y)
         return before.cast(dtypes.int32).sum(-1)
 
     def _to_common(self, other: Any) -> tuple[Self, Self]:
@@ -210,26 +226,96 @@ class Sorting(Reduce):
         return self.cast(dtype), other.cast(dtype)
 
 
-def _exchange(
-    keys: Any, order: Any, size: int, length: int, distance: int, descending: bool
-) -> tuple[Any, Any]:
-    """One step of the network: elements 2**distance apart are put in order, upwards and downwards
-    in turn for every 2**length elements. Indices from `size` on only fill up, and come last."""
-    *rest, full = keys.shape
-    far = 1 << distance
-    pairs = (*rest, full // (2 * far), 2, far)
-    both, numbers = keys.reshape(pairs), order.reshape(pairs)
-    a, b = both[..., :1, :], both[..., 1:, :]
-    i, j = numbers[..., :1, :], numbers[..., 1:, :]
-    tie = i.lt(j)
-    a_first = a._comes_before(b, descending) + (
-        b._comes_before(a, descending).logical_not() * tie
-    )  # fmt: skip
-    a_first = j.ge(size).where(i.lt(size) + tie, i.lt(size) * a_first)
-    group = keys._index(full // (2 * far), keys.device).reshape(-1, 1, 1)
-    is_upwards = group.rshift(length - 1 - distance).bitwise_and(1).eq(0)
-    keep = a_first.eq(is_upwards)
-    # both of a pair look at the same comparison
-    sorted_keys = keep.where(both, both.flip(-2)).reshape(keys.shape).contiguous()
-    sorted_order = keep.where(numbers, numbers.flip(-2)).reshape(keys.shape).contiguous()
-    return sorted_keys, sorted_order
+def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
+    """Of each block of `size` keys the first in order, and their places; (batch, blocks * first).
+
+    keys: (batch, n). The last block is filled up with what comes last.
+    """
+    batch, blocks = keys.shape[0], -(-keys.shape[1] // size)
+    full = keys.pad((0, blocks * size - keys.shape[1]), value=keys.dtype.max)
+    full = full.reshape((batch, blocks, size)).contiguous()
+    order = full._order_by_rank(first).contiguous()
+    start = keys._index(blocks, keys.device).reshape(-1, 1) * size
+    flat = (batch, blocks * first)
+    return full.gather(-1, order).reshape(flat).contiguous(), (order + start).reshape(flat)
+
+
+def _first_of_blocks(keys: Any, first: int) -> Any:
+    """The places of the first keys in order, by the first of blocks, and the first of those."""
+    size, found = max(BLOCK, FEW * first), []
+    while keys.shape[1] > SHORT:
+        # a place that only fills up a block may be among them: it is the last again, and never used
+        keys, places = _sorted_blocks(keys, size, first)
+        found.append(places.contiguous())
+    order = keys._order_by_rank(first)
+    for places in reversed(found):
+        order = places.gather(-1, order.contiguous())
+    return order
+
+
+def _order_by_merging(keys: Any, first: int) -> Any:
+    size, length = keys.shape[1], BLOCK
+    keys, order = [t[:, :size].contiguous() for t in _sorted_blocks(keys, BLOCK, BLOCK)]
+    lengths = keys.full((1, 1, 1, 1), length, dtype=dtypes.int32, device=keys.device).contiguous()
+    while length < size:
+        source = _merged_from(keys, lengths)
+        keys, order = keys.gather(-1, source).contiguous(), order.gather(-1, source).contiguous()
+        lengths, length = (lengths + lengths).contiguous(), 2 * length
+    return order[:, :first]
+
+
+def _merged_from(keys: Any, length: Any) -> Any:
+    """From which place each key comes when every two neighbouring sorted runs become one.
+
+    keys: (batch, n), runs of `length` elements, a power of two; the last may be shorter, or lack
+    the other one of its pair. length: (1, 1, 1, 1), int32.
+    """
+    batch, size = keys.shape
+    groups = -(-size // WAYS)
+    place = keys._index(groups * WAYS, keys.device).reshape(1, groups, WAYS, 1)
+    start = place.bitwise_and((length + length).neg())  # of the pair; what follows counts from it
+    place = place - start
+
+    digits = next(n for n in range(1, 99) if WAYS**n >= size)
+    steps = [WAYS**n for n in reversed(range(digits))]
+    begin = start[:, :, :1], place[:, :, :1]  # of each group
+    count = _from_first_run(keys, length, *begin, place[:, :, :1] * 0, steps, WAYS)
+    count = count.expand(batch, groups, 1, 1).fuse().contiguous()
+    # within a group it grows by less than WAYS: two rounds compare less often than one
+    root = math.isqrt(WAYS)
+    count = _from_first_run(keys, length, start, place, count, [root, 1], root)
+
+    is_first = _are_taken(keys, length, start, place + 1, count + 1)
+    source = start + is_first.where(count, length + place - count)
+    source = source.expand(batch, groups, WAYS, 1).fuse()
+    return source.reshape((batch, groups * WAYS))[:, :size].contiguous()
+
+
+def _from_first_run(
+    keys: Any, length: Any, start: Any, place: Any, low: Any, steps: list[int], ways: int
+) -> Any:
+    """How many of the first `place` elements of a merged pair come from its first run: at least
+    `low`, and found in rounds of `steps`, in each of which fewer than `ways` are added."""
+    for step in steps:
+        counts = low + (keys._index(ways - 1, keys.device) + 1) * step
+        taken = _are_taken(keys, length, start, place, counts)
+        low = low + taken.cast(dtypes.int32).sum(-1, keepdim=True) * step
+    return low
+
+
+def _are_taken(keys: Any, length: Any, start: Any, place: Any, count: Any) -> Any:
+    """Do `count` or more of the first `place` elements of a merged pair come from its first run?
+    The last of them does if the second run has no more, or none that is smaller."""
+    other = start + length + place - count
+    end = (start + length + length).minimum(keys.shape[1])
+    has_no_more = other.ge(end)
+    return count.le(place.minimum(length)) * (
+        has_no_more + _at(keys, start + count - 1).le(_at(keys, other))
+    )
+
+
+def _at(keys: Any, places: Any) -> Any:
+    """keys (batch, n) at places (1 or batch, groups, WAYS, ways)."""
+    batch, size = keys.shape
+    chosen = places.unsqueeze(-1).eq(keys._index(size, keys.device))
+    return keys.reshape((batch, 1, 1, 1, size))._one_where(chosen, 4)
