@@ -18,6 +18,7 @@ from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import render
 
 WIDTH = 96
 
@@ -36,15 +37,28 @@ def explain_kernel(ast: UOp, plans: Sequence[Plan] = CPU) -> str:
     program = get_program(ast, renderer)
     kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
     chosen = choose(kernel, plans)
-    lines = [f"{program.name}", *_paragraph("plan", f"{chosen.name}, because {chosen.why}")]
+    lines = [f"{program.name}", *_paragraph("loops", _loops_text(kernel))]
+    lines += _paragraph("plan", f"{chosen.name}, because {chosen.why}")
+    lines += _paragraph("nest", chosen.nest(kernel).words or "as it is")
     lines += _paragraph("opts", ", ".join(map(str, program.opts)) or "none")
-    lines.append("  the others, in the order in which they are tried")
-    for plan in plans:
-        missing = plan.missing(kernel)
-        if plan is not chosen:
-            said = "would apply too" if missing is None else f"needs {missing}"
-            lines.append(f"    {plan.name:16s} {said}")
+    place = plans.index(chosen)
+    for title, others in (("before it", plans[:place]), ("after it", plans[place + 1 :])):
+        lacking: dict[str, list[str]] = {}
+        for plan in others:
+            missing = plan.missing(kernel)
+            said = "apply too" if missing is None else f"need {missing}"
+            lacking.setdefault(said, []).append(plan.name)
+        for said, names in lacking.items():
+            lines += _paragraph(title, f"{'; '.join(names)}: {said}")
     return "\n".join(lines)
+
+
+def _loops_text(kernel: Kernel) -> str:
+    """`ridx0 = 300, ridx1 = 77; summed ridx2 = 200`."""
+    around = [r for r in kernel.loops if r in kernel.around]
+    reduced = [r for r in kernel.loops if r not in kernel.around]
+    said = [", ".join(f"{render(r)} = {render(r.src[0])}" for r in rs) for rs in (around, reduced)]
+    return "; reduced ".join(filter(None, said)) if around or not reduced else f"reduced {said[1]}"
 
 
 def _paragraph(title: str, text: str) -> list[str]:

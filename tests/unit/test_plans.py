@@ -175,7 +175,8 @@ def test_the_plans_can_be_listed_and_asked(capsys):
     assert command(["empty(600, 64) @ empty(64, 600)"]) == 0
     told = capsys.readouterr().out
     assert "plan: register tile, because" in told
-    assert "needs rows of an operand that is padded" in told
+    assert "before it: image by image; columns, then images: need rows of an operand" in told
+    assert re.search(r"nest: .*lanes along ridx1", told)
     assert command(["--numbers"]) == 0
     assert "THREADS_FROM = 65536" in capsys.readouterr().out
 

@@ -5,16 +5,19 @@
     access.step(r)                 elements between neighbours along RANGE r; 0 where r is not used,
                                    None where they are not evenly spaced
     access.box(ranges)             bytes of the box that these ranges walk through
-    access.volume(ranges)          bytes that they read, counting an element each time
+    access.volume(ranges)          bytes read while these ranges run once; an element that is read
+                                   twice counts twice
     access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
-    access.overlaps                whether windows of it come back to the same elements
+    access.overlaps                whether neighbouring windows share elements
     access.guarded                 whether a condition stands on it, as a padding puts there
+    table.reduces                  the REDUCEs; table.around(node): all ranges that a node runs in
+    table.work                     how many times the innermost of all loops runs
     table.contraction              the reduce of shared operands that the kernel spends its time on
 
-In `for i: for k: s += a[i, k]`, of shape (8, 4): step(i) is 4, step(k) is 1, and reuse of (i, j) is
-the length of j. Whatever decides how a kernel's loops run asks here; nothing else looks into an
-index.
+In `for i: for j: for k: s += a[i, k] * b[k, j]`, with an `a` of shape (8, 4), step(i) of `a` is 4,
+step(j) is 0, step(k) is 1, and its reuse in (i, j) is the length of j. Whatever decides how a
+kernel's loops run asks here; nothing else looks into an index.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, most
 from tinyframe.uop.range import is_symbolic, iterations, kind, length
 
 Factors = dict[UOp, int | None]
-"""What a dimension's index adds up: RANGE -> its factor, None where it is no multiple of it."""
+"""What a dimension's index adds up: RANGE -> its factor; None where it is not linear."""
 
 _WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
 
@@ -76,7 +79,7 @@ class Access:
 
     @property
     def overlaps(self) -> bool:
-        """Do windows of it come back to the same elements?"""
+        """Do neighbouring windows share elements?"""
         return any(
             1 + sum(abs(d[r] or 0) * (length(r) - 1) for r in d) < iterations(d)
             for d in self.dims
@@ -160,9 +163,11 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
 
 @dataclass(frozen=True)
 class Contraction:
-    """A REDUCE and the two largest operands that it reads, each of which is read again along a loop
-    of results that only the other one has. What is computed from the two does not matter: a matrix
-    product is one, and so are the L1 distances between points, and shortest paths (a max of sums).
+    """A REDUCE and the two largest operands that it reads, where each of the two has a loop of
+    results that the other one does not use: so the other is read again in every turn of that loop.
+
+    What is computed from the two does not matter. A matrix product is a contraction, and so are the
+    L1 distances between points, and shortest paths (a max of sums).
     """
 
     reduce: UOp
@@ -170,14 +175,14 @@ class Contraction:
     b: Access
 
     @property
-    def along(self) -> tuple[UOp, ...]:
-        """The ranges that are reduced."""
+    def summed(self) -> tuple[UOp, ...]:
+        """The ranges that are reduced, which only the REDUCE itself runs in."""
         return self.reduce.own_ranges
 
     @property
     def work(self) -> int:
         """How many values are reduced in all."""
-        return iterations((*self.reduce.ranges, *self.along))
+        return iterations((*self.reduce.ranges, *self.summed))
 
 
 class AccessTable:
@@ -201,7 +206,8 @@ class AccessTable:
 
     def contraction_of(self, reduce: UOp) -> Contraction | None:
         """This REDUCE as a contraction, if it is one."""
-        largest: dict[frozenset[UOp], Access] = {}  # loops of results -> what is read along them
+        # loops of results -> what is read along them; `reduce.ranges` are the loops around it
+        largest: dict[frozenset[UOp], Access] = {}
         for x in self.read_by(reduce.src[0]):
             around = x.ranges & reduce.ranges
             if around not in largest or x.elements > largest[around].elements:
@@ -216,7 +222,7 @@ class AccessTable:
         return Contraction(reduce, *max(pairs, key=lambda pair: sum(x.elements for x in pair)))
 
     def read_by(self, value: UOp) -> list[Access]:
-        """What a value is computed from, element by element: the LOADs above any other REDUCE."""
+        """What a value is computed from, element by element: not what a REDUCE in it has read."""
         if value not in self._read_by:
             below = value.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
             loaded = {u.src[0] for u in below if u.op is Ops.LOAD}
@@ -225,7 +231,7 @@ class AccessTable:
 
     @functools.cached_property
     def work(self) -> int:
-        """How often what is computed most often is computed."""
+        """How often the operation runs that runs most often: what the innermost loop does."""
         counted = (u for u in self.nodes if u.op in _WORK)
         return max((iterations(self.around(u)) for u in counted), default=0)
 

@@ -53,9 +53,9 @@ def too_few_results(table: AccessTable, reduce: UOp) -> Cut | None:
 def windows_over_images(table: AccessTable, reduce: UOp) -> Cut | None:
     """Few results, each a sum over images and the places in them, of operands read in windows."""
     c = table.contraction_of(reduce)
-    if c is None or len(c.along) < 2:
+    if c is None or len(c.summed) < 2:
         return None
-    images, *places = c.along
+    images, *places = c.summed
     each = iterations(places)
     parts = _divisor(
         length(images),
@@ -71,9 +71,9 @@ def windows_over_images(table: AccessTable, reduce: UOp) -> Cut | None:
 def long_product(table: AccessTable, reduce: UOp) -> Cut | None:
     """Few results, each a long sum of products of two matrices."""
     c = table.contraction_of(reduce)
-    if c is None or len(c.along) != 1 or c.a.guarded or c.b.guarded:
+    if c is None or len(c.summed) != 1 or c.a.guarded or c.b.guarded:
         return None
-    (r,) = c.along
+    (r,) = c.summed
     if length(r) < thresholds.LONG_PRODUCT or iterations(reduce.ranges) > thresholds.FEW_SUMS:
         return None
     parts = _divisor(length(r), range(length(r) // thresholds.PART_OF_PRODUCT, 1, -1))

@@ -5,6 +5,17 @@
          panels=((b, j),),                                           what j reads of b is copied
          thread=j)                                                   j is divided among cores
 
+    SPLIT r, 64     r becomes a loop over blocks of 64, and a loop inside of a block
+    VECTOR r, 16    16 neighbours along r are the lanes of one vector
+    UPCAST r, 6     6 turns of r are done side by side, in registers
+    order           the outermost loops; all others follow inside, in the order that they had
+    panels          (operand, loop): what a turn of the loop reads of the operand is copied before
+                    the turn begins; None: all of it, before any loop. The Opt is called STAGE
+    thread          the loop that the cores share
+
+Where a tile does not divide its loop, the last one is moved back, and overlaps the one before; a
+sum leaves out what was counted already (`loops.divide`).
+
 Everything is said of the kernel's own RANGEs, as they are before any Opt. How many iterations are
 left of one after the tiles is arithmetic (`left`), so a plan can go on from there without applying
 anything. `opts_of` then finds the axes, which are positions, and writes the list.
@@ -19,6 +30,7 @@ from tinyframe.algebra.access import Access
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.uop.node import AxisType, UOp
 from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.show import render
 
 Tile = tuple[OptOps, UOp, int]
 """SPLIT, UPCAST, VECTOR or UNROLL of what is left of a RANGE. After a SPLIT it is of the inner one
@@ -66,6 +78,31 @@ class Nest:
         first = [r for r in self.order if not isinstance(r, Inner)]
         ordered = dict.fromkeys((*first, *around))
         return [r for r in ordered if is_symbolic(r) or self.left(r) > 1]
+
+    @property
+    def words(self) -> str:
+        """The nest in a line: `16 lanes along ridx1; ridx1 outermost; cores share ridx1`."""
+        said = [_TILES_IN_WORDS[op].format(n, render(r)) for op, r, n in self.tiles]
+        if self.order:
+            said.append(f"{', then '.join(map(_loop_words, self.order))} outermost")
+        for read, loop in self.panels:
+            when = "before all loops" if loop is None else f"in {_loop_words(loop)}"
+            said.append(f"data{read.slot} copied {when}")
+        if self.thread is not None:
+            said.append(f"cores share {render(self.thread)}")
+        return "; ".join(said)
+
+
+_TILES_IN_WORDS = {
+    OptOps.SPLIT: "blocks of {} of {}",
+    OptOps.VECTOR: "{} lanes along {}",
+    OptOps.UPCAST: "{} at once of {}",
+    OptOps.UNROLL: "{} at once of {}",
+}
+
+
+def _loop_words(loop: Loop) -> str:
+    return f"a block of {render(loop.range)}" if isinstance(loop, Inner) else render(loop)
 
 
 def opts_of(sink: UOp, nest: Nest) -> tuple[list[Opt], UOp]:

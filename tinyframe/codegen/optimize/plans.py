@@ -148,7 +148,7 @@ class RegisterTile:
     @property
     def length(self) -> int:
         """How many values are reduced to each result."""
-        return iterations(self.contraction.along)
+        return iterations(self.contraction.summed)
 
     @property
     def is_long(self) -> bool:
@@ -157,7 +157,7 @@ class RegisterTile:
     @property
     def has_windows(self) -> bool:
         """Is it summed over more than one loop, as a convolution is: its rows overlap."""
-        return len(self.contraction.along) > 1
+        return len(self.contraction.summed) > 1
 
     @property
     def fills_panels(self) -> bool:
@@ -210,7 +210,7 @@ def register_tile(k: Kernel) -> RegisterTile | None:
     row = _row_of(k, a, rows)
     wide = _width(k, contraction, b, column, rows)
     # a last tile that overlaps the one before is in the way of copying an image
-    exact = len(contraction.along) > 1
+    exact = len(contraction.summed) > 1
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
@@ -219,7 +219,7 @@ def register_tile(k: Kernel) -> RegisterTile | None:
 def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
     """How good it would be to have lanes along `r`: stores of whole vectors first."""
     assert k.table.contraction is not None
-    is_long = iterations(k.table.contraction.along) >= thresholds.LONG_SUM
+    is_long = iterations(k.table.contraction.summed) >= thresholds.LONG_SUM
     stored = all(w.step(r) in (0, 1) for w in k.table.writes)
     divides = length(r) % k.lanes == 0
     good = divides + stored * (0.5 if is_long else 2)
@@ -241,8 +241,8 @@ def _width(
     """Vectors of columns side by side. A wide tile reads less of the rows for each product, a high
     one less of the columns: that is better where these come from memory far away, not from a panel
     that stays in the cache, or where rows are neighbours (in windows)."""
-    panel = iterations(contraction.along) * k.lanes * b.itemsize  # bytes, one vector wide
-    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(contraction.along) == 1
+    panel = iterations(contraction.summed) * k.lanes * b.itemsize  # bytes, one vector wide
+    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(contraction.summed) == 1
     for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
         if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
             return n
@@ -271,12 +271,12 @@ def has_a_tile(k: Kernel) -> bool:
 
 def has_one_loop_of_rows(k: Kernel) -> bool:
     """one loop of rows, and one that is summed over"""
-    return len(k.tile.rows) == len(k.tile.contraction.along) == 1 and not is_symbolic(k.tile.row)
+    return len(k.tile.rows) == len(k.tile.contraction.summed) == 1 and not is_symbolic(k.tile.row)
 
 
 def is_contiguous_along_the_sum(k: Kernel) -> bool:
     """both operands contiguous along the sum, in whole vectors"""
-    (r,) = k.tile.contraction.along
+    (r,) = k.tile.contraction.summed
     return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
 
 
@@ -300,7 +300,7 @@ def _side(k: Kernel) -> int:
 def dot_products(k: Kernel) -> Nest:
     """Lanes along the sum; a square of rows and columns at once."""
     t, side = k.tile, _side(k)
-    (along,) = t.contraction.along
+    (along,) = t.contraction.summed
     tiles = (VECTOR, along, k.lanes), (UPCAST, t.row, side), (UPCAST, t.column, side)
     return among_cores(k, Nest(tiles, (*t.batch, t.column)))
 
@@ -430,7 +430,7 @@ def lies_across(k: Kernel) -> bool:
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
     """a long loop that is summed over"""
-    return max(map(length, k.tile.contraction.along)) >= thresholds.LONG_SUM
+    return max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM
 
 
 def has_blocks(k: Kernel) -> bool:
