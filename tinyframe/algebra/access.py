@@ -175,6 +175,11 @@ class Contraction:
         return self.reduce.own_ranges
 
     @property
+    def has_windows(self) -> bool:
+        """Is it reduced over more than one loop, as a convolution is: its rows overlap."""
+        return len(self.along) > 1
+
+    @property
     def work(self) -> int:
         """How many values are reduced in all."""
         return iterations((*self.reduce.ranges, *self.along))
