@@ -12,7 +12,8 @@ kernel which of them apply, and what the others miss. The numbers are in `thresh
     lanes along an image
                       the same, where the padded operand has the lanes
     short sum         writing the results takes the time: memory as it lies
-    blocks of rows    an operand that lies across the sum is copied, a block of its rows at a time
+    blocks of rows    an operand that lies across the sum, or is computed on the way (from float16,
+                      say), is copied, a block of its rows at a time
     register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
     windows of an image
@@ -415,9 +416,9 @@ def short_sum(k: Kernel) -> Nest:
 # blocks of rows
 
 
-def lies_across(k: Kernel) -> bool:
-    """rows that lie across the sum: the operand is transposed"""
-    return k.tile.a.step(k.tile.row) == 1
+def gains_from_a_copy(k: Kernel) -> bool:
+    """rows that lie across the sum (a transposed operand), or are computed on the way"""
+    return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
 
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
@@ -657,9 +658,9 @@ CPU = [
     ),
     Plan(
         "blocks of rows",
-        "the rows lie across the sum, far apart along it: a block of them is copied for all "
-        "columns",
-        (has_a_tile, lies_across, has_a_long_loop_to_sum, has_blocks),
+        "the rows lie across the sum, far apart along it, or are computed on the way: a block of "
+        "them is copied for all columns",
+        (has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
         blocks_of_rows,
     ),
     Plan(
