@@ -148,6 +148,11 @@ def cases() -> dict[str, tuple[Callable[[], Tensor], list[Opt], Callable[[], np.
             [Opt(LOCAL, 0, 0)],
             lambda: x[:, 0] * 2,
         ),
+        "a panel of what is computed from the operand": (
+            lambda: data(x) @ (data(x.T) + 1),
+            [Opt(GLOBAL, 1), Opt(LOCAL, 0, 8), Opt(STAGE, 0, 2)],
+            lambda: x @ (x.T + 1),
+        ),
         "bools": (
             lambda: (data(x) > 3).any(axis=1),
             [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],

@@ -121,3 +121,19 @@ def test_a_choice_between_what_is_compared_keeps_nan_and_signed_zero(compiler, f
             np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
         np.testing.assert_array_equal(x.maximum(y).numpy(), np.maximum(a, b))
         np.testing.assert_array_equal(x.minimum(y).numpy(), np.minimum(a, b))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", ["", *[flags for flags, _ in MACHINES if flags]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_the_larger_and_the_smaller_of_two_vectors_are_nan_if_either_is(
+    compiler, flags, dtype, lanes
+):
+    special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, 1.0, -1.0, 5e-324], dtype)
+    rows = np.stack(np.meshgrid(special, special)).reshape(2, -1, lanes)
+    with Context(CC=compiler, TINYFRAME_CFLAGS=flags):
+        for a, b in rows.transpose(1, 0, 2):
+            x, y = filled(a), filled(b)
+            np.testing.assert_array_equal(x.maximum(y).numpy(), np.maximum(a, b))
+            np.testing.assert_array_equal(x.minimum(y).numpy(), np.minimum(a, b))

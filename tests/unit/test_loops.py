@@ -247,6 +247,68 @@ def test_the_condition_of_a_padding_is_paid_in_the_copy_only():
     assert "if" not in use
 
 
+def copied_by(kernel: UOp, *opts: Opt) -> UOp:
+    """What the one STAGE of a kernel writes to its panel."""
+    (stage,) = ops_in(apply_opts(kernel, opts), Ops.STAGE)
+    return stage.src[0]
+
+
+BY_COLUMN = [Opt(REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("change", "op"),
+    [
+        (lambda y: y + 1, Ops.ADD),
+        (lambda y: (y > 0).where(y * 2, -y), Ops.WHERE),
+        (lambda y: y.half().float(), Ops.CAST),
+        (lambda y: (y + 9).reciprocal() + y, Ops.ADD),
+    ],
+)
+def test_stage_copies_what_is_computed_from_an_element_alone(change, op):
+    x, y = numbers(24, 32), numbers(32, 40, seed=1)
+    kernel = kernel_of((on_buffer(24, 32) @ change(on_buffer(32, 40))).fuse())
+    assert copied_by(kernel, *BY_COLUMN).op is op
+    for device in ("CPU", "PYTHON"):
+        product = (filled(x, device) @ change(filled(y, device))).fuse()
+        result = run_with(product, BY_COLUMN, device)
+        np.testing.assert_allclose(result, x @ change(filled(y)).numpy(), rtol=1e-4)
+
+
+def test_a_panel_of_halves_that_are_multiplied_as_floats_holds_floats():
+    kernel = kernel_of(on_buffer(24, 32, dtype=dtypes.half) @ on_buffer(32, 40, dtype=dtypes.half))
+    assert copied_by(kernel, *BY_COLUMN).dtype is dtypes.float
+
+
+def test_one_number_of_another_argument_is_part_of_what_is_computed_from_an_element():
+    x, y = on_buffer(24, 32), on_buffer(32, 40)
+    assert copied_by(kernel_of(x @ (y * on_buffer(1, 1))), *BY_COLUMN).op is Ops.MUL
+    assert copied_by(kernel_of(x @ (y * on_buffer(32, 1))), *BY_COLUMN).op is Ops.LOAD
+
+
+def test_an_element_of_which_two_values_are_used_is_copied_as_it_is():
+    x, y = on_buffer(24, 32, 1), on_buffer(1, 32, 40)
+    kernel = kernel_of((x * (y + 1) + y).sum(1))
+    assert copied_by(kernel, Opt(REORDER, (1, 0, 2)), Opt(STAGE, 0, 2)).op is Ops.LOAD
+
+
+def test_what_is_computed_from_a_padding_that_readers_find_is_not_copied():
+    """A reader whose condition fails finds 0, so 1 is added after that: the panel has no place for
+    the border, which is along an axis that the argument does not have."""
+    x, y = numbers(3), numbers(6, 3, 4, seed=1)
+
+    def product(x: Tensor, y: Tensor) -> Tensor:
+        rows = x.reshape(1, 3).expand(4, 3).pad(((1, 1), (0, 0))) + 1
+        return (rows.reshape(6, 3, 1) * y).sum(1)
+
+    kernel = kernel_of(product(on_buffer(3), on_buffer(6, 3, 4)))
+    opts = [Opt(STAGE, -1, 1)]
+    assert copied_by(kernel, *opts).op is Ops.LOAD
+    rows = np.pad(np.broadcast_to(x, (4, 3)), ((1, 1), (0, 0))) + 1
+    expected = (rows[:, :, None] * y).sum(1)
+    np.testing.assert_allclose(run_with(product(filled(x), filled(y)), opts), expected, rtol=1e-5)
+
+
 # ---- what is refused, and why --------------------------------------------------------------------
 
 

@@ -459,3 +459,14 @@ def test_a_panel_is_split_as_the_register_tile_is():
     (block,) = [n // high for op, r, n in nest.tiles if (op, r) == (OptOps.SPLIT, row)]
     panels = [u for u in scheduled.toposort() if u.op is Ops.STAGE]
     assert [block, 128, high] in [[length(r) for r in u.own_ranges] for u in panels]
+
+
+def test_rows_that_are_computed_on_the_way_are_copied_as_blocks():
+    half = dtypes.half
+    for product, plan in (
+        (on_buffer(512, 512, dtype=half) @ on_buffer(512, 512, dtype=half), "blocks of rows"),
+        ((on_buffer(512, 512) * 2) @ on_buffer(512, 512), "blocks of rows"),
+        (on_buffer(512, 512) @ (on_buffer(512, 512) * 2), "register tile"),
+        (on_buffer(512, 512) @ on_buffer(512, 512), "register tile"),
+    ):
+        assert choose(Kernel(scheduled_kernel(kernel_of(product), C), AVX512), CPU).name == plan

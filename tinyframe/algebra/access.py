@@ -10,6 +10,7 @@
     access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
     access.overlaps                whether neighbouring windows share elements
+    access.is_computed             whether something is computed from each element by itself
     access.guarded                 whether a condition stands on it, as a padding puts there
     table.reduces                  the REDUCEs; table.around(node): all ranges that a node runs in
     table.work                     how many times the innermost of all loops runs
@@ -35,6 +36,8 @@ from tinyframe.uop.range import is_symbolic, iterations, kind, length
 Factors = dict[UOp, int | None]
 """What a dimension's index adds up: RANGE -> its factor; None where it is not linear."""
 
+# what closes ranges inside a kernel
+CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE)
 _WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
 
 
@@ -43,12 +46,14 @@ class Access:
     """Indices into an array, one for each dimension of its shape.
 
     dims: the Factors of each dimension. below: elements between neighbours in it; None where a
-    Variable's size lies in between. index: the INDEX that these were read off.
+    Variable's size lies in between. index: the INDEX that these were read off. value: what is used
+    of what is read there (see `used_values`); None where it is written.
     """
 
     dims: tuple[Factors, ...]
     below: tuple[int | None, ...]
     index: UOp
+    value: UOp | None = None
 
     @property
     def slot(self) -> int:
@@ -57,7 +62,14 @@ class Access:
 
     @property
     def itemsize(self) -> int:
-        return self.index.dtype.base.itemsize
+        """Bytes of an element as it is used, which is how it is copied."""
+        place_or_value = self.index if self.value is None else self.value
+        return place_or_value.dtype.base.itemsize
+
+    @property
+    def is_computed(self) -> bool:
+        """Is something computed from each element before it meets others, as in A @ (B + 1)?"""
+        return self.value is not None and self.value.op is not Ops.LOAD
 
     @property
     def ranges(self) -> frozenset[UOp]:
@@ -134,9 +146,34 @@ def _step(dims: tuple[Factors, ...], below: tuple[int | None, ...], r: UOp) -> i
     return total
 
 
-def access(index: UOp) -> Access:
-    """The Access of one INDEX."""
-    return Access(factors(index.src[2:]), elements_below(index.arg), index)
+def access(index: UOp, value: UOp | None = None) -> Access:
+    """The Access of one INDEX. value: what is used of it."""
+    return Access(factors(index.src[2:]), elements_below(index.arg), index, value)
+
+
+def used_values(nodes: Iterable[UOp], outside: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]:
+    """LOAD -> the largest value that is computed from it alone, and from what is the same in all
+    loops but those `outside`: of A @ (B + 1) with float16 for A, a cast of A and B + 1. A LOAD
+    stands for itself where two different values of it are used, or nothing is computed.
+
+    nodes: of a kernel, sources first.
+    """
+    fixed: set[UOp] = set()  # the same in all other loops
+    load_of: dict[UOp, UOp] = {}  # computed from one LOAD alone -> that LOAD
+    ends: dict[UOp, set[UOp]] = {}  # LOAD -> those of these that others use
+    for u in nodes:
+        loads = {load_of[s] for s in u.src if s in load_of}
+        if u.op not in CLOSED_INSIDE and not u.ranges - outside and all(s in fixed for s in u.src):
+            fixed.add(u)
+        elif u.op is Ops.LOAD:
+            load_of[u] = u
+        elif u.op in GroupOp.Elementwise and len(loads) == 1:
+            if all(s in load_of or s in fixed for s in u.src):
+                (load_of[u],) = loads
+        for s in u.src:
+            if s in load_of and load_of[s] is not load_of.get(u):
+                ends.setdefault(load_of[s], set()).add(s)
+    return {load: next(iter(end)) if len(end) == 1 else load for load, end in ends.items()}
 
 
 def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
@@ -180,6 +217,11 @@ class Contraction:
         return self.reduce.own_ranges
 
     @property
+    def has_windows(self) -> bool:
+        """Is it reduced over more than one loop, as a convolution is: its rows overlap."""
+        return len(self.summed) > 1
+
+    @property
     def work(self) -> int:
         """How many values are reduced in all."""
         return iterations((*self.reduce.ranges, *self.summed))
@@ -194,7 +236,8 @@ class AccessTable:
         self.writes = [access(store.src[0]) for store in sink.src]
         written = {store.src[0] for store in sink.src}
         indices = [u for u in self.nodes if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
-        self.reads = [access(u) for u in indices if u not in written]
+        used = {load.src[0]: value for load, value in used_values(self.nodes).items()}
+        self.reads = [access(u, used.get(u)) for u in indices if u not in written]
         self.reduces = [u for u in self.nodes if u.op is Ops.REDUCE]
         self._read_by: dict[UOp, list[Access]] = {}
 

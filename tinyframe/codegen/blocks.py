@@ -127,7 +127,9 @@ def ranges_to_values(sink: UOp) -> UOp:
 def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
     """A copy whose elements the threads of a block divide among themselves, in the order in which
     the argument has them in memory: neighbours read neighbours."""
-    place, load = stage.src[0].src
+    place, value = stage.src[0].src
+    inside = frozenset(stage.own_ranges)
+    load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
     step = terms(load.src[0].src[2])
     loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
     loops.sort(key=lambda r: -abs(step.get(r, 0)))
@@ -143,7 +145,7 @@ def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
         return index.replace(src=(memory, all_of([valid, *guard]).simplify(), flat.simplify()))
 
     lanes = [r for r in stage.own_ranges if r not in loops]
-    store = moved(place).store(moved(load.src[0]).load())
+    store = moved(place).store(value.substitute({load: moved(load.src[0]).load()}))
     return stage.replace(src=(store, *([turn] if turns > 1 else []), *lanes))
 
 

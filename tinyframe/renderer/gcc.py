@@ -127,12 +127,11 @@ def extreme(which: str, sign: str) -> Callable[[str, str, DType], str]:
     """The larger or the smaller of two, NaN if either is."""
 
     def body(kind: str, mask: str, dtype: DType) -> str:
-        if x86.compares(dtype):  # it is a where that is NaN
-            wins, other = "b != b", f"{which}_{kind}(b, a)"
-        else:
-            nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
-            wins, other = f"({mask})(b {sign} a){nan}", "a"
-        return f"{mask} c = {wins}; return ({kind})((c & ({mask})b) | (~c & ({mask}){other}));"
+        if x86.compares(dtype):
+            return f"return nan_or_{kind}({which}_{kind}(b, a), b);"
+        nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
+        wins = f"({mask})(b {sign} a){nan}"
+        return f"{mask} c = {wins}; return ({kind})((c & ({mask})b) | (~c & ({mask})a));"
 
     return body
 
@@ -151,6 +150,11 @@ def chosen(language, name: str, dtype: DType) -> str:
     return x86.choose(name, kind, mask, dtype.scalar().itemsize, dtype.itemsize)
 
 
+def kept_nan(language, name: str, dtype: DType) -> str:
+    kind, mask = language.type_name(dtype), language.type_name(dtype.mask())
+    return x86.nan_or(kind, mask, dtype.scalar().itemsize, dtype.itemsize)
+
+
 def halves(language, name: str, dtype: DType) -> str:
     return x86.convert(name, dtype.count)
 
@@ -163,6 +167,7 @@ functions: dict[str, Callable[..., str]] = {
     "narrow": halves,
     "larger": chosen,
     "smaller": chosen,
+    "nan_or": kept_nan,
     "where": define(lambda kind, mask, dtype: (
         f"return ({kind})((c & ({mask})a) | (~c & ({mask})b));"), "c", "a", "b"),
     "max": define(extreme("larger", ">"), "a", "b"),

@@ -88,6 +88,23 @@ static inline {kind} {which}_{kind}({kind} a, {kind} b) {{
 }}"""
 
 
+def nan_or(kind: str, mask: str, element: int, size: int) -> str:
+    """nan_or_kind(a, b): b where that is NaN, otherwise a. The parameters are those of `choose`."""
+    feature, width = VECTORS[size] if size == 64 else ("__AVX512VL__", str(8 * size))
+    entry, letters = {4: ("int", "ps"), 8: ("long long", "pd")}[element]
+    rounding = ", 4" if size == 64 else ""
+    # for each class of b the table says what comes out: b (1) of the first two, which are NaNs
+    return f"""\
+static inline {kind} nan_or_{kind}({kind} a, {kind} b) {{
+#if defined({feature}) && !defined(__clang__)
+  typedef {entry} table __attribute__((vector_size({size})));
+  return __builtin_ia32_fixupimm{letters}{width}_mask(a, b, (table){{0}} + 0x11, 0, -1{rounding});
+#else
+  {mask} c = b != b; return ({kind})((c & ({mask})b) | (~c & ({mask})a));
+#endif
+}}"""
+
+
 # lanes of float16 that one instruction converts -> the macro that says so, and how the builtins end
 HALVES = {8: ("__F16C__", "256"), 16: ("__AVX512F__", "512")}
 

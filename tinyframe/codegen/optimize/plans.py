@@ -12,7 +12,8 @@ kernel which of them apply, and what the others miss. The numbers are in `thresh
     lanes along an image
                       the same, where the padded operand has the lanes
     short sum         writing the results takes the time: memory as it lies
-    blocks of rows    an operand that lies across the sum is copied, a block of its rows at a time
+    blocks of rows    an operand that lies across the sum, or is computed on the way (from float16,
+                      say), is copied, a block of its rows at a time
     register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
     windows of an image
@@ -155,11 +156,6 @@ class RegisterTile:
         return self.length >= thresholds.LONG_SUM
 
     @property
-    def has_windows(self) -> bool:
-        """Is it summed over more than one loop, as a convolution is: its rows overlap."""
-        return len(self.contraction.summed) > 1
-
-    @property
     def fills_panels(self) -> bool:
         """Are there rows enough to read a panel of columns often?"""
         return iterations(self.rows) >= thresholds.PANEL_ROWS
@@ -210,7 +206,7 @@ def register_tile(k: Kernel) -> RegisterTile | None:
     row = _row_of(k, a, rows)
     wide = _width(k, contraction, b, column, rows)
     # a last tile that overlaps the one before is in the way of copying an image
-    exact = len(contraction.summed) > 1
+    exact = contraction.has_windows
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
@@ -242,7 +238,7 @@ def _width(
     one less of the columns: that is better where these come from memory far away, not from a panel
     that stays in the cache, or where rows are neighbours (in windows)."""
     panel = iterations(contraction.summed) * k.lanes * b.itemsize  # bytes, one vector wide
-    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and len(contraction.summed) == 1
+    in_panels = iterations(rows) >= thresholds.PANEL_ROWS and not contraction.has_windows
     for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
         if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
             return n
@@ -271,7 +267,8 @@ def has_a_tile(k: Kernel) -> bool:
 
 def has_one_loop_of_rows(k: Kernel) -> bool:
     """one loop of rows, and one that is summed over"""
-    return len(k.tile.rows) == len(k.tile.contraction.summed) == 1 and not is_symbolic(k.tile.row)
+    t = k.tile
+    return len(t.rows) == 1 and not t.contraction.has_windows and not is_symbolic(t.row)
 
 
 def is_contiguous_along_the_sum(k: Kernel) -> bool:
@@ -323,8 +320,8 @@ def _rows_left(t: RegisterTile) -> list[UOp]:
 
 
 def has_small_weights(k: Kernel) -> bool:
-    """an operand of columns that stays in the cache beside an image"""
-    return k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
+    """an operand of columns that stays in the cache beside an image, or is one panel anyway"""
+    return not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
 
 
 def image_by_image(k: Kernel) -> Nest:
@@ -362,12 +359,8 @@ def a_part_for_each_thread(
 def columns_then_images(k: Kernel) -> Nest:
     """Some columns are copied for all images; each image is copied again for those."""
     t, image = k.tile, _rows_left(k.tile)[0]
-    if not t.outer:
-        return image_by_image(k)
     order = (*t.outer, image)
-    nest = replace(
-        t.nest, order=order, panels=((t.b, t.outer[-1] if t.outer else None), (t.a, image))
-    )
+    nest = replace(t.nest, order=order, panels=((t.b, t.outer[-1]), (t.a, image)))
     divided = [r for r in order if nest.left(r) >= k.target.threads]
     return replace(nest, thread=divided[0] if divided and k.target.threads > 1 else None)
 
@@ -423,9 +416,9 @@ def short_sum(k: Kernel) -> Nest:
 # blocks of rows
 
 
-def lies_across(k: Kernel) -> bool:
-    """rows that lie across the sum: the operand is transposed"""
-    return k.tile.a.step(k.tile.row) == 1
+def gains_from_a_copy(k: Kernel) -> bool:
+    """rows that lie across the sum (a transposed operand), or are computed on the way"""
+    return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
 
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
@@ -665,9 +658,9 @@ CPU = [
     ),
     Plan(
         "blocks of rows",
-        "the rows lie across the sum, far apart along it: a block of them is copied for all "
-        "columns",
-        (has_a_tile, lies_across, has_a_long_loop_to_sum, has_blocks),
+        "the rows lie across the sum, far apart along it, or are computed on the way: a block of "
+        "them is copied for all columns",
+        (has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
         blocks_of_rows,
     ),
     Plan(

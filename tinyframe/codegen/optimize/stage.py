@@ -9,7 +9,8 @@
 What is copied is the *box* of the indices (Halide's bounds inference: Ragan-Kelley et al., 2013,
 section 4.2): per dimension of the argument, the part of the index that changes inside, by its
 bounds. Ranges that a dimension adds up (y + ky in a convolution) become one axis of the box, and
-the condition of a padding is paid once, in the copy.
+the condition of a padding is paid once, in the copy. So is all that is computed from an element
+alone: in A @ (B + 1) the panel holds B + 1, and of a float16 product it holds float32.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+from tinyframe.algebra.access import CLOSED_INSIDE, used_values
 from tinyframe.algebra.symbolic import all_of, conjuncts, from_terms, terms
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -64,8 +66,10 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
     copy = box.index.src[0].index(
         *[there.get(d, i) for d, i in enumerate(box.ix)], valid=all_of(once), shape=shape
     )
+    # where a reader's condition fails it gets 0, which something may still be computed from
+    used = load if kept else used_values(sink.toposort(), outside)[load]
     place = (
-        copy.load()
+        used.substitute({load: copy.load()})
         .stage(AddrSpace.LOCAL, *loops)
         .index(
             *[(axis.value - axis.value.vmin).simplify() for axis in box.axes],
@@ -73,7 +77,7 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
             shape=tuple(axis.size for axis in box.axes),
         )
     )
-    return replace_ranges(sink, {load: place.load()})
+    return replace_ranges(sink, {used: place.load()})
 
 
 def only_load(sink: UOp, slot: int) -> UOp:
@@ -92,7 +96,8 @@ def only_load(sink: UOp, slot: int) -> UOp:
         raise KernelOptError(f"argument {slot} is written by the kernel")
     if len(loads) > 1:
         raise KernelOptError(f"argument {slot} is read in {len(loads)} different ways")
-    if any(u.op is Ops.STAGE and u.src[0] is loads[0] for u in nodes):
+    copied = [u.src[0] for u in nodes if u.op is Ops.STAGE]
+    if any(loads[0] in value.toposort(lambda u: u.op not in CLOSED_INSIDE) for value in copied):
         raise KernelOptError(f"argument {slot} is copied already")
     if any(u.op is Ops.LOAD for i in loads[0].src[0].src[2:] for u in i.toposort()):
         raise KernelOptError(f"argument {slot} is read at places that are themselves read")
@@ -184,10 +189,6 @@ def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
     ts = terms(i).items()
     changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
     return from_terms(changing, i.dtype)
-
-
-# what closes ranges inside a kernel
-CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE)
 
 
 def reading_order(sink: UOp) -> list[UOp]:
