@@ -257,14 +257,14 @@ class Writer:
         guard, language = self.guard(index), self.language
         if index.src[0].addrspace is AddrSpace.REG:
             self.names[u] = self.names[index.src[0]]
-        elif index.arg is not None:
-            self.names[u] = name = self.number("val")
-            place = functools.partial(self.lane_of, index)
-            self.line(language.gather(u.dtype, name, place, guard))
         else:
-            is_vector, pointer = u.dtype.count > 1, self.pointer(index)
-            text = (language.load_vector(index, u.dtype, pointer) if is_vector
-                    else self.element(index))  # fmt: skip
+            if index.arg is not None:
+                place = functools.partial(self.lane_of, index)
+                text = language.gather(index, u.dtype, self.pointer(index), place)
+            elif u.dtype.count > 1:
+                text = language.load_vector(index, u.dtype, self.pointer(index))
+            else:
+                text = self.element(index)
             self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
 
     def store(self, u: UOp) -> None:
