@@ -78,11 +78,11 @@ def is_bracketed(text: str) -> bool:
     if not text.startswith("(") or not text.endswith(")"):
         return False
     depth = 0
-    for n, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return n == len(text) - 1
-    return False
+    for before in text[1:-1].split(")")[:-1]:  # what stands before each closing bracket inside
+        depth += before.count("(") - 1
+        if depth < 0:
+            return False
+    return True
 
 
 # ---- what is asked of a program -----------------------------------------------------------------

@@ -65,8 +65,8 @@ static inline void stream_{kind}({kind}* p, {kind} x) {{
 def gather(function: str, kind: str, element: str, dtype: DType) -> str:
     """function(p, step): the lanes p[0], p[step], p[2 * step], …
 
-    The instruction's own indices have 32 bits, and 16 lanes of 4 bytes are what it reads at once. As
-    16 statements GCC takes twice as long to compile them.
+    The instruction's own indices have 32 bits, and 16 lanes of 4 bytes are what it reads at once.
+    As 16 statements GCC takes twice as long to compile them.
     """
     at_once = f"""\
 #if defined(__AVX512F__) && !defined(__clang__)
