@@ -71,9 +71,8 @@ class OpenCL(CStyleLanguage):
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
 
-    def gather(self, dtype: DType, name: str, place: Callable, guard: str) -> str:
-        value = f"({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))})"
-        return self.declaration(dtype, name, self.guarded(guard, value, dtype) if guard else value)
+    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable) -> str:
+        return f"({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))})"
 
     def scatter(self, dtype: DType, name: str, place: Callable) -> str:
         lanes = [f"{place(n)} = {name}.s{n:x};" for n in range(dtype.count)]

@@ -149,11 +149,23 @@ def test_vector_makes_lanes():
 
 def test_vector_gathers_and_scatters_what_is_not_side_by_side():
     gathered = body_of(source_of(transposed(), [Opt(VECTOR, 1, 2)]))
-    assert re.search(r"l < 2; l\+\+\) val0\[l\] = data1\[", gathered)
+    assert "float2 val0 = gather_float2(data1 + " in gathered
     assert "*(float2*)(data0 + " in gathered
     scattered = body_of(source_of(transposed(), [Opt(VECTOR, 0, 2)]))
     assert "*(float2*)(data1 + " in scattered
     assert re.search(r"l < 2; l\+\+\) data0\[.*\] = val0\[l\];", scattered)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "float64", "int16", "bool"])
+@pytest.mark.parametrize("lanes", [4, 16])
+def test_a_gather_reads_each_lane(dtype: str, lanes: int):
+    """Forwards, backwards, and where a padding's condition fails."""
+    x = np.arange(64 * 48).reshape(64, 48).astype(dtype)
+    t, opts = filled(x), [Opt(VECTOR, 1, lanes)]
+    np.testing.assert_array_equal(run_with(t.T.contiguous(), opts), x.T)
+    np.testing.assert_array_equal(run_with(t.flip(0).T.contiguous(), opts), x[::-1].T)
+    padded = t.pad(((0, 0), (3, 13))).T.contiguous()
+    np.testing.assert_array_equal(run_with(padded, opts), np.pad(x, ((0, 0), (3, 13))).T)
 
 
 def test_lanes_of_a_reduce_are_combined_after_its_loop():

@@ -80,7 +80,7 @@ def decompose_anew(sink: UOp, job: Compilation) -> UOp:
     """Simplifying a copy's index may find that CDIV is a floor division there, and say so. And what
     the language says shorter than the algebra does is said so now: nothing is simplified again."""
     ops = job.renderer.code_for_op.keys()
-    if any(u.op in GroupOp.ALU - ops for u in sink.toposort()):
+    if not {u.op for u in sink.toposort()}.isdisjoint(GroupOp.ALU - ops):
         sink = decompose(sink, job)
     return graph_rewrite(sink, shorter_with(frozenset(ops)), name="say it shorter")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
@@ -25,10 +25,17 @@ def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
     return [r for r in u.own_ranges if kind(r) in kinds]
 
 
-def assignments(ranges: list[UOp]) -> list[dict[UOp, UOp]]:
-    """Every combination of constants for the ranges."""
-    constants = [[UOp.const(r.dtype, n) for n in range(length(r))] for r in ranges]
-    return [dict(zip(ranges, c, strict=True)) for c in itertools.product(*constants)]
+def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
+    """Nodes with every combination of constants for the ranges, the last of which changes first.
+
+    One range at a time, of all copies so far together: what changes with one range only is made
+    once for each of its constants, and not for each combination.
+    """
+    copies = UOp.sink(*bodies)
+    for r in reversed(ranges):
+        constants = [{r: UOp.const(r.dtype, n)} for n in range(length(r))]
+        copies = UOp.sink(*[copy for k in constants for copy in put_constants(copies, k).src])
+    return copies.src
 
 
 def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
@@ -76,11 +83,10 @@ def expand_copies(sink: UOp) -> UOp:
 
     def expanded(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
-            parts = [put_constants(u.src[0], values) for values in assignments(unrolled)]
+            value, *parts = copies_of((u.src[0],), unrolled)
             loops = [r for r in u.own_ranges if r not in unrolled]
             tag = UNROLLED if loops else None
-            value = parts[0]
-            for part in parts[1:]:
+            for part in parts:
                 value = UOp(u.arg, value.dtype, (value, part), tag=tag)
             return value.reduce(u.arg, *loops)
         if u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
@@ -94,8 +100,8 @@ def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
     """A panel that several copies of a value are kept in, one stored after the other."""
     loops = [r for r in stage.own_ranges if r not in copied]
     memory = stage.src[0].src[0].src[0]
-    for values in assignments(copied):
-        index, value = put_constants(stage.src[0], values).src
+    for copy in copies_of((stage.src[0],), copied):
+        index, value = copy.src
         place = index.replace(src=(memory, *index.src[1:]))
         memory = stage.replace(src=(place.store(value), *loops))
     return memory
@@ -110,12 +116,7 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
             src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied])
         )
         groups.setdefault(copied, []).append(body)
-    return [
-        copy
-        for copied, bodies in groups.items()
-        for values in assignments(list(copied))
-        for copy in put_constants(UOp.sink(*bodies), values).src
-    ]
+    return [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
 
 
 def flatten_indices(sink: UOp) -> UOp:

@@ -11,6 +11,7 @@ loop.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 
 from tinyframe.codegen.long_sums import in_blocks
@@ -259,13 +260,14 @@ def instructions(ordered: list[UOp]) -> list[UOp]:
     """The same without what said where each stands, which their order says now."""
     done: dict[UOp, UOp] = {}
     out: dict[UOp, None] = {}
+    twins: Counter[UOp] = Counter()
     for u in ordered:
         if u.op is not Ops.RANGE and u.op is not Ops.ENDRANGE:
             src = tuple([done[s] if s in done else _memory(s) for s in u.src[: SOURCES.get(u.op)]])
             new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
-            twins = 0
-            while new in out:  # the same place read again is an instruction of its own
-                new = new.rtag(twins := twins + 1)
+            if new in out:  # the same place read again is an instruction of its own
+                twins[new] += 1
+                new = new.rtag(twins[new])
             done[u] = u = new
         out[u] = None
     return list(out)

@@ -269,9 +269,9 @@ def _shortest(value: float) -> str:
 def may_overflow(u: UOp) -> bool:
     """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
     C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
-    scalar = u.dtype.scalar()
-    if u.op not in LEAVES or not dtypes.is_int(scalar) or not has_all_bounds(u):
+    if u.op not in LEAVES or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
         return False
+    scalar = u.dtype.scalar()
     if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
         return u.op is Ops.MUL and u.dtype is dtypes.ushort
     return scalar.itemsize >= 4 or u.dtype.count > 1

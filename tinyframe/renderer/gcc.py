@@ -86,11 +86,9 @@ def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
     return f"stream_{kind}(&{load(language, index, dtype, pointer)}, {value});"
 
 
-def gather(language, dtype: DType, name: str, place: Callable[[Any], str], guard: str) -> str:
-    """Lanes that do not lie side by side, one by one; 0 where the guard fails."""
-    start, guard = (" = {0}", f"if ({bare(guard)}) ") if guard else ("", "")
-    loop = f"for (int l = 0; l < {dtype.count}; l++)"
-    return f"{language.type_name(dtype)} {name}{start}; {guard}{loop} {name}[l] = {place('l')};"
+def gather(language, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
+    """Lanes that do not lie side by side."""
+    return f"gather_{short(dtype)}({bare(pointer)}, {index.arg})"
 
 
 def scatter(language, dtype: DType, name: str, place: Callable[[Any], str]) -> str:
@@ -155,12 +153,18 @@ def kept_nan(language, name: str, dtype: DType) -> str:
     return x86.nan_or(kind, mask, dtype.scalar().itemsize, dtype.itemsize)
 
 
+def gathered(language, name: str, dtype: DType) -> str:
+    kinds = language.type_name(dtype), language.type_name(dtype.scalar())
+    return x86.gather(f"{name}_{short(dtype)}", *kinds, dtype)
+
+
 def halves(language, name: str, dtype: DType) -> str:
     return x86.convert(name, dtype.count)
 
 
 # name -> the definition of `name_float4`, each before those that it is used in
 functions: dict[str, Callable[..., str]] = {
+    "gather": gathered,
     "all": define(lambda kind, mask, dtype: (
         f"return ({kind}){{ {', '.join('x' * dtype.count)} }};"), "x"),
     "widen": halves,

@@ -78,11 +78,11 @@ def is_bracketed(text: str) -> bool:
     if not text.startswith("("):
         return False
     depth = 0
-    for n, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return n == len(text) - 1
-    return False
+    for before in text[1:-1].split(")")[:-1]:  # what stands before each closing bracket inside
+        depth += before.count("(") - 1
+        if depth < 0:
+            return False
+    return True
 
 
 # ---- what is asked of a program -----------------------------------------------------------------
@@ -257,14 +257,14 @@ class Writer:
         guard, language = self.guard(index), self.language
         if index.src[0].addrspace is AddrSpace.REG:
             self.names[u] = self.names[index.src[0]]
-        elif index.arg is not None:
-            self.names[u] = name = self.number("val")
-            place = functools.partial(self.lane_of, index)
-            self.line(language.gather(u.dtype, name, place, guard))
         else:
-            is_vector, pointer = u.dtype.count > 1, self.pointer(index)
-            text = (language.load_vector(index, u.dtype, pointer) if is_vector
-                    else self.element(index))  # fmt: skip
+            if index.arg is not None:
+                place = functools.partial(self.lane_of, index)
+                text = language.gather(index, u.dtype, self.pointer(index), place)
+            elif u.dtype.count > 1:
+                text = language.load_vector(index, u.dtype, self.pointer(index))
+            else:
+                text = self.element(index)
             self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
 
     def store(self, u: UOp) -> None:

@@ -890,8 +890,8 @@ _no_ranges: frozenset[UOp] = frozenset()
 
 def _union(sets: list[frozenset[UOp]]) -> frozenset[UOp]:
     """Of many that are empty or the same object."""
-    first, *rest = [s for s in sets if s] or [_no_ranges]
-    return first.union(*rest) if any(s is not first for s in rest) else first
+    different = {*sets} - {_no_ranges}
+    return different.pop() if len(different) == 1 else _no_ranges.union(*different)
 
 
 @UOp.ranges.rule(Ops.RANGE)

@@ -11,16 +11,18 @@ kernel which of them apply, and what the others miss. The numbers are in `thresh
                       the same, where all columns are too large for the cache
     lanes along an image
                       the same, where the padded operand has the lanes
-    short sum         writing the results takes the time: memory as it lies
-    blocks of rows    an operand that lies across the sum, or is computed on the way (from float16,
-                      say), is copied, a block of its rows at a time
+    short sum         writing the results takes the time, so they are written in memory order
+    blocks of rows    neighbouring rows are neighbours in memory, or are computed on the way (from
+                      float16, say): they are copied, a block of them at a time
     register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
     windows of an image
                       overlapping windows that nothing else shares: depthwise convolution, pooling
     vectors           everything else: vectors along what is contiguous
 
-To try one of your own, insert a `Plan` into the list `CPU`: kernels are made anew with it.
+A good place to begin is that list, `CPU`, at the end of this file. The words of a nest (blocks,
+lanes, at once, copied) are explained in `nest.py`. To try a plan of your own, insert a `Plan` into
+the list: kernels are made anew with it.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ class Kernel:
         return self.maybe_tile
 
     def l2(self, part: float) -> int:
-        """So large a part of the second-level cache, in bytes."""
+        """This part of the second-level cache, in bytes."""
         return int(self.target.l2 * part)
 
 
@@ -131,8 +133,19 @@ class RegisterTile:
     """The accumulators of a contraction that stay in registers: `high` rows, and `wide` vectors of
     columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
 
-    a: the operand that has the rows. b: the one that has the columns, which become lanes. row,
-    column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of both.
+    a: the operand that has the rows. b: the one that has the columns, which become lanes. In A @ B
+    rows are i and columns j. In a convolution, rows are images and places in them (`a` is the
+    image), and columns are output channels (`b` is the weights), unless an image has the better
+    lanes. row, column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of
+    both. high: in rows. wide: in vectors.
+
+            column: 16 lanes × wide
+           ┌───────┬───────┐
+        b  │ panel │ panel │  one step of the sum reads `wide` vectors of b …
+           ├───────┼───────┤
+        a ▪│ += a·b│ += a·b│  … and `high` single values of a,
+        a ▪│ += a·b│ += a·b│  for high × wide vectors of results, which stay in registers
+           └───────┴───────┘
     """
 
     contraction: Contraction
@@ -162,7 +175,7 @@ class RegisterTile:
 
     @property
     def b_of_a_batch(self) -> int:
-        """Bytes of all that is read of `b` inside the batch loops."""
+        """Bytes of all that is read of `b` in one turn of the batch loops."""
         return self.b.volume(self.b.ranges - set(self.batch))
 
     @property
@@ -173,14 +186,14 @@ class RegisterTile:
         if wide > 1:
             vectors.append((UPCAST, column, wide))
             if length(column) > lanes * wide and length(column) % (lanes * wide):
-                # cut off whole, so that only one loop has a tail
+                # blocks of whole tiles: only the loop over blocks ends unevenly
                 vectors.insert(0, (SPLIT, column, lanes * wide))
         high: list[Tile] = [] if is_symbolic(self.row) else [(UPCAST, self.row, self.high)]
         return Nest((*vectors, *high))
 
     @property
     def outer(self) -> tuple[UOp, ...]:
-        """The loops around a panel of columns."""
+        """The loops around a panel of columns: the batch, and the blocks of columns, if several."""
         return (*self.batch, self.column) if self.nest.left(self.column) > 1 else self.batch
 
 
@@ -223,8 +236,8 @@ def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
 
 
 def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
-    """The loop whose iterations become the rows: long enough for a tile, and near in memory. Of a
-    padded operand, neighbours along its border are copied, so that a shorter one is enough."""
+    """The loop whose iterations become the rows: long enough for a tile, and near in memory. A
+    padded operand is copied anyway, so a shorter loop is enough there."""
     enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
     return max(
         rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
@@ -234,9 +247,9 @@ def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
 def _width(
     k: Kernel, contraction: Contraction, b: Access, column: UOp, rows: tuple[UOp, ...]
 ) -> int:
-    """Vectors of columns side by side. A wide tile reads less of the rows for each product, a high
-    one less of the columns: that is better where these come from memory far away, not from a panel
-    that stays in the cache, or where rows are neighbours (in windows)."""
+    """Vectors of columns side by side. A wide tile reads fewer rows for each product, a high one
+    fewer columns. So it is wide where the columns come from a panel that stays in the cache, and
+    high where they do not, or where rows overlap anyway (in windows)."""
     panel = iterations(contraction.summed) * k.lanes * b.itemsize  # bytes, one vector wide
     in_panels = iterations(rows) >= thresholds.PANEL_ROWS and not contraction.has_windows
     for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
@@ -247,7 +260,8 @@ def _width(
 
 def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
     """Rows of a register tile `wide` vectors wide, as many as registers allow beside what is read:
-    the usual number, or another that divides the size better (not exact: by more than 1 %)."""
+    the usual number, or another that computes fewer rows twice. Without `exact`, a waste of up to
+    ROUNDING does not count."""
     most = min(thresholds.MOST_ROWS, (registers - wide - 2) // wide)
     if size <= most:
         return size
@@ -257,8 +271,13 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
     return min(heights, key=lambda n: max(allowed, -(-size // n) * n / size - 1))
 
 
+def is_a_contraction(k: Kernel) -> bool:
+    """two operands, each read again along a loop of results that only the other one has"""
+    return k.table.contraction is not None
+
+
 def has_a_tile(k: Kernel) -> bool:
-    """a reduce of two operands, each read again along a loop of the other"""
+    """a loop of results that fills a vector, and one of the other operand's beside it"""
     return k.maybe_tile is not None
 
 
@@ -283,14 +302,14 @@ def has_a_sum_of_many_vectors(k: Kernel) -> bool:
 
 
 def has_few_rows(k: Kernel) -> bool:
-    """too few rows to pay for a panel, but enough for a tile"""
+    """so few rows that a panel gains little, but enough for a tile"""
     t, side = k.tile, _side(k)
     return side <= length(t.row) <= thresholds.DOTS_ROWS and length(t.column) >= side
 
 
 def _side(k: Kernel) -> int:
-    """Of the square of accumulators: with a row and a column of what is read, it fills the
-    registers."""
+    """The side of a square of accumulators which, with a row and a column of what is read, fills
+    the registers."""
     return math.isqrt(k.target.vector_registers) - 1
 
 
@@ -311,7 +330,7 @@ def has_padded_rows(k: Kernel) -> bool:
 
 
 def has_several_images(k: Kernel) -> bool:
-    """more than one loop of rows left: images and places in them"""
+    """more than one loop of rows that the tile does not use up: images, and places in them"""
     return len(_rows_left(k.tile)) > 1
 
 
@@ -417,12 +436,12 @@ def short_sum(k: Kernel) -> Nest:
 
 
 def gains_from_a_copy(k: Kernel) -> bool:
-    """rows that lie across the sum (a transposed operand), or are computed on the way"""
+    """rows that are neighbours in memory, so that the sum jumps, or are computed on the way"""
     return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
 
 
 def has_a_long_loop_to_sum(k: Kernel) -> bool:
-    """a long loop that is summed over"""
+    """one loop of the sum that is long by itself"""
     return max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM
 
 
@@ -464,7 +483,7 @@ def columns_from_a_panel(k: Kernel) -> Nest:
 def _with_panel(k: Kernel, nest: Nest) -> Nest:
     """The nest with a panel of columns, and its loops among cores."""
     t = k.tile
-    in_order = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # what is read is a panel
+    in_order = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # as it lies, it is a panel
     copied = t.fills_panels and t.b.step(t.column) is not None and not in_order
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or t.contraction.work < thresholds.THREADS_FROM:
@@ -493,7 +512,7 @@ def _gain(k: Kernel, r: UOp) -> int:
 
 
 def _contiguous_along(k: Kernel) -> list[UOp]:
-    """The loops along which something of several dimensions is contiguous; the best one first."""
+    """The loops along which an array of several dimensions is contiguous; the best first."""
     tables = [x for x in (*k.table.reads, *k.table.writes) if len(x.ranges) > 1]
     found = [r for r in k.loops if any(x.step(r) == 1 for x in tables)]
     stored = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
@@ -577,7 +596,7 @@ def _meet(k: Kernel, r: UOp, other: UOp) -> bool:
 
 def _several_sums(k: Kernel, nest: Nest) -> Nest:
     """Several sums at once: they keep the adders busy, and memory comes quicker from several
-    places. Where one is along each row, that is some rows; down columns, a wider column."""
+    places. Where rows are summed up, these are several rows; where columns are, wider columns."""
     if len(k.table.reduces) == 0 or len(nest.tiles) != 1:
         return nest
     ((_, lanes, _),) = nest.tiles
@@ -624,50 +643,51 @@ CPU = [
         "dot products",
         "few rows read each column, and both operands are contiguous along a long sum: lanes along "
         "the sum, for some rows and columns at once, need no panel",
-        (has_a_tile, has_one_loop_of_rows, is_contiguous_along_the_sum, has_a_sum_of_many_vectors,
-         has_few_rows),
+        (is_a_contraction, has_a_tile, has_one_loop_of_rows, is_contiguous_along_the_sum,
+         has_a_sum_of_many_vectors, has_few_rows),
         dot_products,
     ),
     Plan(
         "image by image",
         "an operand is padded: one image at a time is copied with its border, and the condition is "
         "paid once, in the copy",
-        (has_a_tile, has_padded_rows, has_several_images, has_small_weights),
+        (is_a_contraction, has_a_tile, has_padded_rows, has_several_images, has_small_weights),
         image_by_image,
     ),
     Plan(
         "columns, then images",
-        "the same, but all columns together are too large for the cache: some of them are copied "
-        "for all images",
-        (has_a_tile, has_padded_rows, has_several_images),
+        "an operand is padded, but all columns together are too large for the cache: some of them "
+        "are copied for all images",
+        (is_a_contraction, has_a_tile, has_padded_rows, has_several_images),
         columns_then_images,
     ),
     Plan(
         "lanes along an image",
-        "an operand is padded and has the lanes: one image at a time is copied with its border, "
-        "and neighbouring places become lanes",
-        (has_a_tile, has_padded_columns),
+        "places in a padded image make better lanes than the other operand: one image at a time is "
+        "copied with its border, and neighbouring places become lanes",
+        (is_a_contraction, has_a_tile, has_padded_columns),
         lanes_along_an_image,
     ),
     Plan(
         "short sum",
-        "writing the results takes longer than the sums: they are gone through as they lie in "
-        "memory",
-        (has_a_tile, has_a_short_sum, has_columns_in_a_row, has_columns_nearby),
+        "the sums are so short that writing the results takes most of the time: they are written "
+        "in memory order, and nothing is copied",
+        (is_a_contraction, has_a_tile, has_a_short_sum, has_columns_in_a_row, has_columns_nearby),
         short_sum,
     ),
     Plan(
         "blocks of rows",
-        "the rows lie across the sum, far apart along it, or are computed on the way: a block of "
-        "them is copied for all columns",
-        (has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
+        "neighbouring rows are neighbours in memory, so that the sum jumps from one far place to "
+        "the next, or something is computed from each element first: a block of rows is copied for "
+        "all columns",
+        (is_a_contraction, has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
         blocks_of_rows,
     ),
     Plan(
         "register tile",
         "each operand is read again along a loop of the other: a tile of results stays in "
         "registers, and its columns come from a panel if many rows read it",
-        (has_a_tile,),
+        (is_a_contraction, has_a_tile),
         columns_from_a_panel,
     ),
     Plan(
@@ -679,14 +699,14 @@ CPU = [
     ),
     Plan(
         "windows of an image",
-        "windows of a padded image overlap, but no other operand is shared: an image at a time is "
-        "copied with its border",
+        "windows of a padded image overlap, and nothing else is read again, as in depthwise "
+        "convolution and pooling: an image at a time is copied with its border",
         (reads_padded_windows, has_images),
         windows_of_an_image,
     ),
     Plan(
         "vectors",
-        "nothing is read again by other rows: vectors along what is contiguous",
+        "no plan above applies: vectors along what is contiguous in memory",
         (fits_always,),
         vectors,
     ),
