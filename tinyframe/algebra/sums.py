@@ -222,8 +222,8 @@ def _divisor(u: UOp) -> int:
 
 def _remainders(ts: Terms) -> list[tuple[UOp, int, UOp, int]]:
     """The terms x % c of a sum, where c is a constant above 0: (term, its factor, x, c)."""
-    mods = [(t, f) for t, f in ts.items() if t is not None and t.op is Ops.MOD]
-    return [(t, f, t.src[0], c) for t, f in mods if (c := _divisor(t))]
+    return [(t, f, t.src[0], c) for t, f in ts.items()
+            if t is not None and t.op is Ops.MOD and (c := _divisor(t))]  # fmt: skip
 
 
 def recombined(ts: Terms, dtype: DType) -> Terms:
@@ -282,8 +282,6 @@ def multiply(u: UOp) -> UOp:
         return canonical_sum(u)
     scale, factors = 1, []
     for f in product_factors(u):
-        if f is u:
-            return u
         if (c := value_of(f)) is not None:
             scale *= c
         else:
@@ -317,8 +315,6 @@ def divide(u: UOp) -> UOp | None:
 def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     """The sum `ts`, which does not wrap around, divided by c > 0 and rounded down; None where there
     is nothing to simplify."""
-    if c == 1:
-        return ts
     quotient, rest, low, high = _split(ts, c)
     if high < c:
         return quotient
@@ -350,8 +346,6 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
 
 def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
     """What quotient_terms leaves over, in 0..c-1; None where there is nothing to simplify."""
-    if c == 1:
-        return {}
     for t, f, x, a in _remainders(ts):
         if a * f % c == 0:  # (x%a*f + …) % c = (x*f + …) % c  where c divides a*f
             rest = {s: g for s, g in ts.items() if s is not t}

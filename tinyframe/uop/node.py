@@ -728,8 +728,7 @@ class UOp:
 
     def front(self, shape: tuple) -> UOp:
         """Memory of one axis as `shape`, which takes up its front where its size is symbolic."""
-        total = plain(elements(shape))
-        return (self.shrink(((0, total),)) if isinstance(total, UOp) else self).reshape(shape)
+        return self.shrink(((0, elements(shape)),)).reshape(shape)
 
     def expand(self, shape: tuple) -> UOp:
         shape = map_sizes(shape, plain)
