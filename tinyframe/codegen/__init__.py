@@ -138,8 +138,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         spec_program,
         lambda: with_barriers(rewrite_program(linearize(sink, recompute), said_shorter)),
     )
-    optimized = next(graph for name, graph in job.stages if name == "optimize")
-    loops = _named_loops(optimized)
+    loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})

@@ -134,15 +134,14 @@ def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
     loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
     loops.sort(key=lambda r: -abs(step.get(r, 0)))
     total = iterations(loops)
-    turns, rest = -(-total // count), total % count
+    turns = -(-total // count)
     turn = fresh_range(sink, turns, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
     element = turn * count + thread if turns > 1 else thread
     at = dict(zip(loops, unflatten(element, [length(r) for r in loops]), strict=True))
-    guard = [element < total] if rest else []
 
     def moved(index: UOp) -> UOp:
         memory, valid, flat = (s.substitute(at) for s in index.src)
-        return index.replace(src=(memory, all_of([valid, *guard]).simplify(), flat.simplify()))
+        return index.replace(src=(memory, all_of([valid, element < total]), flat.simplify()))
 
     lanes = [r for r in stage.own_ranges if r not in loops]
     store = moved(place).store(value.substitute({load: moved(load.src[0]).load()}))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, sources_first
 from tinyframe.uop.range import kind, length
 from tinyframe.uop.rebuild import rebuild
 
@@ -41,6 +41,8 @@ def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
 def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
     """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
     keys = values.keys()
+    if not root.ranges & keys:
+        return root
     done: dict[UOp, UOp] = dict(values)
     for u in root.toposort(gate=lambda u: u.op is not Ops.INDEX and bool(u.ranges & keys)):
         if u in done or not u.ranges & keys:
@@ -155,6 +157,10 @@ def lane_of(*values: UOp) -> UOp | None:
     return next((r for u in values for r in u.ranges if kind(r) is AxisType.VECTOR), None)
 
 
+# what gives values that are no index by themselves
+DATA = (Ops.LOAD, Ops.REDUCE)
+
+
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
     if u.op in rules:
         return rules[u.op](u, done)
@@ -174,12 +180,12 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes where they lie evenly apart under one condition (`arg` is how far, if
     not side by side), else one for each lane."""
     memory, valid, flat = index.src
-    data = _data_in(index)
-    rebuilt = {u: done[u] for u in data}
+    data = _data_in(index, done)
 
     def place(valid: UOp, flat: UOp, step: int | None = None) -> UOp:
-        src = (done[memory], valid.substitute(rebuilt), flat.substitute(rebuilt))
-        return UOp(Ops.INDEX, index.dtype, src, step)
+        if data:
+            valid, flat = valid.substitute(data), flat.substitute(data)
+        return UOp(Ops.INDEX, index.dtype, (done[memory], valid, flat), step)
 
     if lane is None:
         return [place(valid, flat)]
@@ -199,15 +205,11 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     ]
 
 
-def _data_in(index: UOp) -> list[UOp]:
-    """The values that an index's own expressions are computed from: loaded, or a reduce's
-    result."""
-    return [
-        u
-        for s in index.src[1:]
-        for u in s.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
-        if u.op in (Ops.LOAD, Ops.REDUCE)
-    ]
+def _data_in(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """The values that an index's own expressions are computed from, loaded or a reduce's result,
+    and what they have become."""
+    below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
+    return {u: done[u] for u in below if u.op in DATA}
 
 
 def _range(u: UOp, done: dict[UOp, UOp]) -> UOp:

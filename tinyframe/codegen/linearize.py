@@ -113,8 +113,7 @@ def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list
     found = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            around = [r for r in runs_of(u, parent) if kind(r) in LOOPS]
-            again = [r for r in around if r not in u.ranges]
+            again = [r for r in runs_of(u, parent) if kind(r) in LOOPS and r not in u.ranges]
             if again:
                 found[u] = again
     return found

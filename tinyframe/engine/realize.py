@@ -333,8 +333,8 @@ def _shapes(item: ScheduleItem) -> str:
     def text(slot: int) -> str:
         return "x".join(sizes_text(size) for size in shapes[slot] if size != 1) or "1"
 
-    outs = ", ".join(text(slot) for slot in sorted(shapes) if slot in written)
-    ins = ", ".join(text(slot) for slot in sorted(shapes) if slot not in written)
+    outs = ", ".join(map(text, sorted(written)))
+    ins = ", ".join(map(text, sorted(shapes.keys() - written)))
     return f"{outs} <- {ins}" if ins else outs
 
 

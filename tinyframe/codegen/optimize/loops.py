@@ -129,19 +129,18 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
         return replace_ranges(sink, {r: index}, owned_instead=owned)
     if size > n and not _in_place(sink):
         index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
-        counted = index < start
-        guards: list[UOp] = []
+        counted, exists = index < start, UOp.const(dtypes.bool, True)
     else:
-        counted = (index < size).logical_not()
-        guards = [index < size]
+        exists = index < size
+        counted = exists.logical_not()
     counted, index = counted.simplify(), index.simplify()
 
     def also(u: UOp) -> UOp | None:
         if u.op is Ops.REDUCE and inner in u.own_ranges:
             nothing = u.src[0].const_like(identity(u.arg, u.dtype))
             return u.replace(src=(counted.where(nothing, u.src[0]), *u.src[1:]))
-        if u.op is Ops.INDEX and guards and inner in u.ranges:
-            return u.replace(src=(u.src[0], all_of([u.src[1], *guards]), *u.src[2:]))
+        if u.op is Ops.INDEX and inner in u.ranges:
+            return u.replace(src=(u.src[0], all_of([u.src[1], exists]), *u.src[2:]))
         return None
 
     return replace_ranges(sink, {r: index}, also, owned)
@@ -325,10 +324,8 @@ def _of_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
     """A reduce of what each thread finds: REDUCE of LOAD of STAGE of REDUCE. The panel has an axis
     for all that is no loop, since there each has a value of its own."""
     partial = reduce.src[0].reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not thread])
-    apart = [r for r in partial.ranges if kind(r) in NO_LOOPS and r is not thread]
-    apart.sort(key=lambda r: r.arg[0])
-    lanes = [r for r in apart if kind(r) is AxisType.VECTOR]
-    axes = [*[r for r in apart if r not in lanes], thread, *lanes]
+    axes = [r for r in partial.ranges | {thread} if kind(r) in NO_LOOPS]
+    axes.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes innermost
     place = [every if r is thread else r for r in axes]
     panel = partial.stage(AddrSpace.LOCAL, *axes)
     return panel.index(*place, shape=tuple(map(length, axes))).load().reduce(reduce.arg, every)

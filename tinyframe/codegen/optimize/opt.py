@@ -46,9 +46,8 @@ class Opt:
 
 def axes(sink: UOp) -> list[UOp]:
     """The loops of a kernel in order: around the stores, then of reduces, not those of copies."""
-    around = [r for s in sink.src for r in s.own_ranges]
-    inside = [r for u in sink.toposort() if u.op is Ops.REDUCE for r in u.own_ranges]
-    return list(dict.fromkeys(r for r in (*around, *inside) if kind(r) in LOOPS))
+    owners = [*sink.src, *[u for u in sink.toposort() if u.op is Ops.REDUCE]]
+    return list(dict.fromkeys(r for u in owners for r in u.own_ranges if kind(r) in LOOPS))
 
 
 def all_ranges(sink: UOp) -> list[UOp]:
