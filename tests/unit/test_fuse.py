@@ -293,9 +293,34 @@ def test_reasons_a_reduce_without_parallel_work():
 def test_reasons_a_value_needed_more_often_than_it_has_elements():
     x, w, w2 = on_buffer(64, 64), on_buffer(64, 64), on_buffer(64, 128)
     assert reasons_of((x @ w) @ w2)[1:] == [(Ops.REDUCE_AXIS, "a reduce needed 128 times")]
-    summed_up = "products summed up further, of operands that a tile would share"
-    assert reasons_of((x @ w).sum())[1:] == [(Ops.REDUCE_AXIS, summed_up)]
+    assert reasons_of((x @ w).sum())[1:] == [(Ops.REDUCE_AXIS, REDUCED_FURTHER)]
     assert reasons_of(x.sin() @ w2)[1:] == [(Ops.SIN, "needed 128 times")]
+
+
+REDUCED_FURTHER = "a reduce whose operands a tile would share, reduced further"
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_reduce_with_a_register_tile_is_stored_before_it_is_reduced_further(axis):
+    x, y, z = on_buffer(64, 1, 64), on_buffer(1, 64, 64), on_buffer(64)
+    for reduced in (
+        (x - y).abs().sum(-1).max(axis),
+        (x + y).max(-1).sum(axis),
+        (x * y * z).sum(-1).max(axis),
+        (x * y).sum(-1).relu().max(axis),
+    ):
+        (_, reason) = reasons_of(reduced)[1]
+        assert reason == REDUCED_FURTHER
+
+
+def test_a_reduce_without_a_register_tile_is_not_stored_before_it_is_reduced_further():
+    x, scale, short = on_buffer(64, 64, 64), on_buffer(64, 1, 64), on_buffer(64, 64, 4)
+    for reduced in (
+        (x * scale).sum(-1).max(1),  # all that has the rows has the columns too
+        x.sum(-1).max(1),
+        (short.reshape(64, 64, 1, 4) + short.reshape(64, 1, 64, 4)).max(-1).sum(2),
+    ):
+        assert len(reasons_of(reduced)) == 1
 
 
 def test_reasons_a_reduce_used_by_several_kernels():

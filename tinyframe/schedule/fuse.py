@@ -14,6 +14,7 @@ once, so that (say) an optimizer's three outputs are one kernel.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
@@ -312,7 +313,7 @@ class _Graph:
             if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
                 return "a reduce with too little parallel work"
             if any(self._loses_its_tile(u, ix) for _, ix, _ in distinct):
-                return "products summed up further, of operands that a tile would share"
+                return "a reduce whose operands a tile would share, reduced further"
         elif (
             max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
@@ -336,24 +337,19 @@ class _Graph:
         return False
 
     def _loses_its_tile(self, end: UOp, ix: Indices) -> bool:
-        """Would a long contraction, computed at these indices, have no loop left around its sum
-        along which one of its operands is the same? Where its results are summed up further, that
-        loop is inside of the sum. A kernel of its own reads each operand into registers once for a
-        whole tile of results, which saves far more than writing and reading the results costs."""
+        """Would a long contraction whose results are reduced further have no register tile at these
+        indices, since a loop that one of its operands does not have is inside of that reduce? A
+        kernel of its own reads each operand into registers once for a whole tile of results, which
+        saves far more than writing and reading the results costs."""
         *way, reduce = self.reduce_ends[end]
-        (x,) = reduce.src
-        if not self.is_contraction(reduce) or x.size < thresholds.TILED_FROM * reduce.size:
+        if reduce.src[0].size < thresholds.TILED_FROM * reduce.size:
             return False
         for u in way:
             ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
-        ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
-        product = reduce.src[0]
-        while product.op is not Ops.MUL:
-            ix = source_indices(product, ix) if product.op in GroupOp.Movement else ix
-            product = product.src[0]
-        a, b = ({r for r in _where_read(s, ix) if r.arg[1] is not AxisType.REDUCE}
-                for s in product.src)  # fmt: skip
-        return a <= b or b <= a
+        if all(r.arg[1] is not AxisType.REDUCE for r in depends_on(ix)):
+            return False
+        alone = new_indices(reduce.shape, itertools.count())
+        return _shares_operands(reduce, alone) and not _shares_operands(reduce, ix)
 
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
@@ -380,11 +376,31 @@ def _is_expanded(u: UOp) -> bool:
     return False
 
 
-def _where_read(u: UOp, ix: Indices) -> frozenset[UOp]:
-    """The RANGEs that decide which element of an operand, below its EXPAND, is needed."""
-    while u.op in GroupOp.Movement or u.op is Ops.CAST:
-        ix, u = source_indices(u, ix), u.src[0]
-    return depends_on(ix)
+def _shares_operands(reduce: UOp, ix: Indices) -> bool:
+    """Does a reduce at these indices read two operands each of which is the same along a loop that
+    only the other one has? On kernels `AccessTable.contraction_of` asks this."""
+    ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
+    loops = {
+        frozenset(r for r in depends_on(at) if r.arg[1] is not AxisType.REDUCE)
+        for at in _where_read(reduce.src[0], ix)
+    }
+    return any(not a <= b and not b <= a for a, b in itertools.combinations(loops, 2))
+
+
+def _where_read(value: UOp, ix: Indices) -> Iterator[Indices]:
+    """The indices at which each operand of a value is read, element by element."""
+    left, seen = [(value, ix)], set()
+    while left:
+        u, ix = place = left.pop()
+        if place in seen or u.op in _LEAVES:
+            continue
+        seen.add(place)
+        if u.op in GroupOp.Movement:
+            left.append((u.src[0], source_indices(u, ix)))
+        elif u.op in GroupOp.Elementwise:
+            left += [(s, ix) for s in u.src]
+        else:
+            yield ix
 
 
 class _Groups:
