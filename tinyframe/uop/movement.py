@@ -237,8 +237,9 @@ def _(u, ix):
     """Axes are matched in groups of equal product: (a, b, c) -> (a, b*c) leaves `a` alone."""
     out: list[UOp] = []
     for new_axes, old_axes in reshape_groups(u.shape, u.src[0].shape):
-        flat = flatten([ix[d] for d in new_axes], [u.shape[d] for d in new_axes])
-        out += unflatten(flat, [u.src[0].shape[d] for d in old_axes])
+        index, new = [ix[d] for d in new_axes], [u.shape[d] for d in new_axes]
+        old = [u.src[0].shape[d] for d in old_axes]
+        out += index if new == old else unflatten(flatten(index, new), old)
     return tuple(out)
 
 
@@ -299,7 +300,7 @@ def reshape_groups(new: Sequence, old: Sequence) -> list[tuple[list[int], list[i
             common += 1
         same = [([d], [d]) for d in range(common)]
         rest = list(range(common, len(new))), list(range(common, len(old)))
-        return same + ([rest] if any(rest) else [])
+        return [*same, rest]
 
     def cuts(shape):
         return {p: d for d, p in reversed(list(enumerate(products(shape))))}
