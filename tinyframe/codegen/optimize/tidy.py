@@ -34,20 +34,18 @@ def merge_neighbours(sink: UOp) -> UOp:
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
-    owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
-    for u in owners:
+    nodes = sink.toposort()
+    for u in [u for u in nodes if u.op in FIRST_RANGE]:
         own = u.own_ranges
         if (outer in own) != (inner in own) or (
             outer in own and own.index(outer) + 1 != own.index(inner)
         ):
             return None
-    for (
-        u
-    ) in sink.toposort():  # a value may not use one without the other, or the loops cannot be one
+    for u in nodes:  # a value may not use one without the other, or the loops cannot be one
         if u.op in (Ops.REDUCE, Ops.STAGE) and (outer in u.ranges) != (inner in u.ranges):
             return None
     n = length(inner)
-    if not all(_contiguous(u, outer, inner) for u in sink.toposort() if u.op is Ops.INDEX):
+    if not all(_contiguous(u, outer, inner) for u in nodes if u.op is Ops.INDEX):
         return None
     if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
@@ -62,6 +60,8 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
 def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
     """Is a step of `outer` as many steps of `inner` in memory as that has iterations? True where
     that cannot be said. (A quick look before the real attempt.)"""
+    if index.ranges.isdisjoint((outer, inner)):
+        return True
     found = access(index)
     far, near = found.step(outer), found.step(inner)
     return far is None or near is None or far == near * length(inner)
