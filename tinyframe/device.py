@@ -559,7 +559,7 @@ def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
     if uop.op is not Ops.BUFFER:
         raise ValueError(f"only a BUFFER has memory, not {uop.op}")
     if buffer is None:
-        buffer = Buffer(uop.device, uop.arg, uop.dtype)
+        buffer = Buffer(uop.src[1].arg, uop.arg, uop.dtype)
     uop.__dict__["_buffer"] = buffer
     return buffer
 

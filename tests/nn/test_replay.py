@@ -52,6 +52,17 @@ def test_all_runs_of_a_call_are_one_call_of_the_graph(calls):
     assert calls == [len(f.captured.kernels)] * 3
 
 
+def test_a_replay_runs_on_as_many_threads_as_the_setting_says_now(monkeypatch):
+    used: list[int] = []
+    monkeypatch.setattr(ClangGraph, "__call__", lambda self: used.append(self.threads))
+    f, x = TinyJit(lambda x: x + 1), Tensor(np.zeros(8, np.float32))
+    f(x), f(x)
+    for threads in (3, 1, 1, 2):
+        with Context(THREADS=threads):
+            f(x)
+    assert used == [3, 1, 1, 2]
+
+
 def test_large_work_is_divided_among_threads_and_right():
     f = TinyJit(scaled_sums)
     for threads in (1, 2, 3):

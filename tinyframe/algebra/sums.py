@@ -91,7 +91,7 @@ def constant(dtype: DType, value: int) -> UOp:
 
 def value_of(u: UOp) -> int | None:
     """The integer that a constant is (in every lane); None for anything else."""
-    if u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src):
+    if u.op is Ops.VECTORIZE and len(set(u.src)) == 1:
         u = u.src[0]
     return u.arg if u.op is Ops.CONST and u.arg.__class__ is int else None
 

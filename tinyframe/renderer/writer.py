@@ -110,7 +110,7 @@ def has_all_bounds(u: UOp) -> bool:
 
 def is_splat(u: UOp) -> bool:
     """A vector with one number in every lane."""
-    return u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src)
+    return u.op is Ops.VECTORIZE and len(set(u.src)) == 1
 
 
 def is_number(u: UOp) -> bool:

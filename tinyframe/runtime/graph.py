@@ -32,6 +32,7 @@ class ClangGraph(Graph):
         self.rows[:, 2] = _pointers(self.vals, vals)
         self.all_rows = ctypes.c_void_p(self.rows.ctypes.data)
         self.count = len(runners)
+        self.threads = settings.THREADS  # another number is another Setup, which gets a new Graph
         self._set = self.addresses.data.__setitem__  # quicker than an array's
 
     def set_buffer(self, place: int, opaque: Any) -> None:
@@ -44,7 +45,7 @@ class ClangGraph(Graph):
         self.vals[:] = vals
 
     def __call__(self) -> None:
-        self.replay(self.all_rows, self.count, settings.THREADS)
+        self.replay(self.all_rows, self.count, self.threads)
 
 
 def _address(function: Any) -> int:

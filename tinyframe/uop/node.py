@@ -324,7 +324,9 @@ class UOp:
         if (entry := table.get(key)) is not None and (node := entry()) is not None:
             return node
         node = object.__new__(cls)
-        node.__dict__.update(op=op, dtype=dtype, src=src, arg=arg, tag=tag)
+        fields = node.__dict__
+        fields["op"], fields["dtype"], fields["src"] = op, dtype, src
+        fields["arg"], fields["tag"] = arg, tag
         entry = _Entry(node, _forget)
         entry.key = key
         # Before others can find it, or what they build on it would not be known above its sources.
@@ -334,7 +336,7 @@ class UOp:
                 is_tracked = True
                 append_weak(users, entry)
         if is_tracked:
-            node.__dict__["_users"] = []  # the entries of those that use it
+            fields["_users"] = []  # the entries of those that use it
         while (known := table.setdefault(key, entry)) is not entry:  # another thread was quicker
             if (other := known()) is not None:
                 return other

@@ -37,11 +37,11 @@ def _merged(sink: UOp) -> Iterator[UOp]:
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     if kind(outer) is not kind(inner) or is_symbolic(outer) or is_symbolic(inner):
         return None
-    for u in sink.toposort():
-        if u.op in FIRST_RANGE and not _both_or_neither(u, outer, inner):
-            return None
-        if u.op is Ops.INDEX and not _contiguous(u, outer, inner):
-            return None
+    nodes = sink.toposort()
+    if not all(_both_or_neither(u, outer, inner) for u in nodes if u.op in FIRST_RANGE):
+        return None
+    if not all(_contiguous(u, outer, inner) for u in nodes if u.op is Ops.INDEX):
+        return None
     n = length(inner)
     if index_dtype(length(outer) * n) is not inner.dtype or outer.dtype is not inner.dtype:
         return None  # two short loops rather than a long one, whose index has 64 bits
@@ -65,6 +65,8 @@ def _both_or_neither(u: UOp, outer: UOp, inner: UOp) -> bool:
 def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
     """Is a step of `outer` as many steps of `inner` in memory as that has iterations? True where
     that cannot be said. (A quick look before the real attempt.)"""
+    if index.ranges.isdisjoint((outer, inner)):
+        return True
     found = access(index)
     far, near = found.step(outer), found.step(inner)
     return far is None or near is None or far == near * length(inner)
