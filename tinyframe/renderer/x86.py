@@ -147,11 +147,12 @@ def convert(which: str, count: int) -> str:
     """widen_half8(x): as floats, or narrow_half8(x): as float16, rounded to even."""
     feature, width = HALVES[count]
     floats, halves = f"float{count}", f"half{count}"
-    kind, given = (floats, halves) if which == "widen" else (halves, floats)
     if which == "widen":
+        kind, given = floats, halves
         call = f"vcvtph2ps{width}"
         call += f"_mask((bits)x, ({floats}){{0}}, -1, 4)" if count == 16 else "((bits)x)"
     else:
+        kind, given = halves, floats
         call = f"vcvtps2ph{width}" + ("_mask(x, 4, (bits){0}, -1)" if count == 16 else "(x, 4)")
     return f"""\
 static inline {kind} {which}_{halves}({given} x) {{

@@ -29,7 +29,6 @@ import numpy as np
 
 from tinyframe.device import Compiled, Compiler, Runner
 from tinyframe.dtype import (
-    DTYPES_DICT,
     INVERSE_DTYPES_DICT,
     AddrSpace,
     DType,
@@ -89,7 +88,7 @@ def _dtype_text(dtype: DType) -> str:
 
 def _dtype_of(text: str) -> DType:
     name, *calls = text.replace(")", "").split(".")
-    dtype = dtypes.void if name == "void" else DTYPES_DICT[name]
+    dtype: DType = getattr(dtypes, name)
     for call in calls:
         method, _, given = call.partition("(")
         size, _, where = given.partition(", ")
@@ -103,7 +102,7 @@ def _arg_text(u: UOp) -> str:
         return f'"{u.arg}"'  # inf and nan are no literals
     if u.op is Ops.RANGE:
         axis, kind = u.arg
-        return repr((*axis, kind.name) if isinstance(axis, tuple) else (axis, kind.name))
+        return repr((axis, kind.name))
     return repr(u.arg if isinstance(u.arg, (bool, int, float, str, tuple)) else None)
 
 
