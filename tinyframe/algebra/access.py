@@ -4,18 +4,15 @@
     table.reads, table.writes      an Access for each place that is read, and for each STORE
     access.step(r)                 elements between neighbours along RANGE r; 0 where r is not used,
                                    None where they are not evenly spaced
-    access.box(ranges)             bytes of the box that these ranges walk through
     access.volume(ranges)          bytes that they read, counting an element each time
-    access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
     access.overlaps                whether windows of it come back to the same elements
     access.is_computed             whether something is computed from each element by itself
     access.guarded                 whether a condition stands on it, as a padding puts there
     table.contraction              the reduce of shared operands that the kernel spends its time on
 
-In `for i: for k: s += a[i, k]`, of shape (8, 4): step(i) is 4, step(k) is 1, and reuse of (i, j) is
-the length of j. Whatever decides how a kernel's loops run asks here; nothing else looks into an
-index.
+In `for i: for k: s += a[i, k]`, of shape (8, 4): step(i) is 4 and step(k) is 1. Whatever
+decides how a kernel's loops run asks here; nothing else looks into an index.
 """
 
 from __future__ import annotations
@@ -98,18 +95,8 @@ class Access:
     def step(self, r: UOp) -> int | None:
         return _step(self.dims, self.below, r)
 
-    def box(self, ranges: Iterable[UOp]) -> int:
-        size, inside = self.itemsize, set(ranges)
-        for d in self.dims:
-            reach = (abs(f or 1) * (length(r) - 1) for r, f in d.items() if r in inside)
-            size *= 1 + sum(reach)
-        return size
-
     def volume(self, ranges: Iterable[UOp]) -> int:
         return iterations(self.ranges.intersection(ranges)) * self.itemsize
-
-    def reuse(self, ranges: Iterable[UOp]) -> int:
-        return iterations(set(ranges) - self.ranges)
 
 
 def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
