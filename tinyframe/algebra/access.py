@@ -4,10 +4,8 @@
     table.reads, table.writes      an Access for each place that is read, and for each STORE
     access.step(r)                 elements between neighbours along RANGE r; 0 where r is not used,
                                    None where they are not evenly spaced
-    access.box(ranges)             bytes of the box that these ranges walk through
     access.volume(ranges)          bytes read while these ranges run once; an element that is read
                                    twice counts twice
-    access.reuse(ranges)           how often they come back to the same element
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
     access.overlaps                whether neighbouring windows share elements
     access.is_computed             whether something is computed from each element by itself
@@ -17,8 +15,8 @@
     table.contraction              the reduce of shared operands that the kernel spends its time on
 
 In `for i: for j: for k: s += a[i, k] * b[k, j]`, with an `a` of shape (8, 4), step(i) of `a` is 4,
-step(j) is 0, step(k) is 1, and its reuse in (i, j) is the length of j. Whatever decides how a
-kernel's loops run asks here; nothing else looks into an index.
+step(j) is 0 and step(k) is 1. Whatever decides how a kernel's loops run asks here; nothing else
+looks into an index.
 """
 
 from __future__ import annotations
@@ -101,18 +99,8 @@ class Access:
     def step(self, r: UOp) -> int | None:
         return _step(self.dims, self.below, r)
 
-    def box(self, ranges: Iterable[UOp]) -> int:
-        size, inside = self.itemsize, set(ranges)
-        for d in self.dims:
-            reach = (abs(f or 1) * (length(r) - 1) for r, f in d.items() if r in inside)
-            size *= 1 + sum(reach)
-        return size
-
     def volume(self, ranges: Iterable[UOp]) -> int:
         return iterations(self.ranges.intersection(ranges)) * self.itemsize
-
-    def reuse(self, ranges: Iterable[UOp]) -> int:
-        return iterations(set(ranges) - self.ranges)
 
 
 def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
