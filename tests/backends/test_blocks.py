@@ -25,7 +25,7 @@ from tinyframe.codegen.optimize.loops import (
     axes,
 )
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.engine.realize import CompiledKernel
+from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import length
 

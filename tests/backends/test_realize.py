@@ -16,7 +16,8 @@ from tinyframe.counters import GlobalCounters
 from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler, Device, Runner
 from tinyframe.dtype import dtypes
 from tinyframe.engine import realize
-from tinyframe.engine.realize import colors_are_shown, get_kernel, run_schedule
+from tinyframe.engine.realize import get_kernel, run_schedule
+from tinyframe.engine.shown import _shapes, colors_are_shown
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.schedule.item import ScheduleItem
@@ -372,4 +373,4 @@ def test_shapes_are_those_of_the_kernel_without_ones():
     value = x.index(i, zero, k, shape=(2, 1, 6)).load() * w.index(zero, shape=(1,)).load()
     store = out.index(i, j, shape=(2, 3)).store(value.reduce(Ops.ADD, k), i, j)
     bufs = (buffer(size=6), buffer(size=12), buffer(size=1))
-    assert realize._shapes(ScheduleItem(UOp.sink(store), bufs)) == "2x3 <- 2x6, 1"
+    assert _shapes(ScheduleItem(UOp.sink(store), bufs)) == "2x3 <- 2x6, 1"

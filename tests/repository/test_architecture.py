@@ -23,8 +23,6 @@ TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 
 # (file, what it imports from further down): why
 KNOWN_UPWARD = {
-    # with BEAM, what compiles a kernel asks for Opts, which the search finds by compiling kernels
-    ("engine/realize.py", "engine/search.py"),
     # a copy of a storage, and a captured call that reads one, need its value, computed above
     ("tensor/storage.py", "tensor/laziness.py"),
 }
