@@ -126,6 +126,10 @@ MOVED: dict[str, tuple[Sequence[Case], Sequence[int | float]]] = {
     "PANEL_ROWS": (FEW_ROWS, (8, 16, 32, 64)),
     "MOST_ROWS": ([convolution(32, 32, 28, 64)], (8, 10, 12, 14)),
     "USUAL_ROWS": ([*SQUARE, convolution(32, 32, 28, 64)], (4, 6, 8, 10)),
+    "WIDTH_ROUNDING": (
+        [product(512, 512, 80), product(512, 512, 144), product(512, 512, 784)],
+        (0.0, 0.05, 0.5, 1.0),
+    ),
     "ROUNDING": ([product(1000, 1000, 1000), product(997, 512, 512)], (0.0, 0.01, 0.05)),
     "PANEL_OF_L2": ([product(512, k, 960) for k in (2000, 4096, 8000)], (0.25, 0.5, 0.75, 1.0)),
     "BLOCK_OF_L2": ([*ACROSS, convolution(32, 128, 14, 128)], (0.25, 0.5, 0.75)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
+import sys
 import tempfile
 import types
 from pathlib import Path
@@ -359,7 +360,7 @@ def test_colours_are_for_terminals_and_notebooks(monkeypatch):
     notebook = type("OutStream", (), members)
     monkeypatch.delenv("NO_COLOR", raising=False)
     for stdout, expected in ((plain, False), (terminal, True), (notebook(), True)):
-        monkeypatch.setattr(realize.sys, "stdout", stdout)
+        monkeypatch.setattr(sys, "stdout", stdout)
         assert colors_are_shown() is expected
         with Context(NO_COLOR="1"):
             assert not colors_are_shown()

@@ -318,6 +318,20 @@ def test_few_rows_have_lanes_along_a_long_sum_that_both_are_contiguous_in():
     assert sizes(opts_of(x @ w.T, AVX2), OptOps.UPCAST) == [3, 3]
 
 
+WIDTHS = [(64, 4), (96, 3), (80, 1), (112, 1), (144, 3), (160, 2), (784, 3), (960, 4)]
+
+
+@pytest.mark.parametrize(("columns", "wide"), WIDTHS)
+def test_a_tile_is_not_so_wide_that_many_columns_are_computed_twice(columns, wide):
+    product = kernel_of(on_buffer(960, 512) @ on_buffer(512, columns))
+    tile = Kernel(scheduled_kernel(product, C), AVX512).tile
+    assert length(tile.column) == columns and tile.wide == wide
+    vectors = -(-columns // 16)
+    twice = -(-vectors // wide) * wide / vectors - 1
+    for other in range(wide + 1, 5):  # any wider one wastes more than this, and more than 5 %
+        assert -(-vectors // other) * other / vectors - 1 > max(twice, 0.05)
+
+
 @pytest.mark.parametrize(("k", "wide"), [(512, 4), (3000, 4), (4096, 3), (6000, 2), (20000, 2)])
 def test_a_panel_stays_in_the_second_cache(k, wide):
     target = replace(AVX512, l2=5 << 18)

@@ -249,13 +249,19 @@ def _width(
 ) -> int:
     """Vectors of columns side by side. A wide tile reads fewer rows for each product, a high one
     fewer columns. So it is wide where the columns come from a panel that stays in the cache, and
-    high where they do not, or where rows overlap anyway (in windows)."""
+    high where they do not, or where rows overlap anyway (in windows). But the last tile overlaps
+    the one before where widths do not divide: a width is passed over that computes many columns
+    twice."""
     panel = iterations(contraction.summed) * k.lanes * b.itemsize  # bytes, one vector wide
     in_panels = iterations(rows) >= thresholds.PANEL_ROWS and not contraction.has_windows
-    for n in range(k.target.vector_registers // 8 if in_panels else 2, 2, -1):
-        if length(column) >= n * k.lanes and n * panel <= k.l2(thresholds.PANEL_OF_L2):
-            return n
-    return 2 if length(column) > k.lanes else 1
+    room = k.l2(thresholds.PANEL_OF_L2) // panel
+    widest = max(2, min(room, k.target.vector_registers // 8)) if in_panels else 2
+    vectors = -(-length(column) // k.lanes)
+
+    def waste(n: int) -> float:
+        return max(thresholds.WIDTH_ROUNDING, -(-vectors // n) * n / vectors - 1)
+
+    return min(range(widest, 0, -1), key=waste)
 
 
 def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
