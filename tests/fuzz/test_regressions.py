@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 
 from tests.fuzz.batch import interpret
-from tests.fuzz.programs import Program, buffer, check, of_graph
+from tests.fuzz.programs import Program, buffer, check, of_graph, random_program
 from tests.fuzz.schedules import with_arguments
 from tinyframe import Context
 from tinyframe.codegen.linearize import check_no_recompute, loop_tree
@@ -154,3 +156,9 @@ def test_memory_is_overwritten_whole_before_a_part_of_it_is():
     whole = x.assign(x.const_like(1))
     part = whole.shrink(((23, 27),))
     assert_right_everywhere([part.assign(part.const_like(-1))], {x: a})
+
+
+@pytest.mark.parametrize("device", ["PYTHON", "CPU"])
+def test_changes_that_wait_for_each_other_may_be_made_safe_in_several_ways(device):
+    """One is moved to new memory, and after that another one's value is found to be unsafe."""
+    check(random_program(Random(770566)), device)

@@ -110,7 +110,7 @@ def _stored(
         groups = [_lower_group(group, fusion, numbers, known) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if unsafe:
-            outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one)
+            outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one, apart)
             continue
         try:
             cut = {g.ast: in_parts(g.ast) for g in groups if not g.is_one}
@@ -120,10 +120,10 @@ def _stored(
             movable = [u for u in cycle.stuck if u not in apart]
             everything = UOp.sink(*outputs, *replaced.values())
             changed = in_new_memory(everything, {movable[-1]}, new_buffer)
-            apart = {changed[u] for u in (*apart, movable[-1])}
+            apart = {changed[u] for u in (*apart, movable[-1]) if u in changed}
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
-            one_by_one = {changed[u] for u in one_by_one}
+            one_by_one = {changed[u] for u in one_by_one if u in changed}
 
 
 def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
@@ -162,11 +162,16 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
 
 
 def _copy_first(
-    unsafe: list[UOp], outputs: list[UOp], replaced: dict[UOp, UOp], copied: set[UOp]
+    unsafe: list[UOp],
+    outputs: list[UOp],
+    replaced: dict[UOp, UOp],
+    copied: set[UOp],
+    apart: set[UOp],
 ) -> tuple[list[UOp], dict[UOp, UOp]]:
     """ASSIGNs that read and write at different indices: the new value is computed, then copied.
 
-    One may be inside the value of another, so the graph is built anew from the sources up.
+    One may be inside the value of another, so the graph is built anew from the sources up. What
+    nodes of `copied` and `apart` become is added to these.
     """
 
     def copy_first(old: UOp, u: UOp) -> UOp:
@@ -176,6 +181,8 @@ def _copy_first(
             u = u.replace(src=(state, copy, *view))
         if old in unsafe or old in copied:
             copied.add(u)
+        if old in apart:
+            apart.add(u)
         return u
 
     new = rebuild(UOp.sink(*outputs, *replaced.values()), copy_first).src
