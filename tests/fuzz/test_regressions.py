@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz.batch import interpret
 from tests.fuzz.programs import Program, buffer, check, of_graph, random_program
-from tests.fuzz.schedules import with_arguments
+from tests.fuzz.schedules import real_kernels, with_arguments
 from tinyframe import Context
 from tinyframe.codegen.linearize import check_no_recompute, loop_tree
 from tinyframe.codegen.optimize.loops import Opt, OptOps
@@ -162,3 +162,13 @@ def test_memory_is_overwritten_whole_before_a_part_of_it_is():
 def test_changes_that_wait_for_each_other_may_be_made_safe_in_several_ways(device):
     """One is moved to new memory, and after that another one's value is found to be unsafe."""
     check(random_program(Random(770566)), device)
+
+
+def test_a_copy_stays_inside_of_its_argument_where_a_reader_keeps_the_condition():
+    """The interpreter checks every LOAD."""
+    _, (ast, arguments) = real_kernels("max-pool backward")
+    expected = interpret(ast, arguments, [])
+    for got, wanted in zip(
+        interpret(ast, arguments, [Opt(OptOps.STAGE, 2, 1)]), expected, strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)

@@ -62,10 +62,9 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
     once, kept = conditions(box, copied)
     # the box may be larger than what is read of it, and reach out of the argument
     shape = box.index.arg
-    once += [(i >= 0) & (i < shape[d]) for d, i in there.items()]
-    copy = box.index.src[0].index(
-        *[there.get(d, i) for d, i in enumerate(box.ix)], valid=all_of(once), shape=shape
-    )
+    places = [there.get(d, i) for d, i in enumerate(box.ix)]
+    once += [(i >= 0) & (i < size) for i, size in zip(places, shape, strict=True)]
+    copy = box.index.src[0].index(*places, valid=all_of(once), shape=shape)
     # where a reader's condition fails it gets 0, which something may still be computed from
     used = load if kept else used_values(sink.toposort(), outside)[load]
     place = (
