@@ -56,6 +56,19 @@ def name_cell(row: Row, least: dict[str, float]) -> str:
     return f"{row['name']} (busy: {found:.1f})" if found else row["name"]
 
 
+def peaks_of(results: Row, name: str) -> Row:
+    """The peaks of a table. Where the machine was busy while the loop of multiply-adds ran, a row
+    may have reached more: then that is the most that was seen of it."""
+    peaks = results["peaks"][name]
+    reached = [
+        row["flops"] / statistics.median(seconds)
+        for row in results["tables"][name]
+        for library, seconds in row["seconds"].items()
+        if library in ("tinyframe", *OTHERS) and library != "beside"
+    ]
+    return {**peaks, "flops": max([peaks["flops"], *reached])}
+
+
 def cells(row: Row, peaks: Row, least: dict[str, float]) -> list[str]:
     must = f"{row['must'][1]:.2g} × {OTHERS[row['must'][0]]}" if row["must"] else NOTHING
     name = name_cell(row, least)
@@ -100,14 +113,14 @@ def tables(results: Row) -> list[tuple[str, list[list[str]]]]:
     """(title, rows of cells, the head first)"""
     found = []
     for name, rows in results["tables"].items():
-        peaks, least = results["peaks"][name], results["quiet"][name]
+        peaks, least = peaks_of(results, name), results["quiet"][name]
         if name == GROWTH:
             head = ["µs", "tinyframe", *OTHERS.values()]
             timed = [growth_cells(row, least) for row in rows]
             found.append(("growth with size", filled([head, *timed])))
             continue
         title = (
-            f"{name}: threads {peaks['threads']}, measured peaks {peaks['flops'] * 1e-9:.0f} "
+            f"{name}: threads {peaks['threads']}, peaks as measured {peaks['flops'] * 1e-9:.0f} "
             f"GFLOP/s and {peaks['bandwidth'] * 1e-9:.1f} GB/s"
         )
         found.append((title, filled([HEAD, *[cells(row, peaks, least) for row in rows]])))
@@ -178,7 +191,7 @@ def plot(results: Row, folder: Path) -> list[Path]:
             continue
         for kind, draw in (("ratios", draw_ratios), ("roofline", draw_roofline)):
             figure, axes = pyplot.subplots(figsize=(8, max(3, 0.3 * len(timed) + 1.5)))
-            draw(axes, timed, results["peaks"][name])
+            draw(axes, timed, peaks_of(results, name))
             axes.set_title(f"{name}, threads {results['peaks'][name]['threads']}")
             files.append(folder / f"{kind}_{name.replace(' ', '_')}.svg")
             figure.savefig(files[-1], bbox_inches="tight", metadata={"Date": None})

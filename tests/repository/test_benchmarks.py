@@ -464,6 +464,19 @@ def test_a_row_that_we_cannot_run_is_marked_and_not_measured():
     assert report.cells(found, peaks, {"fma": 1.0})[:2] == ["add", "failed"]
 
 
+def test_no_row_is_above_the_peak_that_it_is_held_against():
+    quick = {"flops": 6e9, "seconds": {"tinyframe": [2.0, 1.0, 3.0], "torch": [1.5]}}
+    slow = {"flops": 1e9, "seconds": {"tinyframe": [1.0]}}
+    crashed = {"flops": 9e9, "seconds": {}}
+    for measured, expected in ((3e9, 4e9), (5e9, 5e9)):
+        results = {
+            "peaks": {"all cores": {"flops": measured, "bandwidth": 2e9, "threads": 2}},
+            "tables": {"all cores": [quick, slow, crashed]},
+        }
+        peaks = report.peaks_of(results, "all cores")
+        assert peaks == {"flops": expected, "bandwidth": 2e9, "threads": 2}
+
+
 def test_a_row_beside_another_of_ours_gets_its_times_too():
     work = FULL["all cores", "max-plus 512"]
     ours = Stub({"shapes": [(3,)], "kernels": []}, [np.ones(3, np.float32)])
