@@ -4,7 +4,8 @@ from tinyframe.viz import graph
 graph(x)
 """
 
+from tinyframe.viz.graphs import graph
 from tinyframe.viz.layout import NoLayout
-from tinyframe.viz.picture import Picture, graph
+from tinyframe.viz.picture import Picture
 
 __all__ = ["NoLayout", "Picture", "graph"]

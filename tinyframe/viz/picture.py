@@ -1,8 +1,8 @@
-"""`graph(x)`: a picture of what x is made of, drawn by the last line of a notebook's cell.
+"""What every function of `viz` gives back: something to look at, to read, and to keep.
 
-graph(x)                  # of a Tensor, a UOp, a kernel, a schedule, a program
-print(graph(x))           # the same as text
-graph(x).save("x.svg")
+picture                   # as the last line of a cell: it is drawn
+print(picture)            # the same as text
+picture.save("x.svg")
 """
 
 from __future__ import annotations
@@ -11,121 +11,37 @@ import base64
 import html
 import os
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tinyframe.codegen.program import ProgramSpec
-from tinyframe.schedule.item import Kernel, ScheduleItem
-from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import UOp
 from tinyframe.uop.show import printable
-from tinyframe.viz.fold import folded, nearest
-from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.layout import NoLayout, dot_source, svg_of
-from tinyframe.viz.nodes import Node, of_graph, of_schedule, plural
-from tinyframe.viz.svg import assemble
-
-LIMIT = 60  # nodes: more do not fit a page
-MOST = 1000  # nodes: more take seconds to lay out
-
-
-def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> Picture:
-    """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
-
-    A list of ScheduleItems, which may be empty, is drawn as a schedule: kernels in running order,
-    and their buffers.
-    Constants and index arithmetic are written inside their users, and graphs of over `limit` nodes
-    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
-    """
-    if limit < 1:
-        raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
-    things = list(x) if isinstance(x, (list, tuple)) else [x]
-    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
-        return Picture("schedule", reduced(of_schedule(things), fold, limit))
-    roots = [root for thing in things for root in roots_of(thing)]
-    return Picture("graph", reduced(of_graph(roots, literal=not fold), fold, limit))
-
-
-def roots_of(x: Any) -> Sequence[UOp]:
-    if isinstance(x, UOp):
-        return [x]
-    if isinstance(x, Tensor):
-        return [x.uop]
-    if isinstance(x, (ScheduleItem, Kernel)):
-        return [x.ast]
-    if isinstance(x, ProgramSpec):
-        return x.uops
-    raise TypeError(
-        f"graph() draws a Tensor, a UOp, a ScheduleItem, a ProgramSpec or a list of them, "
-        f"not {type(x).__name__}"
-    )
-
-
-def reduced(nodes: list[Node], fold: bool, limit: int) -> list[Node]:
-    if not fold:
-        return nearest(nodes, MOST)
-    return nodes if len(nodes) <= limit else nearest(folded(nodes), 3 * limit)
+from tinyframe.viz.drawing import Drawing
+from tinyframe.viz.layout import NoLayout
 
 
 class Picture:
-    """A graph to look at: `svg()`, `text`, `source` (in the DOT language), `save(path)`.
-
-    what: "graph" or "schedule". nodes: what is drawn, sources first.
-    """
-
-    def __init__(self, what: str, nodes: list[Node]) -> None:
-        self.what, self.nodes = what, nodes
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds that occur, in the order of the legend."""
-        there = {node.kind for node in self.nodes}
-        return [kind for kind in KINDS if kind in there]
+    """`svg()`, `text`, `save(path)`. headline: what there is to see, in a line."""
 
     @property
     def headline(self) -> str:
-        """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
-        counts = Counter(node.kind for node in self.nodes)
-        if self.what == "schedule":
-            buffers = len({node.title for node in self.nodes if node.kind == "memory"})
-            return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
-        kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
-        return f"{self.what} of {plural(len(self.nodes), 'node')}: {kinds}"
+        raise NotImplementedError
 
     @property
     def text(self) -> str:
-        """A line for each node: its number, what it is, its value, its sources, its argument."""
-        rows = [
-            (f"%{number}", node.title, node.value, ", ".join(f"%{s}" for s in node.sources))
-            for number, node in enumerate(self.nodes)
-        ]
-        widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
-        lines = [
-            "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
-            + f"  {node.note}"
-            for row, node in zip(rows, self.nodes, strict=True)
-        ]
-        return "\n".join([self.headline, *[f"  {line.rstrip()}" for line in lines]])
+        """All that the picture says, in words."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return printable(self.text)
 
-    @cached_property
-    def source(self) -> str:
-        """The graph in the DOT language, for `dot` and its kin."""
-        return dot_source(self.nodes)
-
     def svg(self) -> str:
-        """The picture as SVG, with a legend. NoLayout where nothing can lay out a graph."""
+        """The picture as SVG. NoLayout where nothing can lay out a graph."""
         return self._svg
 
     @cached_property
     def _svg(self) -> str:
-        legend = svg_of(dot_source([], self.kinds))
-        return assemble(legend, svg_of(self.source), self.headline, self.text, self.nodes)
+        raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the SVG to a file, whole or not at all; gives back its path."""
@@ -153,6 +69,25 @@ class Picture:
             data = base64.b64encode(self.svg().encode()).decode()
         except NoLayout as problem:
             return {"text/plain": f"{self.text}\n(no picture: {problem})"}
-        alt = html.escape(f"{self.headline}. print(graph(…)) gives it as text.")
+        alt = html.escape(f"{self.headline}. print() of it gives it as text.")
         image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
         return {"text/html": image, "text/plain": self.text}
+
+
+class DrawnPicture(Picture):
+    """A picture that was drawn shape by shape."""
+
+    def __init__(self, headline: str, text: str, drawing: Drawing) -> None:
+        self._headline, self._text, self.drawing = headline, text, drawing
+
+    @property
+    def headline(self) -> str:
+        return self._headline
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @cached_property
+    def _svg(self) -> str:
+        return self.drawing.to_svg(self.headline, self.text)

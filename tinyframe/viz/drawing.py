@@ -1,0 +1,163 @@
+"""Shapes on a sheet, written as SVG: for every picture that is not a graph laid out by `dot`.
+
+    sheet = Drawing()
+    sheet.box(0, 0, 60, 24, fill="#cfe6fa", words=["4 × 8"])
+    sheet.to_svg("a box", "what it says, for who cannot see it")
+
+Everything is in points; x grows to the right, y down. Words are dark and stand on a light fill, or
+they are in MUTED, which can be read on a white page and on a nearly black one: an SVG in an `<img>`
+does not know the page that it is on.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from tinyframe.viz.kinds import ARROW, TEXT
+
+FONTS = "Arial, Helvetica, Liberation Sans, sans-serif"
+MONO = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+MUTED = "#787878"  # 4.4:1 against white, 4.2:1 against #111111
+MARGIN = 4
+
+# Thousandths of the font's size, of the characters from space to ~ in Helvetica, whose widths
+# Arial and Liberation Sans have too (Adobe's font metrics, "Core 14").
+WIDTHS = [
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+]  # fmt: skip
+
+
+def width_of(words: str, size: float = 11, bold: bool = False, mono: bool = False) -> float:
+    """How wide words are, in points; bold letters are up to a tenth wider."""
+    if mono:
+        return 0.602 * size * len(words)
+    known = [WIDTHS[ord(c) - 32] if " " <= c <= "~" else 600 for c in words]
+    return sum(known) * size / 1000 * (1.08 if bold else 1)
+
+
+class Drawing:
+    """Shapes and words; `width` and `height` grow with what is put on it."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.width = self.height = 0.0
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        fill: str,
+        line: str = ARROW,
+        words: Sequence[str] = (),
+        title: str = "",
+        radius: float = 3,
+        thick: float = 1,
+        dashed: bool = False,
+        size: float = 11,
+        mono: bool = False,
+    ) -> None:
+        """A box with lines of words in its middle. title: what shows under the pointer."""
+        look = ' stroke-dasharray="4 3"' if dashed else ""
+        shape = (
+            f'<rect x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}" '
+            f'fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
+        )
+        if title:
+            shape = f"<g><title>{html.escape(title)}</title>{shape}</g>"
+        self.parts.append(shape)
+        self._reach(x + width, y + height)
+        middle = y + height / 2 - (len(words) - 1) * size * 0.62
+        for number, line_of_words in enumerate(words):
+            place = middle + number * size * 1.24 + size * 0.36
+            self.words(x + width / 2, place, line_of_words, size, anchor="middle", mono=mono)
+
+    def words(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        size: float = 11,
+        *,
+        anchor: str = "start",
+        bold: bool = False,
+        mono: bool = False,
+        colour: str = TEXT,
+    ) -> None:
+        """A line of words, whose base line is at y. anchor: "start", "middle" or "end"."""
+        look = f' font-family="{MONO}" xml:space="preserve"' if mono else ""
+        look += ' font-weight="bold"' if bold else ""
+        look += f' text-anchor="{anchor}"' if anchor != "start" else ""
+        self.parts.append(
+            f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{colour}"{look}>'
+            f"{html.escape(words)}</text>"
+        )
+        width = width_of(words, size, bold, mono)
+        self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
+
+    def line(
+        self,
+        points: Sequence[tuple[float, float]],
+        colour: str = ARROW,
+        width: float = 1,
+        arrow: bool = False,
+        dashed: bool = False,
+    ) -> None:
+        """A line through points; with an arrow's head at the last, if those differ."""
+        path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
+        look = ' stroke-dasharray="4 3"' if dashed else ""
+        self.parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{n(width)}"'
+            f"{look}/>"
+        )
+        for x, y in points:
+            self._reach(x, y)
+        if arrow:
+            self._head(points[-2], points[-1], colour)
+
+    def _head(self, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+        (x0, y0), (x, y) = start, end
+        long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
+        dx, dy = (x - x0) / long, (y - y0) / long
+        left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
+        right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
+        self.parts.append(f'<polygon points="{n(x)},{n(y)} {left} {right}" fill="{colour}"/>')
+
+    def area(self, points: Sequence[tuple[float, float]], fill: str, title: str = "") -> None:
+        """A filled shape with these corners."""
+        path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
+        words = f"<title>{html.escape(title)}</title>" if title else ""
+        self.parts.append(f'<polygon points="{path}" fill="{fill}">{words}</polygon>')
+        for x, y in points:
+            self._reach(x, y)
+
+    def put(self, other: Drawing, x: float, y: float) -> None:
+        """Another drawing on this one, its corner at (x, y)."""
+        inside = "".join(other.parts)
+        self.parts.append(f'<g transform="translate({n(x)} {n(y)})">{inside}</g>')
+        self._reach(x + other.width, y + other.height)
+
+    def _reach(self, x: float, y: float) -> None:
+        self.width, self.height = max(self.width, x), max(self.height, y)
+
+    def to_svg(self, title: str, text: str) -> str:
+        """title: what it is, in a line. text: all that it says, for who cannot see it."""
+        width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(title)}" '
+            f'width="{width:.0f}pt" height="{height:.0f}pt" '
+            f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
+            f"<title>{html.escape(title)}</title><desc>{html.escape(text)}</desc>"
+            f'{"".join(self.parts)}</svg>'
+        )
+
+
+def n(value: float) -> str:
+    """A number in few characters, the same on every machine."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
