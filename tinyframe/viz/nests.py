@@ -18,7 +18,7 @@ from typing import Any
 
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
-from tinyframe.codegen.program import ProgramSpec
+from tinyframe.codegen.program import ProgramSpec, estimate_ops
 from tinyframe.device import Device
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
@@ -118,24 +118,26 @@ def kernel(
     each of them, without the source. ValueError where there is no such kernel; KernelOptError for
     Opts that it does not allow.
     """
-    asts = _kernels_of(x)
-    if not asts:
-        raise ValueError("there is no kernel to draw: nothing has to be computed")
-    if number is not None and not 1 <= number <= len(asts):
-        raise ValueError(f"kernel number {number}: there are {plural(len(asts), 'kernel')}")
+    ast, which = kernel_of(x, number)
     renderer = Device[Device.DEFAULT].renderer
-    programs = [get_program(ast, renderer) for ast in asts]
-    if number is None:
-        number = 1 + max(range(len(asts)), key=lambda n: programs[n].ops_estimate)
-    ast, program = asts[number - 1], programs[number - 1]
-    if opts is not None:
-        program = get_program(ast, renderer, opts)
-    which = f", kernel {number} of {len(asts)}" if len(asts) > 1 else ""
+    program = get_program(ast, renderer, opts)
     headline = f"{program.function}{which}"
     if not every:
         return _with_source(headline, program)
     steps = [get_program(ast, renderer, program.opts[:n]) for n in range(len(program.opts) + 1)]
     return _step_by_step(headline, steps)
+
+
+def kernel_of(x: Any, number: int | None) -> tuple[UOp, str]:
+    """The kernel of that number, or the one with most arithmetic; and which one that is."""
+    asts = _kernels_of(x)
+    if not asts:
+        raise ValueError("there is no kernel to draw: nothing has to be computed")
+    if number is not None and not 1 <= number <= len(asts):
+        raise ValueError(f"kernel number {number}: there are {plural(len(asts), 'kernel')}")
+    if number is None:
+        number = 1 + max(range(len(asts)), key=lambda n: estimate_ops(asts[n]))
+    return asts[number - 1], f", kernel {number} of {len(asts)}" if len(asts) > 1 else ""
 
 
 def _kernels_of(x: Any) -> list[UOp]:
