@@ -83,12 +83,13 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     for column, (name, _) in enumerate(levels):
         sheet.words(label + column * (WIDE + 24), 12, name, bold=True, colour=MUTED)
     for slot, places in by_slot.items():
-        shape = _as_matrix(places[0].arg)
+        sizes = [size for size in places[0].arg if size != 1]
+        shape = _as_matrix(sizes)
         is_output = places[0] in written
         high = max(8.0, min(WIDE, WIDE * shape[0] / shape[1]))
         sheet.words(0, top + 12, f"data{slot}", bold=True, colour=MUTED)
         sheet.words(0, top + 26, "writes" if is_output else "reads", colour=MUTED)
-        sheet.words(0, top + 40, " × ".join(map(str, places[0].arg)), colour=MUTED)
+        sheet.words(0, top + 40, " × ".join(map(str, sizes)) or "1", colour=MUTED)
         for column, (name, ranges) in enumerate(levels):
             cells = _touched(places, ranges)
             left = label + column * (WIDE + 24)
@@ -117,7 +118,7 @@ def _levels(sink: UOp) -> list[tuple[str, list[UOp]]]:
 
 def _as_matrix(shape: Sequence[int]) -> tuple[int, int]:
     """The rows and columns as which an array is drawn: all axes but the last are rows."""
-    return (1, 1) if not shape else (math.prod(shape[:-1]), shape[-1])
+    return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
 def _touched(places: Iterable[UOp], ranges: Sequence[UOp]) -> np.ndarray | None:
