@@ -3,15 +3,30 @@
 from tinyframe import Tensor
 """
 
-from tinyframe import algebra  # noqa: F401  provides UOp.simplify and UOp.st
+from tinyframe import (
+    algebra,  # noqa: F401  provides UOp.simplify and UOp.st
+    observe,
+)
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.engine.jit import TinyJit
-from tinyframe.settings import Context
+from tinyframe.settings import Context, settings
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
 
 Variable = UOp.variable
+
+
+
+def _explorer() -> observe.Observer:
+    from tinyframe.viz.explorer.session import session
+
+    return session()
+
+
+observe.explorer = _explorer
+if settings.VIZ:
+    observe.explorer()  # now, so that no Tensor is missed
 
 __all__ = ["Context", "Device", "GlobalCounters", "Tensor", "TinyJit", "UOp", "Variable", "dtypes"]

@@ -184,7 +184,11 @@ class Settings:
         0, 0, 7, "1 kernel count and time, 2 each kernel, 3 source, 4 graph after every stage"
     )
     NO_COLOR = text("", "any text here: what is printed has no colours (https://no-color.org)")
-    VIZ = flag(0, "record rewrites and show them in the browser explorer")
+    VIZ_TRACE = Setting(_parse_path, "a path", None, "a file to write what VIZ=1 would show to",
+                        default_text="(none)")  # fmt: skip
+    VIZ = Setting(_integer_parser(0, 1), "0 or 1", lambda: int(settings.VIZ_TRACE is not None),
+                  "record all that is compiled and run, and show it in the browser explorer",
+                  default_text="0")  # fmt: skip
 
     # how to compile
     BEAM = integer(

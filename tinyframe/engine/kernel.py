@@ -66,19 +66,19 @@ def _value(variable: UOp, var_vals: Mapping[UOp, int]) -> int:
     return var_vals[variable]
 
 
-Compile = Callable[[str], bytes]
+Compile = Callable[..., bytes]
 
 
 @contextmanager
-def compilers(count: int) -> Iterator[Callable[[Compile, str], Future[bytes]]]:
-    """A function that starts `compile(src)` and gives its Future; `count` of them run at a time.
+def compilers(count: int) -> Iterator[Callable[..., Future[bytes]]]:
+    """A function that starts `compile(*of_what)` and gives its Future; `count` run at a time.
 
     Compilers are other processes: they run while Python makes the next source.
     """
     pool = ThreadPoolExecutor(max_workers=count)
     try:
         # In a copy of this context: settings of a Context around here hold in the thread too.
-        yield lambda compile, src: pool.submit(copy_context().run, compile, src)
+        yield lambda compile, *of: pool.submit(copy_context().run, compile, *of)
     finally:
         # After an error or an interrupt, those that have not begun are not worth waiting for.
         pool.shutdown(wait=True, cancel_futures=True)

@@ -17,6 +17,7 @@ from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
 from tinyframe.engine.kernel import CompiledKernel, compilers
 from tinyframe.engine.shown import kernel_line, time_text, with_plan
+from tinyframe.observe import Ran, observers
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -55,17 +56,16 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     setups = {name: setup_of(name) for name in {name for _, name in wanted}}
     keys = [(ast, setups[name]) for ast, name in wanted]
     # What shows the stages on the way down wants them to be gone through.
-    again = settings.DEBUG >= 4 or settings.VIZ
-    new = list(dict.fromkeys(key for key in keys if again or key not in _kernels))
+    watching = observers()
+    again = {key for key in keys if settings.DEBUG >= 4 or any([o.wants(key) for o in watching])}
+    new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
     if new:
-        from tinyframe.codegen import get_program
-
         # A search is done before any compiler runs: it measures time.
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
-        specs = ((key, get_program(key[0], key[1].renderer, opts.get(key))) for key in new)
+        specs = ((key, _program(key, opts.get(key))) for key in new)
         if len(new) == 1:
             for key, spec in specs:
-                _load(key, spec, key[1].compiler.compile_cached(spec.src))
+                _load(key, spec, _binary(key[1].compiler, spec))
         else:
             _compile_side_by_side(specs)
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
@@ -73,6 +73,28 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     for key in list(itertools.islice(_kernels, max(0, len(_kernels) - MOST_KERNELS))):
         del _kernels[key]
     return [ready[key] for key in keys]
+
+
+def _program(key: tuple[UOp, Setup], opts: list[Opt] | None) -> ProgramSpec:
+    from tinyframe.codegen import get_program
+
+    ast, setup = key
+    watching = observers()
+    for observer in watching:
+        observer.compiling(ast, setup.device.device)
+    begin = perf_counter()
+    spec = get_program(ast, setup.renderer, opts)
+    for observer in watching:
+        observer.programmed(spec, begin, perf_counter())
+    return spec
+
+
+def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
+    begin = perf_counter()
+    binary = compiler.compile_cached(spec.src)
+    for observer in observers():
+        observer.compiled(spec, binary, begin, perf_counter())
+    return binary
 
 
 def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
@@ -92,7 +114,7 @@ def setup_of(name: str) -> Setup:
 def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
     with compilers(settings.THREADS) as start:
         started = [
-            (key, spec, start(key[1].compiler.compile_cached, spec.src)) for key, spec in specs
+            (key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs
         ]
         for key, spec, lib in started:
             _load(key, spec, lib.result())
@@ -164,14 +186,26 @@ def run_schedule(
         for kernel in dict.fromkeys(kernels):
             print(with_plan(kernel.spec))
     following = iter(kernels)
+    watching = observers()
+    for observer in watching:
+        observer.running(items)
     measured, start = 0.0, perf_counter()
     for item in items:
         if begun is not None:
             begun.append(item)
-        if item.ast.op is Ops.COPY:
+        kernel = None if item.ast.op is Ops.COPY else next(following)
+        begin = perf_counter()
+        if kernel is None:
             _run_copy(item, debug)
         else:
-            measured += _run_kernel(next(following), item, var_vals, debug) or 0.0
+            measured += _run_kernel(kernel, item, var_vals, debug >= 2 or bool(watching)) or 0.0
+        if watching:
+            spec = None if kernel is None else kernel.spec
+            ran = Ran(item, spec, begin, perf_counter(), GlobalCounters.mem_used)
+            for observer in watching:
+                observer.ran(ran)
+    for observer in watching:
+        observer.finished()
     if debug:
         for name in {name for _, name in wanted}:
             Device[name].synchronize()
@@ -183,16 +217,16 @@ def run_schedule(
 
 
 def _run_kernel(
-    kernel: CompiledKernel, item: ScheduleItem, var_vals: Mapping[UOp, int], debug: int
+    kernel: CompiledKernel, item: ScheduleItem, var_vals: Mapping[UOp, int], wait: bool
 ) -> float | None:
     for buf in item.bufs:
         buf.ensure_allocated()
-    took = kernel(item.bufs, var_vals, wait=debug >= 2)
+    took = kernel(item.bufs, var_vals, wait=wait)
     operations, nbytes = kernel.spec.ops_estimate, kernel.spec.mem_estimate
     GlobalCounters.kernel_count += 1
     GlobalCounters.global_ops += operations
     GlobalCounters.global_mem += nbytes
-    if debug >= 2:
+    if settings.DEBUG >= 2:
         print(kernel_line(kernel, item, took or 0.0, operations, nbytes))
     return took
 

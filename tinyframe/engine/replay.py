@@ -19,6 +19,7 @@ from tinyframe.engine.realize import (
     runs_are_recorded,
     setup_of,
 )
+from tinyframe.observe import is_watched
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
@@ -70,7 +71,7 @@ class Replay:
 
     def _is_ready(self, var_vals: Mapping[UOp, int]) -> bool:
         """Whether all can be launched in one call, as settings and devices are now."""
-        if self.device is None:
+        if self.device is None or is_watched():
             return False
         now = Device[self.device], settings.fingerprint()
         if now != self.prepared_for:

@@ -28,9 +28,13 @@ class Steps:
     again: does the same rewrite once more, to learn its steps where nobody recorded them.
     """
 
-    def __init__(self, name: str | None, sink: UOp, again: Callable[[], object]) -> None:
+    def __init__(
+        self, name: str | None, sink: UOp, walk: bool, again: Callable[[], object]
+    ) -> None:
         self.name, self.sink, self.again = name or "graph_rewrite", sink, again
-        self.record = trace.begin(name or "rewrite", sink) if trace.is_recording() else None
+        self.record: trace.Pass | None = None
+        if trace.is_recording():
+            self.record = trace.begin(name or "rewrite", sink, walk)
         self.count, self.limit = 0, STEPS_AT_LEAST
 
     def add(self, rule: Rule, before: UOp, after: UOp) -> None:

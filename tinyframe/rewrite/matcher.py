@@ -136,7 +136,10 @@ def graph_rewrite(
     Raises RewriteLoopError, naming the rules, where the rewriting does not end.
     """
     steps = Steps(
-        name, sink, lambda: graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk)
+        name,
+        sink,
+        walk,
+        lambda: graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk),
     )
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
     result = _rewritten(sink, before, after, ctx, walk, memo, steps)

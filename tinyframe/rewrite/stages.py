@@ -2,8 +2,8 @@
 
     staged("expand copies", spec_kernel, lambda: expand_copies(sink))
 
-SPEC=1 verifies what comes out, DEBUG=4 prints it with the rules that fired. Neither costs anything
-when off.
+SPEC=1 verifies what comes out, DEBUG=4 prints it with the rules that fired, and observers are told
+(`observe.py`). None of it costs anything when off.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
+from tinyframe.observe import observers
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.spec import verify
 from tinyframe.rewrite.trace import Pass, record
@@ -27,13 +28,17 @@ def staged(
     name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None
 ) -> Graph:
     """The result of `run`; `before` is the graph it started from, where that is worth comparing."""
-    if settings.DEBUG < 4:
+    watching = observers()
+    if settings.DEBUG < 4 and not watching:
         out = run()
     else:
         with record() as passes:
             out = run()
-        nothing = f"{title(name)}\n  (nothing to do)"
-        print(printable(nothing if out is before else stage_text(name, out, passes)))
+        for observer in watching:
+            observer.stage(name, before, out, passes)
+        if settings.DEBUG >= 4:
+            nothing = f"{title(name)}\n  (nothing to do)"
+            print(printable(nothing if out is before else stage_text(name, out, passes)))
     if settings.SPEC:
         verify(out, spec)
     return out

@@ -32,10 +32,14 @@ class Step:
 
 @dataclass
 class Pass:
-    """One graph_rewrite: the graph before and after, and the steps between."""
+    """One graph_rewrite: the graph before and after, and the steps between.
+
+    walk: what a step gave was left as it is.
+    """
 
     name: str
     before: UOp
+    walk: bool = False
     after: UOp | None = None
     steps: list[Step] = field(default_factory=list)
 
@@ -50,9 +54,9 @@ def is_recording() -> bool:
     return bool(_recording)
 
 
-def begin(name: str, before: UOp) -> Pass:
+def begin(name: str, before: UOp, walk: bool) -> Pass:
     """Opens a Pass in every active recording."""
-    new = Pass(name, before)
+    new = Pass(name, before, walk)
     for passes in _recording:
         passes.append(new)
     return new

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from tinyframe.collector import collector_paused
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
+from tinyframe.observe import observers
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import buffer_of_state
@@ -177,7 +178,8 @@ def _plan_of(sink: UOp) -> _Filled:
     graph = _Graph(sink)
     key = graph.structure, bool(settings.NOOPT), bool(settings.RELAXED)
     # to show the way down, it has to be gone
-    plan = None if settings.DEBUG >= 4 else _plans.pop(key, None)
+    again = [observer for observer in observers() if observer.wants(key)]
+    plan = None if settings.DEBUG >= 4 or again else _plans.pop(key, None)
     if plan is None:
         plan = _make_plan(graph)
     _plans[key] = plan  # the one used last stands last
@@ -196,6 +198,9 @@ def kernelize(sink: UOp) -> dict[UOp, UOp]:
 
 def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
     """What to run for the values of a SINK; what its nodes become then; Variables' values."""
+    watching = observers()
+    for observer in watching:
+        observer.scheduling(sink)
     filled = _plan_of(sink)
     slots = [filled.fill[slot] for slot in filled.plan.slots]
     items = [
@@ -203,4 +208,7 @@ def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict
         for ast, arguments in filled.plan.steps
     ]
     becomes = filled.becomes(filled.plan.realized)
-    return items, {u: v for u, v in becomes.items() if u is not v}, filled.values
+    becomes = {u: v for u, v in becomes.items() if u is not v}
+    for observer in watching:
+        observer.scheduled(sink, becomes, items)
+    return items, becomes, filled.values

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
+from tinyframe.observe import observers
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
@@ -326,6 +327,7 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
+    watching = observers()
     for n in _running_order(groups):
         g = groups[n]
         memory = {
@@ -339,6 +341,8 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
         before = [kernels[m] for m in g.after if kernels[m] not in made_by]
+        for observer in watching:
+            observer.kernel(g.ast, g.outputs, [a for a in g.arguments if maker.get(a) != n])
         sources = (*arguments, *before, *g.ast.variables())
         kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:

@@ -27,7 +27,7 @@ def folded(nodes: Sequence[Node]) -> list[Node]:
     for number in reversed(range(len(nodes))):
         if len(users[number]) == 1 and nodes[number].kind in FOLDABLE:
             (user,) = users[number]
-            if nodes[user].kind in FOLDABLE:
+            if nodes[user].kind in FOLDABLE and not (nodes[number].mark or nodes[user].mark):
                 last[number] = last[user]
     members: dict[int, list[int]] = {}
     for number, end in enumerate(last):
@@ -53,21 +53,27 @@ def as_one(nodes: list[Node], sources: tuple[int, ...]) -> Node:
 
 
 def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
-    """At most so many nodes, those nearest to the results; what is left out is one node more."""
+    """At most so many nodes, those nearest to the results, or to the marked ones where some are;
+    what is left out is one node more."""
     if len(nodes) <= most:
         return list(nodes)
-    used = {s for node in nodes for s in node.sources}
-    kept = [n for n in range(len(nodes)) if n not in used][-(most - 1) :]
+    users: list[list[int]] = [[] for _ in nodes]
+    for number, node in enumerate(nodes):
+        for s in node.sources:
+            users[s].append(number)
+    marked = [n for n, node in enumerate(nodes) if node.mark]
+    kept = (marked or [n for n in range(len(nodes)) if not users[n]])[-(most - 1) :]
     seen = set(kept)
     for number in kept:  # grows while it is walked: breadth first
-        for s in nodes[number].sources:
+        for s in (*nodes[number].sources, *(users[number] if marked else ())):
             if s not in seen and len(kept) < most - 1:
                 seen.add(s)
                 kept.append(s)
     left_out = [node for number, node in enumerate(nodes) if number not in seen]
     count = sum(node.count for node in left_out)
     place = {number: n for n, number in enumerate(sorted(seen), 1)}
-    rest = Node("folded", f"… {plural(count, 'more node')}", note="farther from the results")
+    where = "farther from the change" if marked else "farther from the results"
+    rest = Node("folded", f"… {plural(count, 'more node')}", note=where)
     drawn = [replace(rest, count=count)]
     for number in sorted(seen):
         sources = dict.fromkeys(place.get(s, 0) for s in nodes[number].sources)

@@ -33,6 +33,8 @@ class Kind:
 SLANT = 8  # points
 ROUNDED, DASHED = {"style": "rounded,filled"}, {"style": "filled,dashed"}
 THICK = {"penwidth": "2.5"}
+MARKED_TEXT = "#a33a00"
+MARKED = {"color": "#e8590c", "penwidth": "3"}  # at least 3:1 on both pages
 ARROW_RIGHT = ((0, 0, 0), (1, 0, -1), (1, 0.5, 0), (1, 1, -1), (0, 1, 0))
 SLANTED = ((0, 0, 1), (1, 0, 0), (1, 1, -1), (0, 1, 0))
 FUNNEL = ((0, 0, 0), (1, 0, 0), (1, 1, -1), (0, 1, 1))

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from tinyframe.viz.kinds import ARROW, KINDS, TEXT
+from tinyframe.viz.kinds import ARROW, KINDS, MARKED, TEXT
 from tinyframe.viz.nodes import Node
 
 FONT = "Arial"  # both programs know how wide its letters are
@@ -30,9 +30,10 @@ def dot_source(nodes: Sequence[Node], kinds: Sequence[str] = ()) -> str:
     for kind in kinds:
         dot.node(f"kind {kind}", KINDS[kind].meaning, _attributes=look(kind))
     for number, node in enumerate(nodes):
-        lines = [line for line in (node.title, node.value, node.note) if line]
+        lines = [line for line in (node.mark, node.title, node.value, node.note) if line]
         label = r"\n".join(graphviz.escape(line) for line in lines)
-        dot.node(str(number), graphviz.nohtml(label), _attributes=look(node.kind))
+        marked = MARKED if node.mark else {}
+        dot.node(str(number), graphviz.nohtml(label), _attributes={**look(node.kind), **marked})
         for s in node.sources:
             order = {"style": "dashed"} if nodes[s].kind == "control" else {}
             dot.edge(str(s), str(number), _attributes=order)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tinyframe.device import Buffer, human_bytes
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
@@ -26,6 +26,7 @@ class Node:
     """title: what it is. value: its shape and dtype. note: what else the op was told.
 
     sources: numbers of the nodes it is made of, in order. count: how many nodes it stands for.
+    mark: a word that sets it apart from others, as "new". of: what it was made of, a UOp or a Row.
     """
 
     kind: str
@@ -34,6 +35,8 @@ class Node:
     note: str = ""
     sources: tuple[int, ...] = ()
     count: int = 1
+    mark: str = ""
+    of: Any = field(default=None, compare=False, repr=False)
 
 
 def plural(count: int, word: str) -> str:
@@ -43,14 +46,20 @@ def plural(count: int, word: str) -> str:
 # ---- a graph of UOps ----------------------------------------------------------------------------
 
 
-def of_graph(roots: Sequence[UOp], literal: bool = False) -> list[Node]:
+def of_graph(
+    roots: Sequence[UOp], literal: bool = False, marks: Mapping[Any, str] | None = None
+) -> list[Node]:
     """Every node that is not written inside another, once.
 
     literal: no node is written inside another, so there are just as many as there are UOps.
+    marks: the words that set some nodes apart, each of which is drawn as one. Rows of a trace are
+    drawn as UOps are.
     """
+    marks = {} if marks is None else marks
     order = list(dict.fromkeys(u for root in roots for u in root.toposort()))
     used = {s for u in order for s in u.src}
-    inside = set() if literal else written_inside(order, {u for u in roots if u not in used})
+    apart = {u for u in roots if u not in used} | marks.keys()
+    inside = set() if literal else written_inside(order, apart)
     has_shapes = not any(u.op in TO_KERNELS for u in order)
     names = Names()
     numbers: dict[UOp, int] = {}
@@ -67,6 +76,8 @@ def of_graph(roots: Sequence[UOp], literal: bool = False) -> list[Node]:
                 value_of(u, has_shapes),
                 note_of(u, inside, literal),
                 tuple(numbers[s] for s in sources),
+                mark=marks.get(u, ""),
+                of=u,
             )
         )
     return nodes
@@ -214,7 +225,7 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 … {u.vmax}",
     Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} … {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
-    Ops.KERNEL: lambda u: work_text(u.arg.ast),
+    Ops.KERNEL: lambda u: work_text(u.arg.ast) if isinstance(u.arg, Kernel) else "",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 
-from tinyframe.viz.kinds import KINDS, SLANT
+from tinyframe.viz.kinds import KINDS, MARKED_TEXT, SLANT
 from tinyframe.viz.nodes import Node
 
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -71,11 +71,15 @@ def describe(drawing: ElementTree.Element, nodes: Sequence[Node]) -> None:
         if group.attrib["class"].startswith("edge"):
             group.remove(words)
             continue
-        node = nodes[int(words.text or 0)]
-        words.text = ", ".join(w for w in (node.title, node.value, node.note) if w)
-        first = group.find(tag("text"))
-        if first is not None:
-            first.set("font-weight", "bold")
+        number = int(words.text or 0)
+        node = nodes[number]
+        group.set("data-node", str(number))
+        words.text = ", ".join(w for w in (node.mark, node.title, node.value, node.note) if w)
+        lines = group.findall(tag("text"))
+        for line in lines[: 2 if node.mark else 1]:
+            line.set("font-weight", "bold")
+        if node.mark:
+            lines[0].set("fill", MARKED_TEXT)
 
 
 def reshape(drawing: ElementTree.Element) -> None:

@@ -1,0 +1,122 @@
+"""Who watches tinyframe at work: one list of observers, told of each thing when it is done.
+
+    class Count(Observer):
+        def ran(self, work): print(work.name, work.seconds)
+
+    with observing(Count()):
+        (a + b).realize()
+
+The compiler, the scheduler and the engine tell; the pictures and the explorer (`viz/`) listen.
+Nothing below knows who that is: what VIZ=1 starts is put in `explorer` by the package that has it.
+While nobody watches, all of it is one look at an empty list and one at a setting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tinyframe.settings import settings
+
+if TYPE_CHECKING:
+    from tinyframe.codegen.program import ProgramSpec
+    from tinyframe.rewrite.trace import Pass
+    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.uop.node import UOp
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A kernel or a copy that was run. begin, end: by time.perf_counter(), in seconds. in_use:
+    bytes that buffers took then."""
+
+    item: ScheduleItem
+    spec: ProgramSpec | None  # None: a copy
+    begin: float
+    end: float
+    in_use: int
+
+
+class Observer:
+    """What can be watched. A subclass says what it does with that; nothing, by default."""
+
+    def wants(self, work: Any) -> bool:
+        """Whether to go all the way down again for this graph's structure or kernel, which would
+        else come out of a cache; asked once for each, and what follows is told."""
+        return False
+
+    def made(self, graph: UOp) -> None:
+        """A Tensor was made, which means this graph."""
+
+    def scheduling(self, sink: UOp) -> None:
+        """Kernels are about to be found for a SINK of tensor graphs."""
+
+    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
+        """A kernel was found, in running order. values: the nodes of the prepared graph that it
+        stores. reads: what it finds in memory."""
+
+    def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
+        """They were found. becomes: what nodes of the graph are once these have run."""
+
+    def stage(
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+    ) -> None:
+        """A stage of the compiler is done, by these rewrites."""
+
+    def compiling(self, ast: UOp, device: str) -> None:
+        """A kernel is about to be compiled."""
+
+    def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
+        """It is source text now. begin, end: by time.perf_counter(), in seconds."""
+
+    def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
+        """It is machine code now, in a thread of its own."""
+
+    def running(self, items: Sequence[ScheduleItem]) -> None:
+        """A schedule is about to be run."""
+
+    def ran(self, work: Ran) -> None:
+        """One item of it was run; in order."""
+
+    def finished(self) -> None:
+        """All of it was run."""
+
+
+_added: list[Observer] = []
+
+# Gives the observer behind VIZ=1.
+explorer: Callable[[], Observer] | None = None
+
+# Those told of each Tensor that is made: a list of its own, since a setting is too slow to read
+# for each.
+of_tensors: list[Observer] = []
+
+
+def tell(graph: UOp) -> None:
+    """Who is told of Tensors is told of one that means this graph."""
+    for observer in of_tensors:
+        observer.made(graph)
+
+
+def observers() -> list[Observer]:
+    """Who watches now."""
+    return [*_added, explorer()] if settings.VIZ and explorer is not None else _added
+
+
+def is_watched() -> bool:
+    """Whether this is inside of `observing`. (What VIZ says is seen by who looks at settings.)"""
+    return bool(_added)
+
+
+@contextlib.contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """Inside, this observer is told of everything."""
+    _added.append(observer)
+    of_tensors.append(observer)
+    try:
+        yield
+    finally:
+        for listed in (_added, of_tensors):
+            listed.pop(next(n for n, o in enumerate(listed) if o is observer))

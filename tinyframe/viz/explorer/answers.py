@@ -1,0 +1,257 @@
+"""What the explorer's page asks for, as functions from a trace and a query to plain data.
+
+`ANSWERS` is the table: the name in the URL, and who answers. A query is a dict of strings, as they
+stand in a URL; BadQuery says what is wrong with one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tinyframe.uop.node import Ops
+from tinyframe.uop.show import render, sizes_text
+from tinyframe.viz.explorer.rows import Row
+from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
+from tinyframe.viz.fold import folded, nearest
+from tinyframe.viz.graphs import GraphPicture
+from tinyframe.viz.nodes import Node, of_graph
+from tinyframe.viz.roof import Roof
+from tinyframe.viz.verdict import verdict
+
+MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
+MOST_STEPS = 200  # rewrites that one answer lists
+CHANGED = "new"
+TAKEN = "matched"
+
+Query = Mapping[str, str]
+
+
+class BadQuery(ValueError):
+    """A question that has no answer: the text says why."""
+
+
+def number(query: Query, name: str, default: int | None = None) -> int:
+    text = query.get(name, "")
+    if not text and default is not None:
+        return default
+    if not text.isdecimal() or len(text) > 9:
+        raise BadQuery(f"{name} is a number from 0 on, not {text[:40]!r}")
+    return int(text)
+
+
+def described(trace: Trace, query: Query) -> Described:
+    """The kernel or the schedule that is asked for: `of=kernel/3`."""
+    name = query.get("of", "")
+    what, _, n = name.partition("/")
+    if what not in ("kernel", "schedule") or not n.isdecimal():
+        raise BadQuery(f"of is kernel/… or schedule/… with a number, not {name[:40]!r}")
+    try:
+        return trace.described(name)
+    except KeyError:
+        raise BadQuery(f"there is no {what} {n} in this trace") from None
+
+
+# ---- the answers ---------------------------------------------------------------------------------
+
+
+def overview(trace: Trace, query: Query) -> Any:
+    return trace.overview
+
+
+def realize(trace: Trace, query: Query) -> Any:
+    try:
+        return trace.realize(number(query, "n"))
+    except KeyError:
+        raise BadQuery(f"there is no realize {query['n']} in this trace") from None
+
+
+def stages(trace: Trace, query: Query) -> Any:
+    """Everything about a kernel or a schedule but its graphs."""
+    d = described(trace, query)
+    listed = [
+        {
+            "name": s.name,
+            "nodes": len({r for root in s.roots for r in root.toposort()}),
+            "program": isinstance(s.after, list),
+            "steps": s.step_count,
+            "rules": rules_fired(s),
+        }
+        for s in d.stages
+    ]
+    return {**d.data, "stages": listed, "verdict": said_of(trace, query["of"])}
+
+
+def said_of(trace: Trace, of: str) -> str | None:
+    """In a sentence, what limits a kernel that has run."""
+    if not of.startswith("kernel/"):
+        return None
+    kernel, roof = trace.overview["kernels"][int(of[7:])], Roof(**trace.overview["roof"])
+    if not kernel["best"]:
+        return None
+    return verdict(kernel["ops"], kernel["bytes"], kernel["best"], roof, kernel["plan"])
+
+
+def steps(trace: Trace, query: Query) -> Any:
+    """Some of a stage's rewrites: the rule, and what became what."""
+    d = described(trace, query)
+    stage = _stage(d, number(query, "stage"))
+    start, count = number(query, "from", 0), number(query, "count", MOST_STEPS)
+    found: list[dict[str, Any]] = []
+    for n in range(start, min(start + min(count, MOST_STEPS), stage.step_count)):
+        rewrite, at = stage.step(n)
+        step = rewrite.steps[at]
+        found.append({"n": n, "rule": step.rule, "pass": rewrite.name,
+                      "before": shown(step.before), "after": shown(step.after)})  # fmt: skip
+    return {"total": stage.step_count, "steps": found}
+
+
+def graph(trace: Trace, query: Query) -> Any:
+    """A graph as SVG, and what a click on each of its nodes shows."""
+    d = described(trace, query)
+    n = number(query, "stage")
+    _stage(d, n)
+    step = number(query, "step") if query.get("step") else None
+    try:
+        view = view_of(d, n, step, after=query.get("when") == "after")
+    except IndexError:
+        raise BadQuery(f"this stage has no rewrite number {step}") from None
+    whole = query.get("whole") == "1"
+    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", whole))
+    return {
+        "svg": picture.svg(), "headline": picture.headline, "text": picture.text,
+        "nodes": [details(node) for node in picture.nodes],
+    }  # fmt: skip
+
+
+def assembly(trace: Trace, query: Query) -> Any:
+    """A kernel's machine code as text, where objdump is there."""
+    binary = trace.binary(number(query, "n"))
+    if binary is None:
+        return {"text": None, "why": "no compiler made machine code of this kernel"}
+    tool = shutil.which("objdump") or shutil.which("llvm-objdump")
+    if tool is None:
+        return {"text": None, "why": "objdump is not there: it comes with binutils"}
+    return disassembled(tool, binary)
+
+
+# ---- parts of them -------------------------------------------------------------------------------
+
+
+def _stage(d: Described, n: int) -> Stage:
+    if n >= len(d.stages):
+        raise BadQuery(f"there are {len(d.stages)} stages, and none of number {n}")
+    return d.stages[n]
+
+
+def nodes_of(view: View, step: int | None, after: bool, whole: bool = False) -> list[Node]:
+    """What is drawn of a graph: folded where it is too large, around what changes."""
+    word = CHANGED if after or step is None else TAKEN
+    marks: dict[Row, str] = dict.fromkeys(view.changed, word)
+    if step is None and len(marks) > MOST_DRAWN // 2:
+        marks = {}  # where nearly all is new, that says nothing
+    nodes = of_graph(view.roots, marks=marks)  # type: ignore[arg-type]
+    most = 1000 if whole else MOST_DRAWN
+    return nodes if len(nodes) <= most else nearest(folded(nodes), most)
+
+
+def details(node: Node) -> dict[str, Any]:
+    """What is known of a node that was clicked."""
+    row = node.of
+    data: dict[str, Any] = {"title": node.title, "kind": node.kind, "mark": node.mark}
+    if isinstance(row, Row):
+        data |= {
+            "op": row.op.name, "dtype": str(row.dtype),
+            "shape": [s if isinstance(s, int) else str(s) for s in row.shape],
+            "arg": "" if row.arg is None else sizes_text(row.arg),
+            "interval": row.interval, "line": row.line, "number": row.number,
+            "expression": shown(row),
+        }  # fmt: skip
+    else:
+        data |= {"value": node.value, "note": node.note}
+    return data
+
+
+def shown(row: Row) -> str:
+    """A node as a line: an expression where it is one, else its op with those of its sources."""
+    if row.op is Ops.SINK:
+        return f"sink of {len(row.src)}"
+    text = render(row)  # type: ignore[arg-type]
+    return text if len(text) <= 300 else f"{text[:200]} … {text[-80:]}"
+
+
+def disassembled(tool: str, binary: bytes) -> dict[str, Any]:
+    with tempfile.NamedTemporaryFile(suffix=".so") as file:
+        file.write(binary)
+        file.flush()
+        try:
+            done = subprocess.run(
+                [tool, "-d", "--no-show-raw-insn", "-M", "intel", file.name],
+                capture_output=True, text=True, timeout=20, errors="replace", check=True,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError):
+            return {"text": None, "why": "objdump cannot read this machine code"}
+    return {"text": hot_loop(done.stdout), "why": ""}
+
+
+def hot_loop(text: str) -> str:
+    """Of a disassembly, the innermost loop with most work on vectors; all where there is no loop.
+
+    A loop is a jump back; innermost is one that holds no other.
+    """
+    lines = [line for line in text.splitlines() if re.match(r"\s*[0-9a-f]+:\t", line)]
+    place = {int(line.split(":")[0], 16): n for n, line in enumerate(lines)}
+    loops = []
+    for n, line in enumerate(lines):
+        jump = re.search(r"\tj[a-z]+\s+(?:0x)?([0-9a-f]+)", line)
+        if jump and (start := place.get(int(jump[1], 16), n)) < n:
+            loops.append((start, n))
+    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+    if not inner:
+        return "\n".join(lines)
+    vector = re.compile(r"\tv?(fn?m|add|mul|max|min|sub|div)\w*p[sd]")
+
+    def work(loop: tuple[int, int]) -> tuple[int, int]:
+        body = lines[loop[0] : loop[1] + 1]
+        return sum(bool(vector.search(line)) for line in body), -len(body)
+
+    start, end = max(inner, key=work)
+    return "\n".join(lines[start : end + 1])
+
+
+def chrome_trace(trace: Trace) -> dict[str, Any]:
+    """Kernels and compilations as Chrome's trace events: chrome://tracing and Perfetto read them.
+
+    (Google, "Trace Event Format", complete events: microseconds.)
+    """
+    about = trace.overview
+    events: list[dict[str, Any]] = []
+    lanes: dict[str, int] = {}
+
+    def add(lane: str, name: str, begin: float, end: float, args: dict[str, Any]) -> None:
+        events.append({"name": name, "ph": "X", "pid": 1, "tid": lanes.setdefault(lane, len(lanes)),
+                       "ts": begin * 1e6, "dur": (end - begin) * 1e6, "args": args})  # fmt: skip
+
+    for kernel in about["kernels"]:
+        for lane, begin, end in kernel["compile"]:
+            add(lane, f"compile {kernel['name']}", begin, end, {})
+    for n in range(len(about["realizes"])):
+        for ran in trace.realize(n)["ran"]:
+            add(ran["device"], ran["name"], ran["begin"], ran["end"], {"realize": n})
+            events.append({"name": "memory", "ph": "C", "pid": 1, "ts": ran["end"] * 1e6,
+                           "args": {"bytes": ran["in_use"]}})  # fmt: skip
+    events += [
+        {"name": "thread_name", "ph": "M", "pid": 1, "tid": tid, "args": {"name": lane}}
+        for lane, tid in lanes.items()
+    ]
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+ANSWERS: dict[str, Callable[[Trace, Query], Any]] = {
+    "overview": overview, "realize": realize, "stages": stages, "steps": steps, "graph": graph,
+    "assembly": assembly, "chrome": lambda trace, query: chrome_trace(trace),
+}  # fmt: skip

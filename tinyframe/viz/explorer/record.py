@@ -1,0 +1,371 @@
+"""A Recorder watches tinyframe at work and writes a trace of it, piece by piece (`store.py`).
+
+    recorder = Recorder(Store.temporary())
+    with observing(recorder):
+        (a @ b).realize()
+    recorder.overview()
+
+What is known of a realize(): the line that asked for it, the graph, the kernels with the lines that
+their work was written on, each stage and rewrite on their way down, source, machine code, and when
+each ran for how long. A kernel that runs again, or a graph of the same structure, is not described
+again.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import platform
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.device import Buffer, Device
+from tinyframe.observe import Observer, Ran
+from tinyframe.rewrite.trace import Pass, Step
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.settings import settings
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.viz.explorer.rows import Table
+from tinyframe.viz.roof import measured_roof
+from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
+
+OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
+MOST_REALIZES = 5000  # of one trace; those after them are counted only
+
+
+class Line(NamedTuple):
+    """A line of the user's script."""
+
+    file: str
+    number: int
+
+
+def line_of_the_caller() -> Line | None:
+    """The innermost line that is not tinyframe's, nor Python's own."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((OURS, "<frozen")):
+            return Line(file, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+class _Described:
+    """What is written of one kernel, or of one schedule: its graphs and stages."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.table = Table(lambda u: recorder.line_number(u.__dict__.get("_line")))
+        self.stages: list[dict[str, Any]] = []
+
+    def add_stage(
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: Sequence[Pass]
+    ) -> None:
+        number = self.table.number
+        many = isinstance(after, list)
+        stage: dict[str, Any] = {
+            "name": name,
+            "before": None if before is None else number(before),
+            "after": [number(u) for u in after] if many else number(after),  # type: ignore
+            "passes": [self._pass(p) for p in passes if p.steps],
+        }
+        self.stages.append(stage)
+
+    def _pass(self, p: Pass) -> dict[str, Any]:
+        number = self.table.number
+        return {
+            "name": p.name,
+            "walk": p.walk,
+            "before": number(p.before),
+            "after": number(p.before if p.after is None else p.after),
+            "steps": [
+                [self.recorder.rule_number(s), number(s.before), number(s.after)] for s in p.steps
+            ],
+        }
+
+    def data(self) -> dict[str, Any]:
+        return {"rows": self.table.rows, "stages": self.stages}
+
+
+class Recorder(Observer):
+    """Writes a trace to a Store."""
+
+    def __init__(self, store: Store, script: Sequence[str] | None = None) -> None:
+        self.store = store
+        self.script = list(sys.argv if script is None else script)
+        self.started = perf_counter()
+        self.realizes: list[dict[str, Any]] = []
+        self.kernels: list[dict[str, Any]] = []
+        self.schedules = 0
+        self._roof: dict[str, float] | None = None
+        self.live = True  # whether more may come
+        self.lost = 0  # realizes that were not recorded, since there were too many
+        self.rules: dict[tuple, int] = {}
+        self.lines: dict[Line, int] = {}
+        self._seen: set[Any] = set()
+        self._schedule_of: dict[Any, int] = {}  # a graph's structure -> the schedule described
+        self._structure: Any = None
+        self._buffers: weakref.WeakKeyDictionary[Buffer, int] = weakref.WeakKeyDictionary()
+        self._buffer_count = 0
+        self._kernel_of: dict[UOp, int] = {}
+        self._asts: list[UOp] = []  # of each kernel
+        self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> where its work was written
+        self._compiling: dict[int, tuple[int, ProgramSpec]] = {}  # by the id of the latter
+        self._lanes: dict[int, str] = {}
+        self._lock = threading.RLock()  # compilers report from threads of their own
+        self._schedule: _Described | None = None
+        self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
+        self._pending: tuple[Sequence[ScheduleItem], int] | None = None
+        self._kernel: _Described | None = None
+        self._realize: dict[str, Any] | None = None
+
+    # ---- numbers for what is said more than once -------------------------------------------------
+
+    def line_number(self, line: Line | None) -> int | None:
+        return None if line is None else self.lines.setdefault(line, len(self.lines))
+
+    def rule_number(self, step: Step) -> int:
+        rule = step.rule
+        key = (*rule.location, id(rule) if not rule.location[1] else 0)
+        if key not in self.rules:
+            self.rules[key] = len(self.rules)
+        return self.rules[key]
+
+    def _buffer_number(self, buffer: Buffer) -> int:
+        if buffer not in self._buffers:
+            self._buffers[buffer] = self._buffer_count
+            self._buffer_count += 1
+        return self._buffers[buffer]
+
+    def _since(self, time: float) -> float:
+        """Seconds since the trace began."""
+        return round(time - self.started, 7)
+
+    # ---- what is told ----------------------------------------------------------------------------
+
+    def wants(self, work: Any) -> bool:
+        if self._schedule is not None:
+            self._structure = work
+        if work in self._seen:
+            return False
+        self._seen.add(work)
+        return True
+
+    def made(self, graph: UOp) -> None:
+        if "_line" in graph.__dict__:
+            return
+        line = line_of_the_caller()
+        stack = [graph]
+        while stack:
+            u = stack.pop()
+            if "_line" not in u.__dict__:
+                u.__dict__["_line"] = line
+                stack += u.src
+
+    def scheduling(self, sink: UOp) -> None:
+        self._schedule, self._found = _Described(self), []
+
+    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
+        self._found.append((ast, values, reads))
+
+    def stage(
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+    ) -> None:
+        if self._kernel is not None:
+            self._kernel.add_stage(name, before, after, passes)
+        elif self._schedule is not None:
+            for p in passes:
+                inherit_lines(p)
+            self._schedule.add_stage(name, before, after, passes)
+
+    def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
+        described, self._schedule = self._schedule, None
+        if described is not None and described.stages:
+            number, self.schedules = self.schedules, self.schedules + 1
+            self._schedule_of[self._structure] = number
+            kernels = [self._found_kernel(described, *found) for found in self._found]
+            order = self._in_order(items)
+            for item, n in zip(items, order, strict=True):
+                self._lines_of.setdefault(item.ast, kernels[n]["lines"])
+            data = {**described.data(), "kernels": [kernels[n] for n in order]}
+            self.store.write(f"schedule/{number}", data)
+        if self._structure in self._schedule_of:
+            self._pending = items, self._schedule_of[self._structure]
+
+    def _in_order(self, items: Sequence[ScheduleItem]) -> list[int]:
+        """Which of the kernels that were found each item is."""
+        places: dict[UOp, list[int]] = {}
+        for n, (ast, _, _) in reversed(list(enumerate(self._found))):
+            places.setdefault(ast, []).append(n)
+        return [places[item.ast].pop() for item in items]
+
+    def _found_kernel(
+        self, described: _Described, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]
+    ) -> dict[str, Any]:
+        """Which nodes of the prepared graph a kernel computes, and where they were written."""
+        fused = nodes_between(values, reads)
+        numbers = described.table.numbers
+        return {
+            "stores": [numbers[u] for u in values if u in numbers],
+            "nodes": [numbers[u] for u in fused if u in numbers],
+            "lines": lines_of(self, fused),
+        }
+
+    def compiling(self, ast: UOp, device: str) -> None:
+        self._kernel = _Described(self)
+
+    def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
+        described, self._kernel = self._kernel, None
+        if described is None:
+            return
+        number = len(self.kernels)
+        self._compiling[id(spec)] = number, spec
+        self._kernel_of[spec.ast] = number
+        self._asts.append(spec.ast)
+        self.kernels.append({
+            "name": spec.name, "function": spec.function, "device": spec.device,
+            "ops": _plain(spec.ops_estimate), "bytes": _plain(spec.mem_estimate),
+            "compile": [[ "Python", self._since(begin), self._since(end)]],
+            "plan": None if spec.plan is None else spec.plan.name,
+            "runs": 0, "seconds": 0.0, "best": None,
+            "rewrites": sum(len(p["steps"]) for s in described.stages for p in s["passes"]),
+            "stages": [stage["name"] for stage in described.stages],
+        })  # fmt: skip
+        self.store.write(f"kernel/{number}", {
+            **described.data(), "source": spec.src,
+            "opts": [str(opt) for opt in spec.opts],
+            "plan": None if spec.plan is None else [spec.plan.name, spec.plan.why],
+            "sizes": [[_plain(n) for n in s] for s in (spec.global_size, spec.local_size)],
+        })  # fmt: skip
+
+    def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
+        with self._lock:
+            number, _ = self._compiling.pop(id(spec), (None, None))
+            if number is None:
+                return
+            thread = threading.get_ident()
+            lane = self._lanes.setdefault(thread, f"compiler {len(self._lanes) + 1}")
+            self.kernels[number]["compile"].append([lane, self._since(begin), self._since(end)])
+            self.store.write(f"binary/{number}", binary)
+
+    def running(self, items: Sequence[ScheduleItem]) -> None:
+        pending, self._pending = self._pending, None
+        schedule = pending[1] if pending is not None and pending[0] is items else None
+        line = self.line_number(line_of_the_caller())
+        self._realize = {"line": line, "schedule": schedule, "ran": []}
+
+    def ran(self, work: Ran) -> None:
+        if self._realize is None:
+            return
+        item = work.item
+        kernel = None if work.spec is None else self._kernel_of.get(item.ast)
+        written = set(item.written)
+        if kernel is not None:
+            of = self.kernels[kernel]
+            of["runs"] += 1
+            of["seconds"] += work.end - work.begin
+            of["best"] = min(of["best"] or 1e9, work.end - work.begin)
+        self._realize["ran"].append({
+            "kernel": kernel,
+            "name": "copy" if work.spec is None else work.spec.name,
+            "device": item.bufs[0].device,
+            "begin": self._since(work.begin), "end": self._since(work.end),
+            "in_use": work.in_use,
+            "buffers": [[self._buffer_number(b), b.nbytes, b in written] for b in item.bufs],
+        })  # fmt: skip
+
+    def finished(self) -> None:
+        realize, self._realize = self._realize, None
+        if realize is None:
+            return
+        if len(self.realizes) >= MOST_REALIZES:
+            self.lost += 1
+            return
+        number = len(self.realizes)
+        ran = realize["ran"]
+        self.store.write(f"realize/{number}", realize)
+        self.realizes.append({
+            "line": realize["line"], "schedule": realize["schedule"],
+            "kernels": [r["kernel"] for r in ran], "count": len(ran),
+            "begin": ran[0]["begin"] if ran else self._since(perf_counter()),
+            "end": ran[-1]["end"] if ran else self._since(perf_counter()),
+            "busy": sum(r["end"] - r["begin"] for r in ran),
+        })  # fmt: skip
+
+    # ---- all of it -------------------------------------------------------------------------------
+
+    def roof(self) -> dict[str, float]:
+        """What this machine can do at most, measured once."""
+        if self._roof is None:
+            self._roof = measured_roof()._asdict()
+        return self._roof
+
+    def overview(self) -> dict[str, Any]:
+        """What the trace holds, without the graphs."""
+        return {
+            "format": FORMAT, "version": VERSION, "live": self.live,
+            "script": self.script, "python": platform.python_version(),
+            "machine": f"{platform.system()} {platform.machine()}",
+            "device": Device.DEFAULT, "threads": settings.THREADS, "roof": self.roof(),
+            "realizes": list(self.realizes), "lost": self.lost,
+            "kernels": [{**kernel, "lines": self._lines_of.get(ast, [])}
+                        for kernel, ast in zip(self.kernels, self._asts, strict=True)],
+            "schedules": self.schedules,
+            "rules": [_rule(key) for key in self.rules],
+            "lines": [[file, number, linecache.getline(file, number).strip()]
+                      for file, number in self.lines],
+        }  # fmt: skip
+
+
+def _rule(key: tuple) -> list[Any]:
+    """A rule as [file, line, text]; the file from tinyframe's folder on."""
+    file, number, _ = key
+    shown = file.removeprefix(OURS).replace(os.sep, "/")
+    return [shown, number, linecache.getline(file, number).strip().rstrip(",")]
+
+
+def _plain(size: Any) -> Any:
+    """A number; of one that is known only at run time, the largest."""
+    return int(size.vmax) if isinstance(size, UOp) else int(size)
+
+
+def nodes_between(values: Iterable[UOp], reads: Iterable[UOp]) -> list[UOp]:
+    """What has to be computed for some values where others are there already."""
+    given = set(reads) - set(values)
+    stop = (Ops.BUFFER, Ops.KERNEL)
+    found: dict[UOp, None] = {}
+    for value in values:
+        found |= value.toposort(lambda u: u not in given and u.op not in stop)
+    return [u for u in found if u not in given]
+
+
+def lines_of(recorder: Recorder, nodes: Iterable[UOp]) -> list[int]:
+    """The lines that nodes were written on, those of the last ones first."""
+    lines = [recorder.line_number(u.__dict__.get("_line")) for u in nodes]
+    return [n for n in dict.fromkeys(reversed(lines)) if n is not None]
+
+
+def inherit_lines(p: Pass) -> None:
+    """What a rewrite made of a node belongs to the line of that node."""
+    became = {step.before: step.after for step in p.steps}
+    done: dict[UOp, UOp] = {}
+    for u in p.before.toposort():
+        new = u.replace(src=tuple(done[s] for s in u.src)) if u.src else u
+        followed = 0
+        while new in became and followed < len(became):
+            new, followed = became[new], followed + 1
+        done[u] = new
+        line = u.__dict__.get("_line")
+        stack = [new] if line is not None else []
+        while stack:
+            v = stack.pop()
+            if "_line" not in v.__dict__:
+                v.__dict__["_line"] = line
+                stack += v.src

@@ -1,0 +1,122 @@
+"""The explorer's web server: on this computer alone, for who has the token.
+
+    server = Server(trace)
+    server.start()
+    server.url            # http://127.0.0.1:53111/Zm9v…/
+
+It answers GET and HEAD of its own pages and of `ANSWERS`, below a path that begins with the token,
+where the request names the host that this server is: a page of another site cannot ask it anything.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+import urllib.parse
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from typing import Any
+
+from tinyframe.viz.explorer.answers import ANSWERS, BadQuery
+from tinyframe.viz.explorer.store import TraceError
+from tinyframe.viz.explorer.trace import Trace
+from tinyframe.viz.layout import NoLayout
+
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+PATIENCE = 30  # seconds that a connection may say nothing
+
+
+def pages() -> dict[str, bytes]:
+    """The files of the page by name."""
+    folder = resources.files("tinyframe.viz.explorer") / "page"
+    return {f.name: f.read_bytes() for f in folder.iterdir() if f.name[f.name.rfind("."):] in KINDS}
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one trace on a free port of the loopback."""
+
+    daemon_threads = True
+
+    def __init__(self, trace: Trace, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.trace, self.token, self.pages = trace, secrets.token_urlsafe(18), pages()
+        self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+    def start(self) -> None:
+        """Answers from now on, in a thread that ends with the process."""
+        threading.Thread(target=self.serve_forever, name="tinyframe explorer", daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that was broken off is nobody's fault."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = PATIENCE
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "tinyframe", ""
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def _answer(self, with_body: bool) -> None:
+        try:
+            status, kind, body = self._found()
+        except BadQuery as error:
+            status, kind, body = _error(HTTPStatus.BAD_REQUEST, str(error))
+        except (TraceError, NoLayout) as error:
+            status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        except Exception as error:  # a page that hangs would say less
+            text = f"{type(error).__name__}: {error}"
+            status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def _found(self) -> tuple[HTTPStatus, str, bytes]:
+        if self.headers.get("Host") not in self.server.hosts:
+            return _error(HTTPStatus.FORBIDDEN, "this server is known by another name")
+        url = urllib.parse.urlsplit(self.path)
+        _, token, *rest = url.path.split("/", 2) if url.path.count("/") > 1 else ("", "", "")
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            return _error(HTTPStatus.FORBIDDEN, "open the address that tinyframe printed")
+        name = rest[0] or "index.html"
+        if name in self.server.pages:
+            kind = KINDS[name[name.rfind("."):]]
+            return HTTPStatus.OK, kind, self.server.pages[name]
+        answer = ANSWERS.get(name.removeprefix("api/")) if name.startswith("api/") else None
+        if answer is None:
+            return _error(HTTPStatus.NOT_FOUND, "there is no such page")
+        query = dict(urllib.parse.parse_qsl(url.query, max_num_fields=20))
+        data = answer(self.server.trace, query)
+        return HTTPStatus.OK, "application/json", json.dumps(data).encode()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing: the terminal is the script's."""
+
+
+def _error(status: HTTPStatus, text: str) -> tuple[HTTPStatus, str, bytes]:
+    return status, "application/json", json.dumps({"error": text}).encode()

@@ -1,0 +1,99 @@
+"""What VIZ=1 and VIZ_TRACE do in a script: record from the first Tensor on, and show it at the end.
+
+The server runs from the beginning, so that a long script can be looked at while it runs; when the
+script is done, it stays until Ctrl-C. In a notebook it stays as long as the kernel does. Whatever
+goes wrong here is said and changes nothing of what the script does, its exit status included.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+import webbrowser
+from pathlib import Path
+from typing import TextIO
+
+from tinyframe import observe
+from tinyframe.settings import settings
+from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.server import Server
+from tinyframe.viz.explorer.store import Store, TraceError
+from tinyframe.viz.explorer.trace import Trace
+
+_session: Session | None = None
+
+
+class Session:
+    """One process that is watched. path: the file for the trace; without one it is shown."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.recorder = Recorder(Store.temporary())
+        self.path, self.pid = path, os.getpid()
+        self.server: Server | None = None
+        if path is None:
+            self._serve()
+        observe.of_tensors.append(self.recorder)
+        atexit.register(self.end)
+
+    def _serve(self) -> None:
+        trace = Trace(self.recorder.store, self.recorder.overview)
+        try:
+            self.server = Server(trace)
+        except OSError as error:
+            return say(f"VIZ=1: no port for the explorer is free here ({error})")
+        self.server.start()
+        say(f"tinyframe explorer: {self.server.url}")
+        if has_browser():
+            webbrowser.open(self.server.url)
+        return None
+
+    def end(self) -> None:
+        """When the script is done: writes the trace, or waits for who looks at it."""
+        if os.getpid() != self.pid:  # a child that was forked
+            return
+        self.recorder.live = False
+        if self.path is not None:
+            try:
+                self.recorder.store.save(self.path, self.recorder.overview())
+                say(f"wrote {self.path}: python -m tinyframe.viz {self.path} opens it")
+            except (OSError, TraceError) as error:
+                say(f"VIZ_TRACE: {self.path} could not be written: {error}")
+        elif self.server is not None and not in_a_notebook():
+            say(f"the explorer stays at {self.server.url} until Ctrl-C")
+            wait_for_ctrl_c()
+
+
+def session() -> observe.Observer:
+    """The observer of this process, which begins when it is first asked for."""
+    global _session
+    if _session is None:
+        _session = Session(settings.VIZ_TRACE)
+    return _session.recorder
+
+
+def wait_for_ctrl_c() -> None:
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        pass
+
+
+def has_browser() -> bool:
+    """Whether opening a browser shows anything: on Linux there must be a display, or BROWSER set by
+    who knows better. A browser in the terminal would take that from the script."""
+    if "BROWSER" in os.environ:
+        return True
+    if sys.platform.startswith("linux"):
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return True
+
+
+def in_a_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    print(text, file=file or sys.stderr, flush=True)

@@ -1,0 +1,112 @@
+"""A trace as a file: a zip archive of JSON members, which is read one member at a time.
+
+    realize/0    what was asked for, from where, and what ran
+    schedule/0   the graph that kernels were found for, and its stages
+    kernel/0     the stages of one kernel, its source and numbers
+    binary/0     its machine code
+    overview     all of the above in short; written last, so that a trace without one is cut short
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+FORMAT, VERSION = "tinyframe trace", 1
+OVERVIEW = "overview"
+LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any
+
+
+class TraceError(ValueError):
+    """A file that is no trace, or not one that can be read here."""
+
+
+class Store:
+    """Members by name, which can be read while others are still being written."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def temporary() -> Store:
+        """One that is gone with the process."""
+        return Store(zipfile.ZipFile(tempfile.TemporaryFile(), "w", zipfile.ZIP_DEFLATED, True, 1))
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> Store:
+        """A trace that was written before. TraceError where it is none, or cut short, or of another
+        version; FileNotFoundError where there is no such file."""
+        path = Path(path)
+        try:
+            store = Store(zipfile.ZipFile(path))
+        except zipfile.BadZipFile:
+            raise TraceError(_not_a_trace(path)) from None
+        try:
+            about = store.json(OVERVIEW)
+        except KeyError:
+            raise TraceError(f"{path} is no trace of tinyframe's: it is another archive") from None
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise TraceError(f"{path} is no trace of tinyframe's")
+        if about.get("version") != VERSION:
+            raise TraceError(
+                f"{path} was written by another version of tinyframe (trace version "
+                f"{about.get('version')}, and this one reads {VERSION}): write it again"
+            )
+        return store
+
+    def write(self, name: str, data: Any) -> None:
+        """Adds a member: bytes as they are, anything else as JSON."""
+        raw = data if isinstance(data, bytes) else json.dumps(data, separators=(",", ":")).encode()
+        with self._lock:
+            self._archive.writestr(name, raw)
+
+    def bytes(self, name: str) -> bytes:
+        """KeyError where there is no such member; TraceError where it is damaged."""
+        with self._lock:
+            if self._archive.getinfo(name).file_size > LARGEST:
+                raise TraceError(f"{name} in this trace is larger than any that tinyframe writes")
+            try:
+                return self._archive.read(name)
+            except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+                raise TraceError(f"{name} in this trace is damaged: {error}") from error
+
+    def json(self, name: str) -> Any:
+        """KeyError where there is no such member; TraceError where it is damaged."""
+        try:
+            return json.loads(self.bytes(name))
+        except ValueError as error:
+            raise TraceError(f"{name} in this trace is damaged: {error}") from error
+
+    def save(self, path: Path, overview: dict[str, Any]) -> None:
+        """All of it as a file, whole or not at all."""
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            try:
+                self._copy_to(file, overview)
+                file.close()
+                os.replace(file.name, path)
+            except BaseException:
+                file.close()
+                Path(file.name).unlink(missing_ok=True)
+                raise
+
+    def _copy_to(self, file: BinaryIO, overview: dict[str, Any]) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
+            for name in self._archive.namelist():
+                copy.writestr(name, self.bytes(name))
+            copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
+
+
+def _not_a_trace(path: Path) -> str:
+    """Why a file that is no archive is no trace: cut short where it begins like one."""
+    with path.open("rb") as file:
+        begins = file.read(2) == b"PK"
+    what = "is cut short: it was not written to its end" if begins else "is no trace of tinyframe's"
+    return f"{path} {what}"
