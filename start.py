@@ -8,6 +8,7 @@ python3 start.py test           set up if needed, then every check: ruff, mypy, 
 python3 start.py test OPTIONS   pytest alone, with these options (tests/unit -k dtype)
 python3 start.py test --torch   install PyTorch too (large) and compare with it; TINYFRAME_TORCH=1
                                 asks for the same
+python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
 python3 start.py update         bring what is new in course/ and projects/ into my_course/; what you
                                 changed stays, with the new original beside it as NAME.new.ipynb
 python3 start.py reset 04       part 4 as it was (or reset project 1, or reset a file's name); what
@@ -48,7 +49,7 @@ PYTHON = str(VENV / "bin" / "python")
 STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first set-up is complete
 MY_COURSE = ROOT / "my_course"
 ORIGINALS = MY_COURSE / ".originals.json"  # the fingerprint of what each file was copied from
-GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5}  # what each extra takes at least
+GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}  # what each extra takes at least
 
 
 def say(text: str) -> None:
@@ -416,8 +417,11 @@ def leave_learners_in_peace() -> None:
 
 def test(options: list[str]) -> None:
     with_torch = "--torch" in options or os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0")
-    options = [option for option in options if option != "--torch"]
-    set_up({"course", "test"} | ({"torch"} if with_torch else set()))
+    with_browser = "--browser" in options
+    options = [option for option in options if option not in ("--torch", "--browser")]
+    more = {extra for extra, is_wanted in (("torch", with_torch), ("browser", with_browser))
+            if is_wanted}
+    set_up({"course", "test"} | more)
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
@@ -425,6 +429,8 @@ def test(options: list[str]) -> None:
     pytest += ["--nbval-sanitize-with", "tests/nbval_sanitize.cfg", *options]
     if not any((ROOT / option.split("::")[0]).exists() for option in options):
         pytest += [d for d in ("tests", "course", "solutions/course") if (ROOT / d).is_dir()]
+    if not is_installed("playwright"):
+        say("the explorer's page is left out; python3 start.py test --browser tests it too")
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("comparisons with PyTorch are left out; python3 start.py test --torch runs them too")

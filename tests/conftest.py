@@ -21,4 +21,6 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 # PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
-collect_ignore = [] if importlib.util.find_spec("torch") else ["torch"]
+# So is a browser, which the explorer's page is tested in.
+OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
+collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]

@@ -185,27 +185,8 @@ def run_schedule(
     if debug >= 3:
         for kernel in dict.fromkeys(kernels):
             print(with_plan(kernel.spec))
-    following = iter(kernels)
-    watching = observers()
-    for observer in watching:
-        observer.running(items)
-    measured, start = 0.0, perf_counter()
-    for item in items:
-        if begun is not None:
-            begun.append(item)
-        kernel = None if item.ast.op is Ops.COPY else next(following)
-        begin = perf_counter()
-        if kernel is None:
-            _run_copy(item, debug)
-        else:
-            measured += _run_kernel(kernel, item, var_vals, debug >= 2 or bool(watching)) or 0.0
-        if watching:
-            spec = None if kernel is None else kernel.spec
-            ran = Ran(item, spec, begin, perf_counter(), GlobalCounters.mem_used)
-            for observer in watching:
-                observer.ran(ran)
-    for observer in watching:
-        observer.finished()
+    start = perf_counter()
+    measured = _run_all(items, kernels, var_vals, begun)
     if debug:
         for name in {name for _, name in wanted}:
             Device[name].synchronize()
@@ -214,6 +195,38 @@ def run_schedule(
         GlobalCounters.time_sum_s += seconds
     if kernels and debug:
         print(f"{len(kernels)} kernels, {seconds * 1e3:.2f} ms")
+
+
+def _run_all(
+    items: Sequence[ScheduleItem],
+    kernels: Sequence[CompiledKernel],
+    var_vals: Mapping[UOp, int],
+    begun: list[ScheduleItem] | None,
+) -> float:
+    """Runs each item, the SINKs by these kernels; gives the seconds that were measured."""
+    debug, watching = settings.DEBUG, observers()
+    following = iter(kernels)
+    measured = 0.0
+    for observer in watching:
+        observer.running(items)
+    for item in items:
+        if begun is not None:
+            begun.append(item)
+        kernel, took = None if item.ast.op is Ops.COPY else next(following), None
+        begin = perf_counter()
+        if kernel is None:
+            _run_copy(item, debug)
+        else:
+            took = _run_kernel(kernel, item, var_vals, debug >= 2 or bool(watching))
+            measured += took or 0.0
+        if watching:
+            spec, end = None if kernel is None else kernel.spec, perf_counter()
+            ran = Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used)
+            for observer in watching:
+                observer.ran(ran)
+    for observer in watching:
+        observer.finished()
+    return measured
 
 
 def _run_kernel(

@@ -270,14 +270,14 @@ class Recorder(Observer):
         if kernel is not None:
             of = self.kernels[kernel]
             of["runs"] += 1
-            of["seconds"] += work.end - work.begin
-            of["best"] = min(of["best"] or 1e9, work.end - work.begin)
+            of["seconds"] += work.seconds
+            of["best"] = min(of["best"] or work.seconds, work.seconds)
         self._realize["ran"].append({
             "kernel": kernel,
             "name": "copy" if work.spec is None else work.spec.name,
             "device": item.bufs[0].device,
             "begin": self._since(work.begin), "end": self._since(work.end),
-            "in_use": work.in_use,
+            "seconds": work.seconds, "in_use": work.in_use,
             "buffers": [[self._buffer_number(b), b.nbytes, b in written] for b in item.bufs],
         })  # fmt: skip
 
@@ -296,7 +296,7 @@ class Recorder(Observer):
             "kernels": [r["kernel"] for r in ran], "count": len(ran),
             "begin": ran[0]["begin"] if ran else self._since(perf_counter()),
             "end": ran[-1]["end"] if ran else self._since(perf_counter()),
-            "busy": sum(r["end"] - r["begin"] for r in ran),
+            "busy": sum(r["seconds"] for r in ran),
         })  # fmt: skip
 
     # ---- all of it -------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def listing(trace: Trace) -> str:
     for n, realize in enumerate(about["realizes"]):
         lines.append(f"realize {n}  {place_of(about, realize['line'])}")
         for ran in trace.realize(n)["ran"]:
-            took = ran["end"] - ran["begin"]
+            took = ran["seconds"]
             size = human_bytes(sum(b[1] for b in ran["buffers"]))
             lines.append(
                 f"  {ran['name']:24s} {took * 1e6:9.1f} us {took / total:6.1%}  {size:>10s}"

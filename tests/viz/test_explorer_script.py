@@ -1,0 +1,129 @@
+"""VIZ=1 and VIZ_TRACE beside a script, and traces on a terminal: in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+from tinyframe import Tensor
+
+def layer(x):
+    return (x @ Tensor.ones(6, 3)).relu()
+
+x = Tensor.arange(12).reshape(2, 6).float()
+print(layer(x).sum().item())
+{end}
+"""
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("VIZ")}
+    root = str(Path(__file__).parents[2])
+    return {**kept, "PYTHONPATH": root, "BROWSER": "true", **more}
+
+
+def run(tmp_path, end: str = "", **more: str) -> subprocess.CompletedProcess:
+    (tmp_path / "script.py").write_text(SCRIPT.format(end=end))
+    return subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment(**more),
+                          capture_output=True, text=True, timeout=120)  # fmt: skip
+
+
+def terminal(tmp_path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "tinyframe.viz", *arguments], cwd=tmp_path,
+                          env=environment(), capture_output=True, text=True, timeout=120)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the trace of a script: run.trace."""
+    folder = tmp_path_factory.mktemp("traced")
+    done = run(folder, VIZ_TRACE="run.trace")
+    assert done.returncode == 0 and done.stdout == "198.0\n", done.stderr
+    assert "run.trace" in done.stderr
+    return folder
+
+
+def test_the_list_names_each_line_and_kernel(folder) -> None:
+    done = terminal(folder, "run.trace", "--ls")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"script\.py:8  print\(layer\(x\)\.sum\(\)\.item\(\)\)", done.stdout)
+    assert re.search(r"^  \w+ +\d+\.\d us +\d+\.\d%", done.stdout, re.M)
+
+
+def test_json_is_what_the_page_gets(folder) -> None:
+    about = json.loads(terminal(folder, "run.trace", "--json").stdout)
+    assert about["format"] == "tinyframe trace" and about["kernels"] and not about["live"]
+
+
+def test_a_kernel_and_a_pass_are_printed(folder) -> None:
+    about = json.loads(terminal(folder, "run.trace", "--json").stdout)
+    name = about["kernels"][-1]["name"]
+    whole = terminal(folder, "run.trace", "--kernel", name)
+    assert f"{about['kernels'][-1]['function']}(" in whole.stdout and "passes:" in whole.stdout
+    one = terminal(folder, "run.trace", "--kernel", name, "--pass", "simplify")
+    assert "rewrites:" in one.stdout and "RANGE" in one.stdout
+    data = json.loads(terminal(folder, "run.trace", "--kernel", name, "--pass", "simplify", "--json").stdout)
+    assert f"{len(data['steps'])} rewrites:" in one.stdout
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["run.trace", "--kernel", "none"], "there is no kernel 'none'"),
+    (["run.trace", "--kernel", "0", "--pass", "none"], "has no pass 'none'"),
+    (["missing.trace", "--ls"], "missing.trace cannot be read"),
+    (["script.py", "--ls"], "is no trace of tinyframe's"),
+    (["run.trace", "--port", "99999"], "port 99999 cannot be used"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_in_a_line(folder, arguments, said) -> None:
+    done = terminal(folder, *arguments)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("end, status", [("import sys; sys.exit(3)", 3), ("raise ValueError('mine')", 1),
+                                         ("import os; os._exit(5)", 5)])
+def test_the_exit_status_stays_the_scripts(tmp_path, end, status) -> None:
+    done = run(tmp_path, end, VIZ_TRACE="run.trace")
+    assert done.returncode == status and done.stdout.startswith("198.0")
+    assert ("mine" in done.stderr) == (status == 1)
+
+
+def test_a_trace_that_cannot_be_written_says_so_and_changes_nothing(tmp_path) -> None:
+    done = run(tmp_path, VIZ_TRACE="missing/run.trace")
+    assert done.returncode == 0 and done.stdout == "198.0\n"
+    assert "missing/run.trace could not be written" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("end, status", [("", 0), ("import sys; sys.exit(3)", 3)])
+def test_viz_serves_until_ctrl_c_and_keeps_the_exit_status(tmp_path, end, status) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT.format(end=end))
+    process = subprocess.Popen([sys.executable, "script.py"], cwd=tmp_path, env=environment(VIZ="1"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        said = ""
+        while "until Ctrl-C" not in said:  # printed when the script is done
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        url = re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", said)
+        with urllib.request.urlopen(url[0] + "api/overview", timeout=60) as answer:
+            about = json.load(answer)
+        assert about["kernels"] and about["realizes"]
+        process.send_signal(signal.SIGINT)
+        out, rest = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == status and out == "198.0\n" and "Traceback" not in rest
+
+
+def test_a_forked_child_does_not_write_the_trace(tmp_path) -> None:
+    end = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)"
+    done = run(tmp_path, end, VIZ_TRACE="run.trace")
+    assert done.returncode == 0 and done.stderr.count("wrote") == 1

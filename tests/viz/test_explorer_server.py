@@ -1,0 +1,166 @@
+"""The explorer's server answers its own page, and nobody else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from tinyframe import Tensor
+from tinyframe.observe import observing
+from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.server import Server
+from tinyframe.viz.explorer.store import Store
+from tinyframe.viz.explorer.trace import Trace
+
+
+@pytest.fixture(scope="module")
+def server():
+    recorder = Recorder(Store.temporary(), ["<script>alert(1)</script>.py"])
+    with observing(recorder):
+        (Tensor.arange(12).reshape(3, 4).float() @ Tensor.ones(4, 2)).relu().realize()
+    server = Server(Trace(recorder.store, recorder.overview))
+    server.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def ask(server, path: str, method: str = "GET", **headers) -> tuple[int, dict, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection.putrequest(method, path, skip_host="Host" in headers)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+def api(server, question: str) -> dict:
+    status, _, body = ask(server, f"/{server.token}/api/{question}")
+    assert status == 200, body
+    return json.loads(body)
+
+
+def test_the_page_and_all_that_it_asks_for_are_there(server) -> None:
+    status, headers, body = ask(server, f"/{server.token}/")
+    assert status == 200 and headers["Content-Type"].startswith("text/html")
+    asked = re.findall(r'(?:src|href)="([\w.]+\.(?:js|css))"', body.decode())
+    assert asked
+    seen = set()
+    while asked:
+        name = asked.pop()
+        status, headers, body = ask(server, f"/{server.token}/{name}")
+        assert status == 200, name
+        seen.add(name)
+        asked += [n for n in re.findall(r'from "\./([\w.]+)"', body.decode()) if n not in seen]
+    assert "timeline.js" in seen
+
+
+def test_scripts_from_elsewhere_are_not_allowed(server) -> None:
+    _, headers, _ = ask(server, f"/{server.token}/")
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy and "unsafe-eval" not in policy
+    assert "script-src" not in policy  # so it is default-src: no inline scripts either
+
+
+@pytest.mark.parametrize("path", ["/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/",
+                                  "/../", "/wrong"])
+def test_nothing_without_the_token(server, path) -> None:
+    status, _, body = ask(server, path)
+    assert status == 403 and server.token.encode() not in body
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "[::1]", ""])
+def test_nothing_for_another_host_name(server, host) -> None:
+    status, _, _ = ask(server, f"/{server.token}/api/overview", Host=host)
+    assert status == 403
+
+
+def test_its_own_names_are_fine(server) -> None:
+    for host in (f"127.0.0.1:{server.server_port}", f"localhost:{server.server_port}"):
+        assert ask(server, f"/{server.token}/", Host=host)[0] == 200
+
+
+@pytest.mark.parametrize("path", ["server.py", "../server.py", "..%2fserver.py", "page/index.html",
+                                  "/etc/passwd", "api/", "api/nothing", "api/../server.py", "%2e%2e/x"])
+def test_nothing_but_its_own_files(server, path) -> None:
+    assert ask(server, f"/{server.token}/{path}")[0] == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_only_reading_is_allowed(server, method) -> None:
+    assert ask(server, f"/{server.token}/api/overview", method)[0] == 501
+
+
+def test_head_has_no_body(server) -> None:
+    status, headers, body = ask(server, f"/{server.token}/", "HEAD")
+    assert status == 200 and int(headers["Content-Length"]) > 100 and body == b""
+
+
+@pytest.mark.parametrize("question", [
+    "stages", "stages?of=kernel/99", "stages?of=../overview", "stages?of=kernel/-1", "graph?of=kernel/0",
+    "graph?of=kernel/0&stage=99", "graph?of=kernel/0&stage=0&step=99999", "graph?of=kernel/0&stage=x",
+    "steps?of=kernel/0&stage=0&from=-3", "realize?n=99", "realize?n=", "assembly?n=1e3",
+    "graph?of=kernel/0&stage=999999999999999999999",
+])  # fmt: skip
+def test_a_question_without_an_answer_says_what_is_wrong(server, question) -> None:
+    status, _, body = ask(server, f"/{server.token}/api/{question}")
+    assert status == 400
+    assert len(json.loads(body)["error"]) > 10
+
+
+@pytest.mark.parametrize("raw", [b"\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9\r\n\r\n",
+                                 b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
+                                 b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n"])
+def test_malformed_requests_and_broken_connections_do_not_stop_it(server, raw) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as connection:
+        connection.sendall(raw)
+    assert ask(server, f"/{server.token}/")[0] == 200
+
+
+def test_every_stage_and_rewrite_can_be_drawn(server) -> None:
+    about = api(server, "overview")
+    names = [f"kernel/{n}" for n in range(len(about["kernels"]))]
+    names += [f"schedule/{n}" for n in range(about["schedules"])]
+    for of in names:
+        stages = api(server, f"stages?of={of}")["stages"]
+        for n, stage in enumerate(stages):
+            drawn = api(server, f"graph?of={of}&stage={n}")
+            ElementTree.fromstring(drawn["svg"])
+            assert len(drawn["nodes"]) == len(re.findall(r"data-node=", drawn["svg"]))
+            if stage["steps"]:
+                last = stage["steps"] - 1
+                for when in ("before", "after"):
+                    drawn = api(server, f"graph?of={of}&stage={n}&step={last}&when={when}")
+                    ElementTree.fromstring(drawn["svg"])
+
+
+def test_rewrites_come_page_by_page(server) -> None:
+    stages = api(server, "stages?of=kernel/0")["stages"]
+    stage = max(range(len(stages)), key=lambda n: stages[n]["steps"])
+    total = stages[stage]["steps"]
+    whole = api(server, f"steps?of=kernel/0&stage={stage}&count=100000")
+    assert whole["total"] == total and len(whole["steps"]) == min(total, 200)
+    some = api(server, f"steps?of=kernel/0&stage={stage}&from=3&count=2")
+    assert some["steps"] == whole["steps"][3:5]
+    assert api(server, f"steps?of=kernel/0&stage={stage}&from={total}")["steps"] == []
+
+
+def test_a_profile_for_chrome_has_every_run(server) -> None:
+    events = api(server, "chrome")["traceEvents"]
+    runs = [e for e in events if e["ph"] == "X" and not e["name"].startswith("compile ")]
+    about = api(server, "overview")
+    assert len(runs) == sum(r["count"] for r in about["realizes"])
+    assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in runs)
+
+
+def test_a_port_that_is_taken_is_an_os_error(server) -> None:
+    with pytest.raises(OSError):
+        Server(server.trace, server.server_port)

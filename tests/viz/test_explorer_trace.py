@@ -1,0 +1,263 @@
+"""Traces: what a Recorder writes is what the compiler did, and what a reader makes of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyframe import Context, Tensor, TinyJit, dtypes
+from tinyframe.observe import observing
+from tinyframe.rewrite.trace import record
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.rows import Rows, Table, after_steps, decoded, encoded
+from tinyframe.viz.explorer.store import Store, TraceError
+from tinyframe.viz.explorer.trace import Trace, view_of
+
+
+def watched(work) -> Trace:
+    recorder = Recorder(Store.temporary(), ["script.py"])
+    with observing(recorder):
+        work()
+    return Trace(recorder.store, recorder.overview)
+
+
+def softmax_and_product() -> None:
+    x = Tensor.arange(24).reshape(4, 6).cast(dtypes.float32)
+    (x.softmax(1) @ Tensor.ones(6, 5)).realize()
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return watched(softmax_and_product)
+
+
+def test_every_kernel_that_ran_is_in_it(trace) -> None:
+    about = trace.overview
+    ran = [r for n in range(len(about["realizes"])) for r in trace.realize(n)["ran"]]
+    assert ran and all(r["end"] >= r["begin"] for r in ran)
+    assert {r["kernel"] for r in ran} == set(range(len(about["kernels"])))
+    assert sum(k["runs"] for k in about["kernels"]) == len(ran)
+
+
+def test_kernels_and_realizes_know_their_line(trace) -> None:
+    about = trace.overview
+    texts = {text for _, _, text in about["lines"]}
+    assert "(x.softmax(1) @ Tensor.ones(6, 5)).realize()" in texts
+    for kernel in about["kernels"]:
+        assert kernel["lines"], kernel["name"]
+    for realize in about["realizes"]:
+        assert about["lines"][realize["line"]][2].endswith(".realize()")
+
+
+def test_source_and_stages_are_the_compilers(trace) -> None:
+    for n, kernel in enumerate(trace.overview["kernels"]):
+        described = trace.described(f"kernel/{n}")
+        assert f"{kernel['function']}(" in described.data["source"]
+        names = [stage.name for stage in described.stages]
+        assert names[:3] == ["simplify", "tidy loops", "optimize"] and names[-1] == "linearize"
+        assert isinstance(described.stages[-1].after, list)
+
+
+def test_all_rewrites_of_a_pass_give_what_the_compiler_gave(trace) -> None:
+    replayed = 0
+    names = [f"kernel/{n}" for n in range(len(trace.overview["kernels"]))]
+    names += [f"schedule/{n}" for n in range(trace.overview["schedules"])]
+    for name in names:
+        described = trace.described(name)
+        for stage in described.stages:
+            for rewrite in stage.rewrites:
+                out = after_steps(described.rows, rewrite.before, rewrite.steps, rewrite.walk)
+                assert out is rewrite.after, (name, stage.name, rewrite.name)
+                replayed += len(rewrite.steps)
+    assert replayed > 100
+
+
+def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> None:
+    described = trace.described("kernel/0")
+    for number, stage in enumerate(described.stages):
+        for step in range(stage.step_count):
+            rewrite, n = stage.step(step)
+            before = view_of(described, number, step)
+            after = view_of(described, number, step, after=True)
+            if rewrite.steps[n].before in before.roots[0].toposort():
+                assert before.changed == {rewrite.steps[n].before}
+                assert before.roots[0] is not after.roots[0]
+
+
+def test_a_kernel_that_runs_again_is_described_once() -> None:
+    def work() -> None:
+        for value in range(3):
+            (Tensor([1.0, 2.0]) + Tensor([float(value), 1.0])).realize()
+
+    about = watched(work).overview
+    assert len(about["realizes"]) >= 3
+    assert max(k["runs"] for k in about["kernels"]) == 3
+    assert len({k["name"] for k in about["kernels"]}) == len(about["kernels"])
+
+
+def test_replays_of_a_jit_are_in_it() -> None:
+    @TinyJit
+    def double(x: Tensor) -> Tensor:
+        return (x * 2).realize()
+
+    def work() -> None:
+        for n in range(5):
+            assert double(Tensor([n, 1.0]).realize()).tolist() == [2.0 * n, 2.0]
+
+    about = watched(work).overview
+    assert max(k["runs"] for k in about["kernels"]) == 5
+
+
+def test_watching_changes_no_result() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.random((7, 9), np.float32), rng.random((9, 4), np.float32)
+    results = []
+    watched(lambda: results.append((Tensor(a) @ Tensor(b)).relu().numpy()))
+    np.testing.assert_array_equal(results[0], (Tensor(a) @ Tensor(b)).relu().numpy())
+
+
+def test_nothing_is_recorded_while_nobody_watches(monkeypatch) -> None:
+    made = []
+    monkeypatch.setattr(Recorder, "__init__", lambda self, *args: made.append(self))
+    (Tensor([1.0]) + 1).realize()
+    with record() as passes:
+        pass
+    assert not made and not passes
+
+
+def test_a_node_knows_the_line_that_it_was_written_on() -> None:
+    def work() -> None:
+        x = Tensor.ones(3, 4).contiguous()
+        y = x.reshape(4, 3)
+        (y * 3).realize()
+
+    trace = watched(work)
+    schedules = [trace.described(f"schedule/{n}") for n in range(trace.overview["schedules"])]
+    lines = trace.overview["lines"]
+    found = {
+        (row.op.name, lines[row.line][2])
+        for d in schedules for row in d.rows.known if row.line is not None
+    }  # fmt: skip
+    assert ("MUL", "(y * 3).realize()") in found
+    assert ("RESHAPE", "y = x.reshape(4, 3)") in found
+
+
+def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
+    x = UOp.variable("x", 0, 9)
+    table = Table()
+    numbers = [table.number(u) for u in (x + 1, x * 2, (x + 1) * (x + 1), (x * 2) * (x * 2))]
+    rows = Rows(table.rows)
+    add, twice, square, result = (rows[n] for n in numbers)
+    from tinyframe.viz.explorer.rows import Step
+
+    assert after_steps(rows, square, [Step(0, add, twice)], False) is result
+    assert after_steps(rows, square, [], False) is square
+    assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], False) is twice
+    assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], True) is add
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+SIMPLE = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
+    st.sampled_from([*AxisType, Ops.ADD, Ops.MAX]),
+)  # fmt: skip
+
+
+@given(st.recursive(SIMPLE, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=8))
+def test_arguments_survive(arg) -> None:
+    back = decoded(json.loads(json.dumps(encoded(arg))))
+    assert repr(back) == repr(arg)
+    if isinstance(arg, float) and not math.isnan(arg):
+        assert back == arg
+
+
+@pytest.mark.parametrize("data", [{"enum": ["os", "system"]}, {"enum": ["Ops", "NONE"]},
+                                  {"float": "1e999999"}, {"text": 3}, {}, [{"eval": "1"}]])
+def test_arguments_that_nothing_gives_are_refused(data) -> None:
+    with pytest.raises(ValueError, match="not an argument"):
+        decoded(data)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def file(trace, tmp_path_factory):
+    path = tmp_path_factory.mktemp("trace") / "run.trace"
+    trace.store.save(path, trace.overview)
+    return path
+
+
+def test_a_file_holds_what_was_recorded(trace, file) -> None:
+    again = Trace.open(file)
+    assert again.overview == trace.overview
+    assert again.described("kernel/0").data == trace.described("kernel/0").data
+    assert again.binary(0) == trace.binary(0)
+
+
+def test_a_file_that_is_cut_short_says_so(file, tmp_path) -> None:
+    data = file.read_bytes()
+    for length in (2, 100, len(data) // 2, len(data) - 30):
+        (tmp_path / "cut").write_bytes(data[:length])
+        with pytest.raises(TraceError, match="cut short"):
+            Trace.open(tmp_path / "cut")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b'{"traceEvents": []}', bytes(200)])
+def test_a_foreign_file_is_no_trace(content, tmp_path) -> None:
+    (tmp_path / "other").write_bytes(content)
+    with pytest.raises(TraceError, match="is no trace of tinyframe's"):
+        Trace.open(tmp_path / "other")
+
+
+def test_a_foreign_archive_is_no_trace(tmp_path) -> None:
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("readme", "hello")
+    with pytest.raises(TraceError, match="another archive"):
+        Trace.open(tmp_path / "other.zip")
+
+
+def test_a_trace_of_another_version_says_so(trace, tmp_path) -> None:
+    trace.store.save(tmp_path / "old", {**trace.overview, "version": 0})
+    with pytest.raises(TraceError, match="another version of tinyframe"):
+        Trace.open(tmp_path / "old")
+
+
+def test_a_damaged_member_says_so(file, tmp_path) -> None:
+    with zipfile.ZipFile(file) as archive:
+        at = archive.getinfo("kernel/0").header_offset + 60
+    data = bytearray(file.read_bytes())
+    data[at : at + 40] = bytes(40)
+    (tmp_path / "bad").write_bytes(data)
+    with pytest.raises(TraceError, match="damaged"):
+        Trace.open(tmp_path / "bad").described("kernel/0")
+
+
+def test_a_member_that_says_what_cannot_be_is_refused(trace, tmp_path) -> None:
+    for rows in ([["ADD", "int", [0, 7], None, None, None, None]], [["OS", "int", [], 0, 0, 0, 0]], [3]):
+        store = Store.temporary()
+        store.write("kernel/0", {"rows": rows, "stages": []})
+        with pytest.raises(TraceError, match="cannot be"):
+            Trace(store, dict).described("kernel/0")
+
+
+def test_saving_where_that_is_impossible_leaves_no_half_file(trace, tmp_path) -> None:
+    with pytest.raises(OSError):
+        trace.store.save(tmp_path / "missing" / "run.trace", trace.overview)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_search_for_opts_is_not_recorded() -> None:
+    def work() -> None:
+        with Context(BEAM=1):
+            (Tensor.ones(16, 16).contiguous() * 2).realize()
+
+    assert len(watched(work).overview["kernels"]) <= 4
