@@ -47,12 +47,17 @@ class Steps:
             if self.count > self.limit:
                 raise self.error()
 
+    def recall(self, before: UOp, after: UOp) -> None:
+        """Notes what an earlier rewrite by the same rules made of a node."""
+        if self.record is not None:
+            self.record.steps.append(trace.Step(None, before, after))
+
     def error(self) -> RewriteLoopError:
         """Names the rules of the last steps, back to where the same node was met before."""
         steps = self.record.steps if self.record is not None else self._recorded_again()
         last = steps[-LAST_STEPS:]
         met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
-        listed = "\n  ".join(dict.fromkeys(repr(step.rule) for step in last[met:]))
+        listed = "\n  ".join(dict.fromkeys(repr(s.rule) for s in last[met:] if s.rule))
         return RewriteLoopError(
             f"endless rewriting in {self.name}: these rules undo each other or never stop growing "
             f"the graph\n  {listed}"

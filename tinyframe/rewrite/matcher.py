@@ -197,6 +197,8 @@ def _rewritten(
         elif u not in done:
             if memo is not None and (known := u.__dict__.get(memo)) is not None:
                 done[u] = u if known is True else known
+                if known is not True:
+                    steps.recall(u, known)
                 continue
             if u in in_progress:
                 raise steps.error()

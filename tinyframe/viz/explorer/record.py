@@ -36,6 +36,7 @@ from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
+KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: what `memo` had kept
 MOST_REALIZES = 5000  # of one trace; those after them are counted only
 
 
@@ -107,7 +108,7 @@ class Recorder(Observer):
         self._roof: dict[str, float] | None = None
         self.live = True  # whether more may come
         self.lost = 0  # realizes that were not recorded, since there were too many
-        self.rules: dict[tuple, int] = {}
+        self.rules: dict[tuple[str, int], int] = {}
         self.lines: dict[Line, int] = {}
         self._seen: set[Any] = set()
         self._schedule_of: dict[Any, int] = {}  # a graph's structure -> the schedule described
@@ -132,11 +133,8 @@ class Recorder(Observer):
         return None if line is None else self.lines.setdefault(line, len(self.lines))
 
     def rule_number(self, step: Step) -> int:
-        rule = step.rule
-        key = (*rule.location, id(rule) if not rule.location[1] else 0)
-        if key not in self.rules:
-            self.rules[key] = len(self.rules)
-        return self.rules[key]
+        key = KEPT if step.rule is None else step.rule.location
+        return self.rules.setdefault(key, len(self.rules))
 
     def _buffer_number(self, buffer: Buffer) -> int:
         if buffer not in self._buffers:
@@ -324,9 +322,11 @@ class Recorder(Observer):
         }  # fmt: skip
 
 
-def _rule(key: tuple) -> list[Any]:
+def _rule(key: tuple[str, int]) -> list[Any]:
     """A rule as [file, line, text]; the file from tinyframe's folder on."""
-    file, number, _ = key
+    file, number = key
+    if key == KEPT:
+        return [file, number, "(found before by the same rules, and kept)"]
     shown = file.removeprefix(OURS).replace(os.sep, "/")
     return [shown, number, linecache.getline(file, number).strip().rstrip(",")]
 

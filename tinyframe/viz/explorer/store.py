@@ -13,9 +13,11 @@ import json
 import os
 import tempfile
 import threading
+import weakref
 import zipfile
+import zlib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
@@ -36,7 +38,11 @@ class Store:
     @staticmethod
     def temporary() -> Store:
         """One that is gone with the process."""
-        return Store(zipfile.ZipFile(tempfile.TemporaryFile(), "w", zipfile.ZIP_DEFLATED, True, 1))
+        file = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the archive
+        archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
+        store = Store(archive)
+        weakref.finalize(store, _end, archive, file)
+        return store
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Store:
@@ -73,7 +79,7 @@ class Store:
                 raise TraceError(f"{name} in this trace is larger than any that tinyframe writes")
             try:
                 return self._archive.read(name)
-            except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+            except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
                 raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
     def json(self, name: str) -> Any:
@@ -97,11 +103,16 @@ class Store:
                 Path(file.name).unlink(missing_ok=True)
                 raise
 
-    def _copy_to(self, file: BinaryIO, overview: dict[str, Any]) -> None:
+    def _copy_to(self, file: IO[bytes], overview: dict[str, Any]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
             for name in self._archive.namelist():
                 copy.writestr(name, self.bytes(name))
             copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
+
+
+def _end(archive: zipfile.ZipFile, file: IO[bytes]) -> None:
+    archive.close()
+    file.close()
 
 
 def _not_a_trace(path: Path) -> str:
