@@ -77,7 +77,7 @@ def test_all_rewrites_of_a_pass_give_what_the_compiler_gave(trace) -> None:
                 out = after_steps(described.rows, rewrite.before, rewrite.steps, rewrite.walk)
                 assert out is rewrite.after, (name, stage.name, rewrite.name)
                 replayed += len(rewrite.steps)
-    assert replayed > 100
+    assert replayed > 50
 
 
 def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> None:
