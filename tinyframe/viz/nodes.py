@@ -18,7 +18,7 @@ from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 
 LONGEST = 44  # characters of a line in a picture
-TO_KERNELS = {Ops.SINK, Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
+TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.codegen.optimize.plans import CPU, Kernel, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Buffer, Device
 from tinyframe.observe import Observer, Ran
@@ -125,6 +127,7 @@ class Recorder(Observer):
         self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self._pending: tuple[Sequence[ScheduleItem], int] | None = None
         self._kernel: _Described | None = None
+        self._tidied: UOp | None = None  # the kernel before any Opt
         self._realize: dict[str, Any] | None = None
 
     # ---- numbers for what is said more than once -------------------------------------------------
@@ -178,6 +181,8 @@ class Recorder(Observer):
     ) -> None:
         if self._kernel is not None:
             self._kernel.add_stage(name, before, after, passes)
+            if name == "optimize":
+                self._tidied = before
         elif self._schedule is not None:
             for p in passes:
                 inherit_lines(p)
@@ -238,10 +243,19 @@ class Recorder(Observer):
         })  # fmt: skip
         self.store.write(f"kernel/{number}", {
             **described.data(), "source": spec.src,
-            "opts": [str(opt) for opt in spec.opts],
+            "opts": [opt_text(opt) for opt in spec.opts],
             "plan": None if spec.plan is None else [spec.plan.name, spec.plan.why],
+            "before it": self._lacking(spec),
             "sizes": [[_plain(n) for n in s] for s in (spec.global_size, spec.local_size)],
         })  # fmt: skip
+
+    def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
+        """The plans that come before the kernel's own, and what it lacks for them."""
+        if spec.plan is None or spec.plan not in CPU or self._tidied is None:
+            return []
+        kernel = Kernel(self._tidied, Device[spec.device].renderer.target)
+        found = lacking(kernel, CPU[: CPU.index(spec.plan)])
+        return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
         with self._lock:
@@ -329,6 +343,11 @@ def _rule(key: tuple[str, int]) -> list[Any]:
         return [file, number, "(found before by the same rules, and kept)"]
     shown = file.removeprefix(OURS).replace(os.sep, "/")
     return [shown, number, linecache.getline(file, number).strip().rstrip(",")]
+
+
+def opt_text(opt: Opt) -> str:
+    """`UPCAST axis 1 by 4`."""
+    return f"{opt.op.name} axis {opt.axis}{'' if opt.arg is None else f' by {opt.arg}'}"
 
 
 def _plain(size: Any) -> Any:

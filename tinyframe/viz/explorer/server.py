@@ -23,7 +23,7 @@ from typing import Any
 from tinyframe.viz.explorer.answers import ANSWERS, BadQuery
 from tinyframe.viz.explorer.store import TraceError
 from tinyframe.viz.explorer.trace import Trace
-from tinyframe.viz.layout import NoLayout
+from tinyframe.viz.layout import NoLayout, warm_up
 
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 HEADERS = {
@@ -59,7 +59,9 @@ class Server(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Answers from now on, in a thread that ends with the process."""
-        threading.Thread(target=self.serve_forever, name="tinyframe explorer", daemon=True).start()
+        # The first layout takes a second, in which WebAssembly is compiled: not when it is asked.
+        for work in (self.serve_forever, warm_up):
+            threading.Thread(target=work, name="tinyframe explorer", daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that was broken off is nobody's fault."""

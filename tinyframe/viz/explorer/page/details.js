@@ -67,6 +67,9 @@ function why() {
   }
   const { plan, opts } = state.stages;
   if (plan) parts.push(element("h3", {}, "Plan"), paragraph(element("b", {}, plan[0]), `, because ${plan[1]}`));
+  const before = state.stages["before it"] ?? [];
+  if (before.length) parts.push(element("details", {}, element("summary", {}, "Plans that are asked before it, and what the kernel lacks"),
+    ...before.map(([names, said]) => paragraph(element("b", {}, names), `: ${said}`))));
   if (opts) parts.push(element("h3", {}, "Opts"), opts.length ? element("div", {}, ...opts.map((opt) => element("span", { class: "chip" }, opt))) : paragraph("none: the loops are as they were written"));
   parts.push(...lines(kernel.lines));
   const [python, ...compilers] = kernel.compile;

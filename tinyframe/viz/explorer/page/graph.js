@@ -7,6 +7,7 @@ const box = byId("graph");
 const search = byId("search-graph");
 const SMALLEST = 0.05;
 const LARGEST = 5;
+const READABLE = 0.65; // smaller letters are not read
 let svg = null;
 let nodes = [];
 let at = { x: 0, y: 0, scale: 1 };
@@ -73,10 +74,10 @@ const height = () => svg.viewBox.baseVal.height * 4 / 3;
 export function fit() {
   if (!svg || !box.clientWidth) return;
   const scale = Math.min((box.clientWidth - 16) / width(), (box.clientHeight - 16) / height(), 1.15);
-  // What would be too small to read is shown at its end, where the results are.
-  const readable = Math.max(scale, 0.4);
-  at = { scale: readable, x: (box.clientWidth - width() * readable) / 2, y: 8 };
-  if (readable > scale) at.y = Math.min(8, box.clientHeight - height() * readable - 8);
+  // Of what would be too small to read, the beginning is shown.
+  const readable = Math.max(scale, READABLE);
+  at = { scale: readable, x: Math.min(8, (box.clientWidth - width() * readable) / 2), y: 8 };
+  if (width() * readable <= box.clientWidth) at.x = (box.clientWidth - width() * readable) / 2;
   move();
 }
 
