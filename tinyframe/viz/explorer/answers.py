@@ -24,6 +24,7 @@ from tinyframe.viz.roof import Roof
 from tinyframe.viz.verdict import verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
+MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
 MOST_STEPS = 200  # rewrites that one answer lists
 CHANGED = "new"
 TAKEN = "matched"
@@ -120,8 +121,8 @@ def graph(trace: Trace, query: Query) -> Any:
         view = view_of(d, n, step, after=query.get("when") == "after")
     except IndexError:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
-    whole = query.get("whole") == "1"
-    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", whole))
+    most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
+    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))
     return {
         "svg": picture.svg(), "headline": picture.headline, "text": picture.text,
         "nodes": [details(node) for node in picture.nodes],
@@ -148,14 +149,13 @@ def _stage(d: Described, n: int) -> Stage:
     return d.stages[n]
 
 
-def nodes_of(view: View, step: int | None, after: bool, whole: bool = False) -> list[Node]:
-    """What is drawn of a graph: folded where it is too large, around what changes."""
+def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) -> list[Node]:
+    """What is drawn of a graph: folded where it has more than `most` nodes, around what changes."""
     word = CHANGED if after or step is None else TAKEN
     marks: dict[Row, str] = dict.fromkeys(view.changed, word)
     if step is None and len(marks) > MOST_DRAWN // 2:
         marks = {}  # where nearly all is new, that says nothing
     nodes = of_graph(view.roots, marks=marks)  # type: ignore[arg-type]
-    most = 1000 if whole else MOST_DRAWN
     return nodes if len(nodes) <= most else nearest(folded(nodes), most)
 
 
