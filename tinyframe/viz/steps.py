@@ -34,7 +34,7 @@ MEANINGS = {
     "tidy loops": "merges neighbouring loops, and splits those that a division cuts in two",
     "optimize": "splits, reorders and vectorizes the loops, as the list of opts says",
     "flatten indices": "turns one index per dimension into one offset into memory",
-    "ranges to values": "turns loops that a GPU runs side by side into numbers of blocks and threads",
+    "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
     "decompose": "rewrites operations that the device lacks into ones that it has",
     "expand lanes": "turns a loop over lanes into vectors",
     "expand copies": "writes out the turns of unrolled loops side by side",
