@@ -11,6 +11,8 @@ two; what does not fit gets a letter too.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from tinyframe.uop.node import Ops
@@ -20,7 +22,8 @@ from tinyframe.viz.nodes import plural
 
 SHORT = 18  # characters: what is no longer than this needs no letter
 FITS = 60  # characters that a letter is explained in, if its expression is no longer
-MOST_WRITTEN = 14  # operations of one side that are written out
+LONGEST = 240  # characters of one side
+MOST_WRITTEN = (14, 8, 4, 2, 1)  # operations of one side that are written out, the first that fits
 LETTERS = "abcdefghijkmnpqrstuvwxyz"  # without l and o, which look like digits
 
 
@@ -40,36 +43,67 @@ class Told:
 
 def told(before: Row, after: Row) -> Told:
     """The rewrite of one node into the other, in words."""
-    shared = before.toposort().keys() & after.toposort().keys()
+    below = [row.toposort().keys() for row in (before, after)]
+    shared = below[0] & below[1]
+    taken = {row.arg[0] for row in below[0] | below[1] if row.op is Ops.DEFINE_VAR}
+    free = (name for name in _letters() if name not in taken)
     names: dict[Row, str] = {}
-    written = [_written(row, shared, names) for row in (before, after)]
+    written = [_written(row, shared, names, free) for row in (before, after)]
     letters = tuple((name, meaning_of(row)) for row, name in names.items())
     return Told(written[0], written[1], letters)
 
 
-def _written(root: Row, shared: set[Row], names: dict[Row, str]) -> str:
+def _written(root: Row, shared: Set[Row], names: dict[Row, str], free: Iterator[str]) -> str:
     """The text of a node, in which shared parts and those too deep are letters."""
+    for most in MOST_WRITTEN:
+        parts = _in_parts(root, shared | names.keys(), most)
+        known = {**names, **{row: "?" for row in parts.letters if row not in names}}
+        if len(parts.text(known)) <= LONGEST:
+            break
+    for row in parts.letters:
+        if row not in names:
+            names[row] = next(free)
+    return parts.text(names)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A node's expression in parts: those that are written out, and those that a letter stands for,
+    in reading order."""
+
+    root: Row
+    order: list[Row]
+    spelled_out: set[Row]
+    letters: list[Row]
+
+    def text(self, names: dict[Row, str]) -> str:
+        done: dict[Row, Row] = {}
+        for row in self.order:
+            if row in self.spelled_out:
+                src = tuple(done[s] for s in row.src)
+                done[row] = _all_lanes(row, src) or Row(
+                    -1, row.op, row.dtype, src, row.arg, row.shape
+                )
+            else:
+                done[row] = _named(row, names[row]) if row in names else row
+        return text_of(done[self.root])
+
+
+def _in_parts(root: Row, shared: Set[Row], most: int) -> _Parts:
+    """At most so many operations are written out, the outermost first."""
     spelled_out: set[Row] = set()
     pending = [root]
     for row in pending:  # grows while it is walked: outermost operations first
-        if row in spelled_out or row in names or _is_short(row):
+        if row in spelled_out or _is_short(row):
             continue
-        if row is not root and row in shared or len(spelled_out) >= MOST_WRITTEN:
+        if row is not root and row in shared or len(spelled_out) >= most:
             continue
         spelled_out.add(row)
         pending += row.src
     met = spelled_out.union(*(row.src for row in spelled_out), {root})
-    done: dict[Row, Row] = {}
-    for row in root.toposort(lambda row: row in met):
-        if row in spelled_out:
-            src = tuple(done[s] for s in row.src)
-            done[row] = _all_lanes(row, src) or Row(-1, row.op, row.dtype, src, row.arg, row.shape)
-        elif _is_short(row):
-            done[row] = row
-        else:
-            name = names.setdefault(row, _letter(len(names)))
-            done[row] = _named(row, name)
-    return text_of(done[root])
+    order = list(root.toposort(lambda row: row in met))
+    letters = [row for row in order if row not in spelled_out and not _is_short(row)]
+    return _Parts(root, order, spelled_out, letters)
 
 
 def _named(row: Row, name: str) -> Row:
@@ -84,10 +118,10 @@ def _all_lanes(row: Row, src: tuple[Row, ...]) -> Row | None:
     return _named(row, f"vec{len(src)}({render(src[0])})")  # type: ignore[arg-type]
 
 
-def _letter(n: int) -> str:
+def _letters() -> Iterator[str]:
     """a, b, …, z, a1, b1, …"""
-    round_number, place = divmod(n, len(LETTERS))
-    return LETTERS[place] + (str(round_number) if round_number else "")
+    for number in itertools.count():
+        yield from (f"{letter}{number or ''}" for letter in LETTERS)
 
 
 def _is_short(row: Row) -> bool:

@@ -36,7 +36,7 @@ AT_THE_END = 40  # nodes of the whole kernel, at the end of a stage: more are fo
 KEPT_READY = 200  # stops that were drawn last
 
 # points
-WIDTH = 660
+TALLEST = 660  # a screen of 900 px, less its frame
 COLUMNS = {"stage": 0, "bar": 112, "rewrites": 186, "nodes": 200, "meaning": 290}
 ROW, CODE_LINE = 19, 13
 CODE, SMALL = 9.5, 10  # font sizes
@@ -119,7 +119,10 @@ class RewritesPicture(Picture):
             title = "The busiest rules, and what each changed first"
             sheet.words(0, top, title, 12, bold=True, colour=MUTED)
         for rule, times, stop in busiest:
-            top = _draw_rule(sheet, self.way, rule, times, stop, top + 12)
+            part = _rule_drawn(self.way, rule, times, stop)
+            if top + 12 + part.height <= TALLEST:
+                sheet.put(part, 0, top + 12)
+                top += 12 + part.height
         return sheet.to_svg(self.headline, self.text)
 
     # ---- step by step ----------------------------------------------------------------------------
@@ -252,12 +255,13 @@ def _draw_stages(
     return top
 
 
-def _draw_rule(sheet: Drawing, way: Way, rule: Rule, times: int, stop: Stop, top: float) -> float:
-    """A rule with one rewrite that it made; gives back where it ends."""
+def _rule_drawn(way: Way, rule: Rule, times: int, stop: Stop) -> Drawing:
+    """A rule with one rewrite that it made."""
     rewrite = way.rewrite(stop)
     assert rewrite is not None
-    sheet.words(0, top + 10, f"{times} ×", bold=True, colour=MUTED)
-    left = 36.0
+    sheet = Drawing()
+    sheet.words(0, 10, f"{times:,} ×", bold=True, colour=MUTED)
+    left, top = 42.0, 0.0
     for said, mono in ((rule.title, True), (rule.words, not rule.meaning)):
         for line in wrapped(said, 104 if mono else 118):
             sheet.words(left, top + 10, line, CODE if mono else SMALL, mono=mono, colour=MUTED)
@@ -274,7 +278,7 @@ def _draw_rule(sheet: Drawing, way: Way, rule: Rule, times: int, stop: Stop, top
     for line in wrapped(f"where {words.where}", 112) if words.where else []:
         sheet.words(left, top + 10, line, SMALL, colour=MUTED)
         top += CODE_LINE
-    return top
+    return sheet
 
 
 def _code_box(text: str, fill: str) -> Drawing:

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from tinyframe.algebra.symbolic import forget_simplified
 from tinyframe.codegen import get_program
 from tinyframe.observe import observing
 from tinyframe.renderer import Renderer
@@ -105,7 +106,7 @@ class Stop(NamedTuple):
     step: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Way:
     """All that happened to one kernel. function: its name in the source. opts: what was done to its
     loops."""
@@ -177,6 +178,7 @@ class Way:
 def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
     """What the compiler does to a kernel on its way to source text."""
     recorder = Recorder(Store.temporary(), [])
+    forget_simplified()  # or what another kernel has in common with this one would be no step here
     with observing(recorder):
         recorder.compiling(ast, renderer.device)
         program = get_program(ast, renderer, opts)
