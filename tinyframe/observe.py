@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ran:
-    """A kernel or a copy that was run. begin, end: by time.perf_counter(), in seconds. seconds: what
-    the device took, without what starts it. in_use: bytes that buffers took then."""
+    """A kernel or a copy that was run.
+
+    begin, end: by time.perf_counter(), in seconds. seconds: what the device took, without what
+    starts it. in_use: bytes that buffers took then.
+    """
 
     item: ScheduleItem
     spec: ProgramSpec | None  # None: a copy

@@ -70,8 +70,10 @@ def test_scripts_from_elsewhere_are_not_allowed(server) -> None:
     assert "script-src" not in policy  # so it is default-src: no inline scripts either
 
 
-@pytest.mark.parametrize("path", ["/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/",
-                                  "/../", "/wrong"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/", "/../", "/wrong"],
+)
 def test_nothing_without_the_token(server, path) -> None:
     status, _, body = ask(server, path)
     assert status == 403 and server.token.encode() not in body
@@ -88,8 +90,20 @@ def test_its_own_names_are_fine(server) -> None:
         assert ask(server, f"/{server.token}/", Host=host)[0] == 200
 
 
-@pytest.mark.parametrize("path", ["server.py", "../server.py", "..%2fserver.py", "page/index.html",
-                                  "/etc/passwd", "api/", "api/nothing", "api/../server.py", "%2e%2e/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "server.py",
+        "../server.py",
+        "..%2fserver.py",
+        "page/index.html",
+        "/etc/passwd",
+        "api/",
+        "api/nothing",
+        "api/../server.py",
+        "%2e%2e/x",
+    ],
+)
 def test_nothing_but_its_own_files(server, path) -> None:
     assert ask(server, f"/{server.token}/{path}")[0] == 404
 
@@ -105,10 +119,10 @@ def test_head_has_no_body(server) -> None:
 
 
 @pytest.mark.parametrize("question", [
-    "stages", "stages?of=kernel/99", "stages?of=../overview", "stages?of=kernel/-1", "graph?of=kernel/0",
-    "graph?of=kernel/0&stage=99", "graph?of=kernel/0&stage=0&step=99999", "graph?of=kernel/0&stage=x",
-    "steps?of=kernel/0&stage=0&from=-3", "realize?n=99", "realize?n=", "assembly?n=1e3",
-    "graph?of=kernel/0&stage=999999999999999999999",
+    "stages", "stages?of=kernel/99", "stages?of=../overview", "stages?of=kernel/-1",
+    "graph?of=kernel/0", "graph?of=kernel/0&stage=99", "graph?of=kernel/0&stage=0&step=99999",
+    "graph?of=kernel/0&stage=x", "steps?of=kernel/0&stage=0&from=-3", "realize?n=99", "realize?n=",
+    "assembly?n=1e3", "graph?of=kernel/0&stage=999999999999999999999",
 ])  # fmt: skip
 def test_a_question_without_an_answer_says_what_is_wrong(server, question) -> None:
     status, _, body = ask(server, f"/{server.token}/api/{question}")
@@ -116,9 +130,17 @@ def test_a_question_without_an_answer_says_what_is_wrong(server, question) -> No
     assert len(json.loads(body)["error"]) > 10
 
 
-@pytest.mark.parametrize("raw", [b"\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9\r\n\r\n",
-                                 b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
-                                 b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    ],
+)
 def test_malformed_requests_and_broken_connections_do_not_stop_it(server, raw) -> None:
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as connection:
         connection.sendall(raw)

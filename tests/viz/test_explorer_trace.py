@@ -180,8 +180,17 @@ def test_arguments_survive(arg) -> None:
         assert back == arg
 
 
-@pytest.mark.parametrize("data", [{"enum": ["os", "system"]}, {"enum": ["Ops", "NONE"]},
-                                  {"float": "1e999999"}, {"text": 3}, {}, [{"eval": "1"}]])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"enum": ["os", "system"]},
+        {"enum": ["Ops", "NONE"]},
+        {"float": "1e999999"},
+        {"text": 3},
+        {},
+        [{"eval": "1"}],
+    ],
+)
 def test_arguments_that_nothing_gives_are_refused(data) -> None:
     with pytest.raises(ValueError, match="not an argument"):
         decoded(data)
@@ -243,7 +252,11 @@ def test_a_damaged_member_says_so(file, tmp_path) -> None:
 
 
 def test_a_member_that_says_what_cannot_be_is_refused(trace, tmp_path) -> None:
-    for rows in ([["ADD", "int", [0, 7], None, None, None, None]], [["OS", "int", [], 0, 0, 0, 0]], [3]):
+    for rows in (
+        [["ADD", "int", [0, 7], None, None, None, None]],
+        [["OS", "int", [], 0, 0, 0, 0]],
+        [3],
+    ):
         store = Store.temporary()
         store.write("kernel/0", {"rows": rows, "stages": []})
         with pytest.raises(TraceError, match="cannot be"):

@@ -196,9 +196,7 @@ def _rewritten(
                     finish(new, new)
         elif u not in done:
             if memo is not None and (known := u.__dict__.get(memo)) is not None:
-                done[u] = u if known is True else known
-                if known is not True:
-                    steps.recall(u, known)
+                done[u] = steps.recalled(u, known)
                 continue
             if u in in_progress:
                 raise steps.error()

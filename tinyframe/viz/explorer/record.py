@@ -34,8 +34,8 @@ from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.explorer.rows import Table
-from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
+from tinyframe.viz.roof import measured_roof
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
 KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: what `memo` had kept

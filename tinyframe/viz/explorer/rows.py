@@ -187,8 +187,10 @@ class Rows:
                 op in Ops.__members__
                 and all(isinstance(s, int) and 0 <= s < number for s in sources)
             ):
-                row = Row(number, Ops[op], Word(dtype), tuple(self.known[s] for s in sources),
-                          decoded(arg), decoded(shape) or (), interval and tuple(interval), line)  # fmt: skip
+                known = tuple(self.known[s] for s in sources)
+                limits = interval and tuple(interval)
+                row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
+                          limits, line)  # fmt: skip
                 row.key = row.op, row.dtype, row.src, repr(arg)
                 self._alike.setdefault(row.key, row)
                 return row

@@ -69,7 +69,8 @@ def session() -> observe.Observer:
     """The observer of this process, which begins when it is first asked for."""
     global _session
     if _session is None:
-        _session = Session(settings.VIZ_TRACE)
+        file = settings.VIZ_TRACE
+        _session = Session(Path(file).expanduser() if file else None)
     return _session.recorder
 
 

@@ -1,4 +1,4 @@
-"""A trace as something to ask: its realizes and kernels, the graph at a stage or between two rewrites.
+"""A trace to ask: its realizes and kernels, the graph at a stage or between two rewrites.
 
     trace = Trace.open("run.trace")
     trace.overview["kernels"][3]["name"]
@@ -105,7 +105,7 @@ class Trace:
     def binary(self, number: int) -> bytes | None:
         """A kernel's machine code, where a compiler made any."""
         try:
-            return self.store.bytes(f"binary/{number}")
+            return self.store.raw(f"binary/{number}")
         except KeyError:
             return None
 
