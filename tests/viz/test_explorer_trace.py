@@ -150,6 +150,25 @@ def test_a_node_knows_the_line_that_it_was_written_on() -> None:
     assert ("RESHAPE", "y = x.reshape(4, 3)") in found
 
 
+def test_what_the_compiler_makes_of_a_node_belongs_to_its_line() -> None:
+    def work() -> None:
+        x = Tensor.arange(64).reshape(8, 8).float().contiguous().realize()
+        y = x.exp()
+        z = y.sum(1)
+        z.realize()
+
+    trace = watched(work)
+    lines = trace.overview["lines"]
+    described = trace.described(f"kernel/{len(trace.overview['kernels']) - 1}")
+    for stage in described.stages:
+        rows = {r for root in stage.roots for r in root.toposort() if r.line is not None}
+        texts = {lines[r.line][2] for r in rows}
+        assert "y = x.exp()" in texts, stage.name  # EXP2, or what it is decomposed into
+        for row in rows:
+            assert row.op is not Ops.REDUCE or lines[row.line][2] == "z = y.sum(1)"
+            assert row.op not in (Ops.RANGE, Ops.INDEX, Ops.CONST)
+
+
 def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     x = UOp.variable("x", 0, 9)
     table = Table()
