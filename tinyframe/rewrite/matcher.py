@@ -161,7 +161,8 @@ def _rewritten(
     memo: str | None,
     steps: Steps,
 ) -> dict[UOp, UOp]:
-    """What each node becomes in the walk of graph_rewrite: `before` is applied on the way down, `after` on the way up."""
+    """What each node becomes in the walk of graph_rewrite: `before` is applied on the way down,
+    `after` on the way up."""
     done: dict[UOp, UOp] = {}
     in_progress: set[UOp] = set()
     # (node, what it has become so far, what has been done to it)

@@ -172,7 +172,8 @@ class Recorder(Observer):
         stack = [graph]
         while stack:
             u = stack.pop()
-            if "_line" not in u.__dict__:
+            # A CONST is one node for all lines that have that number.
+            if "_line" not in u.__dict__ and u.op not in (Ops.CONST, Ops.DEVICE):
                 u.__dict__["_line"] = line
                 stack += u.src
 
