@@ -12,6 +12,7 @@ import pytest
 
 from tinyframe import Tensor
 from tinyframe.observe import observing
+from tinyframe.viz.explorer.answers import ANSWERS
 from tinyframe.viz.explorer.record import Recorder
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.store import Store
@@ -173,6 +174,31 @@ def test_rewrites_come_page_by_page(server) -> None:
     some = api(server, f"steps?of=kernel/0&stage={stage}&from=3&count=2")
     assert some["steps"] == whole["steps"][3:5]
     assert api(server, f"steps?of=kernel/0&stage={stage}&from={total}")["steps"] == []
+
+
+def test_a_pass_of_ten_thousand_rewrites_is_sent_in_small_answers() -> None:
+    """x0 -> x1 -> … -> x10000, each by a rule of its own."""
+    count = 10_000
+    names = [f"x{n}" for n in range(count + 1)]
+    rows = [["DEFINE_VAR", "int", [], [name, 0, 9], None, [0, 9], None] for name in names]
+    steps = [[n, n, n + 1] for n in range(count)]
+    rewrites = {"name": "count", "walk": False, "before": 0, "after": count, "steps": steps}
+    stage = {"name": "simplify", "before": 0, "after": count, "passes": [rewrites]}
+    store = Store.temporary()
+    store.write("kernel/0", {"rows": rows, "stages": [stage]})
+    roof = {"flops": 1, "bandwidth": 1}
+    trace = Trace(store, lambda: {"kernels": [{"best": None}], "roof": roof})
+    answers = {"of": "kernel/0", "stage": "0"}
+    seen = []
+    for start in range(0, count, 200):
+        page = ANSWERS["steps"](trace, {**answers, "from": str(start)})
+        assert page["total"] == count and len(json.dumps(page)) < 100_000
+        seen += [(step["n"], step["before"], step["after"]) for step in page["steps"]]
+    assert seen == [(n, f"x{n}", f"x{n + 1}") for n in range(count)]
+    for n in (0, 4321, count - 1):
+        drawn = ANSWERS["graph"](trace, {**answers, "step": str(n), "when": "after"})
+        assert [node["title"] for node in drawn["nodes"]] == [f"DEFINE_VAR x{n + 1}"]
+    assert len(json.dumps(ANSWERS["stages"](trace, answers))) < 1_000_000
 
 
 def test_a_profile_for_chrome_has_every_run(server) -> None:

@@ -15,7 +15,7 @@ from tinyframe import Context, Tensor, TinyJit, dtypes
 from tinyframe.observe import observing
 from tinyframe.rewrite.trace import record
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.record import Recorder, shown_file
 from tinyframe.viz.explorer.rows import Rows, Table, after_steps, decoded, encoded
 from tinyframe.viz.explorer.store import Store, TraceError
 from tinyframe.viz.explorer.trace import Trace, view_of
@@ -181,6 +181,15 @@ def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     assert after_steps(rows, square, [], False) is square
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], False) is twice
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], True) is add
+
+
+@pytest.mark.parametrize("file, shown", [
+    ("/tmp/ipykernel_123/45678.py", "cell"), ("<ipython-input-3-abc>", "cell"),
+    ("/home/me/ipykernel_notes/train.py", "/home/me/ipykernel_notes/train.py"),
+    ("train.py", "train.py"), ("<stdin>", "<stdin>"),
+])  # fmt: skip
+def test_the_file_of_a_notebooks_cell_is_called_a_cell(file, shown) -> None:
+    assert shown_file(file) == shown
 
 
 # ---- arguments -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import render, sizes_text
-from tinyframe.viz.explorer.rows import Row
+from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.graphs import GraphPicture
@@ -76,7 +76,7 @@ def stages(trace: Trace, query: Query) -> Any:
     listed = [
         {
             "name": s.name,
-            "nodes": len({r for root in s.roots for r in root.toposort()}),
+            "nodes": len(below(s.roots)),
             "program": isinstance(s.after, list),
             "steps": s.step_count,
             "rules": rules_fired(s),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import linecache
 import os
 import platform
+import re
 import sys
 import threading
 import weakref
@@ -38,6 +39,8 @@ from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 from tinyframe.viz.roof import measured_roof
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
+# How IPython, and Jupyter's kernel, name the file of a cell.
+CELL = re.compile(r".*ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>")
 KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: what `memo` had kept
 MOST_REALIZES = 5000  # of one trace; those after them are counted only
 
@@ -363,9 +366,14 @@ class Recorder(Observer):
                         for kernel, ast in zip(self.kernels, self._asts, strict=True)],
             "schedules": self.schedules,
             "rules": [_rule(key) for key in self.rules],
-            "lines": [[file, number, linecache.getline(file, number).strip()]
+            "lines": [[shown_file(file), number, linecache.getline(file, number).strip()]
                       for file, number in self.lines],
         }  # fmt: skip
+
+
+def shown_file(file: str) -> str:
+    """A file as its reader knows it: what a notebook's kernel calls a cell's file is a cell."""
+    return CELL.sub("cell", file)
 
 
 def _rule(key: tuple[str, int]) -> list[Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -261,6 +261,13 @@ def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row
     return done.get(root, root)
 
 
-def lines_below(row: Row) -> Iterator[int]:
-    """The lines of the user's script that this and what is below it were written on."""
-    return (r.line for r in row.toposort() if r.line is not None)
+def below(roots: Iterable[Row]) -> dict[Row, None]:
+    """These rows and all that is below them, sources first."""
+    found: dict[Row, None] = {}
+
+    def is_new(row: Row) -> bool:
+        return row not in found
+
+    for root in roots:
+        found.update(root.toposort(is_new))
+    return found
