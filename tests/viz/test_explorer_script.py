@@ -139,3 +139,29 @@ def test_a_forked_child_does_not_write_the_trace(tmp_path) -> None:
     end = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)"
     done = run(tmp_path, end, VIZ_TRACE="run.trace")
     assert done.returncode == 0 and done.stderr.count("wrote") == 1
+
+
+def test_processes_that_the_script_starts_are_not_watched(tmp_path) -> None:
+    script = """
+import multiprocessing
+from tinyframe import Tensor
+
+def work(n):
+    return (Tensor.ones(n) + 1).sum().item()
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(work, [2, 3]))
+"""
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True,
+                          env=environment(VIZ_TRACE="run.trace"), timeout=120)  # fmt: skip
+    assert done.stdout == "[4.0, 6.0]\n", done.stderr
+    assert done.stderr.count("wrote") == 1
+
+
+def test_showing_a_trace_is_not_watched_itself(folder) -> None:
+    command = [sys.executable, "-m", "tinyframe.viz", "run.trace", "--ls"]
+    done = subprocess.run(command, cwd=folder, env=environment(VIZ="1"), capture_output=True, text=True,
+                          timeout=120)  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""

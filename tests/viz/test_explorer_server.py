@@ -12,11 +12,13 @@ import pytest
 
 from tinyframe import Tensor
 from tinyframe.observe import observing
+from tinyframe.viz import graphs
 from tinyframe.viz.explorer.answers import ANSWERS
 from tinyframe.viz.explorer.record import Recorder
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Trace
+from tinyframe.viz.layout import ADVICE, NoLayout
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +165,17 @@ def test_every_stage_and_rewrite_can_be_drawn(server) -> None:
                 for when in ("before", "after"):
                     drawn = api(server, f"graph?of={of}&stage={n}&step={last}&when={when}")
                     ElementTree.fromstring(drawn["svg"])
+
+
+def test_without_a_layout_there_is_text_and_what_to_install(server, monkeypatch) -> None:
+    monkeypatch.setattr(graphs, "svg_of", nothing_lays_out)
+    drawn = api(server, "graph?of=kernel/0&stage=0")
+    assert drawn["svg"] is None and "pip install" in drawn["why"]
+    assert drawn["text"].startswith(drawn["headline"]) and "RANGE" in drawn["text"]
+
+
+def nothing_lays_out(source: str) -> str:
+    raise NoLayout(ADVICE)
 
 
 def test_rewrites_come_page_by_page(server) -> None:

@@ -19,6 +19,7 @@ from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.graphs import GraphPicture
+from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.roof import Roof
 from tinyframe.viz.verdict import verdict
@@ -111,7 +112,8 @@ def steps(trace: Trace, query: Query) -> Any:
 
 
 def graph(trace: Trace, query: Query) -> Any:
-    """A graph as SVG, and what a click on each of its nodes shows."""
+    """A graph as SVG, and what a click on each of its nodes shows. Without anything that can lay
+    it out: as text, and why."""
     d = described(trace, query)
     n = number(query, "stage")
     _stage(d, n)
@@ -122,8 +124,13 @@ def graph(trace: Trace, query: Query) -> Any:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
     whole = query.get("whole") == "1"
     picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", whole))
+    svg, why = None, ""
+    try:
+        svg = picture.svg()
+    except NoLayout as problem:
+        why = str(problem)
     return {
-        "svg": picture.svg(), "headline": picture.headline, "text": picture.text,
+        "svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
         "nodes": [details(node) for node in picture.nodes],
     }  # fmt: skip
 

@@ -23,7 +23,7 @@ from typing import Any
 from tinyframe.viz.explorer.answers import ANSWERS, BadQuery
 from tinyframe.viz.explorer.store import TraceError
 from tinyframe.viz.explorer.trace import Trace
-from tinyframe.viz.layout import NoLayout, warm_up
+from tinyframe.viz.layout import warm_up
 
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
             status, kind, body = self._found()
         except BadQuery as error:
             status, kind, body = _error(HTTPStatus.BAD_REQUEST, str(error))
-        except (TraceError, NoLayout) as error:
+        except TraceError as error:
             status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except Exception as error:  # a page that hangs would say less
             text = f"{type(error).__name__}: {error}"
