@@ -154,14 +154,14 @@ if __name__ == "__main__":
         print(pool.map(work, [2, 3]))
 """
     (tmp_path / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True,
-                          env=environment(VIZ_TRACE="run.trace"), timeout=120)  # fmt: skip
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True,
+                          env=environment(VIZ_TRACE="run.trace"), text=True, timeout=120)  # fmt: skip
     assert done.stdout == "[4.0, 6.0]\n", done.stderr
     assert done.stderr.count("wrote") == 1
 
 
 def test_showing_a_trace_is_not_watched_itself(folder) -> None:
     command = [sys.executable, "-m", "tinyframe.viz", "run.trace", "--ls"]
-    done = subprocess.run(command, cwd=folder, env=environment(VIZ="1"), capture_output=True, text=True,
-                          timeout=120)  # fmt: skip
+    done = subprocess.run(command, cwd=folder, env=environment(VIZ="1"), capture_output=True,
+                          text=True, timeout=120)  # fmt: skip
     assert done.returncode == 0 and done.stderr == ""
