@@ -154,8 +154,9 @@ if __name__ == "__main__":
         print(pool.map(work, [2, 3]))
 """
     (tmp_path / "script.py").write_text(script)
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True,
-                          env=environment(VIZ_TRACE="run.trace"), text=True, timeout=120)  # fmt: skip
+    traced = environment(VIZ_TRACE="run.trace")
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=traced, text=True,
+                          capture_output=True, timeout=120)  # fmt: skip
     assert done.stdout == "[4.0, 6.0]\n", done.stderr
     assert done.stderr.count("wrote") == 1
 
