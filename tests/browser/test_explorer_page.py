@@ -50,7 +50,7 @@ def test_assembly_shows_a_loop_or_says_why_not(page) -> None:
 
 
 def graph_of(page) -> str:
-    page.wait_for_function("!document.querySelector('#graph').classList.contains('loading')")
+    page.wait_for_function("() => !document.querySelector('#graph').classList.contains('loading')")
     return page.locator("#graph svg").get_attribute("aria-label")
 
 
@@ -59,7 +59,8 @@ def test_another_stage_is_another_graph(page) -> None:
     names = page.locator("#stage option").all_inner_texts()
     assert any("linearize" in name for name in names)
     page.select_option("#stage", index=len(names) - 1)
-    page.wait_for_function("s => document.querySelector('#graph svg').getAttribute('aria-label') !== s", arg=first)
+    another = "s => document.querySelector('#graph svg').getAttribute('aria-label') !== s"
+    page.wait_for_function(another, arg=first)
     assert "pass=linearize" in page.url
 
 
@@ -90,7 +91,8 @@ def test_rewrites_are_gone_through_one_by_one(page) -> None:
 def test_what_changes_is_marked(page) -> None:
     to_first_rewrite(page)
     graph_of(page)
-    expect(page.locator("#graph .node text", has_text=re.compile("^(new|matched)$")).first).to_be_visible()
+    marks = page.locator("#graph .node text", has_text=re.compile("^(new|matched)$"))
+    expect(marks.first).to_be_visible()
 
 
 def test_play_goes_on_and_pause_stops(page) -> None:
@@ -128,14 +130,17 @@ def test_the_search_finds_kernels_by_line(page) -> None:
 
 
 def scale_of(page) -> float:
-    return float(re.search(r"scale\(([\d.]+)\)", page.locator("#graph svg").get_attribute("style"))[1])
+    style = page.locator("#graph svg").get_attribute("style")
+    return float(re.search(r"scale\(([\d.]+)\)", style)[1])
 
 
 def test_the_wheel_zooms_and_dragging_moves(page) -> None:
     before = scale_of(page)
     page.mouse.move(640, 300)
     page.mouse.wheel(0, -400)
-    page.wait_for_function("s => Number(document.querySelector('#graph svg').style.transform.match(/scale\\(([\\d.]+)/)[1]) > s", arg=before)
+    larger = """s => Number(document.querySelector('#graph svg').style.transform
+        .match(/scale\\(([\\d.]+)/)[1]) > s"""
+    page.wait_for_function(larger, arg=before)
     style = page.locator("#graph svg").get_attribute("style")
     page.mouse.down()
     page.mouse.move(700, 340, steps=4)
@@ -183,8 +188,9 @@ def test_the_keyboard_alone_is_enough(page) -> None:
 
 
 def test_everything_that_can_be_clicked_has_a_name(page) -> None:
-    nameless = page.evaluate("""() => [...document.querySelectorAll('button, input, select, a, canvas')]
-        .filter(e => !(e.innerText || e.ariaLabel || e.getAttribute('aria-label') || e.labels?.length)).length""")
+    nameless = page.evaluate("""() =>
+        [...document.querySelectorAll('button, input, select, a, canvas')]
+        .filter(e => !(e.innerText || e.getAttribute('aria-label') || e.labels?.length)).length""")
     assert nameless == 0
 
 
@@ -226,12 +232,13 @@ def test_a_phone_shows_one_part_at_a_time_and_nothing_is_wider_than_it(opened, s
 
 def test_the_timeline_leads_to_its_kernels(page) -> None:
     box = page.locator("#timeline").bounding_box()
-    page.wait_for_timeout(0)
     assert box["width"] > 1000
-    drawn = page.evaluate("""() => { const c = document.querySelector('#timeline');
+    colours = page.evaluate("""() => { const c = document.querySelector('#timeline');
         const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-        return new Set(Array.from({length: d.length / 4}, (_, i) => d[4*i] << 16 | d[4*i+1] << 8 | d[4*i+2])).size }""")
-    assert drawn > 4
+        const pixels = Array.from({length: d.length / 4}, (_, i) =>
+          d[4 * i] << 16 | d[4 * i + 1] << 8 | d[4 * i + 2]);
+        return new Set(pixels).size }""")
+    assert colours > 4
 
 
 def test_the_profile_can_be_saved_for_chrome(page) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tinyframe.rewrite import trace
 from tinyframe.uop.node import UOp
@@ -47,10 +47,13 @@ class Steps:
             if self.count > self.limit:
                 raise self.error()
 
-    def recall(self, before: UOp, after: UOp) -> None:
-        """Notes what an earlier rewrite by the same rules made of a node."""
+    def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
+        """What an earlier rewrite by the same rules made of a node; True: it stays as it is."""
+        if known is True:
+            return u
         if self.record is not None:
-            self.record.steps.append(trace.Step(None, before, after))
+            self.record.steps.append(trace.Step(None, u, known))
+        return known
 
     def error(self) -> RewriteLoopError:
         """Names the rules of the last steps, back to where the same node was met before."""

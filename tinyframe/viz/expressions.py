@@ -56,7 +56,7 @@ def told(before: Row, after: Row) -> Told:
 def _written(root: Row, shared: Set[Row], names: dict[Row, str], free: Iterator[str]) -> str:
     """The text of a node, in which shared parts and those too deep are letters."""
     for most in MOST_WRITTEN:
-        parts = _in_parts(root, shared | names.keys(), most)
+        parts = _in_parts(root, shared, names.keys(), most)
         known = {**names, **{row: "?" for row in parts.letters if row not in names}}
         if len(parts.text(known)) <= LONGEST:
             break
@@ -89,14 +89,14 @@ class _Parts:
         return text_of(done[self.root])
 
 
-def _in_parts(root: Row, shared: Set[Row], most: int) -> _Parts:
+def _in_parts(root: Row, shared: Set[Row], names: Set[Row], most: int) -> _Parts:
     """At most so many operations are written out, the outermost first."""
     spelled_out: set[Row] = set()
     pending = [root]
     for row in pending:  # grows while it is walked: outermost operations first
-        if row in spelled_out or _is_short(row):
+        if row in spelled_out or row in names or _is_short(row):
             continue
-        if row is not root and row in shared or len(spelled_out) >= most:
+        if row in shared and row is not root or len(spelled_out) >= most:
             continue
         spelled_out.add(row)
         pending += row.src

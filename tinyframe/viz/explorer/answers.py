@@ -15,10 +15,11 @@ from typing import Any
 
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import render, sizes_text
-from tinyframe.viz.explorer.rows import Row
+from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.graphs import GraphPicture
+from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.roof import Roof
 from tinyframe.viz.verdict import verdict
@@ -77,7 +78,7 @@ def stages(trace: Trace, query: Query) -> Any:
     listed = [
         {
             "name": s.name,
-            "nodes": len({r for root in s.roots for r in root.toposort()}),
+            "nodes": len(below(s.roots)),
             "program": isinstance(s.after, list),
             "steps": s.step_count,
             "rules": rules_fired(s),
@@ -112,7 +113,8 @@ def steps(trace: Trace, query: Query) -> Any:
 
 
 def graph(trace: Trace, query: Query) -> Any:
-    """A graph as SVG, and what a click on each of its nodes shows."""
+    """A graph as SVG, and what a click on each of its nodes shows. Without anything that can lay
+    it out: as text, and why."""
     d = described(trace, query)
     n = number(query, "stage")
     _stage(d, n)
@@ -123,8 +125,13 @@ def graph(trace: Trace, query: Query) -> Any:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
     picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))
+    svg, why = None, ""
+    try:
+        svg = picture.svg()
+    except NoLayout as problem:
+        why = str(problem)
     return {
-        "svg": picture.svg(), "headline": picture.headline, "text": picture.text,
+        "svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
         "nodes": [details(node) for node in picture.nodes],
     }  # fmt: skip
 

@@ -1,10 +1,10 @@
 """A trace as a file: a zip archive of JSON members, which is read one member at a time.
 
-    realize/0    what was asked for, from where, and what ran
-    schedule/0   the graph that kernels were found for, and its stages
-    kernel/0     the stages of one kernel, its source and numbers
-    binary/0     its machine code
-    overview     all of the above in short; written last, so that a trace without one is cut short
+realize/0    what was asked for, from where, and what ran
+schedule/0   the graph that kernels were found for, and its stages
+kernel/0     the stages of one kernel, its source and numbers
+binary/0     its machine code
+overview     all of the above in short; written last, so that a trace without one is cut short
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ OVERVIEW = "overview"
 LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any
 
 
+# What reading a member of a damaged archive raises.
+DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
+
+
 class TraceError(ValueError):
     """A file that is no trace, or not one that can be read here."""
 
@@ -38,7 +42,7 @@ class Store:
     @staticmethod
     def temporary() -> Store:
         """One that is gone with the process."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the archive
+        file = tempfile.TemporaryFile()
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
         store = Store(archive)
         weakref.finalize(store, _end, archive, file)
@@ -72,20 +76,20 @@ class Store:
         with self._lock:
             self._archive.writestr(name, raw)
 
-    def bytes(self, name: str) -> bytes:
+    def raw(self, name: str) -> bytes:
         """KeyError where there is no such member; TraceError where it is damaged."""
         with self._lock:
             if self._archive.getinfo(name).file_size > LARGEST:
                 raise TraceError(f"{name} in this trace is larger than any that tinyframe writes")
             try:
                 return self._archive.read(name)
-            except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
+            except DAMAGED as error:
                 raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
     def json(self, name: str) -> Any:
         """KeyError where there is no such member; TraceError where it is damaged."""
         try:
-            return json.loads(self.bytes(name))
+            return json.loads(self.raw(name))
         except ValueError as error:
             raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
@@ -106,7 +110,7 @@ class Store:
     def _copy_to(self, file: IO[bytes], overview: dict[str, Any]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
             for name in self._archive.namelist():
-                copy.writestr(name, self.bytes(name))
+                copy.writestr(name, self.raw(name))
             copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
 
 

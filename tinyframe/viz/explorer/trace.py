@@ -1,4 +1,4 @@
-"""A trace as something to ask: its realizes and kernels, the graph at a stage or between two rewrites.
+"""A trace to ask: its realizes and kernels, the graph at a stage or between two rewrites.
 
     trace = Trace.open("run.trace")
     trace.overview["kernels"][3]["name"]
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ class Trace:
     def binary(self, number: int) -> bytes | None:
         """A kernel's machine code, where a compiler made any."""
         try:
-            return self.store.bytes(f"binary/{number}")
+            return self.store.raw(f"binary/{number}")
         except KeyError:
             return None
 
@@ -169,8 +169,3 @@ def rules_fired(stage: Stage) -> list[tuple[int, int]]:
         for step in rewrite.steps:
             counts[step.rule] = counts.get(step.rule, 0) + 1
     return sorted(counts.items(), key=lambda pair: -pair[1])
-
-
-def summary(rows: Sequence[Row]) -> str:
-    """A few words of what is in a graph: `12 nodes`."""
-    return f"{len({r for root in rows for r in root.toposort()}):,} nodes"

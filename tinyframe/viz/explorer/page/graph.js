@@ -1,6 +1,6 @@
 // The graph in the middle: drawn by the server, moved and zoomed here.
 
-import { ask, byId, many } from "./api.js";
+import { ask, byId, element, many } from "./api.js";
 import { change, listen, state } from "./state.js";
 
 const box = byId("graph");
@@ -52,10 +52,15 @@ async function draw(report) {
   }
   if (question !== asking) return;
   box.classList.remove("loading");
+  nodes = answer.nodes;
+  if (answer.svg === null) {
+    svg = null;
+    box.replaceChildren(element("pre", { class: "code" }, `There is no picture: ${answer.why}\n\n${answer.text}`));
+    return;
+  }
   const parsed = new DOMParser().parseFromString(answer.svg, "image/svg+xml").documentElement;
   for (const script of parsed.querySelectorAll("script, foreignObject")) script.remove();
   svg = document.importNode(parsed, true);
-  nodes = answer.nodes;
   box.replaceChildren(svg);
   box.setAttribute("aria-label", `${answer.headline}. Drag to move, wheel to zoom, click a node.`);
   const place = `${state.of} ${state.stage}`;

@@ -9,7 +9,7 @@ import * as stepping from "./stepping.js";
 import * as timeline from "./timeline.js";
 import { keys, tour } from "./tour.js";
 
-const REFRESH = 2000; // ms, while the script still runs
+const REFRESH = 2000; // ms, while the script still runs; longer where there is more to send
 
 function report(error) {
   byId("problem").textContent = error.message;
@@ -119,10 +119,16 @@ async function begin() {
     report(error);
   }
   tour(true);
-  const timer = setInterval(() => {
-    if (!state.overview?.live) return clearInterval(timer);
-    return load().catch((error) => { clearInterval(timer); report(error); });
-  }, REFRESH);
+  const again = async () => {
+    try {
+      await load();
+    } catch (error) {
+      return report(error);
+    }
+    return state.overview?.live && later();
+  };
+  const later = () => setTimeout(again, REFRESH * (1 + state.overview.realizes.length / 500));
+  if (state.overview?.live) later();
 }
 
 begin();
