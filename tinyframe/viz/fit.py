@@ -6,9 +6,9 @@ with or without a layout program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tinyframe.viz.fold import folded, nearest
+from tinyframe.viz.fold import folded, nearest, one_for_each_box
 from tinyframe.viz.label import lines_of, wrapped
 from tinyframe.viz.layout import MOST
 from tinyframe.viz.nodes import Box, Node
@@ -29,16 +29,11 @@ def fitted(nodes: list[Node], limit: int | None) -> list[Node]:
     def is_enough(drawn: list[Node]) -> bool:
         return len(drawn) <= most and (limit is not None or fits_a_screen(drawn))
 
-    if is_enough(nodes):
-        return nodes
-    drawn = repeated(nodes, is_enough)
-    if is_enough(drawn):
-        return drawn
-    trees = folded(nodes)
-    for drawn in (trees, repeated(trees, is_enough)):
+    drawn = nodes
+    for way in ways(nodes):
         if is_enough(drawn):
             return drawn
-    drawn = repeated(side_by_side(drawn), is_enough)
+        drawn = way(drawn, is_enough)
     if is_enough(drawn):
         return drawn
     if limit is not None:
@@ -47,6 +42,26 @@ def fitted(nodes: list[Node], limit: int | None) -> list[Node]:
         (cut for count in range(most, 2, -4) if fits_a_screen(cut := nearest(drawn, count))),
         nearest(drawn, 3),
     )
+
+
+Way = Callable[[list[Node], Callable[[list[Node]], bool]], list[Node]]
+
+
+def ways(nodes: list[Node]) -> list[Way]:
+    """One after the other, each on what the one before gives, unless it begins anew."""
+    by_kernel: list[Way] = []
+    if any(node.box for node in nodes):
+        by_kernel = [lambda drawn, is_enough: one_for_each_box(drawn)]
+    return [
+        repeated,
+        lambda drawn, is_enough: folded(
+            nodes
+        ),  # anew: the trees in a layer are those outside of it
+        *by_kernel,
+        repeated,
+        lambda drawn, is_enough: side_by_side(drawn),
+        repeated,
+    ]
 
 
 def unfolded(nodes: list[Node]) -> list[Node]:

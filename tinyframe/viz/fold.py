@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tinyframe.viz.nodes import Node, contents_text, plural
+from tinyframe.viz.nodes import Box, Node, contents_text, plural
 
 FOLDABLE = {"elementwise", "movement", "constant"}
 
@@ -65,6 +65,34 @@ def as_one(nodes: list[Node], sources: tuple[int, ...]) -> Node:
     return Node(
         "folded", plural(count, "op"), last.value, words, sources, (), last.names, last.box, count
     )
+
+
+def one_for_each_box(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with those in a box as one, which says what the box says."""
+    first: dict[Box, int] = {}
+    stands_for = [
+        number if node.box is None else first.setdefault(node.box, number)
+        for number, node in enumerate(nodes)
+    ]
+    members: dict[int, list[int]] = {}
+    for number, representative in enumerate(stands_for):
+        members.setdefault(representative, []).append(number)
+    # in the order of their last nodes, since sources come first
+    order = sorted(members, key=lambda number: members[number][-1])
+    place = {number: n for n, number in enumerate(order)}
+    drawn = []
+    for number in order:
+        group = [nodes[m] for m in members[number]]
+        sources = [place[stands_for[s]] for node in group for s in node.sources]
+        box = group[0].box
+        if box is None:
+            drawn.append(replace(group[0], sources=tuple(sources)))
+            continue
+        outside = tuple(dict.fromkeys(s for s in sources if s != place[number]))
+        last, count = group[-1], sum(node.count for node in group)
+        title, note = box.heading, box.words
+        drawn.append(Node(box.style, title, last.value, note, outside, (), last.names, None, count))
+    return drawn
 
 
 def nearest(nodes: Sequence[Node], most: int) -> list[Node]:

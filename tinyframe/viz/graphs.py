@@ -20,6 +20,7 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
+from tinyframe.viz.boxes import of_kernels
 from tinyframe.viz.fit import SCREEN, fitted, unfolded
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.label import names_text
@@ -57,6 +58,8 @@ def graph(
     called = given(names) if names else of_variables(sys._getframe(1))
     if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
         return picture_of("schedule", of_schedule(things), fold, limit)
+    if kernels:
+        return picture_of("graph", of_kernels(roots, called), fold, limit)
     return picture_of("graph", of_graph(roots, not fold, names=called), fold, limit)
 
 

@@ -36,6 +36,7 @@ def wrapped(words: str) -> list[str]:
     text of 2,000 characters becomes a block that is wider than high."""
     if len(words) <= FEWEST:
         return [words] if words else []
+    words = words.replace(" × ", "\u00a0×\u00a0")  # where no line ends
     longest = max(FEWEST, round(2.5 * math.sqrt(len(words))))
     count = math.ceil(len(words) / longest)
     for width in range(math.ceil(len(words) / count), longest + 1):  # as even as words allow

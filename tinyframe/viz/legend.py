@@ -11,7 +11,7 @@ from tinyframe.viz.kinds import KINDS, Kind
 WIDE, HIGH = 17.0, 10.0  # points, of a swatch
 SIZE = 9.5  # points, of the words
 LINE, SPACE = 16.0, 13.0  # points from row to row; between two entries
-LEAST = 300.0  # points: in less, an entry would often have a row of its own
+LEAST = 345.0  # points: in less, an entry would often have a row of its own
 
 
 def legend(kinds: Sequence[str], room: float) -> tuple[str, float, float]:

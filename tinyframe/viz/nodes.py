@@ -69,27 +69,30 @@ def of_graph(
     literal: bool = False,
     marks: Mapping[Any, str] | None = None,
     names: Mapping[UOp, tuple[str, ...]] | None = None,
+    ends: Callable[[UOp], bool] = lambda u: False,
+    numbering: Numbering | None = None,
 ) -> list[Node]:
     """Every node that is not written inside another, once.
 
     literal: no node is written inside another, so there are just as many as there are UOps.
     marks: the words that set some nodes apart, each of which is drawn as one. names: the variables
-    that hold some nodes. Rows of a trace are drawn as UOps are.
+    that hold some nodes. ends: whether a node's sources are left out. numbering: that of graphs
+    which are drawn together. Rows of a trace are drawn as UOps are.
     """
     marks = {} if marks is None else marks
     names = {} if names is None else names
-    order = list(dict.fromkeys(u for root in roots for u in root.toposort()))
+    numbering = numbering or Numbering()
+    order = list(dict.fromkeys(u for root in roots for u in root.toposort(lambda u: not ends(u))))
     used = {s for u in order for s in u.src}
     apart = {u for u in roots if u not in used} | marks.keys()
     inside = set() if literal else written_inside(order, apart)
     has_shapes = not any(u.op in TO_KERNELS for u in order)
-    numbering = Numbering()
     numbers: dict[UOp, int] = {}
     nodes: list[Node] = []
     for u in order:
         if u in inside:
             continue
-        sources = u.src if literal else sources_seen(u, inside)
+        sources = () if ends(u) else u.src if literal else sources_seen(u, inside)
         numbers[u] = len(nodes)
         nodes.append(
             Node(
@@ -123,7 +126,8 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
     users: dict[UOp, list[UOp]] = {u: [] for u in order}
     for u in order:
         for s in dict.fromkeys(u.src):
-            users[s].append(u)
+            if s in users:
+                users[s].append(u)
     inside: set[UOp] = set()
     for u in order:
         broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1

@@ -8,6 +8,7 @@ layer in a frame, "× 12"; then the next longest, until what is left is small en
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,8 +16,13 @@ import numpy as np
 
 from tinyframe.viz.nodes import Box, Node
 
+NUMBERED = ("memory", "kernel")  # kinds of which each node has a number in its title
+NUMBER = re.compile(r"^\d+\. | \d+(?= |$)|( and)? \d+")
+PLURALS = ("BUFFER", "buffer", "kernel")  # their plural has an s
 FEWEST = 3  # times: two alike are looked at one by one
 LONGEST = 256  # nodes of a layer that is found
+WORK = 500_000  # comparisons in one search: half a second
+LEAST = 20  # of so many nodes a run saves one at least, or is not worth the search
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ def repeated(nodes: Sequence[Node], is_enough: Callable[[list[Node]], bool]) -> 
     drawn = list(nodes)
     while not is_enough(drawn):
         run = longest_run(drawn)
-        if run is None:
+        if run is None or run.saved * LEAST < len(drawn):
             break
         drawn = without(drawn, run)
     return drawn
@@ -53,7 +59,8 @@ def longest_run(nodes: Sequence[Node]) -> Run | None:
     said = _numbered([_words(node) for node in nodes])
     lies = _numbered([tuple(n - s for s in node.sources) for n, node in enumerate(nodes)])
     best: Run | None = None
-    for period in range(1, min(LONGEST, len(nodes) // FEWEST) + 1):
+    longest = min(LONGEST, len(nodes) // FEWEST, WORK // max(len(nodes), 1))
+    for period in range(1, longest + 1):
         same = said[:-period] == said[period:]
         moved = lies[:-period] == lies[period:]
         for n in np.flatnonzero(same & ~moved).tolist():  # the same source each time, maybe
@@ -72,8 +79,8 @@ def _words(node: Node) -> tuple:
 
 
 def _general(node: Node) -> str:
-    """`BUFFER` of `BUFFER 3`."""
-    return node.title.split()[0] if node.kind == "memory" and node.count == 1 else node.title
+    """`BUFFER` of `BUFFER 3`, `reduce` of `2. reduce`."""
+    return node.title if node.kind not in NUMBERED else NUMBER.sub("", node.title).strip()
 
 
 def _numbered(keys: Sequence[tuple]) -> np.ndarray:
@@ -99,10 +106,14 @@ def _run_in(nodes: Sequence[Node], said: np.ndarray, alike: np.ndarray, period: 
     times = length // period + 1
     if times < FEWEST - 1:
         return None
-    slack = length % period
-    start = min(range(start, start + slack + 1), key=lambda s: (_leaving(nodes, s, period), s))
+
+    def rank(start: int) -> tuple[int, bool, int]:
+        before = _begins_before(nodes, said, Run(start, period, times))
+        return _leaving(nodes, start, period), not before, start
+
+    _, is_all, start = min(map(rank, range(start, start + length % period + 1)))
     run = Run(start, period, times)
-    if _begins_before(nodes, said, run):
+    if not is_all:
         run = Run(start - period, period, times + 1)
     framed = period > 1 and any(node.box for node in nodes[run.start : run.start + period])
     return None if run.times < FEWEST or framed else run
@@ -137,8 +148,10 @@ def without(nodes: Sequence[Node], run: Run) -> list[Node]:
     place = {number: n for n, number in enumerate(kept)}
     box = None
     if run.period > 1:
+        goes_on = _leaving(nodes, run.start, run.period) > 0
         number = sum(1 for b in {node.box for node in nodes} if b is not None)
-        words = f"{run.times:,} times, each on what the one before gives"
+        how = "each on what the one before gives" if goes_on else "side by side"
+        words = f"{run.times:,} times, {how}"
         box = Box("repeat", number, f"× {run.times:,}", words)
     drawn = []
     for number in kept:
@@ -163,8 +176,9 @@ def _for_all(nodes: Sequence[Node], box: Box | None) -> Node:
     """The first of some nodes that are alike, with the names of all."""
     first, times = nodes[0], len(nodes)
     title = first.title
-    if first.kind == "memory":
-        title = f"{times * first.count:,} {_general(first)}s"
+    if first.kind in NUMBERED:
+        what = _general(first)
+        title = f"{times:,} {what}s" if what in PLURALS else f"{times:,} × {what}"
     elif box is None:
         title = f"{title} × {times:,}"
     return replace(
@@ -210,7 +224,7 @@ def _several(nodes: Sequence[Node]) -> Node:
     if len(nodes) == 1:
         return nodes[0]
     node = _for_all(nodes, None)
-    if node.kind == "memory":
+    if node.kind in NUMBERED:
         return node
     note = " ".join(filter(None, (node.note, "side by side")))
     return replace(node, title=f"{len(nodes):,} × {nodes[0].title}", note=note)
