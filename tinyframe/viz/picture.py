@@ -19,6 +19,8 @@ from tinyframe.uop.show import printable
 from tinyframe.viz.drawing import Drawing
 from tinyframe.viz.layout import NoLayout
 
+CENTRED = "display: block; margin: 0 auto; max-width: 100%; height: auto"
+
 
 class Picture:
     """`svg()`, `text`, `save(path)`. headline: what there is to see, in a line."""
@@ -70,7 +72,7 @@ class Picture:
         except NoLayout as problem:
             return {"text/plain": f"{self.text}\n(no picture: {problem})"}
         alt = html.escape(f"{self.headline}. print() of it gives it as text.")
-        image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+        image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}" style="{CENTRED}">'
         return {"text/html": image, "text/plain": self.text}
 
 
