@@ -157,7 +157,8 @@ def lines_of(block: Block, numbers: dict[UOp, int], depth: int = 0) -> list[str]
         if isinstance(part, Block):
             assert part.range is not None
             letter = kind(part.range).letter
-            lines.append("  " * depth + f"{numbers[part.range]}  {axis_text(part.range)} ({letter})")
+            loop = f"{numbers[part.range]}  {axis_text(part.range)} ({letter})"
+            lines.append("  " * depth + loop)
             lines += lines_of(part, numbers, depth + 1)
         else:
             lines.append("  " * depth + work_text(part))

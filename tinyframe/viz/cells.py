@@ -1,4 +1,4 @@
-"""`memory_layout(x)`: which cell of memory each element of a view is, one movement op after another.
+"""`memory_layout(x)`: which cell of memory each element of a view is, movement op by movement op.
 
     x = Tensor.arange(6).reshape(2, 3).realize()
     memory_layout(x.permute(1, 0).flip(0))
@@ -39,7 +39,7 @@ PLAYED: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
     Ops.RESHAPE: lambda cells, shape: cells.reshape(shape),
     Ops.PERMUTE: lambda cells, axes: cells.transpose(axes),
     Ops.EXPAND: lambda cells, shape: np.broadcast_to(cells, shape),
-    Ops.FLIP: lambda cells, flips: np.flip(cells, [i for i, yes in enumerate(flips) if yes]),
+    Ops.FLIP: lambda cells, flips: cells[tuple(slice(None, None, 1 - 2 * f) for f in flips)],
     Ops.SHRINK: lambda cells, bounds: cells[tuple(slice(a, b) for a, b in bounds)],
     Ops.PAD: lambda cells, room: np.pad(cells, room, constant_values=NOWHERE),
     Ops.WINDOW: lambda cells, arg: _windows(cells, *arg),
@@ -206,8 +206,8 @@ def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Draw
     for n, line in enumerate(lines):
         sheet.words(0, 12 + 14 * n, line, bold=True, colour=MUTED)
     top = 14 * len(lines) + 12.0
-    for note in (part for note in notes for part in wrapped(note, 210)):
-        sheet.words(0, top, note, colour=MUTED)
+    for line in (line for note in notes for line in wrapped(note, 210)):
+        sheet.words(0, top, line, colour=MUTED)
         top += 14
     _grid(sheet, view.cells, top - 4, count, used)
     return sheet
@@ -222,7 +222,7 @@ def _grid(sheet: Drawing, cells: Numbers, top: float, count: int, used: set[int]
         rows = [flat[i : i + most] for i in range(0, len(flat), most)]
         blocks, columns = [rows], most
     else:
-        matrices = cells.reshape((-1, *cells.shape[-2:])) if cells.size else []
+        matrices = cells.reshape((-1, *cells.shape[-2:])) if cells.size else cells[:0]
         blocks, columns = [list(matrix) for matrix in matrices], cells.shape[-1]
     left, high = 0.0, min(max(map(len, blocks), default=0), MOST_ROWS) * CELL_HEIGHT
     for block in blocks[:MOST_BLOCKS]:

@@ -21,6 +21,7 @@ MONO = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 MUTED = "#787878"  # 4.4:1 against white, 4.2:1 against #111111
 MARGIN = 4
 PAGE = 660.0  # points: what a notebook shows without making it smaller
+HIGH = 640.0  # points: what a screen shows at once
 WIDE = "\u2e80"  # from here on letters are as wide as they are high
 
 # Thousandths of the font's size, of the characters from space to ~ in Helvetica, whose widths

@@ -44,7 +44,9 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
     if isinstance(x, (Kernel, UOp)):
         ast = x.ast if isinstance(x, Kernel) else x
         if ast.op is not Ops.SINK or any(s.op is not Ops.STORE for s in ast.src):
-            raise TypeError(f"{caller}() draws a Tensor or a kernel (a SINK of STOREs), not {ast.op}")
+            raise TypeError(
+                f"{caller}() draws a Tensor or a kernel, a SINK of STOREs, not {ast.op}"
+            )
         items = [ScheduleItem(ast, ())]
     else:
         items = [item for item in kernels_of(x, caller) if item.ast.op is Ops.SINK]

@@ -1,5 +1,5 @@
-"""`traffic(x)`: the bytes that each kernel reads and writes, as widths of arrows; and what they would
-be if every operation had a kernel of its own.
+"""`traffic(x)`: the bytes that each kernel reads and writes, as widths of arrows; and what they
+would be if every operation had a kernel of its own.
 
     traffic((a @ b + c).softmax())
 """
@@ -16,7 +16,7 @@ from tinyframe.schedule.item import ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, most
-from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
+from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import NOTHING, kernels_of, work_of
 from tinyframe.viz.kinds import ARROW, KINDS
 from tinyframe.viz.nodes import plural
@@ -25,7 +25,6 @@ from tinyframe.viz.played import NotPlayed, elements_named
 
 READ, WRITTEN = "#e0a83a", "#d9480f"  # of arrows: they are seen on a white page and on a dark one
 WIDEST, NARROWEST, LONG = 26.0, 1.5, 44.0  # points, of an arrow
-MOST_ROWS = 16  # kernels in a column: more do not fit a screen
 
 
 @dataclass(frozen=True)
@@ -42,20 +41,20 @@ class Moved:
 
 
 def traffic(x: Any) -> DrawnPicture:
-    """A picture of the memory traffic of computing x (a Tensor, or several in a list): step by step,
-    and fused as it will be.
+    """A picture of the memory traffic of computing x (a Tensor, or several in a list): step by
+    step, and fused as it will be.
 
-    In bytes. Each element of memory counts once for each kernel that touches it: what comes out of a
-    cache within a kernel does not count. Where which elements these are depends on values, as many
-    count as there are reads, up to all of them. Variables count as the largest that they can be.
+    In bytes. Each element of memory counts once for each kernel that touches it: what comes from a
+    cache within a kernel does not count. Where it depends on values which elements these are, as
+    many count as there are reads, up to all of them. Variables count as the largest they can be.
     Nothing runs. TypeError for what is no Tensor.
     """
     tensors = list(x) if isinstance(x, (list, tuple)) else [x]
     if wrong := [type(t).__name__ for t in tensors if not isinstance(t, Tensor)]:
         raise TypeError(f"traffic() draws a Tensor or a list of them, not {wrong[0]}")
     apart = step_by_step([t.uop for t in tensors])
-    fused = [of_kernel(number, item) for number, item in enumerate(kernels_of(tensors, "traffic"), 1)]
-    return _drawn(apart, fused)
+    items = kernels_of(tensors, "traffic")
+    return _drawn(apart, [of_kernel(number, item) for number, item in enumerate(items, 1)])
 
 
 def of_kernel(number: int, item: ScheduleItem) -> Moved:
@@ -72,8 +71,8 @@ def of_kernel(number: int, item: ScheduleItem) -> Moved:
 
 
 def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int:
-    """The bytes of all elements that INDEXes name, each once. accesses: these, and how often each is
-    used."""
+    """The bytes of all elements that INDEXes name, each once. accesses: these, and how often each
+    is used."""
     by_slot: dict[int, list[tuple[UOp, int]]] = {}
     for index, times in accesses:
         by_slot.setdefault(index.src[0].arg, []).append((index, times))
@@ -93,14 +92,17 @@ def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
     """Every operation of a graph as a kernel that reads its operands from memory and writes its
     result to it. Movement and constants need no memory traffic."""
     moved: list[Moved] = []
-    order = dict.fromkeys(u for root in roots for u in root.toposort(lambda u: u.op is not Ops.BUFFER))
-    for u in order:
+    sorted_roots = [root.toposort(lambda u: u.op is not Ops.BUFFER) for root in roots]
+    for u in dict.fromkeys(u for order in sorted_roots for u in order):
         if u.op not in (*GroupOp.Elementwise, *ALONE) or not _bytes(u):
             continue
-        operands = [s for s in dict.fromkeys(base_of(s) for s in u.src) if s.op not in IN_NO_MEMORY]
+        operands: dict[UOp, int] = {}
+        for view in dict.fromkeys(u.src):  # of a part of something only that part is read
+            if (base := base_of(view)).op not in IN_NO_MEMORY:
+                operands[base] = min(_bytes(base), operands.get(base, 0) + _bytes(view))
         if operands:
             name = f"{u.arg[0].name} reduce" if u.op is Ops.REDUCE_AXIS else u.op.name
-            moved.append(Moved(f"{len(moved) + 1}. {name}", sum(map(_bytes, operands)), _bytes(u)))
+            moved.append(Moved(f"{len(moved) + 1}. {name}", sum(operands.values()), _bytes(u)))
     return moved
 
 
@@ -157,11 +159,14 @@ def _column(
     sheet.words(left + label, 34, "reads", anchor="end", colour=MUTED)
     sheet.words(left + width - label, 34, "writes", colour=MUTED)
     top = 42.0
-    for m in kernels[:MOST_ROWS]:
+    drawn = 0
+    for m in kernels:
         words = wrapped(m.name, width - 2 * side - 10, 10)
         arrows = max(_wide(m.read, largest), _wide(m.written, largest)) + 4
         height = max(12.4 * len(words) + 8, arrows)
-        y = top + height / 2
+        if top + height > HIGH:
+            break
+        y, drawn = top + height / 2, drawn + 1
         sheet.words(left + label, y + 4, human_bytes(m.read), anchor="end", colour=MUTED)
         _arrow(sheet, left + label + 6, y, m.read, largest, READ)
         look = KINDS["kernel"]
@@ -169,7 +174,7 @@ def _column(
         _arrow(sheet, left + width - side + 4, y, m.written, largest, WRITTEN)
         sheet.words(left + width - label, y + 4, human_bytes(m.written), colour=MUTED)
         top += height + 7
-    if rest := kernels[MOST_ROWS:]:
+    if rest := kernels[drawn:]:
         more = f"and {plural(len(rest), 'kernel')} more, {human_bytes(sum(m.total for m in rest))}"
         sheet.words(left + side, top + 12, more, colour=MUTED)
 

@@ -75,7 +75,8 @@ def kernel(
     reason = reason_for(program, opts is not None)
     if not every:
         return _with_source(headline, reason, program)
-    steps = [get_program(item.ast, renderer, program.opts[:n]) for n in range(len(program.opts) + 1)]
+    counts = range(len(program.opts) + 1)
+    steps = [get_program(item.ast, renderer, program.opts[:n]) for n in counts]
     return _step_by_step(headline, reason, steps)
 
 

@@ -51,7 +51,8 @@ def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
         raise NotPlayed("too many to draw")
     values: Values = {r: np.zeros((), int) for r in used}
     for axis, r in enumerate(turning):
-        values[r] = np.arange(length(r)).reshape([-1 if a == axis else 1 for a in range(len(turning))])
+        along = [-1 if a == axis else 1 for a in range(len(turning))]
+        values[r] = np.arange(length(r)).reshape(along)
     flat = np.zeros((), int)
     for index, size in zip(place.src[2:], place.arg, strict=True):
         flat = flat * size + played(index, values)

@@ -58,7 +58,8 @@ def fitting(lines: list[str], width: float) -> list[str]:
 
 
 def _broken(line: str, width: float) -> list[str]:
-    return [line] if width_of(line, SIZE, mono=True) <= width else wrapped(line, width, SIZE, mono=True)
+    fits = width_of(line, SIZE, mono=True) <= width
+    return [line] if fits else wrapped(line, width, SIZE, mono=True)
 
 
 def shortened(lines: list[str], most: int) -> list[str]:
@@ -67,7 +68,8 @@ def shortened(lines: list[str], most: int) -> list[str]:
     run: list[str] = []
     for line in [*lines, "}"]:
         if line.rstrip().endswith(("{", "}")):
-            out += run if len(run) <= most + 1 else run[:most]  # a line that says "1 more" saves none
+            # One statement more takes no more room than a line that says so.
+            out += run if len(run) <= most + 1 else run[:most]
             if len(run) > most + 1:
                 indent = len(run[-1]) - len(run[-1].lstrip())
                 out.append(" " * indent + f"// and {plural(len(run) - most, 'line')} more")

@@ -2,9 +2,9 @@
 
     access(a @ b)
 
-From left to right, more of the loops run: one iteration, one vector, one register tile, one block of
-threads, a whole reduce. Each row is an argument, drawn as the matrix that it is; of more than two
-axes as a matrix of matrices.
+From left to right, more of the loops run: one iteration, one vector, one register tile, one block
+of threads, a whole reduce. Each row is an argument, drawn as the matrix that it is; of more than
+two axes as a matrix of matrices.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
 
 
 class Grid:
-    """Where the elements of an array are drawn: the last two axes as a matrix, the two before them as
-    a matrix of such matrices, any others stacked on these."""
+    """Where the elements of an array are drawn: the last two axes as a matrix, the two before them
+    as a matrix of such matrices, any others stacked on these."""
 
     def __init__(self, shape: Sequence[int]) -> None:
         padded = (1,) * (4 - len(shape)) + tuple(shape)
