@@ -25,7 +25,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import rewrites
 from tinyframe.viz.explorer.rows import Row, Rows, Table, after_steps
 from tinyframe.viz.expressions import told
-from tinyframe.viz.nests import kernel_of
+from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.rewrites import TALLEST, WIDGET_VIEW, RewritesPicture, broken, wrapped
 from tinyframe.viz.steps import MEANINGS, Rule, Way, count_nodes, rule_at, way_of
 
@@ -62,7 +62,7 @@ each_kernel = pytest.mark.parametrize("name", KERNELS)
 
 
 def way(name: str) -> Way:
-    ast, _ = kernel_of(KERNELS[name](), None)
+    ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
     return way_of(ast, Device[Device.DEFAULT].renderer)
 
 
@@ -85,7 +85,9 @@ def test_stages_hand_on_what_they_made_down_to_the_program(name) -> None:
     found = way(name)
     for one, following in pairwise(found.stages[:-1]):
         assert following.before is one.after
-    program = get_program(kernel_of(KERNELS[name](), None)[0], Device[Device.DEFAULT].renderer)
+    program = get_program(
+        one_kernel(KERNELS[name](), None, "")[0].ast, Device[Device.DEFAULT].renderer
+    )
     assert len(found.stages[-1].roots) == len(program.uops)
     assert [row.op for row in found.stages[-1].roots] == [u.op for u in program.uops]
     assert found.source == program.src
@@ -94,7 +96,7 @@ def test_stages_hand_on_what_they_made_down_to_the_program(name) -> None:
 @each_kernel
 def test_as_many_rewrites_are_counted_as_the_compiler_makes(name) -> None:
     found = way(name)
-    ast, _ = kernel_of(KERNELS[name](), None)
+    ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
     forget_simplified()
     with record() as made:
         get_program(ast, Device[Device.DEFAULT].renderer)

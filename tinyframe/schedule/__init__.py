@@ -29,7 +29,7 @@ from tinyframe.settings import settings
 from tinyframe.uop.movement import is_result
 from tinyframe.uop.node import Ops, UOp, arg_key, map_sizes, plain, sizes_in, sources_first
 
-__all__ = ["Kernel", "ScheduleItem", "create_schedule", "kernelize"]
+__all__ = ["Kernel", "MemoryUse", "ScheduleItem", "create_schedule", "kernelize", "memory_use"]
 
 # schedules kept; each holds its kernels' graphs
 CACHE_SIZE = 512
@@ -44,6 +44,8 @@ class _Plan:
     realized: UOp  # and of what these, and the roots, are once all kernels have run: BUFFER
     places: list[tuple[int, int]]  # where a node stands in the graph, and what it becomes in these
     steps: list[tuple[UOp, list[int]]]  # each kernel's ast and the slots of its arguments
+    uses: list[list[UOp]]  # the arguments of each kernel, as if no two values shared memory
+    temporary: set[UOp]  # the slots that are free again after the last of these
 
 
 _plans: dict[tuple, _Plan] = {}
@@ -150,7 +152,8 @@ def _make_plan(graph: _Graph) -> _Plan:
     ]
     number_of_result = {u: n for n, u in reversed(list(enumerate((*becomes, *sink.src))))}
     places = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
-    return _Plan(slots, UOp.sink(*becomes.values()), realized, places, steps)
+    kernelized = UOp.sink(*becomes.values())
+    return _Plan(slots, kernelized, realized, places, steps, arguments, temporary)
 
 
 def _after_running(sink: UOp) -> UOp:
@@ -194,6 +197,26 @@ def kernelize(sink: UOp) -> dict[UOp, UOp]:
     """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL)."""
     filled = _plan_of(sink)
     return filled.becomes(filled.plan.kernelized)
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """What share_memory decides on. asts: of the kernels, in running order. uses: the BUFFERs that
+    each of them touches, one for each value. made: those that are new, of which `temporary` ones
+    are free again after their last use."""
+
+    asts: list[UOp]
+    uses: list[list[UOp]]
+    made: list[UOp]
+    temporary: set[UOp]
+
+
+def memory_use(sink: UOp) -> MemoryUse:
+    """The memory that computing a SINK needs. Its BUFFERs stand for those of a schedule."""
+    filled = _plan_of(sink)
+    plan = filled.plan
+    made = plan.slots[sum(u.op is Ops.BUFFER for u in filled.order) :]
+    return MemoryUse([ast for ast, _ in plan.steps], plan.uses, made, plan.temporary)
 
 
 def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:

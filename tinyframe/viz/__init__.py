@@ -1,12 +1,54 @@
-"""Pictures of graphs, for notebooks.
+"""Pictures of what happens on the way from an expression to machine code, for notebooks.
 
-from tinyframe.viz import graph
-graph(x)
+    from tinyframe.viz import graph
+    graph(x)                 # as the last line of a cell; print(graph(x)) says the same in words
+
+What computing x would do; nothing runs, and x stays as lazy as it was:
+
+    graph(x)                 the graph that x is made of, or a schedule's kernels
+    schedule(x)              the kernels in running order, and the buffers between them
+    memory(x)                how long each value lives, and in which memory, before and after reuse
+    traffic(x)               the bytes that each kernel reads and writes; fused, and step by step
+    kernel(x)                the loops of a kernel beside its source; every=True: Opt by Opt
+    access(x)                the elements that one iteration, vector, tile or block touches
+    rewrites(x)              how a kernel becomes source text, rewrite by rewrite
+    memory_layout(x)         the cells of memory under a view, movement op by movement op
+
+What computing x does; it is computed:
+
+    timeline(x)              what ran when, on each thread and device
+    roofline(x)              how fast each kernel is, under what this machine can do
+
+use_style() makes plots by matplotlib look right on a light page and on a dark one. All but that
+give a Picture: `svg()`, `text`, `save(path)`.
 """
 
+from tinyframe.viz.cells import memory_layout
 from tinyframe.viz.graphs import graph
 from tinyframe.viz.layout import NoLayout
+from tinyframe.viz.lifetimes import memory
+from tinyframe.viz.moved import traffic
+from tinyframe.viz.nests import kernel
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.rewrites import rewrites
+from tinyframe.viz.rooflines import roofline
+from tinyframe.viz.running_order import schedule
+from tinyframe.viz.style import use_style
+from tinyframe.viz.timelines import timeline
+from tinyframe.viz.touched import access
 
-__all__ = ["NoLayout", "Picture", "graph", "rewrites"]
+__all__ = [
+    "NoLayout",
+    "Picture",
+    "access",
+    "graph",
+    "kernel",
+    "memory",
+    "memory_layout",
+    "rewrites",
+    "roofline",
+    "schedule",
+    "timeline",
+    "traffic",
+    "use_style",
+]

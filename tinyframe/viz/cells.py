@@ -1,4 +1,4 @@
-"""`memory_layout(x)`: which cell of memory each element of a view is, one movement op after another.
+"""`memory_layout(x)`: which cell of memory each element of a view is, movement op by movement op.
 
     x = Tensor.arange(6).reshape(2, 3).realize()
     memory_layout(x.permute(1, 0).flip(0))
@@ -10,22 +10,26 @@ movement ops are played on the numbers with NumPy, not with the compiler's rules
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
-from tinyframe.viz.drawing import MUTED, Drawing, width_of
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kinds import ARROW
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
 
-CELL_HEIGHT = 20  # points
-MOST_CELLS = 512  # in a view: more are not told apart by eye
-PER_ROW = 24  # cells of memory
+CELL_HEIGHT = 18.0  # points
+GAP = 30.0  # points between two views, for an arrow
+PER_ROW = 24  # cells drawn beside one another
+MOST_ROWS, MOST_BLOCKS = 12, 8  # of a matrix, and matrices: more are not told apart by eye
+MOST_CELLS = 1 << 20  # of a view; a smaller one shows the same
 NOWHERE = -1  # the number of an element that PAD made: no cell holds it
 
 Numbers = np.ndarray
@@ -35,14 +39,22 @@ PLAYED: dict[Ops, Callable[[Numbers, Any], Numbers]] = {
     Ops.RESHAPE: lambda cells, shape: cells.reshape(shape),
     Ops.PERMUTE: lambda cells, axes: cells.transpose(axes),
     Ops.EXPAND: lambda cells, shape: np.broadcast_to(cells, shape),
-    Ops.FLIP: lambda cells, flips: np.flip(cells, [i for i, yes in enumerate(flips) if yes]),
+    Ops.FLIP: lambda cells, flips: cells[tuple(slice(None, None, 1 - 2 * f) for f in flips)],
     Ops.SHRINK: lambda cells, bounds: cells[tuple(slice(a, b) for a, b in bounds)],
     Ops.PAD: lambda cells, room: np.pad(cells, room, constant_values=NOWHERE),
+    Ops.WINDOW: lambda cells, arg: _windows(cells, *arg),
 }
 
 
-def _windows(cells: Numbers, arg: tuple[int, int, int, int]) -> Numbers:
-    axis, size, stride, dilation = arg
+@dataclass(frozen=True)
+class View:
+    """What gave it, as it is written, and the cell that each element is."""
+
+    call: str
+    cells: Numbers
+
+
+def _windows(cells: Numbers, axis: int, size: int, stride: int, dilation: int) -> Numbers:
     reach = (size - 1) * dilation + 1
     found = np.lib.stride_tricks.sliding_window_view(cells, reach, axis)
     places = [slice(None)] * found.ndim
@@ -50,15 +62,13 @@ def _windows(cells: Numbers, arg: tuple[int, int, int, int]) -> Numbers:
     return found[tuple(places)]
 
 
-PLAYED[Ops.WINDOW] = _windows
-
-
 def memory_layout(x: Tensor | UOp) -> DrawnPicture:
     """A picture of memory, and below it of each view on the way from there to x, cell by cell.
 
-    Where x is computed, the memory is the one that its operand would have. Of large views the first
-    rows and columns are drawn. TypeError for what is no Tensor or UOp, ValueError for a shape whose
-    size is not known yet, and for views without an element.
+    Where x has to be computed, the memory is the one that the result of its last operation would
+    have. Cells that the last view does not show are grey there. Of large views the first rows and
+    columns are drawn. Nothing runs. TypeError for what is no Tensor or UOp, ValueError for a shape
+    whose size is not known yet, and for a million elements or more.
     """
     u = x.uop if isinstance(x, Tensor) else x
     if not isinstance(u, UOp):
@@ -70,32 +80,68 @@ def memory_layout(x: Tensor | UOp) -> DrawnPicture:
     steps = [s for s in reversed(steps) if s.op is not Ops.DETACH]
     if any(not isinstance(size, int) for step in (u, *steps) for size in step.shape):
         raise ValueError("memory_layout() needs sizes that are numbers; one of these is a Variable")
-    cells = np.arange(u.size).reshape(u.shape)
-    if not u.size or not all(step.size for step in steps):
-        raise ValueError(f"there is no element to draw in a view of shape {steps[-1].shape}")
-    views = [(_call_of(step), cells := PLAYED[step.op](cells, step.arg)) for step in steps]
-    return _drawn(u, views)
+    if (largest := max(math.prod(step.shape) for step in (u, *steps))) > MOST_CELLS:
+        raise ValueError(f"memory_layout() draws up to {MOST_CELLS:,} elements, not {largest:,}")
+    return _drawn(u, views_of(u, steps))
 
 
-def _call_of(step: UOp) -> str:
+def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
+    """The views on the way from a value to the last of these movement ops, each with the cells that
+    its elements are.
+
+    A RESHAPE that only adds or drops axes of one element is shown with the view before it.
+    """
+    count = math.prod(base.shape)
+    views = [View(f"{plural(count, 'cell')} of memory", np.arange(count))]
+    cells = views[0].cells.reshape(base.shape)
+    for step in steps:
+        before, cells = cells, PLAYED[step.op](cells, step.arg)
+        if step.op is Ops.RESHAPE and len(views) > 1 and _long(before) == _long(cells):
+            views[-1] = View(views[-1].call, cells)
+        else:
+            views.append(View(call_of(step), cells))
+    if len(views) == 1 and len(base.shape) != 1:
+        views.append(View("its shape", cells))
+    return views
+
+
+def _long(cells: Numbers) -> list[int]:
+    return [size for size in cells.shape if size != 1]
+
+
+def call_of(step: UOp) -> str:
     """A step as it is written in Python: `permute(1, 0)`."""
     if step.op is Ops.FLIP:
         axes = ", ".join(str(i) for i, yes in enumerate(step.arg) if yes)
         return f"flip({axes})"
+    if step.op is Ops.WINDOW:
+        axis, size, stride, dilation = step.arg
+        if size == 1:
+            return f"every {ordinal(stride)} along axis {axis}"
+        return f"windows of {size} along axis {axis}, stride {stride}, dilation {dilation}"
+    if step.op is Ops.SHRINK:
+        return f"[{', '.join(f'{a}:{b}' for a, b in step.arg)}]"
     return f"{step.op.name.lower()}{sizes_text(tuple(step.arg))}"
 
 
-def steps_of(cells: Numbers) -> tuple[int | None, ...]:
-    """How many cells farther the next element lies along each axis: the strides. None where that
-    is not the same everywhere."""
+def ordinal(number: int) -> str:
+    """`2nd`."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
+    return f"{number}{ending}"
+
+
+def strides_of(cells: Numbers) -> tuple[int | None, ...]:
+    """How many cells farther the next element lies along each axis; 0 along one of one element.
+    None where that is not the same everywhere: no strides describe such a view."""
 
     def step(axis: int) -> int | None:
-        pairs = np.diff(cells, axis=axis)[(cells >= 0).take(range(1, cells.shape[axis]), axis)
-                                          & (cells >= 0).take(range(cells.shape[axis] - 1), axis)]  # fmt: skip
-        found = np.unique(pairs)
+        there = cells >= 0
+        size = cells.shape[axis]
+        later, sooner = (there.take(range(n, size + n - 1), axis) for n in (1, 0))
+        found = np.unique(np.diff(cells, axis=axis)[later & sooner])
         return 0 if len(found) == 0 else int(found[0]) if len(found) == 1 else None
 
-    return tuple(step(axis) for axis in range(cells.ndim))
+    return tuple(step(axis) if cells.shape[axis] else 0 for axis in range(cells.ndim))
 
 
 def colour_of(number: int, count: int) -> str:
@@ -104,50 +150,102 @@ def colour_of(number: int, count: int) -> str:
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
-def _drawn(base: UOp, views: list[tuple[str, Numbers]]) -> DrawnPicture:
+def about(cells: Numbers) -> list[str]:
+    """What there is to say of a view, in lines."""
+    steps = ["none" if s is None else str(s) for s in strides_of(cells)]
+    strides = f"strides ({', '.join(steps)}{',' if len(steps) == 1 else ''})"
+    lines = [f"shape {cells.shape}", strides]
+    found, times = np.unique(cells[cells >= 0], return_counts=True)
+    if len(times) and times.max() > 1:
+        each = "each cell" if times.min() == times.max() else "a cell up to"
+        lines.append(f"{each} {times.max()} times")
+    if made := int((cells == NOWHERE).sum()):
+        lines.append(f"{plural(made, 'element')} of padding: 0, in no cell")
+    return lines
+
+
+def written(cells: Numbers) -> str:
+    """Cells as nested brackets, whatever NumPy was told to print arrays like."""
+    width = len(str(cells.max(initial=0)))
+    words = {"int": lambda cell: ("·" if cell == NOWHERE else str(cell)).rjust(width)}
+    return np.array2string(cells, 100, threshold=1000, edgeitems=3, formatter=words)  # type: ignore
+
+
+# ---- the picture ---------------------------------------------------------------------------------
+
+
+def _drawn(base: UOp, views: Sequence[View]) -> DrawnPicture:
+    """The views one after another, in rows, with an arrow from each to the next."""
+    count = views[0].cells.size
+    used = set(views[-1].cells.ravel().tolist())
+    dtype = base.dtype.name
+    owner = "" if base.op is Ops.BUFFER else f", once {base.op.name} is computed"
     sheet = Drawing()
-    shown = views[-1][1] if views else np.arange(base.size)
-    used = set(shown.ravel().tolist())
-    where = "memory" if base.op is Ops.BUFFER else f"memory, once {base.op.name} is computed"
-    lines = [f"{where}: {plural(base.size, 'cell')} of {base.dtype.name}"]
-    top = _labelled(sheet, 0, where, f"{plural(base.size, 'cell')} of {base.dtype.name}")
-    strip = np.arange(base.size)
-    top = _grid(sheet, strip, top, base.size, used)
-    for name, cells in views:
-        strides = sizes_text(tuple("?" if s is None else s for s in steps_of(cells))).replace("'", "")
-        about = f"shape {cells.shape}, strides {strides}"
-        top = _labelled(sheet, top + 12, name, about)
-        top = _grid(sheet, cells, top, base.size, used)
-        lines += [f"{name}: {about}", *[f"  {row}" for row in str(cells).splitlines()]]
-    headline = f"memory layout: {plural(base.size, 'cell')}, seen as {shown.shape}"
+    left = top = row_end = 0.0
+    lines = []
+    for n, view in enumerate(views):
+        notes = [f"of {dtype}{owner}"] if n == 0 else about(view.cells)
+        panel = _panel(view, notes, count, used)
+        if left and left + GAP + panel.width > PAGE:
+            left, top = 0.0, row_end + 16
+        if n:
+            sheet.line([(left + 4, top + 9), (left + GAP - 6, top + 9)], width=1.5, arrow=True)
+            left += GAP
+        sheet.put(panel, left, top)
+        left, row_end = left + panel.width, max(row_end, top + panel.height)
+        lines += [f"{view.call}: {', '.join(notes)}"]
+        lines += [f"  {row}" for row in written(view.cells).splitlines()]
+    shape = views[-1].cells.shape
+    headline = f"memory layout: {plural(count, 'cell')} of {dtype}, seen as {shape}"
     return DrawnPicture(headline, "\n".join([headline, *lines]), sheet)
 
 
-def _labelled(sheet: Drawing, top: float, name: str, about: str) -> float:
-    """A heading; gives where what it is about begins."""
-    sheet.words(0, top + 11, name, bold=True, colour=MUTED)
-    sheet.words(width_of(name, bold=True) + 8, top + 11, about, colour=MUTED)
-    return top + 18
+def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Drawing:
+    sheet = Drawing()
+    lines = [*wrapped(view.call, 190, bold=True)]
+    for n, line in enumerate(lines):
+        sheet.words(0, 12 + 14 * n, line, bold=True, colour=MUTED)
+    top = 14 * len(lines) + 12.0
+    for line in (line for note in notes for line in wrapped(note, 210)):
+        sheet.words(0, top, line, colour=MUTED)
+        top += 14
+    _grid(sheet, view.cells, top - 4, count, used)
+    return sheet
 
 
-def _grid(sheet: Drawing, cells: Numbers, top: float, count: int, used: set[int]) -> float:
-    """Cells as matrices of the last two axes, beside one another; gives where they end."""
-    width = max(20.0, width_of(str(count - 1)) + 8)
-    if cells.ndim < 2:
+def _grid(sheet: Drawing, cells: Numbers, top: float, count: int, used: set[int]) -> None:
+    """Cells as matrices of the last two axes, beside one another."""
+    width = max(CELL_HEIGHT, width_of(str(max(count - 1, 0))) + 8)
+    most = min(PER_ROW, int((PAGE - GAP) / width))
+    if cells.ndim < 2:  # in lines, as long as there is room
         flat = cells.reshape(-1)
-        rows = [flat[i : i + PER_ROW] for i in range(0, min(len(flat), MOST_CELLS), PER_ROW)]
-        for number, row in enumerate(rows):
-            _row(sheet, row, 0, top + number * CELL_HEIGHT, width, count, used)
-        return top + len(rows) * CELL_HEIGHT
-    blocks = cells.reshape((-1, *cells.shape[-2:]))[:, :16, :PER_ROW]
-    left, high = 0.0, blocks.shape[1] * CELL_HEIGHT
-    for block in blocks[: max(1, MOST_CELLS // blocks[0].size)]:
-        if left and left + block.shape[1] * width > PER_ROW * 24:
+        rows = [flat[i : i + most] for i in range(0, len(flat), most)]
+        blocks, columns = [rows], most
+    else:
+        matrices = cells.reshape((-1, *cells.shape[-2:])) if cells.size else cells[:0]
+        blocks, columns = [list(matrix) for matrix in matrices], cells.shape[-1]
+    left, high = 0.0, min(max(map(len, blocks), default=0), MOST_ROWS) * CELL_HEIGHT
+    for block in blocks[:MOST_BLOCKS]:
+        wide = min(columns, most) * width
+        if left and left + wide > PAGE * 0.8:
             left, top = 0.0, top + high + 8
-        for number, row in enumerate(block):
-            _row(sheet, row, left, top + number * CELL_HEIGHT, width, count, used)
-        left += block.shape[1] * width + 10
-    return top + high
+        for number, row in enumerate(block[:MOST_ROWS]):
+            _row(sheet, row[:most], left, top + number * CELL_HEIGHT, width, count, used)
+        left += wide + 8
+    end = top + high + 12
+    for words in _left_out(len(blocks), max(map(len, blocks), default=0), columns - most):
+        sheet.words(0, end, words, colour=MUTED)
+        end += 13
+    if not cells.size:
+        sheet.words(0, end, "no elements", colour=MUTED)
+
+
+def _left_out(blocks: int, rows: int, columns: int) -> list[str]:
+    """What is not drawn. columns: how many of these."""
+    limits = ((columns, "column"), (rows - MOST_ROWS, "row"), (blocks - MOST_BLOCKS, "matrix"))
+    names = [f"{n:,} {'matrices' if word == 'matrix' and n > 1 else word if n == 1 else word + 's'}"
+             for n, word in limits if n > 0]  # fmt: skip
+    return [f"and {name} more" for name in names]
 
 
 def _row(
@@ -156,7 +254,7 @@ def _row(
     for place, cell in enumerate(row.tolist()):
         x = left + place * width
         if cell == NOWHERE:
-            sheet.box(x, top, width, CELL_HEIGHT, "#f7f7f7", radius=0, dashed=True)
+            sheet.box(x, top, width, CELL_HEIGHT, "#f4f4f4", words=["·"], radius=0, dashed=True)
         else:
-            fill = colour_of(cell, count) if cell in used else "#ececec"
-            sheet.box(x, top, width, CELL_HEIGHT, fill, ARROW, [str(cell)], radius=0)
+            fill = colour_of(cell, count) if cell in used else "#e4e4e4"
+            sheet.box(x, top, width, CELL_HEIGHT, fill, ARROW, [str(cell)], radius=0, thick=0.75)

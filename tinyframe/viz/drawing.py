@@ -20,6 +20,9 @@ FONTS = "Arial, Helvetica, Liberation Sans, sans-serif"
 MONO = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 MUTED = "#787878"  # 4.4:1 against white, 4.2:1 against #111111
 MARGIN = 4
+PAGE = 660.0  # points: what a notebook shows without making it smaller
+HIGH = 640.0  # points: what a screen shows at once
+WIDE = "\u2e80"  # from here on letters are as wide as they are high
 
 # Thousandths of the font's size, of the characters from space to ~ in Helvetica, whose widths
 # Arial and Liberation Sans have too (Adobe's font metrics, "Core 14").
@@ -36,8 +39,38 @@ def width_of(words: str, size: float = 11, bold: bool = False, mono: bool = Fals
     """How wide words are, in points; bold letters are up to a tenth wider."""
     if mono:
         return 0.602 * size * len(words)
-    known = [WIDTHS[ord(c) - 32] if " " <= c <= "~" else 600 for c in words]
+    known = [WIDTHS[ord(c) - 32] if " " <= c <= "~" else 600 if c < WIDE else 1000 for c in words]
     return sum(known) * size / 1000 * (1.08 if bold else 1)
+
+
+def wrapped(
+    words: str, width: float, size: float = 11, bold: bool = False, mono: bool = False
+) -> list[str]:
+    """Words in lines that are at most so wide; what is too long for a line is cut where it ends.
+
+    Code (mono) keeps its indentation, and what follows is indented further."""
+    indent = words[: len(words) - len(words.lstrip())] if mono else ""
+    lines = [indent]
+    for word in words.split():
+        begun = len(lines[-1]) > len(indent)
+        if begun and width_of(f"{lines[-1]} {word}", size, bold, mono) > width:
+            indent += "    " if mono and len(lines) == 1 else ""
+            lines.append(indent)
+            begun = False
+        lines[-1] += f" {word}" if begun else word
+        while width_of(lines[-1], size, bold, mono) > width and len(lines[-1]) > len(indent) + 1:
+            fits = len(indent) + 1
+            while width_of(lines[-1][: fits + 1], size, bold, mono) <= width:
+                fits += 1
+            lines[-1:] = [lines[-1][:fits], indent + lines[-1][fits:]]
+    return lines
+
+
+def xml(text: str) -> str:
+    """Text as it may stand in XML: escaped, and what cannot be shown as its code."""
+    return html.escape(
+        "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    )
 
 
 class Drawing:
@@ -70,7 +103,7 @@ class Drawing:
             f'fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
         )
         if title:
-            shape = f"<g><title>{html.escape(title)}</title>{shape}</g>"
+            shape = f"<g><title>{xml(title)}</title>{shape}</g>"
         self.parts.append(shape)
         self._reach(x + width, y + height)
         middle = y + height / 2 - (len(words) - 1) * size * 0.62
@@ -96,7 +129,7 @@ class Drawing:
         look += f' text-anchor="{anchor}"' if anchor != "start" else ""
         self.parts.append(
             f'<text x="{n(x)}" y="{n(y)}" font-size="{n(size)}" fill="{colour}"{look}>'
-            f"{html.escape(words)}</text>"
+            f"{xml(words)}</text>"
         )
         width = width_of(words, size, bold, mono)
         self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
@@ -132,7 +165,7 @@ class Drawing:
     def area(self, points: Sequence[tuple[float, float]], fill: str, title: str = "") -> None:
         """A filled shape with these corners."""
         path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
-        words = f"<title>{html.escape(title)}</title>" if title else ""
+        words = f"<title>{xml(title)}</title>" if title else ""
         self.parts.append(f'<polygon points="{path}" fill="{fill}">{words}</polygon>')
         for x, y in points:
             self._reach(x, y)
@@ -150,10 +183,10 @@ class Drawing:
         """title: what it is, in a line. text: all that it says, for who cannot see it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(title)}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{xml(title)}" '
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
             f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
-            f"<title>{html.escape(title)}</title><desc>{html.escape(text)}</desc>"
+            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>"
             f'{"".join(self.parts)}</svg>'
         )
 

@@ -16,15 +16,14 @@ import textwrap
 from functools import cached_property
 from typing import Any
 
-from tinyframe.device import Device
 from tinyframe.viz.drawing import MUTED, Drawing, width_of
 from tinyframe.viz.explorer.answers import nodes_of
 from tinyframe.viz.explorer.trace import View, view_of
 from tinyframe.viz.expressions import told
 from tinyframe.viz.graphs import GraphPicture
+from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.layout import NoLayout
-from tinyframe.viz.nests import kernel_of
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.steps import MEANINGS, Rule, Stop, Way, count_nodes, way_of
@@ -48,11 +47,11 @@ def rewrites(x: Any, kernel: int | None = None) -> RewritesPicture:
     """The stages and rewrites of one kernel of x (a Tensor, ScheduleItem or SINK).
 
     kernel: which one, from 1 on, in running order; without it, the one with most arithmetic. It is
-    compiled to source text for the default device, and does not run. ValueError where there is no
+    compiled to source text for its device, and does not run. ValueError where there is no
     such kernel; TypeError for anything else.
     """
-    ast, which = kernel_of(x, kernel)
-    return RewritesPicture(way_of(ast, Device[Device.DEFAULT].renderer), which)
+    item, which = one_kernel(x, kernel, "rewrites")
+    return RewritesPicture(way_of(item.ast, renderer_of(item)), which)
 
 
 class RewritesPicture(Picture):

@@ -1,179 +1,247 @@
 """`access(x)`: which elements of its arguments a kernel touches in one turn of its inner loops.
 
-From left to right, more of the loops run: one element, one vector, one register tile, all of a
-reduce, all that one core does. Each row is an argument, drawn as the matrix that it is.
+    access(a @ b)
+
+From left to right, more of the loops run: one iteration, one vector, one register tile, one block
+of threads, a whole reduce. Each row is an argument, drawn as the matrix that it is; of more than
+two axes as a matrix of matrices.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tinyframe.codegen import Compilation, get_program, scheduled_kernel
+from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
-from tinyframe.device import Device
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import is_symbolic, kind, length
-from tinyframe.viz.drawing import MUTED, Drawing, width_of
+from tinyframe.uop.range import kind
+from tinyframe.uop.show import sizes_text
+from tinyframe.viz.drawing import MUTED, Drawing, wrapped
+from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import ARROW
-from tinyframe.viz.nests import kernel_of
 from tinyframe.viz.picture import DrawnPicture
+from tinyframe.viz.played import NotPlayed, elements_named
 
-WIDE = 96.0  # points, of the longer side of a matrix
-MOST_TURNS = 1 << 20  # more are not played
+PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix' longer side; between two; their names
+LARGEST = 24.0  # points, of one element
+THINNEST = 0.1  # the shorter side of an array, of the longer one: a thinner one would be a line
+LEAST = 2.5  # points, of an element that is touched: smaller ones cannot be seen
+MOST_ROWS = 7  # arguments; more do not fit a screen
+READ, WRITTEN = "#1f77b4", "#d9480f"  # both 3:1 and more against the light fill around them
 
 # What runs at each level, beside what runs at those before it.
 LEVELS: list[tuple[str, set[AxisType]]] = [
-    ("one element", set()),
+    ("one iteration", set()),
     ("one vector", {AxisType.VECTOR}),
-    ("register tile", {AxisType.UPCAST, AxisType.UNROLL}),
-    ("whole reduce", {AxisType.REDUCE, AxisType.GROUP}),
+    ("one register tile", {AxisType.UPCAST, AxisType.UNROLL}),
+    ("one thread block", {AxisType.LOCAL, AxisType.GROUP}),
+    ("its whole reduce", {AxisType.REDUCE}),
 ]
 
-Values = dict[UOp, np.ndarray]
 
-# What the ops of an index do to arrays; others are played on each number (uop/evaluate.py).
-ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
-    Ops.ADD: np.add, Ops.SUB: np.subtract, Ops.MUL: np.multiply, Ops.IDIV: np.floor_divide,
-    Ops.MOD: np.mod, Ops.MAX: np.maximum, Ops.MIN: np.minimum, Ops.CMPLT: np.less,
-    Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.logical_and, Ops.OR: np.logical_or,
-    Ops.NEG: np.negative, Ops.WHERE: np.where,
-}  # fmt: skip
+@dataclass(frozen=True)
+class Touch:
+    """An argument at a level. cells: the elements, as flat numbers; None with a reason where that
+    cannot be said."""
+
+    level: str
+    cells: np.ndarray | None
+    reason: str = ""
 
 
-def played(u: UOp, values: Values) -> np.ndarray | None:
-    """An index for every combination of some ranges; None where it depends on what is in memory."""
-    for x in u.toposort(lambda x: x not in values):
-        if x.op is Ops.CONST:
-            values[x] = np.array(x.arg)
-        elif x.op is Ops.CAST:
-            values[x] = values[x.src[0]]
-        elif x.op in ON_ARRAYS and all(s in values for s in x.src):
-            values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
-        elif x not in values:
-            return None
-    return values[u]
+@dataclass(frozen=True)
+class Argument:
+    """slot: which one. shape: as the kernel indexes it, without axes of one element."""
+
+    slot: int
+    shape: tuple[Any, ...]
+    is_output: bool
+    touches: tuple[Touch, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
 
 
 def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None) -> DrawnPicture:
     """A picture of what one turn of a kernel's inner loops reads and writes.
 
-    x, opts, number: as for `kernel`. Panels that are copied first (STAGE) are left out, so that what
-    is drawn is memory. ValueError where the kernel has no array of two dimensions or fewer to draw.
+    x, opts, number: as for `kernel`, and the same errors. Panels, into which STAGE copies, are left
+    out, so that all that is drawn is memory. An index that depends on values, and a size that is a
+    Variable, are told in words. Nothing runs.
     """
-    ast, which = kernel_of(x, number)
-    renderer = Device[Device.DEFAULT].renderer
-    program = get_program(ast, renderer, opts)
+    item, which = one_kernel(x, number, "access")
+    renderer = renderer_of(item)
+    program = get_program(item.ast, renderer, opts)
     plain = [opt for opt in program.opts if opt.op is not OptOps.STAGE]
-    sink = apply_opts(scheduled_kernel(ast, renderer), plain, renderer.target)
-    indices = [u for u in sink.toposort() if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL]
+    sink = apply_opts(scheduled_kernel(item.ast, renderer), plain, renderer.target)
+    return _drawn(f"what {program.function}{which} touches", arguments_of(sink))
+
+
+def arguments_of(sink: UOp) -> list[Argument]:
+    """What a kernel, after its Opts, touches of each argument at each level that it has."""
     written = {store.src[0] for store in sink.src}
-    by_slot: dict[int, list[UOp]] = {}
-    for u in sorted(indices, key=lambda u: u.src[0].arg):
-        by_slot.setdefault(u.src[0].arg, []).append(u)
-    headline = f"what {program.function}{which} touches"
-    sheet, text = Drawing(), [headline]
+    places: dict[int, list[UOp]] = {}
+    for u in sink.toposort():
+        if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL:
+            places.setdefault(u.src[0].arg, []).append(u)
     levels = _levels(sink)
-    top = 22.0
-    label = max(width_of(f"data{slot}", bold=True) for slot in by_slot) + 70
-    for column, (name, _) in enumerate(levels):
-        sheet.words(label + column * (WIDE + 24), 12, name, bold=True, colour=MUTED)
-    for slot, places in by_slot.items():
-        sizes = [size for size in places[0].arg if size != 1]
-        shape = _as_matrix(sizes)
-        is_output = places[0] in written
-        high = max(8.0, min(WIDE, WIDE * shape[0] / shape[1]))
-        sheet.words(0, top + 12, f"data{slot}", bold=True, colour=MUTED)
-        sheet.words(0, top + 26, "writes" if is_output else "reads", colour=MUTED)
-        sheet.words(0, top + 40, " × ".join(map(str, sizes)) or "1", colour=MUTED)
-        for column, (name, ranges) in enumerate(levels):
-            cells = _touched(places, ranges)
-            left = label + column * (WIDE + 24)
-            fill = "#fbb9a0" if is_output else "#8cc4f2"
-            said = _matrix(sheet, left, top, high, shape, cells, fill)
-            text.append(f"data{slot}, {name}: {said}")
-            sheet.words(left, top + high + 13, said, 9.5, colour=MUTED)
-        top += max(high, 40) + 26
-    return DrawnPicture(headline, "\n".join(text), sheet)
+    return [
+        Argument(
+            slot,
+            tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1),
+            not written.isdisjoint(named),
+            tuple(_touch(name, named, ranges) for name, ranges in levels),
+        )
+        for slot, named in sorted(places.items())
+    ]
 
 
 def _levels(sink: UOp) -> list[tuple[str, list[UOp]]]:
     """The levels that this kernel has, and the ranges that run at each."""
-    ranges = [u for u in sink.toposort() if u.op is Ops.RANGE and not is_symbolic(u)]
+    ranges = [u for u in sink.toposort() if u.op is Ops.RANGE]
     levels: list[tuple[str, list[UOp]]] = []
     running: set[AxisType] = set()
     for name, kinds in LEVELS:
         running |= kinds
         inside = [r for r in ranges if kind(r) in running]
-        if math.prod(map(length, inside)) > MOST_TURNS:
-            break
         if not levels or len(inside) > len(levels[-1][1]):
             levels.append((name, inside))
     return levels
 
 
-def _as_matrix(shape: Sequence[int]) -> tuple[int, int]:
-    """The rows and columns as which an array is drawn: all axes but the last are rows."""
-    return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
+def _touch(level: str, places: Sequence[UOp], ranges: Sequence[UOp]) -> Touch:
+    try:
+        return Touch(level, elements_named(places, ranges))
+    except NotPlayed as problem:
+        return Touch(level, None, str(problem))
 
 
-def _touched(places: Iterable[UOp], ranges: Sequence[UOp]) -> np.ndarray | None:
-    """The elements, as flat numbers, that these INDEXes name while some ranges run."""
-    values: Values = {}
-    for axis, r in enumerate(ranges):
-        one = [1] * len(ranges)
-        one[axis] = length(r)
-        values[r] = np.arange(length(r)).reshape(one)
-    found = []
-    for place in places:
-        others = [r for r in place.toposort() if r.op is Ops.RANGE and r not in values]
-        values |= {r: np.zeros((), int) for r in others}
-        indices = [played(i, values) for i in place.src[2:]]
-        valid = played(place.src[1], values)
-        if valid is None or any(i is None for i in indices):
-            return None
-        flat = np.zeros((), int)
-        for i, size in zip(indices, place.arg, strict=True):
-            flat = flat * size + i
-        flat, valid = np.broadcast_arrays(flat, valid)
-        found.append(flat[valid].ravel())
-    return np.unique(np.concatenate(found))
+# ---- the picture ---------------------------------------------------------------------------------
 
 
-def _matrix(
-    sheet: Drawing,
-    left: float,
-    top: float,
-    high: float,
-    shape: tuple[int, int],
-    cells: np.ndarray | None,
-    fill: str,
-) -> str:
-    """A matrix with its touched elements in colour; gives what to say of them."""
-    rows, columns = shape
-    sheet.box(left, top, WIDE, high, "#f7f7f7", ARROW, radius=0)
-    if cells is None:
-        return "depends on values"
-    for row, group in itertools.groupby(cells.tolist(), key=lambda c: c // columns):
-        numbers = [c % columns for c in group]
-        for first, last in _runs(numbers):
-            x, width = left + WIDE * first / columns, WIDE * (last + 1 - first) / columns
-            y, height = top + high * row / rows, high / rows
-            sheet.area([(x, y), (x + max(width, 1), y), (x + max(width, 1), y + max(height, 1)),
-                        (x, y + max(height, 1))], fill)  # fmt: skip
-    return f"{len(cells):,} of {rows * columns:,}"
+def _drawn(headline: str, arguments: Sequence[Argument]) -> DrawnPicture:
+    sheet, text = Drawing(), [headline]
+    for column, touch in enumerate(arguments[0].touches):
+        sheet.words(LABEL + column * (PANEL + GAP), 12, touch.level, bold=True, colour=MUTED)
+    top = 22.0
+    for argument in arguments:
+        sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
+        what = "writes" if argument.is_output else "reads"
+        name = f"data{argument.slot}"
+        text += [f"{name}, {what} of {sizes}:"]
+        text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        if argument.slot >= MOST_ROWS:
+            continue
+        sheet.words(0, top + 11, f"{name} {what}", bold=True, colour=MUTED)
+        for n, line in enumerate(wrapped(sizes, LABEL - 10)):
+            sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
+        high = 40.0
+        for column, touch in enumerate(argument.touches):
+            left = LABEL + column * (PANEL + GAP)
+            high = max(high, _panel(sheet, left, top, argument, touch))
+        top += high + 12
+    if len(arguments) > MOST_ROWS:
+        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() tells of all"
+        sheet.words(0, top + 11, more, colour=MUTED)
+    return DrawnPicture(headline, "\n".join(text), sheet)
 
 
-def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Neighbours as (first, last)."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
+def said(argument: Argument, touch: Touch) -> str:
+    """`16 of 262,144`, or why that is not known."""
+    if touch.cells is None:
+        return touch.reason
+    return f"{len(touch.cells):,} of {argument.size:,}"
+
+
+def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: Touch) -> float:
+    """An argument with what is touched in colour; gives its height."""
+    high = 0.0
+    if touch.cells is not None:
+        grid = Grid(argument.shape)
+        high = grid.height
+        grid.draw(sheet, left, top, touch.cells, WRITTEN if argument.is_output else READ)
+    for n, line in enumerate(wrapped(said(argument, touch), PANEL + GAP - 4, 9.5)):
+        sheet.words(left, top + high + 12 + 12 * n, line, 9.5, colour=MUTED)
+        last = high + 16 + 12 * n
+    return last
+
+
+class Grid:
+    """Where the elements of an array are drawn: the last two axes as a matrix, the two before them
+    as a matrix of such matrices, any others stacked on these."""
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        padded = (1,) * (4 - len(shape)) + tuple(shape)
+        self.shape = (math.prod(padded[:-3]), *padded[-3:])
+        down, across, rows, columns = self.shape
+        # Space between the small matrices, as a part of one, while there is room for it.
+        self.space = 0.25 if max(down, across) * 4 <= PANEL else 0.0
+        wide = across + (across - 1) * self.space  # in small matrices
+        tall = down + (down - 1) * self.space
+        ratio = min(max(tall * rows / (wide * columns), THINNEST), 1 / THINNEST)
+        longest = min(PANEL, LARGEST * max(tall * rows, wide * columns))
+        self.width = longest if ratio <= 1 else longest / ratio
+        self.height = self.width * ratio
+        self.tile = self.width / wide, self.height / tall
+        self.cell = self.tile[0] / columns, self.tile[1] / rows
+
+    def corner(self, down: int, across: int) -> tuple[float, float]:
+        """Where a small matrix begins."""
+        step = 1 + self.space
+        return across * step * self.tile[0], down * step * self.tile[1]
+
+    def draw(self, sheet: Drawing, x: float, y: float, cells: np.ndarray, fill: str) -> None:
+        down, across, rows, columns = self.shape
+        if self.space:
+            corners = [self.corner(d, a) for d in range(down) for a in range(across)]
+            boxes = [(*corner, *self.tile) for corner in corners]
         else:
-            runs.append((number, number))
-    return runs
+            boxes = [(0.0, 0.0, self.width, self.height)]
+        for left, top, width, height in boxes:
+            sheet.box(x + left, y + top, width, height, "#f4f4f4", ARROW, radius=0, thick=0.75)
+        seen: set[tuple[int, ...]] = set()
+        for first, last in rectangles(cells, self.shape):
+            d, a, r, c = (int(i) for i in np.unravel_index(first, self.shape))
+            _, _, r_end, c_end = (int(i) + 1 for i in np.unravel_index(last, self.shape))
+            left, top = self.corner(d, a)
+            width = max(self.cell[0] * (c_end - c), LEAST)
+            height = max(self.cell[1] * (r_end - r), LEAST)
+            left = x + min(left + self.cell[0] * c, self.width - width)
+            top = y + min(top + self.cell[1] * r, self.height - height)
+            if (place := (round(left), round(top), round(width), round(height))) in seen:
+                continue  # of very many, those at one place are drawn once
+            seen.add(place)
+            right, end = left + width, top + height
+            sheet.area([(left, top), (right, top), (right, end), (left, end)], fill)
+
+
+def rectangles(cells: np.ndarray, shape: Sequence[int]) -> list[tuple[int, int]]:
+    """Sorted elements of an array of matrices as rectangles that cover each once: the first and the
+    last element of each."""
+    rows, columns = shape[-2:]
+    done: list[tuple[int, int]] = []
+    growing: dict[int, tuple[int, int]] = {}  # where the next row would begin -> a rectangle so far
+    for start, end in runs(cells, columns):
+        first, last = int(cells[start]), int(cells[end])
+        above = growing.pop(first, None)
+        if above and last - above[1] == columns and first // columns % rows:
+            growing[first + columns] = (above[0], last)
+        else:
+            done += [above] if above else []
+            growing[first + columns] = (first, last)
+    return sorted([*done, *growing.values()])
+
+
+def runs(cells: np.ndarray, columns: int) -> list[tuple[int, int]]:
+    """Where neighbours in one row begin and end, as places in a sorted list of elements."""
+    if not len(cells):
+        return []
+    breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % columns == 0)) + 1
+    first = [0, *breaks.tolist()]
+    return list(zip(first, [n - 1 for n in (*first[1:], len(cells))], strict=True))

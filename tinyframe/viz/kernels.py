@@ -1,0 +1,85 @@
+"""The kernels that computing something would run: what most pictures are asked to be of.
+
+    kernels_of(x, "schedule")          # ScheduleItems, in running order
+
+Nothing runs, and no Tensor changes: `x` is as lazy afterwards as before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tinyframe.codegen.program import estimate_ops
+from tinyframe.device import Device
+from tinyframe.renderer import Renderer
+from tinyframe.schedule.item import Kernel, ScheduleItem
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import Scheduled, unrealized
+from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.viz.nodes import contents_text, plural, written_inside
+
+NOTHING = "Nothing has to run: these values are in memory already, or are constants."
+
+
+def kernels_of(x: Any, caller: str) -> list[ScheduleItem]:
+    """What realizing a Tensor, or several in a list, would run. ScheduleItems are given back.
+
+    caller: the function that was called, for the TypeError about anything else.
+    """
+    things = list(x) if isinstance(x, (list, tuple)) else [x]
+    if all(isinstance(thing, Tensor) for thing in things):
+        return Scheduled(roots).items if (roots := unrealized(*things)) else []
+    if all(isinstance(thing, ScheduleItem) for thing in things):
+        return things
+    given = " and ".join(sorted({type(thing).__name__ for thing in things}))
+    raise TypeError(
+        f"{caller}() draws a Tensor, a ScheduleItem, or a list of one of these, not {given}"
+    )
+
+
+def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, str]:
+    """The kernel of that number, from 1 on, or the one with the most arithmetic; and which one that
+    is, as `, kernel 2 of 3`. Takes a kernel's SINK too."""
+    if isinstance(x, (Kernel, UOp)):
+        ast = x.ast if isinstance(x, Kernel) else x
+        if ast.op is not Ops.SINK or any(s.op is not Ops.STORE for s in ast.src):
+            raise TypeError(
+                f"{caller}() draws a Tensor or a kernel, a SINK of STOREs, not {ast.op}"
+            )
+        items = [ScheduleItem(ast, ())]
+    else:
+        items = [item for item in kernels_of(x, caller) if item.ast.op is Ops.SINK]
+    if not items:
+        raise ValueError(f"{caller}() has no kernel to draw. {NOTHING}")
+    if number is None:
+        number = 1 + max(range(len(items)), key=lambda n: estimate_ops(items[n].ast))
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TypeError(f"number is that of a kernel, 1 or more, not {number!r}")
+    if not 1 <= number <= len(items):
+        raise ValueError(f"kernel number {number}: there {_are(len(items))}")
+    return items[number - 1], f", kernel {number} of {len(items)}" if len(items) > 1 else ""
+
+
+def _are(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {plural(count, 'kernel')}"
+
+
+def renderer_of(item: ScheduleItem) -> Renderer:
+    """What writes the source for the device of a kernel."""
+    return Device[item.bufs[0].device if item.bufs else Device.DEFAULT].renderer
+
+
+def work_of(ast: UOp) -> str:
+    """What a kernel computes, op by op: `MUL, 2 MAX, ADD reduce`."""
+    if ast.op is Ops.COPY:
+        return "copy"
+    order = list(ast.toposort())
+    inside = written_inside(order, {ast})
+    counts: Counter[str] = Counter()
+    for u in order:
+        if u.op is Ops.REDUCE:
+            counts[f"{u.arg.name} reduce"] += 1
+        elif u.op in GroupOp.Elementwise and u not in inside:
+            counts[u.op.name] += 1
+    return contents_text(counts) or "moves elements"
