@@ -65,12 +65,14 @@ function build(model) {
 function render({ model, el }) {
   const { root, parts, count } = build(model);
   let wanted = model.get("at");
+  let asked = wanted;
   let timer = null;
 
   // Only one question is open at a time; when its answer is there, the latest wish is asked for.
   const isAnswered = () => model.get("shown").at === model.get("at");
   const ask = () => {
     if (model.get("at") === wanted || !isAnswered()) return;
+    asked = wanted;
     model.set("at", wanted);
     model.save_changes();
   };
@@ -118,7 +120,7 @@ function render({ model, el }) {
     ask();
   }
   function followOthers() { // the same widget may be shown twice
-    if (isAnswered()) wanted = model.get("at");
+    if (model.get("at") !== asked) wanted = asked = model.get("at");
     showPlace();
   }
 
