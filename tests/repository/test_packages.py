@@ -18,7 +18,6 @@ ONLY_CONDA = {"python", "pip", "clang", "graphviz"}
 # Extras that conda's environment goes without, and why.
 NOT_IN_CONDA = {
     "torch": "a reference for tests, by pip and in one release",
-    "browser": "opens the explorer's page in tests, by pip; the browser is the system's",
     "bench": "the libraries that benchmarks measure beside, by pip",
     "cuda": "only for machines with an NVIDIA GPU",
     "zig": "clang is there",
