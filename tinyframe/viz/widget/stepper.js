@@ -23,6 +23,7 @@ function panel(title) {
     text.hidden = !image.hidden;
     text.textContent = side.text;
     image.alt = `${title}: ${side.text}`;
+    body.classList.toggle("fit", expression !== ""); // all of one rewrite; a whole kernel is scrolled
     if (side.svg) image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(side.svg);
     body.scrollTop = body.scrollLeft = 0;
   };
