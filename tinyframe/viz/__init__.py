@@ -6,6 +6,7 @@
 What computing x would do; nothing runs, and x stays as lazy as it was:
 
     graph(x)                 the graph that x is made of, or a schedule's kernels
+    compare(a, b)            two graphs side by side, with what differs marked
     schedule(x)              the kernels in running order, and the buffers between them
     memory(x)                how long each value lives, and in which memory, before and after reuse
     traffic(x)               the bytes that each kernel reads and writes; fused, and step by step
@@ -24,6 +25,7 @@ give a Picture: `svg()`, `text`, `save(path)`.
 """
 
 from tinyframe.viz.cells import memory_layout
+from tinyframe.viz.compare import compare
 from tinyframe.viz.graphs import graph
 from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.lifetimes import memory
@@ -41,6 +43,7 @@ __all__ = [
     "NoLayout",
     "Picture",
     "access",
+    "compare",
     "graph",
     "kernel",
     "memory",

@@ -69,12 +69,12 @@ def unfolded(nodes: list[Node]) -> list[Node]:
     return nearest(nodes, MOST)
 
 
-def fits_a_screen(nodes: Sequence[Node]) -> bool:
-    """Whether words can still be read where the picture of these fits a screen."""
+def fits_a_screen(nodes: Sequence[Node], widest: float = WIDEST) -> bool:
+    """Whether words can still be read where the picture of these fits a screen, or a part of it."""
     if len(nodes) > 4 * LIMIT:
         return False
     width, height = extent_of(nodes)
-    return height * SMALLEST <= SCREEN and width <= WIDEST
+    return height * SMALLEST <= SCREEN and width <= widest
 
 
 def extent_of(nodes: Sequence[Node]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from tinyframe.viz.nodes import Box, Node, contents_text, plural
 
+MOST_USERS = 6  # of a node: what is used more often has little to do with each of them
 FOLDABLE = {"elementwise", "movement", "constant"}
 
 
@@ -108,7 +109,8 @@ def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
     kept = (marked or [n for n in range(len(nodes)) if not users[n]])[-(most - 1) :]
     seen = set(kept)
     for number in kept:  # grows while it is walked: breadth first
-        for s in (*nodes[number].sources, *(users[number] if marked else ())):
+        around = users[number] if marked and len(users[number]) <= MOST_USERS else []
+        for s in (*nodes[number].sources, *around):
             if s not in seen and len(kept) < most - 1:
                 seen.add(s)
                 kept.append(s)

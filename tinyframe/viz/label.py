@@ -4,12 +4,14 @@ dresses them afterwards, go by the same list."""
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator
 
 from tinyframe.viz.nodes import Node
 
 FEWEST = 34  # characters of a line before it is broken
+NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)")  # sizes, and short tuples
 OFTEN = 3  # names that are listed; of more, the first and the last
 
 
@@ -36,7 +38,7 @@ def wrapped(words: str) -> list[str]:
     text of 2,000 characters becomes a block that is wider than high."""
     if len(words) <= FEWEST:
         return [words] if words else []
-    words = words.replace(" × ", "\u00a0×\u00a0")  # where no line ends
+    words = NEVER_BROKEN.sub(lambda found: found[0].replace(" ", "\u00a0"), words)
     longest = max(FEWEST, round(2.5 * math.sqrt(len(words))))
     count = math.ceil(len(words) / longest)
     for width in range(math.ceil(len(words) / count), longest + 1):  # as even as words allow

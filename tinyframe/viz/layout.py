@@ -25,7 +25,7 @@ class NoLayout(RuntimeError):
 def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) -> str:
     """The nodes in the DOT language, sources above their users.
 
-    beside: numbers of nodes that are to stand side by side.
+    beside: numbers of nodes that are to stand side by side, left and right.
     """
     graphviz = graphviz_package()
     dot = graphviz.Digraph(
@@ -57,8 +57,7 @@ def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) ->
     for pair in beside:
         with dot.subgraph() as row:
             row.attr(rank="same")
-            for number in pair:
-                row.node(str(number))
+            row.edge(*map(str, pair), style="invis")
     return dot.source
 
 

@@ -111,9 +111,9 @@ def _run_in(nodes: Sequence[Node], said: np.ndarray, alike: np.ndarray, period: 
         before = _begins_before(nodes, said, Run(start, period, times))
         return _leaving(nodes, start, period), not before, start
 
-    _, is_all, start = min(map(rank, range(start, start + length % period + 1)))
+    _, begins_here, start = min(map(rank, range(start, start + length % period + 1)))
     run = Run(start, period, times)
-    if not is_all:
+    if not begins_here:
         run = Run(start - period, period, times + 1)
     framed = period > 1 and any(node.box for node in nodes[run.start : run.start + period])
     return None if run.times < FEWEST or framed else run
