@@ -78,7 +78,10 @@ def words(root: ElementTree.Element) -> Iterator[Words]:
         if element.tag != f"{SVG}text":
             continue
         size, text = float(element.attrib["font-size"]), element.text or ""
-        is_bold, mono = element.get("font-weight") == "bold", "Mono" in element.get("font-family", "")
+        is_bold, mono = (
+            element.get("font-weight") == "bold",
+            "Mono" in element.get("font-family", ""),
+        )
         width = width_of(text, size, is_bold, mono)
         x, y = float(element.attrib["x"]) + dx, float(element.attrib["y"]) + dy
         x -= {"middle": width / 2, "end": width}.get(element.get("text-anchor", ""), 0)

@@ -121,7 +121,9 @@ def test_every_kind_of_opt_can_be_said():
     assert set(OPTS) == set(OptOps)
     assert opt_text(Opt(OptOps.VECTOR, 1, 16)) == "VECTOR(1, 16): 16 of axis 1 in one vector"
     assert "0, 2, 1" in opt_text(Opt(OptOps.REORDER, (0, 2, 1)))
-    assert "data0" in opt_text(Opt(OptOps.STAGE, 1, 0)) and "all turns of" in opt_text(Opt(OptOps.UNROLL, 1, 0))
+    assert "data0" in opt_text(Opt(OptOps.STAGE, 1, 0)) and "all turns of" in opt_text(
+        Opt(OptOps.UNROLL, 1, 0)
+    )
 
 
 @given(st.lists(st.integers(0, 5), max_size=8, unique=True), st.integers(0, 8))
@@ -138,7 +140,9 @@ def test_which_kernel():
     count = len(kernel_items(y))
     assert count > 1
     texts = [kernel(y, number=n).headline for n in range(1, count + 1)]
-    assert [t.rsplit(", ")[-1] for t in texts] == [f"kernel {n} of {count}" for n in range(1, count + 1)]
+    assert [t.rsplit(", ")[-1] for t in texts] == [
+        f"kernel {n} of {count}" for n in range(1, count + 1)
+    ]
     assert kernel(y).headline in texts
     for number in (0, count + 1, -1):
         with pytest.raises(ValueError, match=f"there are {count} kernels"):
@@ -149,7 +153,9 @@ def test_which_kernel():
 
 def test_a_sink_and_a_schedule_item_are_kernels_and_nothing_to_run_is_an_error():
     (item,) = kernel_items(product())
-    assert kernel(item).text == kernel(item.ast).text == kernel([item]).text == kernel(product()).text
+    assert (
+        kernel(item).text == kernel(item.ast).text == kernel([item]).text == kernel(product()).text
+    )
     with pytest.raises(ValueError, match="Nothing has to run"):
         kernel(Tensor.empty(3))
     with pytest.raises(ValueError, match="Nothing has to run"):
@@ -197,7 +203,13 @@ def test_runs_of_statements_are_shortened_and_counted():
 
 def test_work_in_words():
     tree = Block(None)
-    for what, lanes in (("load", 1), ("load", 16), ("load", 16), ("MUL", 16), ("store to a panel", 4)):
+    for what, lanes in (
+        ("load", 1),
+        ("load", 16),
+        ("load", 16),
+        ("MUL", 16),
+        ("store to a panel", 4),
+    ):
         tree.count(what, lanes)
     assert work_text(tree.body[0]) == "1 load, 2 loads of 16, 1 MUL of 16, 1 store of 4 to a panel"
 

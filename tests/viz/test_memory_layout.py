@@ -121,7 +121,9 @@ def test_cells_keep_their_colour_and_unused_ones_are_grey():
     assert len({colour_of(cell, 6) for cell in range(6)}) == 6
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (0,), (0, 3), (2, 3, 4, 5), (100, 100), (5000,), (40, 1)])
+@pytest.mark.parametrize(
+    "shape", [(), (1,), (0,), (0, 3), (2, 3, 4, 5), (100, 100), (5000,), (40, 1)]
+)
 def test_every_shape_fits_the_page(shape):
     x = Tensor.empty(*shape) if shape else Tensor.empty(1).reshape(())
     picture = memory_layout(x)

@@ -34,7 +34,9 @@ def test_a_product_reads_both_matrices_once(m, n, k):
     assert second == (4 * m * n * k, 4 * m * n)
 
 
-@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.half, dtypes.float, dtypes.double, dtypes.bool])
+@pytest.mark.parametrize(
+    "dtype", [dtypes.int8, dtypes.half, dtypes.float, dtypes.double, dtypes.bool]
+)
 def test_bytes_are_those_in_memory_not_those_that_are_computed_with(dtype):
     x = Tensor.empty(1000, dtype=dtype)
     assert fused(x.cast(dtypes.float) + 1) == [(1000 * dtype.itemsize, 4000)]

@@ -1,8 +1,8 @@
 """A program as nested loops: what each runs, how often, and how much it loads for that.
 
-    tree = blocks_of(program)
-    tree.body                   # loops, and between them what is loaded, computed and stored
-    reuse(tree)                 # operations for each element loaded: what tiling is for
+tree = blocks_of(program)
+tree.body                   # loops, and between them what is loaded, computed and stored
+reuse(tree)                 # operations for each element loaded: what tiling is for
 """
 
 from __future__ import annotations

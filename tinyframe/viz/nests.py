@@ -117,7 +117,8 @@ def _with_source(headline: str, reason: str, program: ProgramSpec) -> DrawnPictu
     sheet.put(nest, 0, top + 6)
     source = draw_source(program, numbers, PAGE - NEST - GAP, room)
     sheet.put(source, NEST + GAP, top + 6)
-    text = [headline, reason, *opts, *lines_of(tree, numbers), *_gone_text(program), "", program.src.rstrip()]
+    loops = [*lines_of(tree, numbers), *_gone_text(program)]
+    text = [headline, reason, *opts, *loops, "", program.src.rstrip()]
     return DrawnPicture(headline, "\n".join(text), sheet)
 
 
