@@ -1,8 +1,8 @@
 """A program as nested loops: what each runs, how often, and how much it loads for that.
 
-    tree = blocks_of(program)
-    tree.body                   # loops, and between them what is loaded, computed and stored
-    reuse(tree)                 # operations for each element loaded: what tiling is for
+tree = blocks_of(program)
+tree.body                   # loops, and between them what is loaded, computed and stored
+reuse(tree)                 # operations for each element loaded: what tiling is for
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ AXES = {
     AxisType.VECTOR: Axis("#fdf0b0", "lanes", "lanes of a vector"),
     AxisType.UNROLL: Axis("#f3d3f1", "unrolled", "turns of a reduce, written out"),
 }
+AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP)  # kinds that a GPU runs at once
 INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no loops any more
 
 Work = Counter[tuple[str, int]]  # (an op, or `load`, `store`; how many elements at once) -> times
@@ -66,8 +67,14 @@ class Block:
 
 
 def blocks_of(program: ProgramSpec) -> Block:
-    """The loops of a program as a tree, outermost first."""
-    opened = [Block(None)]
+    """The loops of a program as a tree, outermost first: around all others the blocks and threads
+    of a GPU, which run at once."""
+    root = Block(None)
+    opened = [root]
+    for r in sorted(program.loops, key=lambda r: kind(r) is not AxisType.GLOBAL):
+        if kind(r) in AT_ONCE:
+            opened[-1].body.append(block := Block(r))
+            opened.append(block)
     for u in program.uops:
         if u.op is Ops.RANGE:
             block = Block(u)
@@ -78,7 +85,7 @@ def blocks_of(program: ProgramSpec) -> Block:
         elif what := _done_by(u):
             value = u.src[1] if u.op is Ops.STORE else u
             opened[-1].count(what, value.dtype.count)
-    return opened[0]
+    return root
 
 
 def loops_of(block: Block) -> Iterator[UOp]:
@@ -108,14 +115,14 @@ def _is_index(u: UOp) -> bool:
 
 
 def reuse(block: Block) -> float:
-    """Operations for each element that is loaded, from memory or from a panel, in all of a tree.
-    Infinite where nothing is loaded."""
+    """Operations for each element that is loaded from memory, in all of a tree; what comes from a
+    panel does not count. Infinite where nothing is loaded."""
     operations, loaded = _totals(block)
     return operations / loaded if loaded else math.inf
 
 
 def _totals(block: Block) -> tuple[int, int]:
-    """Operations, and elements loaded."""
+    """Operations, and elements loaded from memory."""
     operations = loaded = 0
     for part in block.body:
         if isinstance(part, Block):
@@ -123,7 +130,7 @@ def _totals(block: Block) -> tuple[int, int]:
             operations, loaded = operations + inner[0], loaded + inner[1]
             continue
         for (what, lanes), times in part.items():
-            if what.startswith("load"):
+            if what == "load":
                 loaded += lanes * times
             elif what.isupper():
                 operations += lanes * times * (2 if what == Ops.MULACC.name else 1)

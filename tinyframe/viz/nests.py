@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tinyframe.codegen import get_program
@@ -32,7 +32,7 @@ from tinyframe.viz.blocks import (
     reuse,
     work_text,
 )
-from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
+from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.nodes import plural
@@ -40,7 +40,8 @@ from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.source import draw_source
 
 NEST, GAP = 208.0, 18.0  # points: how wide a nest is, and what is left between two things
-MOST_LOOPS = 24  # drawn; more do not fit a screen
+MOST_LOOPS = (24, 16, 10, 6)  # drawn: as many as fit a screen
+MOST_OPTS = 7  # that have a line each
 
 # What an Opt does, of `axis` and of what its argument says.
 OPTS = {
@@ -48,11 +49,11 @@ OPTS = {
     OptOps.REORDER: "the loops in the order {axis}",
     OptOps.UPCAST: "{arg} of axis {axis} side by side, in registers",
     OptOps.VECTOR: "{arg} of axis {axis} in one vector",
-    OptOps.UNROLL: "{arg} turns of axis {axis} written out",
+    OptOps.UNROLL: "{arg} of axis {axis} written out, one after another",
     OptOps.THREAD: "axis {axis} shared by the cores",
     OptOps.STAGE: "what axis {axis} reads of data{arg} is copied to a panel first",
     OptOps.GLOBAL: "axis {axis} as an axis of the grid of blocks",
-    OptOps.LOCAL: "{arg} turns of axis {axis} by the threads of a block",
+    OptOps.LOCAL: "{arg} of axis {axis} at once, by the threads of a block",
     OptOps.GROUP: "the reduce of axis {axis} by {arg} threads of a block",
 }
 
@@ -64,7 +65,8 @@ def kernel(
 
     number: which kernel, from 1 on, in running order; without one, the one with most arithmetic.
     opts: in place of those that its plan gives. every: the loops before the first Opt and after
-    each of them, without the source, and how many operations there are for each element loaded.
+    each of them, without the source, and how many operations there are for each element that is
+    loaded from memory.
     Nothing runs. TypeError for what is none of these; ValueError where there is no such kernel;
     KernelOptError for Opts that it does not allow.
     """
@@ -92,7 +94,7 @@ def opt_text(opt: Opt) -> str:
     said = [str(opt.axis), *([] if opt.arg is None else [str(opt.arg)])]
     axis = ", ".join(map(str, opt.axis)) if isinstance(opt.axis, tuple) else opt.axis
     is_all = opt.arg in (0, None) and opt.op is not OptOps.STAGE
-    words = OPTS[opt.op].format(axis=axis, arg="all" if is_all else opt.arg)
+    words = OPTS[opt.op].format(axis=axis, arg="all turns" if is_all else opt.arg)
     return f"{opt.op.name}({', '.join(said)}): {words}"
 
 
@@ -104,13 +106,19 @@ def _with_source(headline: str, reason: str, program: ProgramSpec) -> DrawnPictu
     numbers = _numbers(tree)
     sheet = Drawing()
     top = _paragraph(sheet, 0, reason)
-    for n, opt in enumerate(program.opts, 1):
-        top = _paragraph(sheet, top, f"{n}. {opt_text(opt)}")
-    nest = _nest(program, tree, numbers, set())
+    opts = [f"{n}. {opt_text(opt)}" for n, opt in enumerate(program.opts, 1)]
+    for line in opts if len(opts) <= MOST_OPTS else ["; ".join(opts)]:
+        top = _paragraph(sheet, top, line)
+    room = HIGH - top
+    for most in MOST_LOOPS:
+        nest = _nest(program, tree, numbers, most=most)
+        if nest.height <= room:
+            break
     sheet.put(nest, 0, top + 6)
-    sheet.put(draw_source(program, numbers, PAGE - NEST - GAP), NEST + GAP, top + 6)
-    text = [headline, reason, *[f"{n}. {opt_text(opt)}" for n, opt in enumerate(program.opts, 1)]]
-    text += [*lines_of(tree, numbers), *_gone_text(program), "", program.src.rstrip()]
+    source = draw_source(program, numbers, PAGE - NEST - GAP, room)
+    sheet.put(source, NEST + GAP, top + 6)
+    loops = [*lines_of(tree, numbers), *_gone_text(program)]
+    text = [headline, reason, *opts, *loops, "", program.src.rstrip()]
     return DrawnPicture(headline, "\n".join(text), sheet)
 
 
@@ -144,7 +152,7 @@ def _step_by_step(headline: str, reason: str, steps: list[ProgramSpec]) -> Drawn
         changed = set() if before is None else changed_places(before, after)
         before = after
         each = reuse(tree)
-        about = f"operations for each element loaded: {each:.3g}" if math.isfinite(each) else ""
+        about = f"operations per element from memory: {each:,.3g}" if math.isfinite(each) else ""
         cards.append(_card(title, about, program, tree, changed))
         text += [title, *lines_of(tree, _numbers(tree)), *_gone_text(program), about]
     for row in range(0, len(cards), 3):
@@ -173,7 +181,8 @@ def _card(
     lines = wrapped(title, NEST, bold=True)
     for n, line in enumerate(lines):
         sheet.words(0, 11 + 14 * n, line, bold=True, colour=MUTED)
-    sheet.put(_nest(program, tree, _numbers(tree), changed), 0, 14 * len(lines) + 4)
+    nest = _nest(program, tree, _numbers(tree), changed)
+    sheet.put(nest, 0, 14 * len(lines) + 4)
     if about:
         sheet.words(0, sheet.height + 14, about, colour=MUTED)
     return sheet
@@ -192,16 +201,20 @@ def _gone_text(program: ProgramSpec) -> list[str]:
 
 
 def _nest(
-    program: ProgramSpec, tree: Block, numbers: dict[UOp, int], changed: set[int]
+    program: ProgramSpec,
+    tree: Block,
+    numbers: dict[UOp, int],
+    changed: Collection[int] = (),
+    most: int = MOST_LOOPS[0],
 ) -> Drawing:
-    """The loops as boxes, and below them what is no loop any more. changed: which of these, counted
-    in that order, get a thick outline."""
+    """The loops as boxes, at most so many, and below them what is no loop any more. changed: which
+    of these, counted in that order, get a thick outline."""
+    shown = {r: n for r, n in numbers.items() if n <= most}
     marked = {r for n, r in enumerate((*numbers, *_gone(program))) if n in changed}
     sheet = Drawing()
-    _fill(sheet, tree, numbers, marked, 0, 0, NEST)
-    if left_out := len(numbers) - MOST_LOOPS:
-        if left_out > 0:
-            sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
+    _fill(sheet, tree, shown, marked, 0, 0, NEST)
+    if left_out := len(numbers) - len(shown):
+        sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
     left, top = 0.0, sheet.height + 6
     for r in _gone(program):
         words = f"{kind(r).letter}  {axis_text(r)}"
@@ -239,10 +252,11 @@ def _fill(
     top: float,
     width: float,
 ) -> float:
-    """Draws what is in a block, between x and x + width; gives where it ends."""
+    """Draws what is in a block, less the loops that have no number, between x and x + width; gives
+    where it ends."""
     for part in block.body:
         if isinstance(part, Block):
-            if numbers[part.range] > MOST_LOOPS:  # type: ignore[index]
+            if part.range not in numbers:
                 continue
             inside = Drawing()
             height = _fill(inside, part, numbers, marked, 6, 22, width - 12) + 2

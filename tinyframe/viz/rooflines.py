@@ -25,8 +25,8 @@ from tinyframe.viz.table import draw_table
 from tinyframe.viz.verdict import verdict
 from tinyframe.viz.watched import Record, record_of, seconds_text
 
-WIDTH, HEIGHT = PAGE - 50, 270.0  # points, of the plot
-LEFT = 50.0  # points, for the words beside it
+LEFT = 50.0  # points, for the words beside the plot
+WIDTH, HEIGHT = PAGE - LEFT - 20, 270.0  # points, of the plot
 MOST_POINTS = 6  # kernels that are told about; others are dots
 POINT, OTHER, GRID = "#ffd8a8", "#b0b0b0", "#dcdcdc"
 

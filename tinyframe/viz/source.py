@@ -13,15 +13,17 @@ from tinyframe.viz.nodes import plural
 SIZE = 8.5  # points, of a letter
 LINE_HEIGHT = 12.0
 GUTTER = 26.0  # points, for the numbers
-MOST_LINES = 52  # what fits a screen
 MOST_ALIKE = (4, 2, 1, 0)  # statements shown of a run of them, from the most to the fewest
 
 
-def draw_source(program: ProgramSpec, numbers: dict[UOp, int], width: float) -> Drawing:
-    """The kernel's function, at most so wide. Of long runs of statements the first are shown."""
+def draw_source(
+    program: ProgramSpec, numbers: dict[UOp, int], width: float, height: float
+) -> Drawing:
+    """The kernel's function, at most so wide and high. Of long runs of statements the first are
+    shown."""
     colours = {number: AXES[kind(r)].fill for r, number in numbers.items()}
     names = {f"{render(r)} = ": number for r, number in numbers.items()}
-    shown = fitting(function_of(program), width - GUTTER - 6)
+    shown = fitting(function_of(program), width - GUTTER - 6, int((height - 8) / LINE_HEIGHT))
     sheet = Drawing()
     sheet.box(0, 0, width, LINE_HEIGHT * len(shown) + 8, "#fafafa")
     for n, line in enumerate(shown):
@@ -42,19 +44,21 @@ def _loop_begun(line: str, names: dict[str, int]) -> int | None:
 def function_of(program: ProgramSpec) -> list[str]:
     """The lines of the kernel's function, without the helpers above it and what calls it."""
     lines = program.src.rstrip().splitlines()
-    begin = next((i for i, line in enumerate(lines) if f"{program.function}(" in line), 0)
+    begin = next((i for i, line in enumerate(lines) if f"{program.function}(" in line), None)
+    if begin is None:  # a language that names functions in its own way
+        return lines
     end = next((i for i, line in enumerate(lines) if i > begin and line == "}"), len(lines))
     return lines[begin : end + 1]
 
 
-def fitting(lines: list[str], width: float) -> list[str]:
-    """Lines of code that fit a screen: broken where they are too wide, of runs the first few."""
+def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
+    """At most so many lines of code: broken where they are too wide, of runs the first few."""
     for most in MOST_ALIKE:
         shown = [part for line in shortened(lines, most) for part in _broken(line, width)]
-        if len(shown) <= MOST_LINES:
+        if len(shown) <= most_lines:
             return shown
-    left = len(shown) - MOST_LINES + 1
-    return [*shown[: MOST_LINES - 1], f"// and {plural(left, 'line')} more: print() shows all"]
+    left = len(shown) - most_lines + 1
+    return [*shown[: most_lines - 1], f"// and {plural(left, 'line')} more: print() shows all"]
 
 
 def _broken(line: str, width: float) -> list[str]:

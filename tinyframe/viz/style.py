@@ -1,7 +1,7 @@
 """`use_style()`: plots by matplotlib that look right on a light page and on a dark one.
 
-    from tinyframe.viz import use_style
-    use_style()
+from tinyframe.viz import use_style
+use_style()
 """
 
 from __future__ import annotations

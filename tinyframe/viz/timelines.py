@@ -23,7 +23,8 @@ from tinyframe.viz.watched import Span, record_of, seconds_text
 
 LABEL, BAR, LANE = 84.0, 18.0, 24.0  # points: lanes' names; the height of a bar and of its lane
 CLOSER = 0.25  # kernels that run for a smaller part of all the time are drawn a second time
-MOST_BARS = 2000  # of a lane; those that took longest
+MOST_BARS = 2000  # of a row; those that took longest
+MOST_SIDE_BY_SIDE = 3  # rows of a lane, where spans overlap
 
 # What a span is: its colour, its letter on the bar, and its meaning.
 WHATS = {
@@ -127,17 +128,19 @@ def _lanes(
     """One lane below the other, over one axis of time; gives where they end."""
     scale = (PAGE - LABEL - 24) / max(end - begin, 1e-9)
     names = list(dict.fromkeys(s.lane for s in sorted(spans, key=lambda s: (_rank(s), s.lane))))
+    rows = [(name, row) for name in names for row in side_by_side(spans, name)]
     sheet.words(0, top + 12, title, bold=True, colour=MUTED)
     axis = top + 34
     for tick in ticks(end - begin):
         x = LABEL + tick * scale
         sheet.words(x, axis - 4, seconds_text(tick), 9.5, anchor="middle", colour=MUTED)
-        sheet.line([(x, axis), (x, axis + LANE * len(names))], ARROW, 0.5)
-    for row, name in enumerate(names):
+        sheet.line([(x, axis), (x, axis + LANE * len(rows))], ARROW, 0.5)
+    for row, (name, found) in enumerate(rows):
         y = axis + row * LANE + (LANE - BAR) / 2
-        sheet.words(LABEL - 8, y + 13, name, anchor="end", colour=MUTED)
-        found = sorted((s for s in spans if s.lane == name), key=lambda s: s.begin - s.end)
-        for span in sorted(found[:MOST_BARS], key=lambda s: s.begin):
+        if row == 0 or rows[row - 1][0] != name:
+            sheet.words(LABEL - 8, y + 13, name, anchor="end", colour=MUTED)
+        longest = sorted(found, key=lambda s: s.begin - s.end)[:MOST_BARS]
+        for span in sorted(longest, key=lambda s: s.begin):
             x, width = LABEL + (span.begin - begin) * scale, (span.end - span.begin) * scale
             fill, letter, meaning = WHATS[span.what]
             number = "" if span.what == "copy" else str(numbers.get(span.name, ""))
@@ -146,7 +149,20 @@ def _lanes(
             said = f"{meaning}: {span.name}, {seconds_text(span.end - span.begin)}"
             line = ARROW if width > 3 else fill
             sheet.box(x, y, max(width, 0.75), BAR, fill, line, words, said, 0, 0.5, size=9.5)
-    return axis + LANE * len(names)
+    return axis + LANE * len(rows)
+
+
+def side_by_side(spans: Sequence[Span], lane: str) -> list[list[Span]]:
+    """The spans of a lane in rows in which none overlaps another; of those for which there is no
+    room in so many rows, nothing is drawn."""
+    rows: list[list[Span]] = []
+    for span in sorted((s for s in spans if s.lane == lane), key=lambda s: (s.begin, s.end)):
+        row = next((row for row in rows if row[-1].end <= span.begin), None)
+        if row is not None:
+            row.append(span)
+        elif len(rows) < MOST_SIDE_BY_SIDE:
+            rows.append([span])
+    return rows
 
 
 def _rank(span: Span) -> int:

@@ -1,0 +1,181 @@
+"""What a kernel touches: against indices that are counted by hand, and against NumPy's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import gpu_device
+from tests.viz.drawn import boxes, checked, said
+from tinyframe import Context, Tensor
+from tinyframe.codegen import scheduled_kernel
+from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
+from tinyframe.device import Device
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.viz import access
+from tinyframe.viz.kernels import kernels_of
+from tinyframe.viz.played import NotPlayed, elements_named
+from tinyframe.viz.touched import PANEL, Grid, arguments_of, rectangles, runs
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """A device of blocks and threads."""
+    monkeypatch.setitem(Device._devices, "BLOCKS", gpu_device.BlocksDevice)
+
+
+def touched(x: Tensor, opts=()) -> dict[tuple[int, str], list[int]]:
+    """(argument, level) -> the elements."""
+    (item,) = kernels_of(x, "access")
+    renderer = Device[item.bufs[0].device].renderer
+    sink = apply_opts(scheduled_kernel(item.ast, renderer), opts, renderer.target)
+    return {(a.slot, t.level): t.cells.tolist() for a in arguments_of(sink) for t in a.touches}
+
+
+def test_a_product_by_hand():
+    """A tile of 2 rows and 4 columns of (6, 5) @ (5, 8)."""
+    x = Tensor.empty(6, 5) @ Tensor.empty(5, 8)
+    found = touched(x, [Opt(OptOps.VECTOR, 1, 4), Opt(OptOps.UPCAST, 0, 2)])
+    assert found[0, "one iteration"] == [0]
+    assert found[0, "one vector"] == [0, 1, 2, 3]
+    assert found[0, "one register tile"] == [0, 1, 2, 3, 8, 9, 10, 11]
+    assert found[1, "one register tile"] == [0, 5], "a column of A"
+    assert found[2, "one register tile"] == [0, 1, 2, 3], "a row of B"
+    assert found[1, "its whole reduce"] == list(range(10)), "two rows of A"
+    assert found[2, "its whole reduce"] == [k * 8 + j for k in range(5) for j in range(4)]
+
+
+def test_a_convolution_by_hand():
+    x = Tensor.empty(2, 3, 6, 6).conv2d(Tensor.empty(4, 3, 3, 3))
+    found = touched(x)
+    window = [c * 36 + y * 6 + x for c in range(3) for y in range(3) for x in range(3)]
+    assert found[1, "its whole reduce"] == window
+    assert found[2, "its whole reduce"] == list(range(27))
+
+
+def test_a_block_of_threads(blocks):
+    x = Tensor.empty(8, 64, device="BLOCKS") + 1
+    found = touched(x, [Opt(OptOps.LOCAL, 0, 16)])  # its two axes have become one
+    assert found[0, "one thread block"] == list(range(16))
+    picture = access(Tensor.empty(8, 64, device="BLOCKS") + 1, opts=[Opt(OptOps.LOCAL, 0, 16)])
+    assert "one thread block: 16 of 512" in picture.text
+    assert "one thread block" in said(checked(picture))
+
+
+def numpy_indices(shape, steps) -> tuple[Tensor, np.ndarray]:
+    """A Tensor that was moved, and the numbers of its elements, moved by NumPy."""
+    t, a = Tensor.empty(*shape), np.arange(np.prod(shape)).reshape(shape)
+    for step in steps:
+        if step == "T":
+            t, a = t.permute(*reversed(range(t.ndim))), a.T
+        elif step == "flip":
+            t, a = t.flip(0), np.flip(a, 0)
+        elif step == "half":
+            t, a = t[::2], a[::2]
+        else:
+            t, a = t[1:] if t.shape[0] > 1 else t, a[1:] if a.shape[0] > 1 else a
+    return t, a
+
+
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["T", "flip", "half", "tail"]), max_size=4),
+)
+def test_all_that_a_kernel_reads_is_what_numpys_views_show(shape, steps):
+    t, expected = numpy_indices(shape, steps)
+    (item,) = kernels_of((t * 2).contiguous(), "access")
+    places = [u for u in item.ast.toposort() if u.op is Ops.INDEX and u.src[0].arg == 1]
+    ranges = {r for place in places for r in place.ranges}
+    assert elements_named(places, ranges).tolist() == sorted(expected.ravel().tolist())
+
+
+def test_padding_reads_only_what_is_there():
+    (item,) = kernels_of(Tensor.empty(4).pad(((2, 3),)).contiguous(), "access")
+    places = [u for u in item.ast.toposort() if u.op is Ops.INDEX and u.src[0].arg == 1]
+    ranges = {r for place in places for r in place.ranges}
+    assert elements_named(places, ranges).tolist() == [0, 1, 2, 3]
+
+
+def test_what_depends_on_values_or_a_variable_is_said_in_words():
+    table, rows = Tensor.empty(100, 8), Tensor([3, 1, 2]).realize()
+    picture = access(table[rows])
+    assert "depends on what is in memory" in picture.text
+    assert "depends on what is in" in " ".join(said(checked(picture)))
+    n = UOp.variable("n", 1, 64).bind(7)
+    picture = access(Tensor.empty(64, 8)[:n].sum(axis=1))
+    checked(picture)
+    assert "depends on a Variable" in picture.text and "n" in picture.text
+
+
+def test_too_much_to_play_is_said():
+    place = (Tensor.empty(1 << 12, 1 << 12) + 1).contiguous()
+    (item,) = kernels_of(place, "access")
+    places = [u for u in item.ast.toposort() if u.op is Ops.INDEX]
+    with pytest.raises(NotPlayed, match="too many"):
+        elements_named(places, {r for p in places for r in p.ranges})
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        lambda: Tensor.empty(512, 512) @ Tensor.empty(512, 512),
+        lambda: Tensor.empty(8, 3, 32, 32).conv2d(Tensor.empty(16, 3, 3, 3)),
+        lambda: Tensor.empty(3).sum(),
+        lambda: Tensor.empty(1) + 1,
+        lambda: Tensor.empty(2, 3, 4, 5, 6).permute(4, 3, 2, 1, 0).contiguous(),
+        lambda: Tensor.empty(100000) * 2,
+        lambda: sum((Tensor.empty(5) for _ in range(12)), Tensor.empty(5)),
+        lambda: Tensor.empty(3000, 2).sum(axis=0),
+    ],
+)
+def test_the_picture_is_on_the_page(x):
+    picture = access(x())
+    root = checked(picture)
+    assert picture.headline.startswith(("what E", "what r"))
+    assert "data0 writes" in said(root)
+
+
+def test_without_opts_there_is_no_vector():
+    with Context(NOOPT=1):
+        picture = access(Tensor.empty(16, 16) + 1)
+    assert "one vector" not in picture.text and "one iteration: 1 of 256" in picture.text
+
+
+@given(st.lists(st.integers(1, 6), min_size=4, max_size=4), st.data())
+def test_rectangles_cover_each_element_once(shape, data):
+    size = int(np.prod(shape))
+    cells = sorted(data.draw(st.sets(st.integers(0, size - 1))))
+    covered = []
+    for first, last in rectangles(np.array(cells, int), shape):
+        a, b = np.unravel_index(first, shape), np.unravel_index(last, shape)
+        assert a[:2] == b[:2], "inside one matrix"
+        box = np.arange(size).reshape(shape)[a[0], a[1], a[2] : b[2] + 1, a[3] : b[3] + 1]
+        covered += box.ravel().tolist()
+    assert sorted(covered) == cells
+
+
+def test_runs_end_with_their_row():
+    assert runs(np.array([0, 1, 2, 3, 5]), 3) == [(0, 2), (3, 3), (4, 4)]
+    assert runs(np.array([], int), 3) == []
+
+
+@given(st.lists(st.integers(1, 300), max_size=5))
+def test_an_array_of_any_shape_fits_its_panel(shape):
+    grid = Grid(shape)
+    assert 0 < grid.width <= PANEL + 1e-6 and 0 < grid.height <= PANEL + 1e-6
+    down, across, _, _ = grid.shape
+    x, y = grid.corner(down - 1, across - 1)
+    assert x + grid.tile[0] == pytest.approx(grid.width)
+    assert y + grid.tile[1] == pytest.approx(grid.height)
+
+
+def test_one_touched_element_of_many_can_still_be_seen():
+    root = checked(access(Tensor.empty(2000, 2000) @ Tensor.empty(2000, 2000)))
+    assert len(boxes(root)) >= 12
+    polygons = [e for e in root.iter() if e.tag.endswith("polygon")]
+    for polygon in polygons:
+        corners = [tuple(map(float, p.split(","))) for p in polygon.attrib["points"].split()]
+        xs, ys = zip(*corners, strict=True)
+        assert max(xs) - min(xs) >= 2 and max(ys) - min(ys) >= 2

@@ -1,0 +1,235 @@
+"""Drawings: shapes and words become an SVG that any parser reads, with all text in its place."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.viz.drawn import SVG, boxes, said, words
+from tinyframe import Tensor, viz
+from tinyframe.viz.blocks import AXES
+from tinyframe.viz.drawing import MUTED, Drawing, n, width_of, wrapped
+from tinyframe.viz.kinds import ARROW, TEXT
+from tinyframe.viz.picture import DrawnPicture
+from tinyframe.viz.style import LINES
+from tinyframe.viz.table import draw_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def parsed(sheet: Drawing, title: str = "a title", text: str = "some text") -> ElementTree.Element:
+    return ElementTree.fromstring(sheet.to_svg(title, text))
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
+def test_any_text_is_escaped_and_any_character_can_be_shown(a, b, c):
+    sheet = Drawing()
+    sheet.words(0, 10, a)
+    sheet.box(0, 20, 40, 20, "#ffffff", words=[b], title=f"title {c}")
+    root = parsed(sheet, f"aria {c}", b)
+    for text in (a, b):
+        if text.isprintable():
+            assert text in said(root)
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        "svg", "title", "desc", "text", "rect", "g"}  # fmt: skip
+
+
+def test_markup_stays_text():
+    sheet = Drawing()
+    sheet.words(0, 10, "<script>alert('x')</script> & \"more\"")
+    svg = sheet.to_svg('<b a="1">', "]]><script>")
+    assert "<script" not in svg and said(ElementTree.fromstring(svg)) == [
+        "<script>alert('x')</script> & \"more\""
+    ]
+
+
+def test_a_sheet_is_as_large_as_what_is_on_it():
+    sheet, inner = Drawing(), Drawing()
+    inner.box(0, 0, 30, 40, "#ffffff")
+    sheet.put(inner, 100, 200)
+    sheet.line([(5, 6), (150, 7)])
+    assert (sheet.width, sheet.height) == (150, 240)
+    (box,) = boxes(parsed(sheet))
+    assert (box.left, box.top, box.right, box.bottom) == (100, 200, 130, 240)
+
+
+@pytest.mark.parametrize("anchor", ["start", "middle", "end"])
+def test_words_count_for_the_size_of_a_sheet(anchor):
+    sheet = Drawing()
+    sheet.words(200, 50, "a few words", anchor=anchor)
+    (found,) = words(parsed(sheet))
+    assert found.right <= sheet.width + 0.01 and found.bottom <= sheet.height + 1
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=120), st.floats(30, 400), st.booleans())
+def test_wrapped_text_keeps_its_letters_and_fits(text, width, mono):
+    lines = wrapped(text, width, mono=mono)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    indent = len(text) - len(text.lstrip())
+    if not mono or indent * 7 < width / 2:
+        for line in lines:
+            assert width_of(line, mono=mono) <= width or len(line.strip()) <= 1
+
+
+def test_words_are_kept_whole_where_they_fit():
+    assert wrapped("one two three", width_of("one two")) == ["one two", "three"]
+    assert wrapped("", 50) == [""]
+    assert wrapped("abcdefghij", width_of("abcde")) == ["abcde", "fghij"]
+
+
+@given(st.floats(-1e6, 1e6))
+def test_numbers_are_written_short_and_near_enough(value):
+    assert abs(float(n(value)) - value) <= 0.0051 and "e" not in n(value)
+
+
+def luminance(colour: str) -> float:
+    """Of a colour like #1b1b1b, as WCAG 2.1 defines it."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(a: str, b: str) -> float:
+    dark, light = sorted((luminance(a), luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#111111"])
+def test_free_words_lines_and_plots_can_be_seen_on_both_pages(page):
+    assert contrast(MUTED, page) >= 4
+    for colour in (ARROW, *[colour for colour, _ in LINES]):
+        assert contrast(colour, page) >= 3, colour
+
+
+def test_words_on_the_colours_of_axes_can_be_read():
+    assert min(contrast(TEXT, axis.fill) for axis in AXES.values()) >= 7
+
+
+def test_a_table_wraps_its_last_column_only():
+    rows = [["1", "a long name of a kernel", "word " * 40], ["22", "b", ""]]
+    sheet = draw_table(["", "kernel", "why"], rows, 400, left=(1,))
+    root = parsed(sheet)
+    assert sheet.width <= 401
+    assert {"1", "a long name of a kernel", "22", "b", "kernel", "why"} <= set(said(root))
+    assert " ".join(said(root)).count("word") == 40
+
+
+def test_a_picture_is_shown_as_an_image_with_an_alternative(tmp_path):
+    sheet = Drawing()
+    sheet.box(0, 0, 10, 10, "#ffffff")
+    picture = DrawnPicture('a "box" <i>', "all of it", sheet)
+    shown = picture._repr_mimebundle_()
+    assert (
+        shown["text/plain"] == "all of it"
+        and 'alt="a &quot;box&quot; &lt;i&gt;' in shown["text/html"]
+    )
+    data = re.search(r"base64,([^\"]+)", shown["text/html"])[1]
+    assert base64.b64decode(data).decode() == picture.svg()
+    assert picture.save(tmp_path / "box.svg").read_text() == picture.svg()
+
+
+# ---- all of them ---------------------------------------------------------------------------------
+
+DRAWN = """
+import sys, hashlib
+from tinyframe import Tensor, viz
+a, b = Tensor.empty(16, 32), Tensor.empty(32, 8)
+def x(): return (a @ b + 1).softmax()
+for name in ("schedule", "memory", "traffic", "kernel", "access", "memory_layout"):
+    picture = getattr(viz, name)(x())
+    print(name, hashlib.sha256(picture.svg().encode()).hexdigest())
+"""
+
+
+def test_the_same_bytes_on_every_run():
+    """Hash seeds differ, and so do the numbers of the buffers that were made before."""
+    found = set()
+    earlier = "from tinyframe import Tensor\nfor _ in range(9): (Tensor.empty(16) + 1).schedule()\n"
+    for seed, before in (("1", ""), ("2", earlier)):
+        command = [sys.executable, "-c", before + DRAWN]
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        found.add(
+            subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+        )
+    assert len(found) == 1
+
+
+RUN_NOTHING = ("access", "kernel", "memory", "memory_layout", "schedule", "traffic")
+
+
+@pytest.mark.parametrize("name", RUN_NOTHING)
+def test_drawing_neither_runs_nor_changes_a_tensor(name, monkeypatch):
+    a = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    x = (a @ a).softmax()
+    graph = x.uop
+
+    def run(*arguments):
+        raise AssertionError("something was run")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tinyframe.engine.realize.run_schedule", run)
+        getattr(viz, name)(x).svg()
+    assert x.uop is graph
+    expected = [[7.0, 10.0], [15.0, 22.0]]
+    assert (a @ a).tolist() == expected
+    assert [round(sum(row), 5) for row in x.tolist()] == [1, 1]
+
+
+@pytest.mark.parametrize("name", [*RUN_NOTHING, "timeline", "roofline"])
+@pytest.mark.parametrize("wrong", [3, "x", b"", {}])
+def test_what_cannot_be_drawn_is_a_type_error_that_names_it(name, wrong):
+    with pytest.raises(TypeError, match=rf"{name}\(\).* not {type(wrong).__name__}"):
+        getattr(viz, name)(wrong)
+
+
+@pytest.mark.parametrize("name", RUN_NOTHING)
+@pytest.mark.parametrize("dtype", ["int8", "bool", "float16", "bfloat16", "uint64"])
+def test_every_dtype_can_be_drawn(name, dtype):
+    x = Tensor.empty(6, 4, dtype=dtype)
+    assert getattr(viz, name)(x.permute(1, 0).contiguous()).svg().startswith("<svg")
+
+
+def test_every_name_that_is_exported_is_told_of():
+    for name in viz.__all__:
+        assert getattr(viz, name).__doc__
+        if name[0].islower():
+            assert f"    {name}(" in viz.__doc__ or f"\n{name}(" in viz.__doc__, name
+
+
+# ---- plots ---------------------------------------------------------------------------------------
+
+
+def test_plots_in_the_style_are_transparent_and_their_lines_differ(tmp_path):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("svg")
+    from matplotlib import pyplot as plt
+
+    with mpl.rc_context():
+        viz.use_style()
+        _, axes = plt.subplots()
+        for k in range(len(LINES)):
+            axes.plot([0, 1], [k, k + 1], label=f"line {k}")
+        axes.set_title("a title")
+        axes.legend()
+        plt.savefig(tmp_path / "plot.svg")
+        colours = {line.get_color() for line in axes.lines}
+        dashes = {str(line.get_linestyle()) + str(line._dash_pattern) for line in axes.lines}
+        plt.close("all")
+    assert len(colours) == len(dashes) == len(LINES)
+    svg = (tmp_path / "plot.svg").read_text().lower()
+    assert MUTED in svg and not re.search(r"fill: ?#fff", svg) and "#000000" not in svg
+
+
+def test_without_matplotlib_the_style_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        viz.use_style()

@@ -1,0 +1,173 @@
+"""Cells of memory under a view: against the values that the compiler computes for that view, and
+against NumPy's strides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.viz.drawn import boxes, checked, said
+from tinyframe import Tensor
+from tinyframe.uop.node import UOp
+from tinyframe.viz import memory_layout
+from tinyframe.viz.cells import (
+    MOST_BLOCKS,
+    MOST_ROWS,
+    NOWHERE,
+    PER_ROW,
+    PLAYED,
+    about,
+    call_of,
+    colour_of,
+    ordinal,
+    strides_of,
+    views_of,
+)
+
+
+def views(x: Tensor):
+    u, steps = x.uop, []
+    while u.op in PLAYED:
+        steps.append(u)
+        u = u.src[0]
+    return views_of(u, steps[::-1])
+
+
+@st.composite
+def moved(draw, pads: bool = True) -> tuple[Tensor, np.ndarray]:
+    """A view of numbered cells, by a chain of movement ops, and the same in NumPy."""
+    shape = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    count = int(np.prod(shape))
+    t = (Tensor.arange(count) + 1).reshape(*shape).realize()
+    a = np.arange(1, count + 1, dtype=np.int32).reshape(shape)
+    kinds = ["permute", "flip", "shrink", "stride", "expand", "unsqueeze", *["pad"] * pads]
+    for kind in draw(st.lists(st.sampled_from(kinds), max_size=5)):
+        axis = draw(st.integers(0, a.ndim - 1))
+        if kind == "permute":
+            order = draw(st.permutations(range(a.ndim)))
+            t, a = t.permute(*order), a.transpose(order)
+        elif kind == "flip":
+            t, a = t.flip(axis), np.flip(a, axis)
+        elif kind == "shrink":
+            begin = draw(st.integers(0, a.shape[axis] - 1))
+            end = draw(st.integers(begin + 1, a.shape[axis]))
+            place = tuple(slice(begin, end) if d == axis else slice(None) for d in range(a.ndim))
+            t, a = t[place], a[place]
+        elif kind == "stride":
+            place = (slice(None),) * axis + (slice(None, None, draw(st.integers(2, 3))),)
+            t, a = t[place], a[place]
+        elif kind == "expand" and 1 in a.shape:
+            sizes = tuple(3 if size == 1 else size for size in a.shape)
+            t, a = t.expand(*sizes), np.broadcast_to(a, sizes)
+        elif kind == "unsqueeze" and a.ndim < 4:
+            t, a = t.unsqueeze(axis), np.expand_dims(a, axis)
+        elif kind == "pad":
+            room = [(1, 2) if d == axis else (0, 0) for d in range(a.ndim)]
+            t, a = t.pad(room), np.pad(a, room)
+    return t, a
+
+
+@given(moved())
+def test_the_cells_of_a_view_are_those_whose_values_it_has(case):
+    t, expected = case
+    cells = views(t)[-1].cells
+    assert cells.shape == expected.shape == t.shape
+    assert np.array_equal(np.where(cells == NOWHERE, 0, cells + 1), expected)
+    assert np.array_equal(t.numpy(), expected), "and the compiler thinks so too"
+    checked(memory_layout(t), height=2500)
+
+
+@given(moved(pads=False))
+def test_strides_are_numpys_along_axes_of_two_elements_or_more(case):
+    t, a = case
+    found = strides_of(views(t)[-1].cells)
+    for size, mine, theirs in zip(a.shape, found, a.strides, strict=True):
+        assert mine == (theirs // a.itemsize if size > 1 else 0)
+
+
+def test_a_view_that_no_strides_describe_says_so():
+    x = Tensor.empty(3, 4).permute(1, 0).reshape(2, 6)
+    assert strides_of(views(x)[-1].cells) == (2, None)
+    assert "strides (2, none)" in memory_layout(x).text
+
+
+def test_every_step_is_named_as_it_is_written():
+    x = Tensor.empty(4, 6)[1:3, ::2].permute(1, 0).flip(0).pad(((0, 0), (1, 0)))
+    calls = [view.call for view in views(x)]
+    assert calls[0] == "24 cells of memory" and calls[1] == "reshape(4, 6)"
+    for call in ("[1:3, 0:6]", "every 2nd along axis 1", "permute(1, 0)", "flip(0)"):
+        assert call in calls
+    assert calls[-1].startswith("pad(")
+
+
+def test_an_element_that_is_shown_many_times_and_padding_are_counted():
+    (line,) = [n for n in about(np.array([[0, 1], [0, 1], [0, 1]])) if "times" in n]
+    assert line == "each cell 3 times"
+    assert "a cell up to 2 times" in about(np.array([0, 1, 1]))
+    assert "2 elements of padding: 0, in no cell" in about(np.array([NOWHERE, 4, NOWHERE]))
+
+
+def test_cells_keep_their_colour_and_unused_ones_are_grey():
+    root = checked(memory_layout(Tensor.empty(2, 3)[:, 1:].permute(1, 0)))
+    fills: dict[str, set[str]] = {}
+    found = {(round(b.left), round(b.top)): b for b in boxes(root)}
+    for box in found.values():
+        fills.setdefault(box.fill, set()).add(box.title)
+    for cell in (1, 2, 4, 5):
+        assert colour_of(cell, 6) in fills
+    assert "#e4e4e4" in fills and colour_of(0, 6) not in fills
+    assert len({colour_of(cell, 6) for cell in range(6)}) == 6
+
+
+@pytest.mark.parametrize(
+    "shape", [(), (1,), (0,), (0, 3), (2, 3, 4, 5), (100, 100), (5000,), (40, 1)]
+)
+def test_every_shape_fits_the_page(shape):
+    x = Tensor.empty(*shape) if shape else Tensor.empty(1).reshape(())
+    picture = memory_layout(x)
+    root = checked(picture)
+    shown = said(root)
+    if 0 in shape:
+        assert "no elements" in shown
+    drawn = len(boxes(root))
+    assert drawn <= 2 * PER_ROW * MOST_ROWS * MOST_BLOCKS
+    if shape == (100, 100):
+        assert any(words.endswith("columns more") for words in shown)
+        assert "and 88 rows more" in shown
+
+
+def test_where_something_has_to_be_computed_first_that_is_said():
+    x = (Tensor.empty(4) + 1)[1:]
+    assert "of float, once ADD is computed" in memory_layout(x).text
+    assert "once" not in memory_layout(Tensor.empty(4)[1:]).text
+
+
+def test_a_uop_is_drawn_as_its_tensor_is():
+    x = Tensor.empty(3, 4).T
+    assert memory_layout(x).text == memory_layout(x.uop).text
+
+
+def test_sizes_that_are_unknown_or_enormous_are_refused():
+    n = UOp.variable("n", 1, 64).bind(7)
+    with pytest.raises(ValueError, match="Variable"):
+        memory_layout(Tensor.empty(64, 8)[:n])
+    with pytest.raises(ValueError, match="1,048,576 elements, not 4,000,000"):
+        memory_layout(Tensor.empty(2000, 2000))
+
+
+@given(st.integers(1, 200))
+def test_ordinals(number):
+    text = ordinal(number)
+    assert text[:-2] == str(number)
+    teen = number % 100 in (11, 12, 13)
+    assert text[-2:] == ("th" if teen else ["th", "st", "nd", "rd", *["th"] * 6][number % 10])
+
+
+def test_numpys_print_options_do_not_change_a_picture():
+    x = Tensor.empty(3, 4).T
+    before = memory_layout(x).svg()
+    with np.printoptions(linewidth=10, threshold=1):
+        assert memory_layout(x).svg() == before
+    assert call_of(x.uop) == "permute(1, 0)"
