@@ -26,12 +26,12 @@ from tinyframe.viz.words import sentence
 
 
 class _Kernels(Observer):
-    """Collects the kernels, in running order. became: what the results are in the graph that was
+    """Collects the kernels, in running order. prepared: what the results are in the graph that was
     made ready."""
 
     def __init__(self) -> None:
         self.found: list[tuple[UOp, list[UOp], list[UOp]]] = []
-        self.became: dict[UOp, UOp] = {}
+        self.prepared: dict[UOp, UOp] = {}
 
     def stage(
         self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
@@ -39,7 +39,7 @@ class _Kernels(Observer):
         if name == "tensor graph" and isinstance(after, UOp):
             self.wanted = after
         elif name == "prepare" and isinstance(after, UOp):
-            self.became = dict(zip(self.wanted.src, after.src, strict=True))
+            self.prepared = dict(zip(self.wanted.src, after.src, strict=True))
 
     def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
         self.found.append((ast, list(values), list(reads)))
@@ -79,7 +79,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     compute is there for each of them."""
     kernels = kernels_of(roots)
     known = dict(names)
-    for old, new in kernels.became.items():
+    for old, new in kernels.prepared.items():
         if old in names:
             known[new] = names[old]
     drawn = _Drawn(known)
@@ -98,7 +98,7 @@ def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
         heading, said = [], []
         drawn.add_kernel(box, values, [u for u in reads if u not in values])
     for root in roots:
-        drawn.add_views(kernels.became.get(root, root))
+        drawn.add_views(kernels.prepared.get(root, root))
     return drawn.nodes
 
 
