@@ -37,6 +37,7 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 from tinyframe.viz.roof import measured_roof
+from tinyframe.viz.words import sentence
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
 # How IPython, and Jupyter's kernel, name the file of a cell.
@@ -254,6 +255,7 @@ class Recorder(Observer):
             "stores": [numbers[u] for u in values if u in numbers],
             "nodes": [numbers[u] for u in fused if u in numbers],
             "lines": lines_of(self, fused),
+            "words": sentence(ast),
         }
 
     def compiling(self, ast: UOp, device: str) -> None:
