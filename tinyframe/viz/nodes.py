@@ -277,8 +277,8 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.PAD: lambda u: ", ".join(f"{sizes_text(a)}+{sizes_text(b)}" for a, b in u.arg),
     Ops.FLIP: lambda u: "axes " + ", ".join(str(i) for i, yes in enumerate(u.arg) if yes),
     Ops.REDUCE_AXIS: lambda u: f"over {axes_text(u.arg[1])}",
-    Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 … {u.vmax}",
-    Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} … {u.arg[2]}",
+    Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
+    Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
     Ops.KERNEL: lambda u: work_text(u.arg.ast) if isinstance(u.arg, Kernel) else "",
 }
