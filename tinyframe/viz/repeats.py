@@ -75,10 +75,10 @@ def longest_run(nodes: Sequence[Node]) -> Run | None:
 
 def _words(node: Node) -> tuple:
     """What has to be equal. Numbers of buffers are not; and nodes in different frames are not."""
-    return node.kind, _general(node), node.value, node.note, node.operands, node.mark, node.box
+    return node.kind, general(node), node.value, node.note, node.operands, node.mark, node.box
 
 
-def _general(node: Node) -> str:
+def general(node: Node) -> str:
     """`BUFFER` of `BUFFER 3`, `reduce` of `2. reduce`."""
     return node.title if node.kind not in NUMBERED else NUMBER.sub("", node.title).strip()
 
@@ -177,7 +177,7 @@ def _for_all(nodes: Sequence[Node], box: Box | None) -> Node:
     first, times = nodes[0], len(nodes)
     title = first.title
     if first.kind in NUMBERED:
-        what = _general(first)
+        what = general(first)
         title = f"{times:,} {what}s" if what in PLURALS else f"{times:,} × {what}"
     elif box is None:
         title = f"{title} × {times:,}"
