@@ -20,6 +20,7 @@ NUMBERED = ("memory", "kernel")  # kinds of which each node has a number in its 
 NUMBER = re.compile(r"^\d+\. | \d+(?= |$)|( and)? \d+")
 PLURALS = ("BUFFER", "buffer", "kernel")  # their plural has an s
 FEWEST = 3  # times: two alike are looked at one by one
+OFTEN = 3  # names of one node for several that are listed; of more, the first and the last
 LONGEST = 256  # nodes of a layer that is found
 WORK = 500_000  # comparisons in one search: half a second
 LEAST = 20  # of so many nodes a run saves one at least, or is not worth the search
@@ -175,6 +176,7 @@ def _each_once_where_folded(before: tuple[int, ...], after: list[int]) -> list[i
 def _for_all(nodes: Sequence[Node], box: Box | None) -> Node:
     """The first of some nodes that are alike, with the names of all."""
     first, times = nodes[0], len(nodes)
+    names = tuple(name for node in nodes for name in node.names)
     title = first.title
     if first.kind in NUMBERED:
         what = general(first)
@@ -184,7 +186,7 @@ def _for_all(nodes: Sequence[Node], box: Box | None) -> Node:
     return replace(
         first,
         title=title,
-        names=tuple(name for node in nodes for name in node.names),
+        names=names if len(names) <= OFTEN else (f"{names[0]} to {names[-1]}",),
         count=sum(node.count for node in nodes),
         box=box or first.box,
     )
