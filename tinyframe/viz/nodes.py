@@ -17,6 +17,7 @@ from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
+from tinyframe.viz.words import sentence
 
 TO_KERNELS = {Ops.SINK, Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
@@ -309,7 +310,7 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
             "kernel",
             f"{number}. {work_kind(item.ast)}",
             loops_text(item.ast),
-            work_text(item.ast),
+            sentence(item.ast),
             tuple(current[b] for b in read),
         )
         nodes.append(kernel)
