@@ -18,6 +18,7 @@ from tinyframe.viz.kinds import ARROW, MARKED
 from tinyframe.viz.nodes import plural
 
 NEST = 208.0  # points: how wide a nest is
+NARROW = 170.0  # points: in narrower boxes there is less room around what is inside
 MOST_LOOPS = 24  # drawn
 
 
@@ -95,9 +96,7 @@ def _fill(
         if isinstance(part, Block):
             if part.range not in numbers:
                 continue
-            inside = Drawing()
-            height = _fill(inside, part, numbers, marked, 6, 22, width - 12) + 2
-            top = _loop(sheet, part, numbers, marked, x, top, width, height, inside) + 5
+            top = _loop(sheet, part, numbers, marked, x, top, width) + 5
         else:
             lines = wrapped(work_text(part), width - 12)
             high = 8 + 13.6 * len(lines)
@@ -114,14 +113,19 @@ def _loop(
     x: float,
     top: float,
     width: float,
-    height: float,
-    inside: Drawing,
 ) -> float:
+    """The box of a loop with all that is in it; gives where it ends."""
     r = block.range
     assert r is not None
+    title = wrapped(axis_text(r), width - 27 - 18, bold=True)
+    margin = 6 if width > NARROW else 3
+    inside = Drawing()
+    inner = _fill(inside, block, numbers, marked, margin, 8 + 14 * len(title), width - 2 * margin)
+    height = inner + 2
     _outlined(sheet, x, top, width, height, r, r in marked)
     sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=[str(numbers[r])], size=9)
-    sheet.words(x + 27, top + 15, axis_text(r), bold=True)
+    for n, line in enumerate(title):
+        sheet.words(x + 27, top + 15 + 14 * n, line, bold=True)
     sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")
     sheet.put(inside, x, top)
     return top + height
