@@ -18,9 +18,9 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.viz.blocks import blocks_of, lines_of
-from tinyframe.viz.boxes import MOST_LOOPS, NEST, draw_nest, gone_text, numbers_of
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
+from tinyframe.viz.loop_boxes import MOST_LOOPS, NEST, draw_nest, gone_text, numbers_of
 from tinyframe.viz.opt_by_opt import opt_text, step_by_step
 from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.source import draw_source

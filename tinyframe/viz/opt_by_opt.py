@@ -16,8 +16,8 @@ from tinyframe.renderer import Renderer
 from tinyframe.uop.node import UOp
 from tinyframe.uop.range import kind
 from tinyframe.viz.blocks import Block, axis_text, blocks_of, lines_of, loops_of, reuse
-from tinyframe.viz.boxes import NEST, draw_nest, gone_from, gone_text, numbers_of
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, wrapped
+from tinyframe.viz.loop_boxes import NEST, draw_nest, gone_from, gone_text, numbers_of
 from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.touched import Argument, arguments_after, draw_tiles, tile_text
 
