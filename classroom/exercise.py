@@ -53,6 +53,7 @@ class Wrong(Exception):
         case: str = "",
         expected: Any = "",
         got: Any = "",
+        *,
         graphs: Graphs | None = None,
     ):
         super().__init__(text)

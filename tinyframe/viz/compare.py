@@ -34,10 +34,11 @@ def compare(
     titles: tuple[str, str] = ("the first", "the second"),
     **names: Tensor | UOp,
 ) -> ComparePicture:
-    """A picture of two graphs (Tensors, UOps, ScheduleItems, programs, or lists of one of them) side
-    by side: what they share stands at the same height, and what differs is marked.
+    """A picture of two graphs side by side, with what they share at the same height, and what
+    differs marked.
 
-    titles: what the two are called. names: as in graph(). TypeError for what cannot be drawn.
+    a, b: Tensors, UOps, ScheduleItems, ProgramSpecs, or lists of one of them. titles: what the two
+    are called. names: as in graph(). TypeError for what cannot be drawn.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
     return comparison(a, b, titles, called)

@@ -25,7 +25,7 @@ from tinyframe.viz.fit import SCREEN, fitted, unfolded
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.label import names_text
 from tinyframe.viz.layout import dot_source, svg_of
-from tinyframe.viz.names import given, of_variables
+from tinyframe.viz.names import Names, given, of_variables
 from tinyframe.viz.nodes import Box, Node, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.svg import assemble
@@ -53,13 +53,20 @@ def graph(
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
+    called = given(names) if names else of_variables(sys._getframe(1))
+    return picture(x, called, fold, limit, kernels)
+
+
+def picture(
+    x: Any, called: Names, fold: bool = True, limit: int | None = None, kernels: bool = False
+) -> GraphPicture:
+    """graph() with these names only."""
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     roots = [root for thing in things for root in roots_of(thing)]
-    called = given(names) if names else of_variables(sys._getframe(1))
-    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
-        return picture_of("schedule", of_schedule(things), fold, limit)
     if kernels:
         return picture_of("graph", of_kernels(roots, called), fold, limit)
+    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
+        return picture_of("schedule", of_schedule(things), fold, limit)
     return picture_of("graph", of_graph(roots, not fold, names=called), fold, limit)
 
 

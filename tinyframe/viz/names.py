@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping
 from types import FrameType
@@ -32,11 +33,24 @@ def given(names: Mapping[str, Any]) -> Names:
 def of_variables(frame: FrameType | None) -> Names:
     """Of the variables of a running function, then of its module; not of private ones, nor of what
     a notebook remembers."""
-    if frame is None or capture_now() is not None:  # which would be told of each value looked at
+    if frame is None:
         return {}
-    seen = {**frame.f_globals, **frame.f_locals}
-    order = [*frame.f_locals, *(name for name in frame.f_globals if name not in frame.f_locals)]
-    return _by_node((name, seen[name]) for name in order if CHOSEN.fullmatch(name))
+    local = frame.f_locals
+    names = of_scopes(local, frame.f_globals)
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(local, dict):
+        local.clear()  # a copy that Python keeps with the frame: values would live until it ends
+    return names
+
+
+def of_scopes(*scopes: Mapping[str, Any]) -> Names:
+    """Of the variables in these, of which the first that has a name counts."""
+    if capture_now() is not None:  # which would be told of each value that is looked at
+        return {}
+    seen: dict[str, Any] = {}
+    for scope in scopes:
+        for name, value in list(scope.items()):
+            seen.setdefault(name, value)
+    return _by_node((name, value) for name, value in seen.items() if CHOSEN.fullmatch(name))
 
 
 def _by_node(pairs: Iterable[tuple[str, Any]]) -> Names:
