@@ -33,8 +33,8 @@ def test_each_kernel_shows_its_line(page) -> None:
 
 
 def test_speed_says_what_limits_the_kernel(page) -> None:
-    expect(page.locator(".verdict")).to_have_text(re.compile(r"(roof|starting)"))
-    expect(page.locator("#details")).to_contain_text("GFLOP/s of")
+    expect(page.locator(".verdict")).to_have_text(re.compile(r"(limit|starting|cache|memory)"))
+    expect(page.locator("#details")).to_contain_text("GFLOP/s (")
 
 
 def test_source_has_the_kernels_function(page) -> None:
@@ -46,7 +46,7 @@ def test_source_has_the_kernels_function(page) -> None:
 
 def test_assembly_shows_a_loop_or_says_why_not(page) -> None:
     page.click("text=Assembly")
-    expect(page.locator("#details")).to_have_text(re.compile(r"loop|objdump"))
+    expect(page.locator("#details")).to_have_text(re.compile(r"loop|objdump|code"))
 
 
 def graph_of(page) -> str:
@@ -58,16 +58,56 @@ def test_another_stage_is_another_graph(page) -> None:
     first = graph_of(page)
     names = page.locator("#stage option").all_inner_texts()
     assert any("linearize" in name for name in names)
-    page.select_option("#stage", index=len(names) - 1)
+    page.select_option("#stage", index=[n for n, name in enumerate(names) if "expand" in name][0])
     another = "s => document.querySelector('#graph svg').getAttribute('aria-label') !== s"
     page.wait_for_function(another, arg=first)
+    assert "pass=expand" in page.url
+
+
+def test_a_program_is_a_list_of_instructions(page) -> None:
+    names = page.locator("#stage option").all_inner_texts()
+    page.select_option("#stage", index=len(names) - 1)
+    expect(page.locator("#graph pre")).to_contain_text("STORE")
     assert "pass=linearize" in page.url
+
+
+def test_back_leads_to_the_kernel_before_and_the_stage_stays(page) -> None:
+    names = page.locator("#stage option").all_inner_texts()
+    page.select_option("#stage", index=[n for n, name in enumerate(names) if "optimize" in name][0])
+    first = page.url
+    kernel_rows(page).nth(1).click()
+    page.wait_for_function("u => location.href !== u", arg=first)
+    assert "pass=optimize" in page.url
+    page.go_back()
+    expect(kernel_rows(page).first).to_have_attribute("aria-current", "true")
+    assert page.url == first
+
+
+def test_a_timeline_zoomed_without_end_stays_alive(page) -> None:
+    box = page.locator("#timeline").bounding_box()
+    page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 40)
+    for delta in (-500, 700):
+        for _ in range(80):
+            page.mouse.wheel(0, delta)
+        assert page.evaluate("1 + 1") == 2
+    page.click("#time-kernels")
+    page.click("#time-fit")
+
+
+def test_the_search_for_kernels_is_left_with_escape_and_entered_with_enter(page) -> None:
+    everything = kernel_rows(page).count()
+    page.fill("#search-kernels", "softmax")
+    page.press("#search-kernels", "Enter")
+    expect(kernel_rows(page).first).to_have_attribute("aria-current", "true")
+    page.fill("#search-kernels", "nothing")
+    page.press("#search-kernels", "Escape")
+    expect(kernel_rows(page)).to_have_count(everything)
 
 
 def to_first_rewrite(page) -> None:
     """The first rewrite of the first pass that made some."""
     names = page.locator("#stage option").all_inner_texts()
-    page.select_option("#stage", index=next(n for n, name in enumerate(names) if "rewrite" in name))
+    page.select_option("#stage", index=next(n for n, name in enumerate(names) if "·" in name))
     expect(page.locator("#slider")).to_be_enabled()
     page.locator("#slider").focus()
     page.keyboard.press("Home")
@@ -168,7 +208,7 @@ def test_realizes_in_order_lead_to_how_kernels_were_found(page) -> None:
     row = page.locator("#kernels li.realize[data-of]").last
     row.click()
     expect(page.locator("#stage")).to_contain_text("tensor graph")
-    expect(page.locator("#details")).to_contain_text("How kernels were found")
+    expect(page.locator("#details")).to_contain_text("How the kernels were formed")
 
 
 def test_the_keyboard_alone_is_enough(page) -> None:

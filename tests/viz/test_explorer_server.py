@@ -14,7 +14,7 @@ import pytest
 from tinyframe import Tensor
 from tinyframe.observe import observing
 from tinyframe.viz import graphs
-from tinyframe.viz.explorer.answers import ANSWERS
+from tinyframe.viz.explorer.answers import ANSWERS, hot_loop, instructions
 from tinyframe.viz.explorer.record import Recorder
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.store import Store
@@ -159,6 +159,9 @@ def test_every_stage_and_rewrite_can_be_drawn(server) -> None:
         stages = api(server, f"stages?of={of}")["stages"]
         for n, stage in enumerate(stages):
             drawn = api(server, f"graph?of={of}&stage={n}")
+            if stage["program"]:
+                assert drawn["svg"] is None and "STORE" in drawn["text"]
+                continue
             ElementTree.fromstring(drawn["svg"])
             assert len(drawn["nodes"]) == len(re.findall(r"data-node=", drawn["svg"]))
             if stage["steps"]:
@@ -174,7 +177,7 @@ def test_many_graphs_can_be_asked_for_at_once(server) -> None:
     with ThreadPoolExecutor(8) as pool:
         drawn = list(pool.map(lambda question: api(server, question), questions))
     for n, answer in enumerate(drawn):
-        assert answer["svg"] == drawn[n % count]["svg"] is not None, answer["why"]
+        assert answer == drawn[n % count] and not answer["why"]
 
 
 def test_without_a_layout_there_is_text_and_what_to_install(server, monkeypatch) -> None:
@@ -228,10 +231,35 @@ def test_a_profile_for_chrome_has_every_run(server) -> None:
     events = api(server, "chrome")["traceEvents"]
     runs = [e for e in events if e["ph"] == "X" and not e["name"].startswith("compile ")]
     about = api(server, "overview")
-    assert len(runs) == sum(r["count"] for r in about["realizes"])
+    assert len(runs) == sum(len(r["ran"]) for r in about["realizes"])
     assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in runs)
 
 
 def test_a_port_that_is_taken_is_an_os_error(server) -> None:
     with pytest.raises(OSError):
         Server(server.trace, server.server_port)
+
+
+DISASSEMBLY = """
+0000000000001000 <f>:
+    1000:\tmov    rax,rdi
+    1003:\tvaddps zmm0,zmm1,zmm2
+    1009:\tjmp    1003 <f+0x3>
+    100b:\tvmulps zmm0,zmm1,zmm2
+    1011:\tvfmadd231ps zmm0,zmm1,zmm2
+    1017:\tadd    rax,0x40
+    101b:\tjne    100b <f+0xb>
+    101d:\tinc    rdx
+    1020:\tjne    1003 <f+0x3>
+    1022:\tret
+"""
+
+
+def test_the_hot_loop_is_the_innermost_one_with_most_arithmetic() -> None:
+    loop = hot_loop(DISASSEMBLY)
+    assert [line.split(":")[0].strip() for line in loop.splitlines()] == [
+        "100b", "1011", "1017", "101b",
+    ]  # fmt: skip
+    assert hot_loop(DISASSEMBLY.replace("vfmadd231ps", "vmovaps").replace("vmulps", "vmovaps")
+                    .replace("vaddps", "vmovaps")) is None  # fmt: skip
+    assert hot_loop("") is None and len(instructions(DISASSEMBLY).splitlines()) == 10

@@ -14,7 +14,7 @@ from tinyframe import Tensor
 from tinyframe.viz import roofline
 from tinyframe.viz.roof import Roof, measured_roof
 from tinyframe.viz.rooflines import Plot, Point, draw_points, points_of, rate_text
-from tinyframe.viz.verdict import verdict
+from tinyframe.viz.verdict import costs_of, verdict
 from tinyframe.viz.watched import record_of
 
 ROOF = Roof(flops=1e11, bandwidth=2e10)  # 5 operations for each byte where they meet
@@ -109,14 +109,14 @@ def test_a_kernel_without_arithmetic_is_in_the_table_only():
 @pytest.mark.parametrize(
     ("operations", "nbytes", "seconds", "says"),
     [
-        (8e10, 1e9, 1.0, "near the roof: 80% of what this machine can compute"),
-        (1e9, 1.8e10, 1.0, "near the roof: 90% of what this machine can move"),
+        (8e10, 1e9, 1.0, "near the limit: 80% of this machine's peak"),
+        (1e9, 1.8e10, 1.0, "near the limit: 90% of what this machine can move"),
         (1e9, 4e10, 1.0, "2.0 times what it delivers, so the data comes from a cache"),
         (3e11, 1e9, 1.0, "3.0 times what was measured"),
-        (100, 400, 1e-6, "starting the kernel is most of the time"),
-        (1e10, 1e9, 1.0, "if only arithmetic limited it, it would be 10.0 times as fast"),
-        (1e8, 2e9, 1.0, "if only memory limited it, it would be 10.0 times as fast"),
-        (0, 1, 1e3, "very many times"),
+        (100, 400, 1e-6, "most of the time goes into starting the kernel"),
+        (1e10, 1e9, 1.0, "just its arithmetic would be 10.0 times as fast"),
+        (1e8, 2e9, 1.0, "just moving its data would be 10.0 times as fast"),
+        (0, 1, 1e3, "many times as fast"),
     ],
 )
 def test_what_limits_a_kernel(operations, nbytes, seconds, says):
@@ -126,6 +126,25 @@ def test_what_limits_a_kernel(operations, nbytes, seconds, says):
 def test_the_plan_is_named():
     assert 'the plan "vectors"' in verdict(1e6, 1e6, 1.0, ROOF, "vectors")
     assert "no plan" in verdict(1e6, 1e6, 1.0, ROOF)
+
+
+COSTS = [
+    ([], "x = data1[i] + 1;", 1, ["one number at a time"]),
+    (["THREAD axis 0"], "x = data1[i] + 1;", 2, ["one number at a time"]),
+    (["VECTOR axis 0 by 8"], "x = data1[i] + 1;", 2, ["one core"]),
+    (["VECTOR axis 0 by 8", "THREAD axis 0"], "float y = a / b;", 2, []),
+    (["VECTOR axis 0 by 8"], "x = c ? data1[i] : 0.0f;", 1, ["under a condition"]),
+    (["VECTOR axis 0 by 8"], "int alu0 = ridx0 % 7;", 1, ["divides to find"]),
+]
+
+
+@pytest.mark.parametrize(("opts", "source", "threads", "expected"), COSTS)
+def test_what_slows_a_kernel_down_is_read_off_its_opts_and_source(opts, source, threads, expected):
+    found = costs_of(opts, source, threads)
+    assert len(found) == len(expected)
+    assert all(word in said for word, said in zip(expected, found, strict=True))
+    words = verdict(1e6, 1e6, 1.0, ROOF, "vectors", found)
+    assert all(word in words for word in expected)
 
 
 @given(numbers)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from tinyframe.uop.node import Ops
-from tinyframe.uop.show import render, sizes_text
+from tinyframe.uop.show import listing, render, sizes_text
 from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest, one_for_each_box
@@ -23,7 +23,7 @@ from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.roof import Roof
-from tinyframe.viz.verdict import verdict
+from tinyframe.viz.verdict import costs_of, verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
 MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
@@ -90,13 +90,15 @@ def stages(trace: Trace, query: Query) -> Any:
 
 
 def said_of(trace: Trace, of: str) -> str | None:
-    """In a sentence, what limits a kernel that has run."""
+    """In a sentence or two, what limits a kernel that has run."""
     if not of.startswith("kernel/"):
         return None
-    kernel, roof = trace.overview["kernels"][int(of[7:])], Roof(**trace.overview["roof"])
+    about, d = trace.overview, trace.described(of)
+    kernel, roof = about["kernels"][int(of[7:])], Roof(**about["roof"])
     if not kernel["best"]:
         return None
-    return verdict(kernel["ops"], kernel["bytes"], kernel["best"], roof, kernel["plan"])
+    costs = costs_of(d.data["opts"], d.data["source"], about["threads"])
+    return verdict(kernel["ops"], kernel["bytes"], kernel["best"], roof, kernel["plan"], costs)
 
 
 def steps(trace: Trace, query: Query) -> Any:
@@ -114,8 +116,8 @@ def steps(trace: Trace, query: Query) -> Any:
 
 
 def graph(trace: Trace, query: Query) -> Any:
-    """A graph as SVG, and what a click on each of its nodes shows. Without anything that can lay
-    it out: as text, and why."""
+    """A graph as SVG, and what a click on each of its nodes shows. A program, which is a list, is
+    text; so is a graph where nothing can lay it out, and why."""
     d = described(trace, query)
     n = number(query, "stage")
     _stage(d, n)
@@ -124,6 +126,9 @@ def graph(trace: Trace, query: Query) -> Any:
         view = view_of(d, n, step, after=query.get("when") == "after")
     except IndexError:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
+    if isinstance(d.stages[n].after, list):
+        text = listing(d.stages[n].roots)  # type: ignore[arg-type]
+        return {"svg": None, "why": "", "headline": "program", "text": text, "nodes": []}
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
     picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))
     svg, why = None, ""
@@ -204,37 +209,45 @@ def disassembled(tool: str, binary: bytes) -> dict[str, Any]:
         file.flush()
         try:
             done = subprocess.run(
-                [tool, "-d", "--no-show-raw-insn", "-M", "intel", file.name],
+                [tool, "-d", "-j", ".text", "--no-show-raw-insn", "-M", "intel", file.name],
                 capture_output=True, text=True, timeout=20, errors="replace", check=True,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return {"text": None, "why": "objdump cannot read this machine code"}
-    return {"text": hot_loop(done.stdout), "why": ""}
+    loop = hot_loop(done.stdout)
+    return {"text": loop or instructions(done.stdout), "loop": loop is not None, "why": ""}
 
 
-def hot_loop(text: str) -> str:
-    """Of a disassembly, the innermost loop with most work on vectors; all where there is no loop.
+INSTRUCTION = re.compile(r"\s*[0-9a-f]+:\t")
+JUMP = re.compile(r"\tj[a-z]+\s+(?:0x)?([0-9a-f]+)")
+ARITHMETIC = re.compile(r"\tv?(fn?m|add|mul|max|min|sub|div|sqrt)\w*[ps][sd]\b")  # x86's, of floats
+
+
+def instructions(text: str) -> str:
+    """The instructions of a disassembly, a line each."""
+    return "\n".join(line for line in text.splitlines() if INSTRUCTION.match(line))
+
+
+def hot_loop(text: str) -> str | None:
+    """Of a disassembly, the innermost loop with most arithmetic; None where none has any.
 
     A loop is a jump back; innermost is one that holds no other.
     """
-    lines = [line for line in text.splitlines() if re.match(r"\s*[0-9a-f]+:\t", line)]
+    lines = instructions(text).splitlines()
     place = {int(line.split(":")[0], 16): n for n, line in enumerate(lines)}
     loops = []
     for n, line in enumerate(lines):
-        jump = re.search(r"\tj[a-z]+\s+(?:0x)?([0-9a-f]+)", line)
+        jump = JUMP.search(line)
         if jump and (start := place.get(int(jump[1], 16), n)) < n:
             loops.append((start, n))
     inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    if not inner:
-        return "\n".join(lines)
-    vector = re.compile(r"\tv?(fn?m|add|mul|max|min|sub|div)\w*p[sd]")
 
-    def work(loop: tuple[int, int]) -> tuple[int, int]:
-        body = lines[loop[0] : loop[1] + 1]
-        return sum(bool(vector.search(line)) for line in body), -len(body)
+    def work(loop: tuple[int, int]) -> int:
+        return sum(bool(ARITHMETIC.search(line)) for line in lines[loop[0] : loop[1] + 1])
 
-    start, end = max(inner, key=work)
-    return "\n".join(lines[start : end + 1])
+    if not inner or not work(hottest := max(inner, key=work)):
+        return None
+    return "\n".join(lines[hottest[0] : hottest[1] + 1])
 
 
 def chrome_trace(trace: Trace) -> dict[str, Any]:

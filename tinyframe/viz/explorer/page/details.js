@@ -37,7 +37,7 @@ const paragraph = (...words) => element("p", {}, ...words);
 function lines(numbers) {
   const places = numbers.map((n) => place(state.overview, n)).filter(Boolean);
   if (!places.length) return [];
-  return [element("h3", {}, "Written on"), ...places.slice(0, 6).map((p) =>
+  return [element("h3", {}, "From your lines"), ...places.slice(0, 6).map((p) =>
     paragraph(element("span", { title: p.long }, p.short), " ", element("code", { class: "code" }, p.text))),
   places.length > 6 ? paragraph(`and ${many(places.length - 6, "line")} more`) : null];
 }
@@ -57,30 +57,31 @@ function why() {
     const moved = kernel.bytes / kernel.best;
     parts.push(element("p", { class: "verdict" }, state.stages.verdict ?? ""),
       element("dl", {},
-        element("dt", {}, "time"), element("dd", {}, `${seconds(kernel.best)}${kernel.runs > 1 ? `, the best of ${kernel.runs} runs` : ""}`),
+        element("dt", {}, "time"), element("dd", {}, `${seconds(kernel.best)}${kernel.runs > 1 ? ` at best; ${seconds(kernel.seconds)} in ${kernel.runs} runs` : ""}`),
         element("dt", {}, "work"), element("dd", {}, `${kernel.ops.toLocaleString("en")} operations`),
-        element("dt", {}, "memory"), element("dd", {}, `${bytes(kernel.bytes)} of arguments`)),
-      ...meter(`${(flops / 1e9).toFixed(1)} GFLOP/s of ${(roof.flops / 1e9).toFixed(0)} that this machine can do: ${percent(flops / roof.flops)}`, flops / roof.flops),
-      ...meter(`${(moved / 1e9).toFixed(1)} GB/s of ${(roof.bandwidth / 1e9).toFixed(0)} that its memory can move: ${percent(moved / roof.bandwidth)}`, moved / roof.bandwidth));
+        element("dt", {}, "memory"), element("dd", {}, `${bytes(kernel.bytes)} read and written`)),
+      ...meter(`Arithmetic: ${(flops / 1e9).toFixed(1)} of ${(roof.flops / 1e9).toFixed(0)} GFLOP/s (${percent(flops / roof.flops)})`, flops / roof.flops),
+      ...meter(`Memory: ${(moved / 1e9).toFixed(1)} of ${(roof.bandwidth / 1e9).toFixed(0)} GB/s (${percent(moved / roof.bandwidth)})${moved > roof.bandwidth ? ": from a cache" : ""}`, moved / roof.bandwidth));
+    if (!kernel.lines.length) parts.push(paragraph("No line of your script asked for it by itself: the compiler added it."));
   } else {
     parts.push(paragraph("Compiled, but it has not run yet."));
   }
   const { plan, opts } = state.stages;
   if (plan) parts.push(element("h3", {}, "Plan"), paragraph(element("b", {}, plan[0]), `, because ${plan[1]}`));
   const before = state.stages["before it"] ?? [];
-  if (before.length) parts.push(element("details", {}, element("summary", {}, "Plans that are asked before it, and what the kernel lacks"),
+  if (before.length) parts.push(element("details", {}, element("summary", {}, "Plans tried first, and why they do not apply"),
     ...before.map(([names, said]) => paragraph(element("b", {}, names), `: ${said}`))));
-  if (opts) parts.push(element("h3", {}, "Opts"), opts.length ? element("div", {}, ...opts.map((opt) => element("span", { class: "chip" }, opt))) : paragraph("none: the loops are as they were written"));
+  if (opts) parts.push(element("h3", {}, "Loop optimizations (Opts)"), opts.length ? element("div", {}, ...opts.map((opt) => element("span", { class: "chip" }, opt))) : paragraph("none: the loops are as they were written"));
   parts.push(...lines(kernel.lines));
   const [python, ...compilers] = kernel.compile;
-  if (python) parts.push(element("h3", {}, "Compiled in"), paragraph(`${seconds(python[2] - python[1])} of Python (${many(kernel.rewrites, "rewrite")})${compilers.length ? `, ${seconds(compilers[0][2] - compilers[0][1])} of the C compiler` : ""}`));
+  if (python) parts.push(element("h3", {}, "Compiled in"), paragraph(`${seconds(python[2] - python[1])} in Python (${many(kernel.rewrites, "rewrite")})${compilers.length ? `, ${seconds(compilers[0][2] - compilers[0][1])} in the C compiler or its cache` : ""}`));
   return parts;
 }
 
 function ofSchedule() {
   const { kernels } = state.stages;
-  return [element("h2", {}, "How kernels were found"),
-    paragraph(`${many(kernels.length, "kernel")}. What need not be computed is taken out (prepare), it is decided which values are stored (kernels), and what lies between them becomes a loop nest (lower to ranges).`),
+  return [element("h2", {}, "How the kernels were formed"),
+    paragraph(`${many(kernels.length, "kernel")}. Unneeded work is removed (prepare), the compiler decides which values to store (kernels), and each group becomes a loop nest (lower to ranges).`),
     ...kernels.map((kernel, n) => {
       const where = place(state.overview, kernel.lines[0]);
       return paragraph(element("b", {}, `${n + 1}. `), kernel.words, where ? element("span", { class: "place" }, ` · ${where.short} `) : null, where ? element("code", { class: "code" }, where.text) : null);
@@ -89,7 +90,7 @@ function ofSchedule() {
 
 function source() {
   const text = state.stages.source;
-  if (!text) return [paragraph("A schedule has no source: choose one of its kernels.")];
+  if (!text) return [paragraph("A schedule has no source. Choose one of its kernels.")];
   return [element("pre", { class: "code" }, ...coloured(text))];
 }
 
@@ -118,10 +119,10 @@ function* coloured(text) {
 }
 
 async function assembly() {
-  if (kernelNumber() === null) return [paragraph("A schedule has no machine code: choose one of its kernels.")];
+  if (kernelNumber() === null) return [paragraph("A schedule has no machine code. Choose one of its kernels.")];
   const answer = await ask("assembly", { n: kernelNumber() });
   if (answer.text === null) return [paragraph(answer.why)];
-  return [paragraph("The loop in which most of the arithmetic is:"), element("pre", { class: "code" }, answer.text)];
+  return [paragraph(answer.loop ? "The hottest loop:" : "The kernel has no loop of vector or float arithmetic; all of its code:"), element("pre", { class: "code" }, answer.text)];
 }
 
 function node() {
@@ -151,7 +152,7 @@ async function steps() {
     found.push(...answer.steps);
     if (found.length >= total) break;
   }
-  if (!total) return [paragraph("This pass made no single rewrites.")];
+  if (!total) return [paragraph("No step-by-step rewrites in this stage.")];
   const rows = found.map((step) => element("li", { "aria-current": step.n === state.step, onclick: () => change({ step: step.n, after: true }) },
     `${step.n + 1}. `, ruleText(step.rule), element("div", { class: "code" }, `${step.before}  →  ${step.after}`)));
   if (found.length < total) {

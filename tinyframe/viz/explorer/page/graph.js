@@ -55,7 +55,8 @@ async function draw(report) {
   nodes = answer.nodes;
   if (answer.svg === null) {
     svg = null;
-    box.replaceChildren(element("pre", { class: "code" }, `There is no picture: ${answer.why}\n\n${answer.text}`));
+    mark();
+    box.replaceChildren(element("pre", { class: "code" }, answer.why ? `There is no picture: ${answer.why}\n\n${answer.text}` : answer.text));
     return;
   }
   const parsed = new DOMParser().parseFromString(answer.svg, "image/svg+xml").documentElement;
@@ -65,9 +66,9 @@ async function draw(report) {
   box.setAttribute("aria-label", `${answer.headline}. Drag to move, wheel to zoom, click a node.`);
   const place = `${state.of} ${state.stage}`;
   const marked = nodes.findIndex((node) => node.mark);
-  if (drawnOf !== place || state.step === null) fit();
+  if (drawnOf !== place || state.step === null) start();
   else move();
-  if (state.step !== null && marked >= 0) bringIntoView(marked);
+  if (state.step !== null && marked >= 0) bringIntoView(marked, 0.5, 0.5);
   drawnOf = place;
   change({ node: null });
   mark();
@@ -76,21 +77,21 @@ async function draw(report) {
 const width = () => svg.viewBox.baseVal.width * 4 / 3; // points in pixels
 const height = () => svg.viewBox.baseVal.height * 4 / 3;
 
+/** All of it, however small. */
 export function fit() {
   if (!svg || !box.clientWidth) return;
   const scale = Math.min((box.clientWidth - 16) / width(), (box.clientHeight - 16) / height(), 1.15);
-  // Of what would be too small to read, the beginning is shown.
-  const readable = Math.max(scale, READABLE);
-  at = { scale: readable, x: (box.clientWidth - width() * readable) / 2, y: 8 };
+  at = { scale, x: (box.clientWidth - width() * scale) / 2, y: Math.max(8, (box.clientHeight - height() * scale) / 2) };
   move();
-  if (readable > scale) {
-    const first = svg.querySelector("[data-node]")?.getBoundingClientRect();
-    if (!first) return;
-    const inside = box.getBoundingClientRect();
-    at.x += inside.left + inside.width / 2 - (first.left + first.right) / 2;
-    at.y -= Math.max(0, first.top - inside.top - 60);
-    move();
-  }
+}
+
+/** The first look: all of it, or of what would be too small to read, the beginning. */
+export function start() {
+  fit();
+  if (!svg || !box.clientWidth || at.scale >= READABLE) return;
+  at.scale = READABLE;
+  move();
+  bringIntoView(0, 0.5, 0.25);
 }
 
 function move() {
@@ -105,13 +106,14 @@ export function zoom(factor, x = box.clientWidth / 2, y = box.clientHeight / 2) 
   move();
 }
 
-function bringIntoView(n) {
+/** Moves the graph so that a node stands at this part of the width and height. */
+function bringIntoView(n, across, down) {
   const drawn = svg.querySelector(`[data-node="${n}"]`);
   if (!drawn) return;
   const of = drawn.getBoundingClientRect();
   const inside = box.getBoundingClientRect();
-  if (of.left < inside.left || of.right > inside.right) at.x += inside.left + inside.width / 2 - (of.left + of.right) / 2;
-  if (of.top < inside.top || of.bottom > inside.bottom) at.y += inside.top + inside.height / 2 - (of.top + of.bottom) / 2;
+  at.x += inside.left + inside.width * across - (of.left + of.right) / 2;
+  at.y += inside.top + inside.height * down - (of.top + of.bottom) / 2;
   move();
 }
 
@@ -150,15 +152,15 @@ function drag() {
     if (moved > 4 || event.type === "pointercancel") return;
     const node = event.target.closest("[data-node]");
     change(node ? { node: Number(node.dataset.node), tab: "node" } : { node: null });
+    if (node && document.body.dataset.pane === "middle" && matchMedia("(max-width: 760px)").matches) byId("tabs").querySelector("[data-pane=right]").click();
   };
 }
 
 /** What is known of the node that was clicked. */
 export const chosen = () => (state.node === null ? null : nodes[state.node]);
 
-function isFound(node, wanted) {
-  return Object.values(node).some((value) => String(value ?? "").toLowerCase().includes(wanted));
-}
+const isFound = (node, wanted) => [node.title, node.op, node.shape, node.dtype, node.arg, node.value, node.note]
+  .some((value) => String(value ?? "").toLowerCase().includes(wanted));
 
 function mark() {
   if (!svg) return;
@@ -171,7 +173,7 @@ function mark() {
     drawn.classList.toggle("found", is);
     drawn.classList.toggle("chosen", n === state.node);
   }
-  search.title = wanted ? `${many(found, "node")} found; Enter shows the next` : "";
+  byId("found").textContent = wanted ? (found ? `${many(found, "node")}; Enter shows the next` : "no node") : "";
 }
 
 let lastFound = -1;
@@ -180,9 +182,9 @@ function nextFound() {
   const found = nodes.map((node, n) => n).filter((n) => wanted && isFound(nodes[n], wanted));
   if (!found.length) return;
   lastFound = found.find((n) => n > lastFound) ?? found[0];
-  bringIntoView(lastFound);
+  bringIntoView(lastFound, 0.5, 0.5);
   change({ node: lastFound, tab: "node" });
 }
 
 export const focusSearch = () => search.focus();
-addEventListener("resize", fit);
+addEventListener("resize", start);

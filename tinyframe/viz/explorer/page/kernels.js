@@ -1,11 +1,12 @@
 // The list on the left: kernels by the time they took in all, or each realize() in order.
 
 import { byId, element, many, percent, place, seconds } from "./api.js";
-import { change, listen, state } from "./state.js";
+import { listen, state } from "./state.js";
 
 const list = byId("kernels");
 const search = byId("search-kernels");
 const SHOWN_AT_ONCE = 400;
+const NAMES = "Names: r reduces, E is elementwise; then the sizes of its loops";
 let inOrder = false;
 let shown = SHOWN_AT_ONCE;
 
@@ -13,6 +14,13 @@ export function begin(show) {
   byId("by-time").onclick = () => order(false);
   byId("by-order").onclick = () => order(true);
   search.oninput = () => { shown = SHOWN_AT_ONCE; draw(); };
+  search.onkeydown = (event) => {
+    if (event.key === "Escape") { search.value = ""; search.oninput(); }
+    if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    const first = list.querySelector("li[data-of]");
+    if (first) { show(first.dataset.of); list.focus(); }
+  };
   list.onclick = (event) => {
     const row = event.target.closest("li[data-of]");
     if (row) show(row.dataset.of);
@@ -24,7 +32,7 @@ export function begin(show) {
     event.stopPropagation();
     const rows = [...list.querySelectorAll("li[data-of]")];
     const now = rows.findIndex((row) => row.getAttribute("aria-current") === "true");
-    const next = rows[Math.max(0, Math.min(rows.length - 1, now + step))];
+    const next = rows[now < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, now + step))];
     if (next) { show(next.dataset.of); next.scrollIntoView({ block: "nearest" }); }
   };
   listen((changed) => {
@@ -52,7 +60,7 @@ function draw() {
     const more = () => { shown += SHOWN_AT_ONCE; draw(); };
     made.push(element("li", { onclick: more }, `Show ${many(Math.min(SHOWN_AT_ONCE, found.length - shown), "more row")} …`));
   }
-  if (!made.length) made.push(element("li", { class: "empty" }, wanted ? "Nothing here has that in its name or line." : "Nothing has run yet."));
+  if (!made.length) made.push(element("li", { class: "empty" }, wanted ? "No kernel or line matches." : "Nothing has run yet."));
   list.replaceChildren(...made);
   mark();
 }
@@ -77,14 +85,19 @@ function rowsByTime() {
     const most = rank === 0 && kernel.seconds > 0 ? element("span", { class: "most", title: "More time than any other kernel" }, "▲ most time") : null;
     return {
       words: `${kernel.name} ${where ? `${where.long} ${where.text}` : ""} ${kernel.plan ?? ""}`,
-      make: () => element("li", { "data-of": `kernel/${n}`, title: where?.long },
+      make: () => element("li", { "data-of": `kernel/${n}`, title: `${where ? `${where.long}\n` : ""}${NAMES}` },
         element("div", { class: "row" },
           element("span", { class: "name" }, kernel.name),
-          element("span", { class: "time" }, seconds(kernel.seconds))),
-        element("div", { class: "place" }, most, most ? " " : null, `${percent(share)}${kernel.runs > 1 ? ` · ${kernel.runs} runs` : ""}${where ? ` · ${where.short} ${where.text}` : ""}`),
+          element("span", { class: "time", title: "Time in all runs" }, seconds(kernel.seconds))),
+        element("div", { class: "place" }, most, most ? " " : null, `${percent(share)}${kernel.runs > 1 ? ` · ${kernel.runs} × ${seconds(kernel.seconds / kernel.runs)}` : ""}${where ? ` · ${where.short} ${where.text}` : ""}`),
         element("div", { class: "share", style: `width:${(100 * share).toFixed(1)}%` })),
     };
   });
+}
+
+function counted(realize) {
+  const copies = realize.ran.filter(([k]) => k === null).length;
+  return `${many(realize.ran.length - copies, "kernel")}${copies ? `, ${copies === 1 ? "1 copy" : `${copies} copies`}` : ""}`;
 }
 
 function rowsInOrder() {
@@ -100,15 +113,15 @@ function rowsInOrder() {
         element("div", { class: "row" },
           element("span", {}, `${n + 1}. ${where ? where.short : "realize"}`),
           element("span", { class: "time" }, seconds(realize.busy))),
-        element("div", { class: "place" }, `${where ? `${where.text} · ` : ""}${many(realize.count, "kernel")}`)),
+        element("div", { class: "place" }, `${where ? `${where.text} · ` : ""}${counted(realize)}`)),
     });
-    for (const k of realize.kernels) {
-      if (k === null) continue;
-      const line = place(state.overview, kernels[k].lines[0]);
+    for (const [k, took] of realize.ran) {
+      const line = k === null ? null : place(state.overview, kernels[k].lines[0]);
+      const name = k === null ? "copy" : kernels[k].name;
       rows.push({
-        words: `${kernels[k].name} ${line ? `${line.long} ${line.text}` : words}`,
-        make: () => element("li", { "data-of": `kernel/${k}` },
-          element("div", { class: "row" }, element("span", { class: "name" }, kernels[k].name), element("span", { class: "time" }, seconds(kernels[k].best))),
+        words: `${name} ${line ? `${line.long} ${line.text}` : words}`,
+        make: () => element("li", { "data-of": k === null ? null : `kernel/${k}`, title: NAMES },
+          element("div", { class: "row" }, element("span", { class: "name" }, name), element("span", { class: "time" }, seconds(took))),
           line ? element("div", { class: "place" }, `${line.short} ${line.text}`) : null),
       });
     }
@@ -116,5 +129,6 @@ function rowsInOrder() {
   return rows;
 }
 
+/** The kernel above or below in the list. */
+export const go = (key) => { list.focus(); list.dispatchEvent(new KeyboardEvent("keydown", { key })); };
 export const focusSearch = () => search.focus();
-export { change };

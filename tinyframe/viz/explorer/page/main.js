@@ -11,6 +11,8 @@ import { keys, tour } from "./tour.js";
 
 const REFRESH = 2000; // ms, while the script still runs; longer where there is more to send
 
+let following = false; // whether it is the address that changes what is shown
+
 function report(error) {
   byId("problem").textContent = error.message;
   byId("problem").hidden = false;
@@ -24,7 +26,8 @@ function noProblem() {
 async function show(of, { pass = null, step = null, turn = true } = {}) {
   try {
     const stages = await ask("stages", { of });
-    const named = stages.stages.findIndex((s) => s.name === pass);
+    const wanted = pass ?? state.stages?.stages[state.stage]?.name; // so that kernels can be compared
+    const named = stages.stages.findIndex((s) => s.name === wanted);
     const stage = named >= 0 ? named : 0;
     const is = step !== null && step < (stages.stages[stage]?.steps ?? 0);
     noProblem();
@@ -56,7 +59,7 @@ const otherTheme = () => theme(document.documentElement.dataset.theme === "dark"
 function pane(name) {
   document.body.dataset.pane = name;
   for (const button of document.querySelectorAll("#tabs button")) button.setAttribute("aria-pressed", button.dataset.pane === name);
-  if (name === "middle") graph.fit();
+  if (name === "middle") graph.start();
   if (name === "bottom") timeline.paint();
 }
 
@@ -67,7 +70,7 @@ const KEYS = {
   "/": () => { pane("left"); kernels.focusSearch(); }, g: () => { pane("middle"); graph.focusSearch(); },
   f: graph.fit, "+": () => graph.zoom(1.25), "=": () => graph.zoom(1.25), "-": () => graph.zoom(0.8),
   t: otherTheme, "?": keys,
-  ArrowUp: () => byId("kernels").focus(), ArrowDown: () => byId("kernels").focus(),
+  ArrowUp: () => kernels.go("ArrowUp"), ArrowDown: () => kernels.go("ArrowDown"),
 };
 TAB_KEYS.forEach((tab, n) => { KEYS[n + 1] = () => change({ tab }); });
 
@@ -108,11 +111,18 @@ async function begin() {
   details.begin(report);
   timeline.begin((of) => show(of), report);
   pane("left");
-  listen(() => {
+  listen((changed) => {
     const now = address();
-    if (now && now !== location.hash) history.replaceState(null, "", now);
+    if (!now || now === location.hash) return;
+    // Back leads to the kernel before, not to each rewrite.
+    const another = changed.has("of") && location.hash.length > 1 && !following;
+    history[another ? "pushState" : "replaceState"](null, "", now);
   });
-  addEventListener("hashchange", followAddress);
+  addEventListener("popstate", async () => {
+    following = true;
+    await followAddress();
+    following = false;
+  });
   try {
     await load();
   } catch (error) {

@@ -25,7 +25,7 @@ const stageNow = () => state.stages?.stages[state.stage];
 
 function list() {
   choice.replaceChildren(...(state.stages?.stages ?? []).map((stage, n) =>
-    element("option", { value: n }, `${n + 1}. ${stage.name}${stage.steps ? ` (${many(stage.steps, "rewrite")})` : ""}`)));
+    element("option", { value: n }, `${n + 1}. ${stage.name}${stage.steps ? ` · ${stage.steps}` : ""}`)));
 }
 
 function show(stage, step) {
@@ -106,12 +106,13 @@ async function draw(report) {
   slider.disabled = !stage.steps;
   byId("play").disabled = !state.stages.stages.some((s) => s.steps);
   byId("stage-note").textContent = `${many(stage.nodes, stage.program ? "instruction" : "node")}`;
-  byId("count").textContent = stage.steps ? `${position()} of ${stage.steps}` : "no rewrites";
+  byId("count").textContent = !stage.steps ? "no rewrites" : state.step === null ? many(stage.steps, "rewrite")
+    : `${state.step + 1} of ${stage.steps}: ${state.after ? "new" : "matched"}`;
   if (state.step === null) {
     const rules = stage.rules.slice(0, 4).map(([rule, count]) => element("div", {}, `${count}×  `, ruleText(rule)));
     box.replaceChildren(stage.steps
-      ? element("div", {}, `After this pass. ${many(stage.steps, "rewrite")} by ${many(stage.rules.length, "rule")}; those used most:`)
-      : element("div", {}, "This pass made no single rewrites: it builds its graph as a whole, or had nothing to do."), ...rules);
+      ? element("div", {}, `After this stage: ${many(stage.steps, "rewrite")} by ${many(stage.rules.length, "rule")}. Used most:`)
+      : element("div", {}, "No step-by-step rewrites here: this stage rebuilds its graph in one go, or changed nothing. ▶ leads to the next stage."), ...rules);
     return undefined;
   }
   try {
@@ -131,5 +132,5 @@ async function draw(report) {
 
 export function ruleText(n) {
   const [file, line, text] = state.overview.rules[n] ?? ["?", 0, ""];
-  return element("span", {}, element("code", {}, text), " ", element("span", { class: "where" }, `tinyframe/${file}:${line}`));
+  return element("span", {}, element("code", {}, text), " ", element("span", { class: "where" }, line ? `tinyframe/${file}:${line}` : ""));
 }

@@ -13,9 +13,20 @@ let memory = []; // [time, bytes]
 let lanes = [];
 let range = [0, 1];
 let all = [0, 1];
+const SHORTEST = 1e-6; // seconds that fill the width
+const APART = 70; // pixels between two labels of the axis
+
+/** Shows these seconds, as far as there is something to see. */
+function zoomTo(begin, end) {
+  const longest = 1.1 * (all[1] - all[0]);
+  const length = Math.max(SHORTEST, Math.min(longest, end - begin));
+  const middle = Math.max(all[0], Math.min(all[1], (begin + end) / 2));
+  range = [middle - length / 2, middle + length / 2];
+  paint();
+}
 
 export function begin(show, report) {
-  byId("time-fit").onclick = () => { range = [...all]; paint(); };
+  byId("time-fit").onclick = () => zoomTo(...all);
   byId("time-kernels").onclick = () => {
     const ran = spans.filter((s) => rank(s.lane) === 2);
     if (!ran.length) return;
@@ -24,15 +35,13 @@ export function begin(show, report) {
     const last = ran.filter((s) => s.begin >= compiled);
     const shown = last.length ? last : ran;
     const [from, to] = [shown[0].begin, Math.max(...shown.map((s) => s.end))];
-    range = [from - (to - from) * 0.02, to + (to - from) * 0.02];
-    paint();
+    zoomTo(from - (to - from) * 0.02, to + (to - from) * 0.02);
   };
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const t = timeAt(event.offsetX);
     const factor = Math.exp(event.deltaY * 0.0015);
-    range = [t - (t - range[0]) * factor, t + (range[1] - t) * factor];
-    paint();
+    zoomTo(t - (t - range[0]) * factor, t + (range[1] - t) * factor);
   }, { passive: false });
   let down = null;
   let moved = 0;
@@ -40,10 +49,9 @@ export function begin(show, report) {
   canvas.onpointermove = (event) => {
     if (down) {
       const by = (down.offsetX - event.offsetX) * (range[1] - range[0]) / (canvas.clientWidth - LEFT);
-      range = range.map((t) => t + by);
+      zoomTo(range[0] + by, range[1] + by);
       moved += Math.abs(down.offsetX - event.offsetX);
       down = event;
-      paint();
     }
     const over = spanAt(event.offsetX, event.offsetY);
     byId("under").textContent = over ? `${over.lane}: ${over.name}, ${seconds(over.end - over.begin)}` : memoryWords(event);
@@ -57,14 +65,12 @@ export function begin(show, report) {
   canvas.onkeydown = (event) => {
     const by = { ArrowLeft: -0.1, ArrowRight: 0.1 }[event.key];
     const factor = { "+": 0.8, "-": 1.25 }[event.key];
-    if (by) range = range.map((t) => t + by * (range[1] - range[0]));
-    else if (factor) {
-      const middle = (range[0] + range[1]) / 2;
-      range = range.map((t) => middle + (t - middle) * factor);
-    } else return;
+    const long = range[1] - range[0];
+    if (by) zoomTo(range[0] + by * long, range[1] + by * long);
+    else if (factor) zoomTo(range[0] + (1 - factor) / 2 * long, range[1] - (1 - factor) / 2 * long);
+    else return;
     event.stopPropagation();
     event.preventDefault();
-    paint();
   };
   new ResizeObserver(paint).observe(canvas);
   listen((changed) => {
@@ -160,16 +166,20 @@ export function paint() {
 
 function axis(c, w, h, muted, line) {
   const span = range[1] - range[0];
-  let step = 10 ** Math.floor(Math.log10(span / 5));
-  step *= span / step > 25 ? 5 : span / step > 10 ? 2 : 1;
+  const wanted = span * APART / Math.max(APART, w - LEFT);
+  let step = 10 ** Math.floor(Math.log10(wanted));
+  step *= [1, 2, 5, 10].find((times) => times * step >= wanted);
+  const unit = step >= 1 ? ["s", 1] : step >= 1e-3 ? ["ms", 1e-3] : ["µs", 1e-6];
   c.strokeStyle = line;
   c.lineWidth = 1;
-  for (let t = Math.ceil(range[0] / step) * step; t < range[1]; t += step) {
-    const at = x(t);
+  const first = Math.ceil(range[0] / step);
+  const count = Math.min(200, Math.floor(range[1] / step) - first + 1);
+  for (let n = 0; n < count; n++) {
+    const at = x((first + n) * step);
     if (at < LEFT) continue;
     c.beginPath(); c.moveTo(at, AXIS - 3); c.lineTo(at, h); c.stroke();
     c.fillStyle = muted;
-    c.fillText(seconds(Math.abs(t) < step / 2 ? 0 : t), at + 3, AXIS / 2);
+    c.fillText(`${Math.round((first + n) * step / unit[1]).toLocaleString("en")} ${unit[0]}`, at + 3, AXIS / 2 + 1);
   }
 }
 

@@ -2,18 +2,19 @@
 
 import { byId, element } from "./api.js";
 
+// Each card points at the part of the page that it speaks of.
 const CARDS = [
-  ["What ran", "On the left is every kernel that your script ran, the slowest on top, with the line that it comes from. Click one."],
-  ["How it came about", "In the middle is its graph. Choose a stage to see what the compiler had made of your line by then, from loops and indices to the instructions of the program."],
-  ["One rule at a time", "Below the graph, ▶ plays the rewrites. Orange is what a rule found, then what it made of that; the rule's own line of tinyframe is beneath."],
-  ["Why it is fast, or slow", "On the right: how near the kernel comes to what this machine can do, which plan shaped its loops and why, its C, and the machine code of its hottest loop."],
-  ["When", "At the bottom is the time: compiling above, kernels below, then the memory in use. Wheel to zoom, drag to move, click a kernel. Press ? for the keys."],
+  ["left", "What ran", "Every kernel that your script ran, slowest first, with the line it comes from. Click one to look at it."],
+  ["middle", "How it was compiled", "The graph of that kernel. Choose a stage to see what your line looked like at that point: a tensor graph, loops and indices, the instructions of the program."],
+  ["middle", "One rule at a time", "▶ Play steps through the rewrites. Orange marks what a rule matched, then what replaced it. Below is the rule's own line in tinyframe."],
+  ["right", "Why it is fast, or slow", "How close the kernel gets to this machine's limits, which plan shaped its loops and why, its C, and the machine code of its hottest loop."],
+  ["bottom", "Timeline", "Compiling above, kernels below, then the memory in use. Scroll to zoom, drag to move, click a kernel. Press ? for the keys."],
 ];
 
 const KEYS = [
-  ["← →", "the rewrite before, or the next"], ["[ ]", "the pass before, or the next"], ["space", "play, pause"],
-  ["↑ ↓", "another kernel"], ["/", "search kernels"], ["g", "search the graph"], ["f", "fit the graph"],
-  ["+ −", "zoom the graph"], ["1 … 5", "speed, source, assembly, node, rewrites"], ["t", "light, dark"], ["?", "this list"],
+  ["← →", "previous, next rewrite"], ["[ ]", "previous, next stage"], ["space", "play, pause"],
+  ["↑ ↓", "previous, next kernel"], ["/", "search kernels"], ["g", "search the graph"], ["f", "fit the graph"],
+  ["+ −", "zoom the graph"], ["1 … 5", "overview, source, assembly, node, rewrites"], ["t", "light, dark"], ["?", "this list"],
 ];
 
 let card = 0;
@@ -23,6 +24,7 @@ export function tour(first = false) {
   card = 0;
   draw();
   if (!byId("tour").open) byId("tour").showModal();
+  byId("tour").onclose = () => { point(null); document.querySelector("#tabs [data-pane=left]").click(); };
 }
 
 function remembered() {
@@ -35,7 +37,8 @@ function remembered() {
 
 function draw() {
   const dialog = byId("tour");
-  const [title, text] = CARDS[card];
+  const [pane, title, text] = CARDS[card];
+  point(pane);
   const close = () => dialog.close();
   const go = (by) => () => { card += by; draw(); };
   const last = card === CARDS.length - 1;
@@ -45,7 +48,14 @@ function draw() {
     element("div", { class: "bar" }, element("span", {}, `${card + 1} of ${CARDS.length}`), element("span", { class: "space" }),
       element("button", { onclick: close }, "Skip"),
       card ? element("button", { onclick: go(-1) }, "Back") : null,
-      element("button", { onclick: last ? close : go(1), autofocus: "", "aria-pressed": "true" }, last ? "Begin" : "Next")));
+      element("button", { onclick: last ? close : go(1), autofocus: "", "aria-pressed": "true" }, last ? "Start" : "Next")));
+}
+
+/** Outlines a part of the page; on a phone, shows it. */
+function point(pane) {
+  for (const part of document.querySelectorAll("main > section")) part.classList.toggle("pointed", part.id === pane);
+  byId("tour").dataset.beside = pane ?? "";
+  if (pane) document.querySelector(`#tabs [data-pane=${pane}]`).click();
 }
 
 export function keys() {
@@ -53,7 +63,7 @@ export function keys() {
   dialog.replaceChildren(
     element("h2", {}, "Keys"),
     element("table", {}, ...KEYS.map(([key, text]) => element("tr", {}, element("td", {}, element("kbd", {}, key)), element("td", {}, text)))),
-    element("p", {}, "The address of the page says what you are looking at: paste it into an issue, and whoever has the trace sees the same."),
+    element("p", {}, "The part of the address after # says what you are looking at: paste it into an issue, and whoever has the trace sees the same."),
     element("div", { class: "bar" }, element("button", { onclick: () => { dialog.close(); tour(); } }, "Show the tour"), element("span", { class: "space" }),
       element("button", { onclick: () => dialog.close(), autofocus: "" }, "Close")));
   dialog.showModal();
