@@ -51,8 +51,8 @@ def verdict(
         )
     if seconds < SMALL:
         return (
-            "So little work that most of the time goes into starting the kernel: larger batches, or "
-            "a TinyJit that launches many kernels in one call, would help."
+            "So little work that most of the time goes into starting the kernel: larger batches, "
+            "or a TinyJit that launches many kernels in one call, would help."
         )
     could = "its arithmetic" if compute >= memory else "moving its data"
     closest = max(compute, memory)

@@ -127,7 +127,8 @@ def graph(trace: Trace, query: Query) -> Any:
     except IndexError:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
     if isinstance(d.stages[n].after, list):
-        text = listing(d.stages[n].roots)  # type: ignore[arg-type]
+        program = [row for row in d.stages[n].roots if row.op is not Ops.CONST]
+        text = listing(program)  # type: ignore[arg-type]
         return {"svg": None, "why": "", "headline": "program", "text": text, "nodes": []}
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
     picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))

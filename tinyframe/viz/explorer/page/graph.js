@@ -91,7 +91,8 @@ export function start() {
   if (!svg || !box.clientWidth || at.scale >= READABLE) return;
   at.scale = READABLE;
   move();
-  bringIntoView(0, 0.5, 0.25);
+  const top = (n) => svg.querySelector(`[data-node="${n}"]`)?.getBoundingClientRect().top ?? Infinity;
+  bringIntoView(nodes.reduce((highest, _, n) => (top(n) < top(highest) ? n : highest), 0), 0.5, 0.12);
 }
 
 function move() {
