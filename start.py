@@ -49,7 +49,8 @@ PYTHON = str(VENV / "bin" / "python")
 STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first set-up is complete
 MY_COURSE = ROOT / "my_course"
 ORIGINALS = MY_COURSE / ".originals.json"  # the fingerprint of what each file was copied from
-GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}  # what each extra takes at least
+# What each extra takes at least.
+GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
 
 
 def say(text: str) -> None:

@@ -19,7 +19,8 @@ from types import TracebackType
 from typing import Any, Literal
 
 from classroom.limit import OutOfTime, time_limit
-from tinyframe import Context
+from tinyframe import Context, Tensor
+from tinyframe.uop import UOp
 
 State = Literal["right", "wrong", "open"]
 
@@ -33,11 +34,30 @@ _NOT_THE_LEARNERS = (
 )
 
 
-class Wrong(Exception):
-    """The answer is wrong: a sentence, and the case that shows it."""
+@dataclass(frozen=True)
+class Graphs:
+    """The learner's graph and the one that was asked for. names: what some nodes are called."""
 
-    def __init__(self, text: str, case: str = "", expected: Any = "", got: Any = ""):
+    got: UOp
+    asked: UOp
+    names: dict[str, Tensor]
+
+
+class Wrong(Exception):
+    """The answer is wrong: a sentence, and the case that shows it; where another graph was asked
+    for, the two of them, which are drawn side by side."""
+
+    def __init__(
+        self,
+        text: str,
+        case: str = "",
+        expected: Any = "",
+        got: Any = "",
+        *,
+        graphs: Graphs | None = None,
+    ):
         super().__init__(text)
+        self.graphs = graphs
         named = {"case": case, "expected": expected, "got": got}
         self.rows = tuple((name, str(value)) for name, value in named.items() if value != "")
 
@@ -71,12 +91,14 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found: `rows` are (label, value) of the case that went wrong."""
+    """What a check found: `rows` are (label, value) of the case that went wrong, `graphs` what is
+    drawn of it."""
 
     exercise: Exercise
     state: State
     text: str = ""
     rows: tuple[tuple[str, str], ...] = ()
+    graphs: Graphs | None = None
 
 
 def judge(exercise: Exercise, answer: Any) -> Outcome:
@@ -90,7 +112,7 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
     except Open as nothing:
         return Outcome(exercise, "open", str(nothing))
     except Wrong as wrong:
-        return Outcome(exercise, "wrong", str(wrong), wrong.rows)
+        return Outcome(exercise, "wrong", str(wrong), wrong.rows, wrong.graphs)
     except OutOfTime as stopped:
         text = f"It was stopped after {exercise.seconds:g} seconds. Is there a loop without an end?"
         return Outcome(exercise, "wrong", text, _place(stopped.__traceback__))

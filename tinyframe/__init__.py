@@ -3,6 +3,8 @@
 from tinyframe import Tensor
 """
 
+import sys
+
 from tinyframe import (
     algebra,  # noqa: F401  provides UOp.simplify and UOp.st
     observe,
@@ -24,6 +26,11 @@ def _explorer() -> observe.Observer:
 
     return session()
 
+
+if "IPython" in sys.modules:  # in a notebook, what the last line of a cell gives is drawn
+    from tinyframe.notebook import draw_in
+
+    draw_in(sys.modules["IPython"].get_ipython())
 
 observe.explorer = _explorer
 if settings.VIZ:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ran:
-    """A kernel or a copy that was run. begin, end: by time.perf_counter(), in seconds. seconds: what
-    the device took, without what starts it. in_use: bytes that buffers took then."""
+    """A kernel or a copy that was run.
+
+    begin, end: by time.perf_counter(), in seconds. seconds: what the device took, without what
+    starts it. in_use: bytes that buffers took then.
+    """
 
     item: ScheduleItem
     spec: ProgramSpec | None  # None: a copy
@@ -51,8 +54,17 @@ class Observer:
     def made(self, graph: UOp) -> None:
         """A Tensor was made, which means this graph."""
 
+    def became(self, became: dict[UOp, UOp]) -> None:
+        """A pass, or the lowering of a tensor graph, made each of these nodes into another."""
+
     def scheduling(self, sink: UOp) -> None:
         """Kernels are about to be found for a SINK of tensor graphs."""
+
+    def lowering(self) -> None:
+        """A group of values is about to become a loop nest."""
+
+    def lowered(self, ast: UOp) -> None:
+        """It is one."""
 
     def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
         """A kernel was found, in running order. values: the nodes of the prepared graph that it
@@ -99,6 +111,12 @@ def tell(graph: UOp) -> None:
     """Who is told of Tensors is told of one that means this graph."""
     for observer in of_tensors:
         observer.made(graph)
+
+
+def tell_became(became: dict[UOp, UOp]) -> None:
+    """They are told too what nodes became, so that it can be followed whose they are."""
+    for observer in of_tensors:
+        observer.became(became)
 
 
 def observers() -> list[Observer]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, scheduled_kernel
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
 
@@ -43,12 +43,7 @@ def explain_kernel(ast: UOp, plans: Sequence[Plan] = CPU) -> str:
     lines += _paragraph("opts", ", ".join(map(str, program.opts)) or "none")
     place = plans.index(chosen)
     for title, others in (("before it", plans[:place]), ("after it", plans[place + 1 :])):
-        lacking: dict[str, list[str]] = {}
-        for plan in others:
-            missing = plan.missing(kernel)
-            said = "apply too" if missing is None else f"need {missing}"
-            lacking.setdefault(said, []).append(plan.name)
-        for said, names in lacking.items():
+        for said, names in lacking(kernel, others).items():
             lines += _paragraph(title, f"{'; '.join(names)}: {said}")
     return "\n".join(lines)
 

@@ -173,6 +173,11 @@ def _user_data() -> Path:
     return platformdirs.user_data_path("tinyframe")
 
 
+def _is_traced() -> int:
+    """VIZ where nothing is said of it: VIZ_TRACE alone is enough."""
+    return int(settings.VIZ_TRACE != "")
+
+
 # *** the table ***
 
 
@@ -184,11 +189,10 @@ class Settings:
         0, 0, 7, "1 kernel count and time, 2 each kernel, 3 source, 4 graph after every stage"
     )
     NO_COLOR = text("", "any text here: what is printed has no colours (https://no-color.org)")
-    VIZ_TRACE = Setting(_parse_path, "a path", None, "a file to write what VIZ=1 would show to",
-                        default_text="(none)")  # fmt: skip
-    VIZ = Setting(_integer_parser(0, 1), "0 or 1", lambda: int(settings.VIZ_TRACE is not None),
-                  "record all that is compiled and run, and show it in the browser explorer",
+    VIZ = Setting(_integer_parser(0, 1), "0 or 1", _is_traced,
+                  "record what is compiled and run, and show it in the browser explorer",
                   default_text="0")  # fmt: skip
+    VIZ_TRACE = text("", "a file to write what VIZ=1 would show to, for later")
 
     # how to compile
     BEAM = integer(

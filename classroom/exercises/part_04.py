@@ -19,7 +19,7 @@ from classroom.ask import (
     small_tensor,
     wants,
 )
-from classroom.exercise import Exercise, Wrong
+from classroom.exercise import Exercise, Graphs, Wrong
 from tinyframe import GlobalCounters, Tensor
 from tinyframe.uop import Ops, UOp
 
@@ -136,7 +136,7 @@ def multiply_add(answer: Any) -> str:
     a, b = fresh_tensor(5), fresh_tensor(5)
     got = call(answer, a.uop, b.uop)
     wants(got, UOp, "a UOp")
-    _same_graph(got, (a * b + a).uop, "`a * b + a`")
+    _same_graph(got, (a * b + a).uop, "`a * b + a`", a=a, b=b)
     return "It is not only equal to what `a * b + a` builds: it is that very object."
 
 
@@ -146,17 +146,18 @@ def dot_product(answer: Any) -> str:
         a, b = fresh_tensor(n), fresh_tensor(n)
         got = call(answer, a.uop, b.uop)
         wants(got, UOp, "a UOp")
-        _same_graph(got, (a * b).sum().uop, "`(a * b).sum()`" if n == 5 else "another length")
+        case = "`(a * b).sum()`" if n == 5 else "another length"
+        _same_graph(got, (a * b).sum().uop, case, a=a, b=b)
     return "A dot product is three nodes: what Tensor's methods do is build nodes, nothing else."
 
 
-def _same_graph(got: UOp, expected: UOp, case: str) -> None:
+def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
     if got is expected:
         return
     if ill_formed := _ill_formed(got):
         words = "sources are a tuple of UOps, and an argument has the form that its op needs."
         raise Wrong(f"The parts of this node do not fit: {words}", case, got=ill_formed)
-    text = "It is another graph."
+    text = "Your graph is not the one that was asked for."
     if got.op is expected.op:
         differing = [f for f in ("dtype", "arg") if getattr(got, f) != getattr(expected, f)]
         if differing:
@@ -164,7 +165,8 @@ def _same_graph(got: UOp, expected: UOp, case: str) -> None:
         elif set(got.src) == set(expected.src):
             text = "The last node has the right sources, in another order."
     found = dict.fromkeys(u.op.name for u in got.toposort() if u.src and u.op is not Ops.BUFFER)
-    raise Wrong(text, case, got=f"{describe(got)}, made of {' '.join(found) or 'nothing'}")
+    made_of = f"{describe(got)}, made of {' '.join(found) or 'nothing'}"
+    raise Wrong(text, case, got=made_of, graphs=Graphs(got, expected, inputs))
 
 
 def _ill_formed(graph: UOp) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import html
 import re
 
-from classroom.exercise import Outcome
+from classroom.exercise import Graphs, Outcome
 
+SIDES = ("yours", "what was asked for")
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "hint": "?", "note": "!"}
 COLORS = {"right": "#2e9e5b", "wrong": "#d1603d", "open": "#8a8f98", "hint": "#4a90d9"}
 BOX = (
@@ -35,6 +36,17 @@ def outcome(found: Outcome, note: str = "") -> None:
         words = exercise.title + "."
     head = f"{exercise.number} {found.state}."
     message(found.state, head, words, found.rows, note)
+    if found.graphs is not None:
+        graphs(found.graphs)
+
+
+def graphs(two: Graphs) -> None:
+    """The learner's graph beside the one that was asked for, with what differs marked."""
+    from tinyframe.viz import compare
+
+    picture = compare(two.got, two.asked, titles=SIDES, **two.names)
+    bundle = picture._repr_mimebundle_()
+    both(picture.text, bundle.get("text/html", ""))
 
 
 def message(
@@ -63,7 +75,7 @@ def message(
 
 def both(text: str, as_html: str) -> None:
     """Shown as HTML where that can be seen, else printed as text."""
-    if _in_notebook():
+    if as_html and _in_notebook():
         from IPython.display import publish_display_data
 
         publish_display_data({"text/plain": text, "text/html": as_html})

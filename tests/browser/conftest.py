@@ -17,7 +17,8 @@ from tinyframe.viz.explorer.trace import Trace
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+# Of a module, not of the session: while Playwright runs, other tests cannot use asyncio.
+@pytest.fixture(scope="module")
 def browser():
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
@@ -43,7 +44,7 @@ def small_network() -> None:
     hidden.softmax(1).realize()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server():
     server = traced(small_network)
     yield server

@@ -676,12 +676,25 @@ def test_pytorch_is_installed_only_when_asked_for_by_option_or_variable(start, c
     assert all("--torch" not in command for command in checks.commands)
 
 
-def test_that_pytorch_comparisons_were_left_out_is_said_in_one_line(start, checks, capsys):
+def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     start.main(["test"])
-    assert capsys.readouterr().out.count("comparisons with PyTorch are left out") == 1
-    (start.VENV / "lib" / "python3.11" / "site-packages" / "torch").mkdir(parents=True)
+    start.main(["test", "--browser"])
+    start.main(["test", "--torch", "--browser", "tests/browser"])
+    more = [extras - {"course", "test"} for extras in checks.installed]
+    assert more == [set(), {"browser"}, {"torch", "browser"}]
+    assert all("--browser" not in command for command in checks.commands)
+
+
+@pytest.mark.parametrize("package, said", [
+    ("torch", "comparisons with PyTorch are left out"),
+    ("playwright", "the explorer's page is left out"),
+])  # fmt: skip
+def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, said):
     start.main(["test"])
-    assert "left out" not in capsys.readouterr().out
+    assert capsys.readouterr().out.count(said) == 1
+    (start.VENV / "lib" / "python3.11" / "site-packages" / package).mkdir(parents=True)
+    start.main(["test"])
+    assert said not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("exit_status", [0, 3])
@@ -691,7 +704,7 @@ def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
     (tmp_path / "start.py").write_text(script)
     done = subprocess.run(["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True)
     assert done.returncode == exit_status
-    assert done.stdout.split("\n")[0] == "['test', '--torch'] ''"
+    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser'] ''"
 
 
 # ------------------------------------------------------------------------------- doctor

@@ -39,9 +39,9 @@ def test_without_anything_set_each_setting_has_its_default():
 
 
 def test_the_names_of_the_design_are_there():
-    names = """DEBUG VIZ BEAM NOOPT JIT SPEC RELAXED DEVICE CPU CLANG CL OPENCL GPU CUDA NV PYTHON
-               CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA TINYFRAME_CFLAGS
-               NO_COLOR"""
+    names = """DEBUG VIZ VIZ_TRACE BEAM NOOPT JIT SPEC RELAXED DEVICE CPU CLANG CL OPENCL GPU
+               CUDA NV PYTHON CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA
+               TINYFRAME_CFLAGS NO_COLOR"""
     assert set(names.split()) == set(rows())
 
 
@@ -228,7 +228,8 @@ def test_context_refuses_a_value_before_anything_runs(value):
 
 @pytest.mark.parametrize("error", [ValueError, AttributeError, UnknownSetting])
 def test_an_unknown_setting_is_answered_with_the_nearest_and_all(error):
-    with pytest.raises(error, match=r"'DEBG' \(did you mean DEBUG\?\).*VIZ, BEAM.*TINYFRAME_DATA"):
+    said = r"'DEBG' \(did you mean DEBUG\?\).*VIZ, VIZ_TRACE, BEAM.*TINYFRAME_DATA"
+    with pytest.raises(error, match=said):
         Context(DEBG=1, BEAM=2)
     with pytest.raises(error, match="did you mean DEBUG"):
         _ = settings.debug

@@ -38,8 +38,9 @@ def run(tmp_path, end: str = "", **more: str) -> subprocess.CompletedProcess:
 
 
 def terminal(tmp_path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "tinyframe.viz", *arguments], cwd=tmp_path,
-                          env=environment(), capture_output=True, text=True, timeout=120)  # fmt: skip
+    command = [sys.executable, "-m", "tinyframe.viz", *arguments]
+    return subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True,
+                          timeout=120)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,8 @@ def test_a_kernel_and_a_pass_are_printed(folder) -> None:
     assert f"{about['kernels'][-1]['function']}(" in whole.stdout and "passes:" in whole.stdout
     one = terminal(folder, "run.trace", "--kernel", name, "--pass", "simplify")
     assert "rewrites:" in one.stdout and "RANGE" in one.stdout
-    data = json.loads(terminal(folder, "run.trace", "--kernel", name, "--pass", "simplify", "--json").stdout)
+    arguments = ("run.trace", "--kernel", name, "--pass", "simplify", "--json")
+    data = json.loads(terminal(folder, *arguments).stdout)
     assert f"{len(data['steps'])} rewrites:" in one.stdout
 
 
@@ -87,8 +89,14 @@ def test_what_is_wrong_is_said_in_a_line(folder, arguments, said) -> None:
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("end, status", [("import sys; sys.exit(3)", 3), ("raise ValueError('mine')", 1),
-                                         ("import os; os._exit(5)", 5)])
+@pytest.mark.parametrize(
+    "end, status",
+    [
+        ("import sys; sys.exit(3)", 3),
+        ("raise ValueError('mine')", 1),
+        ("import os; os._exit(5)", 5),
+    ],
+)
 def test_the_exit_status_stays_the_scripts(tmp_path, end, status) -> None:
     done = run(tmp_path, end, VIZ_TRACE="run.trace")
     assert done.returncode == status and done.stdout.startswith("198.0")
@@ -98,14 +106,18 @@ def test_the_exit_status_stays_the_scripts(tmp_path, end, status) -> None:
 def test_a_trace_that_cannot_be_written_says_so_and_changes_nothing(tmp_path) -> None:
     done = run(tmp_path, VIZ_TRACE="missing/run.trace")
     assert done.returncode == 0 and done.stdout == "198.0\n"
-    assert "missing/run.trace could not be written" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        "missing/run.trace could not be written" in done.stderr and "Traceback" not in done.stderr
+    )
 
 
 @pytest.mark.parametrize("end, status", [("", 0), ("import sys; sys.exit(3)", 3)])
 def test_viz_serves_until_ctrl_c_and_keeps_the_exit_status(tmp_path, end, status) -> None:
     (tmp_path / "script.py").write_text(SCRIPT.format(end=end))
-    process = subprocess.Popen([sys.executable, "script.py"], cwd=tmp_path, env=environment(VIZ="1"),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "script.py"], cwd=tmp_path, env=environment(VIZ="1"), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
     try:
         said = ""
         while "until Ctrl-C" not in said:  # printed when the script is done
@@ -127,3 +139,30 @@ def test_a_forked_child_does_not_write_the_trace(tmp_path) -> None:
     end = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)"
     done = run(tmp_path, end, VIZ_TRACE="run.trace")
     assert done.returncode == 0 and done.stderr.count("wrote") == 1
+
+
+def test_processes_that_the_script_starts_are_not_watched(tmp_path) -> None:
+    script = """
+import multiprocessing
+from tinyframe import Tensor
+
+def work(n):
+    return (Tensor.ones(n) + 1).sum().item()
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(work, [2, 3]))
+"""
+    (tmp_path / "script.py").write_text(script)
+    traced = environment(VIZ_TRACE="run.trace")
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=traced, text=True,
+                          capture_output=True, timeout=120)  # fmt: skip
+    assert done.stdout == "[4.0, 6.0]\n", done.stderr
+    assert done.stderr.count("wrote") == 1
+
+
+def test_showing_a_trace_is_not_watched_itself(folder) -> None:
+    command = [sys.executable, "-m", "tinyframe.viz", "run.trace", "--ls"]
+    done = subprocess.run(command, cwd=folder, env=environment(VIZ="1"), capture_output=True,
+                          text=True, timeout=120)  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""

@@ -7,15 +7,19 @@ import json
 import re
 import socket
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tinyframe import Tensor
 from tinyframe.observe import observing
+from tinyframe.viz import graphs
+from tinyframe.viz.explorer.answers import ANSWERS
 from tinyframe.viz.explorer.record import Recorder
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Trace
+from tinyframe.viz.layout import ADVICE, NoLayout
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +74,10 @@ def test_scripts_from_elsewhere_are_not_allowed(server) -> None:
     assert "script-src" not in policy  # so it is default-src: no inline scripts either
 
 
-@pytest.mark.parametrize("path", ["/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/",
-                                  "/../", "/wrong"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/api/overview", "/wrong/", "/wrong/api/overview", "//", "/%00/", "/../", "/wrong"],
+)
 def test_nothing_without_the_token(server, path) -> None:
     status, _, body = ask(server, path)
     assert status == 403 and server.token.encode() not in body
@@ -88,8 +94,20 @@ def test_its_own_names_are_fine(server) -> None:
         assert ask(server, f"/{server.token}/", Host=host)[0] == 200
 
 
-@pytest.mark.parametrize("path", ["server.py", "../server.py", "..%2fserver.py", "page/index.html",
-                                  "/etc/passwd", "api/", "api/nothing", "api/../server.py", "%2e%2e/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "server.py",
+        "../server.py",
+        "..%2fserver.py",
+        "page/index.html",
+        "/etc/passwd",
+        "api/",
+        "api/nothing",
+        "api/../server.py",
+        "%2e%2e/x",
+    ],
+)
 def test_nothing_but_its_own_files(server, path) -> None:
     assert ask(server, f"/{server.token}/{path}")[0] == 404
 
@@ -105,10 +123,10 @@ def test_head_has_no_body(server) -> None:
 
 
 @pytest.mark.parametrize("question", [
-    "stages", "stages?of=kernel/99", "stages?of=../overview", "stages?of=kernel/-1", "graph?of=kernel/0",
-    "graph?of=kernel/0&stage=99", "graph?of=kernel/0&stage=0&step=99999", "graph?of=kernel/0&stage=x",
-    "steps?of=kernel/0&stage=0&from=-3", "realize?n=99", "realize?n=", "assembly?n=1e3",
-    "graph?of=kernel/0&stage=999999999999999999999",
+    "stages", "stages?of=kernel/99", "stages?of=../overview", "stages?of=kernel/-1",
+    "graph?of=kernel/0", "graph?of=kernel/0&stage=99", "graph?of=kernel/0&stage=0&step=99999",
+    "graph?of=kernel/0&stage=x", "steps?of=kernel/0&stage=0&from=-3", "realize?n=99", "realize?n=",
+    "assembly?n=1e3", "graph?of=kernel/0&stage=999999999999999999999",
 ])  # fmt: skip
 def test_a_question_without_an_answer_says_what_is_wrong(server, question) -> None:
     status, _, body = ask(server, f"/{server.token}/api/{question}")
@@ -116,9 +134,17 @@ def test_a_question_without_an_answer_says_what_is_wrong(server, question) -> No
     assert len(json.loads(body)["error"]) > 10
 
 
-@pytest.mark.parametrize("raw", [b"\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9\r\n\r\n",
-                                 b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
-                                 b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"GET / HTTP/9\r\n\r\n",
+        b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    ],
+)
 def test_malformed_requests_and_broken_connections_do_not_stop_it(server, raw) -> None:
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as connection:
         connection.sendall(raw)
@@ -142,6 +168,26 @@ def test_every_stage_and_rewrite_can_be_drawn(server) -> None:
                     ElementTree.fromstring(drawn["svg"])
 
 
+def test_many_graphs_can_be_asked_for_at_once(server) -> None:
+    count = len(api(server, "stages?of=kernel/0")["stages"])
+    questions = [f"graph?of=kernel/0&stage={n % count}" for n in range(3 * count)]
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(lambda question: api(server, question), questions))
+    for n, answer in enumerate(drawn):
+        assert answer["svg"] == drawn[n % count]["svg"] is not None, answer["why"]
+
+
+def test_without_a_layout_there_is_text_and_what_to_install(server, monkeypatch) -> None:
+    monkeypatch.setattr(graphs, "svg_of", nothing_lays_out)
+    drawn = api(server, "graph?of=kernel/0&stage=0")
+    assert drawn["svg"] is None and "pip install" in drawn["why"]
+    assert drawn["text"].startswith(drawn["headline"]) and "RANGE" in drawn["text"]
+
+
+def nothing_lays_out(source: str) -> str:
+    raise NoLayout(ADVICE)
+
+
 def test_rewrites_come_page_by_page(server) -> None:
     stages = api(server, "stages?of=kernel/0")["stages"]
     stage = max(range(len(stages)), key=lambda n: stages[n]["steps"])
@@ -151,6 +197,31 @@ def test_rewrites_come_page_by_page(server) -> None:
     some = api(server, f"steps?of=kernel/0&stage={stage}&from=3&count=2")
     assert some["steps"] == whole["steps"][3:5]
     assert api(server, f"steps?of=kernel/0&stage={stage}&from={total}")["steps"] == []
+
+
+def test_a_pass_of_ten_thousand_rewrites_is_sent_in_small_answers() -> None:
+    """x0 -> x1 -> … -> x10000, each by a rule of its own."""
+    count = 10_000
+    names = [f"x{n}" for n in range(count + 1)]
+    rows = [["DEFINE_VAR", "int", [], [name, 0, 9], None, [0, 9], None] for name in names]
+    steps = [[n, n, n + 1] for n in range(count)]
+    rewrites = {"name": "count", "walk": False, "before": 0, "after": count, "steps": steps}
+    stage = {"name": "simplify", "before": 0, "after": count, "passes": [rewrites]}
+    store = Store.temporary()
+    store.write("kernel/0", {"rows": rows, "stages": [stage]})
+    roof = {"flops": 1, "bandwidth": 1}
+    trace = Trace(store, lambda: {"kernels": [{"best": None}], "roof": roof})
+    answers = {"of": "kernel/0", "stage": "0"}
+    seen = []
+    for start in range(0, count, 200):
+        page = ANSWERS["steps"](trace, {**answers, "from": str(start)})
+        assert page["total"] == count and len(json.dumps(page)) < 100_000
+        seen += [(step["n"], step["before"], step["after"]) for step in page["steps"]]
+    assert seen == [(n, f"x{n}", f"x{n + 1}") for n in range(count)]
+    for n in (0, 4321, count - 1):
+        drawn = ANSWERS["graph"](trace, {**answers, "step": str(n), "when": "after"})
+        assert [node["title"] for node in drawn["nodes"]] == [f"DEFINE_VAR x{n + 1}"]
+    assert len(json.dumps(ANSWERS["stages"](trace, answers))) < 1_000_000
 
 
 def test_a_profile_for_chrome_has_every_run(server) -> None:

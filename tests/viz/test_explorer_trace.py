@@ -15,7 +15,7 @@ from tinyframe import Context, Tensor, TinyJit, dtypes
 from tinyframe.observe import observing
 from tinyframe.rewrite.trace import record
 from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.viz.explorer.record import Recorder
+from tinyframe.viz.explorer.record import Recorder, shown_file
 from tinyframe.viz.explorer.rows import Rows, Table, after_steps, decoded, encoded
 from tinyframe.viz.explorer.store import Store, TraceError
 from tinyframe.viz.explorer.trace import Trace, view_of
@@ -30,7 +30,8 @@ def watched(work) -> Trace:
 
 def softmax_and_product() -> None:
     x = Tensor.arange(24).reshape(4, 6).cast(dtypes.float32)
-    (x.softmax(1) @ Tensor.ones(6, 5)).realize()
+    w = Tensor.ones(6, 5).contiguous()
+    (x.softmax(1) @ w).realize()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_every_kernel_that_ran_is_in_it(trace) -> None:
 def test_kernels_and_realizes_know_their_line(trace) -> None:
     about = trace.overview
     texts = {text for _, _, text in about["lines"]}
-    assert "(x.softmax(1) @ Tensor.ones(6, 5)).realize()" in texts
+    assert "(x.softmax(1) @ w).realize()" in texts
     for kernel in about["kernels"]:
         assert kernel["lines"], kernel["name"]
     for realize in about["realizes"]:
@@ -76,7 +77,7 @@ def test_all_rewrites_of_a_pass_give_what_the_compiler_gave(trace) -> None:
                 out = after_steps(described.rows, rewrite.before, rewrite.steps, rewrite.walk)
                 assert out is rewrite.after, (name, stage.name, rewrite.name)
                 replayed += len(rewrite.steps)
-    assert replayed > 100
+    assert replayed > 50
 
 
 def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> None:
@@ -149,6 +150,25 @@ def test_a_node_knows_the_line_that_it_was_written_on() -> None:
     assert ("RESHAPE", "y = x.reshape(4, 3)") in found
 
 
+def test_what_the_compiler_makes_of_a_node_belongs_to_its_line() -> None:
+    def work() -> None:
+        x = Tensor.arange(64).reshape(8, 8).float().contiguous().realize()
+        y = x.exp()
+        z = y.sum(1)
+        z.realize()
+
+    trace = watched(work)
+    lines = trace.overview["lines"]
+    described = trace.described(f"kernel/{len(trace.overview['kernels']) - 1}")
+    for stage in described.stages:
+        rows = {r for root in stage.roots for r in root.toposort() if r.line is not None}
+        texts = {lines[r.line][2] for r in rows}
+        assert "y = x.exp()" in texts, stage.name  # EXP2, or what it is decomposed into
+        for row in rows:
+            assert row.op is not Ops.REDUCE or lines[row.line][2] == "z = y.sum(1)"
+            assert row.op not in (Ops.RANGE, Ops.INDEX, Ops.CONST)
+
+
 def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     x = UOp.variable("x", 0, 9)
     table = Table()
@@ -161,6 +181,15 @@ def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     assert after_steps(rows, square, [], False) is square
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], False) is twice
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], True) is add
+
+
+@pytest.mark.parametrize("file, shown", [
+    ("/tmp/ipykernel_123/45678.py", "cell"), ("<ipython-input-3-abc>", "cell"),
+    ("/home/me/ipykernel_notes/train.py", "/home/me/ipykernel_notes/train.py"),
+    ("train.py", "train.py"), ("<stdin>", "<stdin>"),
+])  # fmt: skip
+def test_the_file_of_a_notebooks_cell_is_called_a_cell(file, shown) -> None:
+    assert shown_file(file) == shown
 
 
 # ---- arguments -----------------------------------------------------------------------------------
@@ -179,8 +208,17 @@ def test_arguments_survive(arg) -> None:
         assert back == arg
 
 
-@pytest.mark.parametrize("data", [{"enum": ["os", "system"]}, {"enum": ["Ops", "NONE"]},
-                                  {"float": "1e999999"}, {"text": 3}, {}, [{"eval": "1"}]])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"enum": ["os", "system"]},
+        {"enum": ["Ops", "NONE"]},
+        {"float": "1e999999"},
+        {"text": 3},
+        {},
+        [{"eval": "1"}],
+    ],
+)
 def test_arguments_that_nothing_gives_are_refused(data) -> None:
     with pytest.raises(ValueError, match="not an argument"):
         decoded(data)
@@ -242,7 +280,11 @@ def test_a_damaged_member_says_so(file, tmp_path) -> None:
 
 
 def test_a_member_that_says_what_cannot_be_is_refused(trace, tmp_path) -> None:
-    for rows in ([["ADD", "int", [0, 7], None, None, None, None]], [["OS", "int", [], 0, 0, 0, 0]], [3]):
+    for rows in (
+        [["ADD", "int", [0, 7], None, None, None, None]],
+        [["OS", "int", [], 0, 0, 0, 0]],
+        [3],
+    ):
         store = Store.temporary()
         store.write("kernel/0", {"rows": rows, "stages": []})
         with pytest.raises(TraceError, match="cannot be"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import random
 import re
 import subprocess
 import sys
@@ -49,8 +50,7 @@ def drawn(picture) -> list[str]:
     """The words of each node of the SVG, as a screen reader has them."""
     root = ElementTree.fromstring(picture.svg())
     groups = [g for g in root.iter(f"{SVG}g") if g.get("class", "").startswith("node")]
-    found = [g.findtext(f"{SVG}title") or "" for g in groups]
-    return [words for words in found if not words.startswith("kind ")]
+    return [g.findtext(f"{SVG}title") or "" for g in groups]
 
 
 # ---- what is in a picture -----------------------------------------------------------------------
@@ -63,9 +63,11 @@ def test_every_op_has_a_kind_and_only_one():
 
 
 def test_a_graph_as_text():
-    x = matrix()
+    def y(x):
+        return (x[1:] * 2 + x[:-1]).sum(axis=0)
+
     assert (
-        graph((x[1:] * 2 + x[:-1]).sum(axis=0)).text
+        graph(y(matrix())).text
         == """\
 graph of 8 nodes: 1 memory, 4 movement, 2 elementwise, 1 reduce
   %0  BUFFER 0         (32,) float           on CPU
@@ -83,7 +85,7 @@ def test_a_shared_node_is_drawn_once_with_an_arrow_for_each_use():
     shared = matrix().exp2()
     picture = graph(shared * shared + shared)
     assert titles(picture).count("EXP2") == 1
-    assert len([words for words in drawn(picture) if words.startswith("EXP2")]) == 1
+    assert len([words for words in drawn(picture) if "EXP2" in words]) == 1
     sources = [s for node in picture.nodes for s in node.sources]
     assert sources.count(titles(picture).index("EXP2")) == 3
 
@@ -102,7 +104,7 @@ def test_unfolded_there_is_a_node_for_each_uop():
 
 def test_buffers_are_numbered_as_they_appear():
     a, b = matrix(), matrix()
-    assert graph(a + b).text == graph(b + a).text
+    assert graph(a + b, x=a + b).text == graph(b + a, x=b + a).text
     assert [t for t in titles(graph(a + b)) if t.startswith("BUFFER")] == ["BUFFER 0", "BUFFER 1"]
 
 
@@ -154,17 +156,18 @@ def test_what_cannot_be_drawn_is_named():
 
 
 def test_a_constant_on_a_device_is_shown_as_its_number():
-    notes = [node.note for node in graph(Tensor.rand(3)).nodes if node.title == "BITCAST"]
+    notes = [node.note for node in graph(Tensor.rand(3), limit=99).nodes if node.title == "BITCAST"]
     assert "1.0" in notes
 
 
 def test_operands_have_names_where_their_order_matters():
     x = matrix()
     notes = [node.note for node in graph(x.exp2() / x.log2()).nodes]
-    assert notes[-1] == "EXP2 / LOG2"
+    assert notes[-1] == "x / y"
     assert graph(x.exp2() / 2).nodes[-1].note == "· / 2.0"
     assert graph(x.exp2() + x.log2()).nodes[-1].note == ""
-    assert graph((x < 2).where(x, 0)).nodes[-1].note == "CMPLT, RESHAPE, 0.0"
+    chosen = graph((x < 2).where(x, 0)).nodes[-1]
+    assert (chosen.operands, chosen.note) == (("if", "then"), "else 0.0")
 
 
 # ---- large graphs -------------------------------------------------------------------------------
@@ -172,15 +175,14 @@ def test_operands_have_names_where_their_order_matters():
 
 def test_a_chain_of_5000_ops_becomes_one_node_that_says_so():
     picture = graph(chain(5000))
-    assert titles(picture) == ["BUFFER 0", "5,001 ops"]
-    assert picture.nodes[1].note == "5000 SIN, RESHAPE"
-    assert picture.nodes[1].value == "(4, 8) float"
+    assert titles(picture) == ["BUFFER 0", "RESHAPE", "SIN × 5,000"]
+    assert picture.nodes[2].value == "(4, 8) float"
 
 
 def test_folding_keeps_shared_values_and_reduces_and_counts_every_node():
     x = matrix()
-    for _ in range(8):
-        x = (x.exp2() + x.sum(axis=1, keepdim=True)).sin().cos().sqrt().exp2()
+    for n in range(8):  # no two alike
+        x = (x.exp2() + x.sum(axis=1, keepdim=True) * n).sin().cos().sqrt().exp2()
     full, folded = graph(x, limit=1000), graph(x, limit=60)
     assert len(full.nodes) > 60 > len(folded.nodes)
     assert sum(node.count for node in folded.nodes) == len(full.nodes)
@@ -190,12 +192,13 @@ def test_folding_keeps_shared_values_and_reduces_and_counts_every_node():
 
 
 def test_a_graph_that_no_folding_makes_small_is_cut_far_from_the_results():
-    x = matrix()
+    x, chance = matrix(), random.Random(0)
     for _ in range(200):
-        x = x.sum(axis=0, keepdim=True).contiguous() + x
+        x = x.sum(axis=chance.randrange(2), keepdim=True).contiguous() + x
     picture = graph(x)
-    assert len(picture.nodes) == 180
-    assert re.fullmatch(r"… [\d,]+ more nodes", picture.nodes[0].title)
+    assert 10 < len(picture.nodes) <= 60
+    assert re.fullmatch(r"[\d,]+ more nodes", picture.nodes[0].title)
+    assert sum(node.count for node in picture.nodes) == len(graph(x, limit=9999).nodes)
     assert picture.nodes[-1].title == "2 ops"
     assert "more nodes" in picture.svg()
 
@@ -240,8 +243,9 @@ def test_no_two_kinds_look_the_same_without_colour():
 
 def test_all_text_stands_on_a_fill():
     root = ElementTree.fromstring(graph(matrix().softmax()).svg())
+    (legend,) = (list(g) for g in root.iter(f"{SVG}g") if g.get("class") == "legend")
     for text in root.iter(f"{SVG}text"):
-        assert text.get("fill") == TEXT
+        assert text.get("fill") == TEXT or text in legend
     shapes = [root.iter(f"{SVG}{name}") for name in ("polygon", "path")]
     assert "transparent" not in {s.get("fill") for group in shapes for s in group}
 
@@ -250,7 +254,7 @@ def test_the_legend_has_just_the_kinds_that_occur():
     picture = graph(matrix().exp2())
     assert picture.kinds == ["memory", "movement", "elementwise"]
     words = [text.text for text in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")]
-    assert words[:3] == ["memory", "movement", "elementwise"]
+    assert words[:4] == ["legend", "memory", "movement", "elementwise"]
 
 
 def test_the_picture_describes_itself():

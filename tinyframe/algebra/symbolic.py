@@ -61,6 +61,14 @@ def simplify(u: UOp) -> UOp:
     return u if known is True else known
 
 
+def forget_simplified() -> None:
+    """Every node is simplified anew when next asked: for those who want to see it done, step by
+    step, whatever was compiled before."""
+    for entry in list(UOp._table.values()):
+        if (u := entry()) is not None:
+            u.__dict__.pop("_simplified", None)
+
+
 # ---- conditions ---------------------------------------------------------------------------------
 
 

@@ -57,7 +57,7 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     keys = [(ast, setups[name]) for ast, name in wanted]
     # What shows the stages on the way down wants them to be gone through.
     watching = observers()
-    again = {key for key in keys if settings.DEBUG >= 4 or any([o.wants(key) for o in watching])}
+    again = {key for key in keys if settings.DEBUG >= 4 or any(o.wants(key) for o in watching)}
     new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
     if new:
         # A search is done before any compiler runs: it measures time.

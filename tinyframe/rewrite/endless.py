@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tinyframe.rewrite import trace
 from tinyframe.uop.node import UOp
@@ -47,12 +47,20 @@ class Steps:
             if self.count > self.limit:
                 raise self.error()
 
+    def recalled(self, u: UOp, known: UOp | Literal[True]) -> UOp:
+        """What an earlier rewrite by the same rules made of a node; True: it stays as it is."""
+        if known is True:
+            return u
+        if self.record is not None:
+            self.record.steps.append(trace.Step(None, u, known))
+        return known
+
     def error(self) -> RewriteLoopError:
         """Names the rules of the last steps, back to where the same node was met before."""
         steps = self.record.steps if self.record is not None else self._recorded_again()
         last = steps[-LAST_STEPS:]
         met = next((i for i in range(len(last) - 2, -1, -1) if last[i].before is last[-1].after), 0)
-        listed = "\n  ".join(dict.fromkeys(repr(step.rule) for step in last[met:]))
+        listed = "\n  ".join(dict.fromkeys(repr(s.rule) for s in last[met:] if s.rule))
         return RewriteLoopError(
             f"endless rewriting in {self.name}: these rules undo each other or never stop growing "
             f"the graph\n  {listed}"

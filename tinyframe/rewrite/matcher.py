@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.dtype import DType
+from tinyframe.observe import of_tensors, tell_became
 from tinyframe.rewrite import trace
 from tinyframe.rewrite.endless import Steps
 from tinyframe.rewrite.pattern import UPat
@@ -142,7 +143,10 @@ def graph_rewrite(
         lambda: graph_rewrite(sink, pm, ctx, bottom_up, "find the loop", bpm, walk),
     )
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
-    result = _rewritten(sink, before, after, ctx, walk, memo, steps)
+    done = _rewritten(sink, before, after, ctx, walk, memo, steps)
+    result = done[sink]
+    if of_tensors:
+        tell_became(done)
     if steps.record is not None:
         steps.record.after = result
     return result
@@ -156,8 +160,9 @@ def _rewritten(
     walk: bool,
     memo: str | None,
     steps: Steps,
-) -> UOp:
-    """The walk of graph_rewrite: `before` is applied on the way down, `after` on the way up."""
+) -> dict[UOp, UOp]:
+    """What each node becomes in the walk of graph_rewrite: `before` is applied on the way down,
+    `after` on the way up."""
     done: dict[UOp, UOp] = {}
     in_progress: set[UOp] = set()
     # (node, what it has become so far, what has been done to it)
@@ -196,7 +201,7 @@ def _rewritten(
                     finish(new, new)
         elif u not in done:
             if memo is not None and (known := u.__dict__.get(memo)) is not None:
-                done[u] = u if known is True else known
+                done[u] = steps.recalled(u, known)
                 continue
             if u in in_progress:
                 raise steps.error()
@@ -206,7 +211,7 @@ def _rewritten(
                 for s in reversed(u.src):
                     if s not in done:
                         stack.append((s, s, FRESH))
-    return done[sink]
+    return done
 
 
 @UOp.substitute.by
@@ -234,4 +239,6 @@ def substituted(root: UOp, mapping: dict[UOp, UOp]) -> dict[UOp, UOp]:
         if variables and not variables.isdisjoint(u.unknowns):
             arg = map_sizes(arg, lambda size: plain(substitute(size, mapping)))
         done[u] = u if src == u.src and arg is u.arg else UOp(u.op, u.dtype, src, arg, u.tag)
+    if of_tensors:
+        tell_became(done)
     return done

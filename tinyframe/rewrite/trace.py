@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Step:
-    """One rule applied once: `before` became `after`."""
+    """One rule applied once: `before` became `after`. rule: None where an earlier rewrite by the
+    same rules had found that, and it was kept."""
 
-    rule: Rule
+    rule: Rule | None
     before: UOp
     after: UOp
 
@@ -44,7 +45,7 @@ class Pass:
     steps: list[Step] = field(default_factory=list)
 
     def rules_fired(self) -> Counter[Rule]:
-        return Counter(step.rule for step in self.steps)
+        return Counter(step.rule for step in self.steps if step.rule is not None)
 
 
 _recording: list[list[Pass]] = []

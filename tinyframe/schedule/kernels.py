@@ -222,7 +222,11 @@ def _lower_group(
     computed = set[UOp]().union(*[fusion.computed[value] for value in outputs])
     outline = outline_of(group, computed, is_read)
     if outline.rows not in known:
+        for observer in observers():
+            observer.lowering()
         ast, arguments = _loop_nest(group, computed, is_read, numbers)
+        for observer in observers():
+            observer.lowered(ast)
         number = {state: n for n, state in enumerate(outline.states)}
         known[outline.rows] = ast, [number[a] for a in arguments]
     ast, slots = known[outline.rows]

@@ -90,7 +90,7 @@ INFIX = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.IDIV: "//"
 
 render_rules: dict[Ops, Callable[..., str]] = {
     **{op: lambda u, x, y, sign=sign: f"({x}{sign}{y})" for op, sign in INFIX.items()},
-    Ops.CONST: lambda u: str(u.arg),
+    Ops.CONST: lambda u, *_: str(u.arg),
     Ops.DEFINE_VAR: lambda u: u.arg[0],
     Ops.SPECIAL: lambda u, *_: u.arg[0],
     Ops.BIND: lambda u, variable, value: variable,

@@ -6,11 +6,13 @@
 What computing x would do; nothing runs, and x stays as lazy as it was:
 
     graph(x)                 the graph that x is made of, or a schedule's kernels
+    compare(a, b)            two graphs side by side, with what differs marked
     schedule(x)              the kernels in running order, and the buffers between them
     memory(x)                how long each value lives, and in which memory, before and after reuse
     traffic(x)               the bytes that each kernel reads and writes; fused, and step by step
     kernel(x)                the loops of a kernel beside its source; every=True: Opt by Opt
     access(x)                the elements that one iteration, vector, tile or block touches
+    rewrites(x)              how a kernel becomes source text, rewrite by rewrite
     memory_layout(x)         the cells of memory under a view, movement op by movement op
 
 What computing x does; it is computed:
@@ -23,12 +25,14 @@ give a Picture: `svg()`, `text`, `save(path)`.
 """
 
 from tinyframe.viz.cells import memory_layout
+from tinyframe.viz.compare import compare
 from tinyframe.viz.graphs import graph
 from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.lifetimes import memory
 from tinyframe.viz.moved import traffic
 from tinyframe.viz.nests import kernel
 from tinyframe.viz.picture import Picture
+from tinyframe.viz.rewrites import rewrites
 from tinyframe.viz.rooflines import roofline
 from tinyframe.viz.running_order import schedule
 from tinyframe.viz.style import use_style
@@ -39,10 +43,12 @@ __all__ = [
     "NoLayout",
     "Picture",
     "access",
+    "compare",
     "graph",
     "kernel",
     "memory",
     "memory_layout",
+    "rewrites",
     "roofline",
     "schedule",
     "timeline",

@@ -1,14 +1,18 @@
 """`graph(x)`: a picture of what x is made of, drawn by the last line of a notebook's cell.
 
 graph(x)                  # of a Tensor, a UOp, a kernel, a schedule, a program
+graph(y, a=a, b=b)        # with these names on the nodes
+graph(y, kernels=True)    # with a box around what each kernel computes
 print(graph(x))           # the same as text
 graph(x).save("x.svg")
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,32 +20,61 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
-from tinyframe.viz.fold import folded, nearest
+from tinyframe.viz.boxes import of_kernels
+from tinyframe.viz.fit import SCREEN, fitted, unfolded
 from tinyframe.viz.kinds import KINDS
+from tinyframe.viz.label import names_text
 from tinyframe.viz.layout import dot_source, svg_of
-from tinyframe.viz.nodes import Node, of_graph, of_schedule, plural
+from tinyframe.viz.names import Names, given, of_variables
+from tinyframe.viz.nodes import Box, Node, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.svg import assemble
 
-LIMIT = 60  # nodes: more do not fit a page
-MOST = 1000  # nodes: more take seconds to lay out
 
-
-def graph(x: Any, fold: bool = True, limit: int = LIMIT) -> GraphPicture:
+def graph(
+    x: Any,
+    /,
+    *,
+    fold: bool = True,
+    limit: int | None = None,
+    kernels: bool = False,
+    **names: Tensor | UOp,
+) -> GraphPicture:
     """A picture of a Tensor, UOp, ScheduleItem, ProgramSpec, or a list of one of them.
 
     A list of ScheduleItems, which may be empty, is drawn as a schedule: kernels in running order,
-    and their buffers.
-    Constants and index arithmetic are written inside their users, and graphs of over `limit` nodes
-    are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything else.
+    and their buffers. kernels: draws boxes around what each kernel of Tensors or UOps computes, and
+    says what it does. names: what to call some nodes; without any, the caller's variables are
+    looked through. Names of what is not in the graph are left out.
+
+    Constants and index arithmetic are written inside their users, and graphs that do not fit a
+    screen are folded. `limit=` folds only those of more nodes than that, `fold=False` draws a node
+    for each UOp, up to 1,000. TypeError for anything else, and for names of anything else.
     """
-    if limit < 1:
+    if limit is not None and limit < 1:
         raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
+    called = given(names) if names else of_variables(sys._getframe(1))
+    return picture(x, called, fold, limit, kernels)
+
+
+def picture(
+    x: Any, called: Names, fold: bool = True, limit: int | None = None, kernels: bool = False
+) -> GraphPicture:
+    """graph() with these names only."""
     things = list(x) if isinstance(x, (list, tuple)) else [x]
-    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
-        return GraphPicture("schedule", reduced(of_schedule(things), fold, limit))
     roots = [root for thing in things for root in roots_of(thing)]
-    return GraphPicture("graph", reduced(of_graph(roots, literal=not fold), fold, limit))
+    if kernels:
+        return picture_of("graph", of_kernels(roots, called), fold, limit)
+    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
+        return picture_of("schedule", of_schedule(things), fold, limit)
+    return picture_of("graph", of_graph(roots, not fold, names=called), fold, limit)
+
+
+def picture_of(what: str, nodes: list[Node], fold: bool, limit: int | None) -> GraphPicture:
+    """Nodes folded as graph() says. They keep no UOp alive: a picture may be kept for long."""
+    drawn = fitted(nodes, limit) if fold else unfolded(nodes)
+    tallest = SCREEN if fold and limit is None else None
+    return GraphPicture(what, [replace(node, of=None) for node in drawn], tallest)
 
 
 def roots_of(x: Any) -> Sequence[UOp]:
@@ -59,21 +92,15 @@ def roots_of(x: Any) -> Sequence[UOp]:
     )
 
 
-def reduced(nodes: list[Node], fold: bool, limit: int) -> list[Node]:
-    if not fold:
-        return nearest(nodes, MOST)
-    return nodes if len(nodes) <= limit else nearest(folded(nodes), 3 * limit)
-
-
 class GraphPicture(Picture):
     """A picture of nodes and arrows; `source` is it in the DOT language.
 
-    what: "graph" or "schedule". nodes: what is drawn, sources first.
+    what: "graph" or "schedule". nodes: what is drawn, sources first. tallest: points that it may be
+    high; what is higher is drawn smaller. None draws it in its size.
     """
 
-
-    def __init__(self, what: str, nodes: list[Node]) -> None:
-        self.what, self.nodes = what, nodes
+    def __init__(self, what: str, nodes: list[Node], tallest: float | None = None) -> None:
+        self.what, self.nodes, self.tallest = what, nodes, tallest
 
     @property
     def kinds(self) -> list[str]:
@@ -93,18 +120,9 @@ class GraphPicture(Picture):
 
     @property
     def text(self) -> str:
-        """A line for each node: its number, what it is, its value, its sources, its argument."""
-        rows = [
-            (f"%{number}", node.title, node.value, ", ".join(f"%{s}" for s in node.sources))
-            for number, node in enumerate(self.nodes)
-        ]
-        widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
-        lines = [
-            "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
-            + f"  {node.note}"
-            for row, node in zip(rows, self.nodes, strict=True)
-        ]
-        return "\n".join([self.headline, *[f"  {line.rstrip()}" for line in lines]])
+        """A line for each node: its number, what it is, its value, its sources, its argument; and
+        one for each box."""
+        return "\n".join([self.headline, *lines_of_text(self.nodes)])
 
     @cached_property
     def source(self) -> str:
@@ -113,5 +131,38 @@ class GraphPicture(Picture):
 
     @cached_property
     def _svg(self) -> str:
-        legend = svg_of(dot_source([], self.kinds))
-        return assemble(legend, svg_of(self.source), self.headline, self.text, self.nodes)
+        return assemble(
+            svg_of(self.source), self.kinds, self.headline, self.text, self.nodes, self.tallest
+        )
+
+
+def lines_of_text(nodes: Sequence[Node]) -> list[str]:
+    """What is said of nodes and of the boxes they are in, in a line each."""
+    rows = [
+        (f"%{number}", titled(node), node.value, sources_text(node))
+        for number, node in enumerate(nodes)
+    ]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
+    lines = []
+    for row, node in zip(rows, nodes, strict=True):
+        words = [word.ljust(width) for word, width in zip(row, widths, strict=True)]
+        lines.append(f"  {'  '.join(words)}  {node.note}".rstrip())
+    boxes: dict[Box, list[int]] = {}
+    for number, node in enumerate(nodes):
+        if node.box is not None:
+            boxes.setdefault(node.box, []).append(number)
+    for box, inside in boxes.items():
+        around = ", ".join(f"%{number}" for number in inside)
+        lines.append(f"  {': '.join(filter(None, (box.heading, box.words)))} ({around})")
+    return lines
+
+
+def titled(node: Node) -> str:
+    title = f"{names_text(node.names)} = {node.title}" if node.names else node.title
+    return f"[{node.mark}] {title}" if node.mark else title
+
+
+def sources_text(node: Node) -> str:
+    """`%3, %4`; where each operand is something else, `x %3, y %4`."""
+    words = node.operands or ("",) * len(node.sources)
+    return ", ".join(f"{w} %{s}".lstrip() for w, s in zip(words, node.sources, strict=True))

@@ -29,6 +29,15 @@ class Kind:
     style: dict[str, str] = field(default_factory=dict)
     outline: tuple[tuple[float, float, int], ...] = ()
 
+    def corners(
+        self, left: float, top: float, width: float, height: float, slant: float | None = None
+    ) -> str:
+        """The points of the outline in a box, as SVG writes them. slant: in points, else SLANT."""
+        slant = SLANT if slant is None else slant
+        return " ".join(
+            f"{left + x * width + s * slant:.2f},{top + y * height:.2f}" for x, y, s in self.outline
+        )
+
 
 SLANT = 8  # points
 ROUNDED, DASHED = {"style": "rounded,filled"}, {"style": "filled,dashed"}
@@ -50,6 +59,24 @@ KINDS = {
     "control": Kind("loops and order", "#e4d8f5", "#7d56b8", outline=HEXAGON),
     "kernel": Kind("kernel", "#c9efea", "#1f8379", THICK),
     "folded": Kind("several ops", "#f7f7f7", "#707070", DASHED),
+}
+
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How a box around nodes looks: its line, and the fill of the bar with its heading, on which
+    the words stand. style: more of the DOT language."""
+
+    line: str
+    bar: str
+    style: str = "rounded"
+
+
+FRAMES = {
+    "kernel": Frame("#1f8379", "#c9efea"),
+    "repeat": Frame("#707070", "#ececec", "rounded,dashed"),
+    "side": Frame("#787878", "#ececec"),
 }
 
 # DETACH and FUSE give what they are given, as a movement op does that leaves all in its place.

@@ -6,6 +6,7 @@ numbers of buffers, become the order of their first appearance, so that equal gr
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,16 +18,30 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 
-LONGEST = 44  # characters of a line in a picture
-TO_KERNELS = {Ops.SINK, Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
+TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A frame around nodes, with a heading and a sentence.
+
+    style: a row of `kinds.FRAMES`. number: tells frames with the same words apart.
+    """
+
+    style: str
+    number: int
+    heading: str
+    words: str = ""
 
 
 @dataclass(frozen=True)
 class Node:
     """title: what it is. value: its shape and dtype. note: what else the op was told.
 
-    sources: numbers of the nodes it is made of, in order. count: how many nodes it stands for.
-    mark: a word that sets it apart from others, as "new". of: what it was made of, a UOp or a Row.
+    sources: numbers of the nodes it is made of, in order. operands: what each of them is to the op,
+    "x" and "y" of x / y; empty where their order does not matter. names: the Python variables that
+    hold it. box: what it is drawn in, with others. count: how many nodes it stands for. mark: words
+    that set it apart from others, as "new". of: what it was made of, a UOp or a Row.
     """
 
     kind: str
@@ -34,6 +49,9 @@ class Node:
     value: str = ""
     note: str = ""
     sources: tuple[int, ...] = ()
+    operands: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    box: Box | None = None
     count: int = 1
     mark: str = ""
     of: Any = field(default=None, compare=False, repr=False)
@@ -47,35 +65,44 @@ def plural(count: int, word: str) -> str:
 
 
 def of_graph(
-    roots: Sequence[UOp], literal: bool = False, marks: Mapping[Any, str] | None = None
+    roots: Sequence[UOp],
+    literal: bool = False,
+    marks: Mapping[Any, str] | None = None,
+    names: Mapping[UOp, tuple[str, ...]] | None = None,
+    ends: Callable[[UOp], bool] = lambda u: False,
+    numbering: Numbering | None = None,
 ) -> list[Node]:
     """Every node that is not written inside another, once.
 
     literal: no node is written inside another, so there are just as many as there are UOps.
-    marks: the words that set some nodes apart, each of which is drawn as one. Rows of a trace are
-    drawn as UOps are.
+    marks: the words that set some nodes apart, each of which is drawn as one. names: the variables
+    that hold some nodes. ends: whether a node's sources are left out. numbering: that of graphs
+    which are drawn together. Rows of a trace are drawn as UOps are.
     """
     marks = {} if marks is None else marks
-    order = list(dict.fromkeys(u for root in roots for u in root.toposort()))
+    names = {} if names is None else names
+    numbering = numbering or Numbering()
+    order = list(dict.fromkeys(u for root in roots for u in root.toposort(lambda u: not ends(u))))
     used = {s for u in order for s in u.src}
     apart = {u for u in roots if u not in used} | marks.keys()
     inside = set() if literal else written_inside(order, apart)
     has_shapes = not any(u.op in TO_KERNELS for u in order)
-    names = Names()
     numbers: dict[UOp, int] = {}
     nodes: list[Node] = []
     for u in order:
         if u in inside:
             continue
-        sources = u.src if literal else sources_seen(u, inside)
+        sources = () if ends(u) else u.src if literal else sources_seen(u, inside)
         numbers[u] = len(nodes)
         nodes.append(
             Node(
                 KIND_OF[u.op],
-                title_of(u, names),
+                title_of(u, numbering),
                 value_of(u, has_shapes),
                 note_of(u, inside, literal),
                 tuple(numbers[s] for s in sources),
+                operands_of(u, inside, len(sources)),
+                names.get(u, ()),
                 mark=marks.get(u, ""),
                 of=u,
             )
@@ -83,7 +110,7 @@ def of_graph(
     return nodes
 
 
-class Names:
+class Numbering:
     """Numbers for what has no name of its own, in the order of first appearance."""
 
     def __init__(self) -> None:
@@ -99,7 +126,8 @@ def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
     users: dict[UOp, list[UOp]] = {u: [] for u in order}
     for u in order:
         for s in dict.fromkeys(u.src):
-            users[s].append(u)
+            if s in users:
+                users[s].append(u)
     inside: set[UOp] = set()
     for u in order:
         broadcast = u.op in (*GroupOp.Movement, Ops.VECTORIZE) and len(set(u.src)) == 1
@@ -135,9 +163,9 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
 # ---- the words on a node ------------------------------------------------------------------------
 
 
-def title_of(u: UOp, names: Names) -> str:
+def title_of(u: UOp, numbering: Numbering) -> str:
     rule = titles.get(u.op)
-    return shorten(f"{u.op.name} {rule(u, names)}" if rule else u.op.name)
+    return plain_text(f"{u.op.name} {rule(u, numbering)}" if rule else u.op.name)
 
 
 def number_text(value: Any) -> str:
@@ -152,28 +180,56 @@ def constant_of(u: UOp) -> Any:
     return u.arg
 
 
+# What each operand is to the op, where their order matters. (SHL: x is shifted by y.)
+OPERANDS: dict[Ops, tuple[str, ...]] = {
+    **dict.fromkeys(GroupOp.Binary - GroupOp.Commutative - {Ops.THREEFRY, Ops.MIN}, ("x", "y")),
+    Ops.THREEFRY: ("counter", "key"),
+    Ops.WHERE: ("if", "then", "else"),
+    Ops.MULACC: ("x", "y", "z"),
+    Ops.ASSIGN: ("old", "new"),
+    Ops.STORE: ("at", "value"),
+}
+
+
+def operands_of(u: UOp, inside: set[UOp], arrows: int) -> tuple[str, ...]:
+    """A word for each arrow that leads to an op; none where their order does not matter, or where
+    there is just one and the note says which (`· / 2.0`)."""
+    words = OPERANDS.get(u.op, ())
+    drawn = [word for s, word in itertools.zip_longest(u.src, words) if s not in inside]
+    if not words or len(drawn) != arrows or (arrows == 1 and u.op in INFIX):
+        return ()
+    return tuple(word or "" for word in drawn)
+
+
 def operands_text(u: UOp, inside: set[UOp]) -> str:
-    """What is computed, where arrows do not say it: `· * 2.0`, `EXP2 / EXPAND`. A dot stands for an
-    operand whose place does not matter."""
+    """What is computed, where arrows do not say it: `· * 2.0`, `x / y`. A dot stands for an operand
+    whose place does not matter."""
     drawn = [s for s in u.src if s not in inside]
-    other = "·" if len(drawn) == 1 or u.op in GroupOp.Commutative else ""
-    words = [number_text(constant_of(s)) if s in inside else other or s.op.name for s in u.src]
+    names = OPERANDS.get(u.op, ())
+    if names and u.op not in INFIX:  # the arrows have a word each, and so does what has none
+        pairs = zip(u.src, names, strict=False)
+        return ", ".join(f"{w} {number_text(constant_of(s))}" for s, w in pairs if s in inside)
+    names = names if len(drawn) > 1 else ("·",) * len(u.src)
+    words = [
+        number_text(constant_of(s)) if s in inside else name
+        for s, name in zip(u.src, names or ("·",) * len(u.src), strict=True)
+    ]
     if set(words) <= {"·"}:
         return ""
     return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
 
 
-titles: dict[Ops, Callable[[UOp, Names], str]] = {
-    Ops.BUFFER: lambda u, names: str(names.of(u.src[0])),
-    Ops.UNIQUE: lambda u, names: str(names.of(u)),
-    Ops.DEVICE: lambda u, names: str(u.arg),
-    Ops.CONST: lambda u, names: number_text(u.arg),
-    Ops.REDUCE_AXIS: lambda u, names: u.arg[0].name,
-    Ops.REDUCE: lambda u, names: u.arg.name,
-    Ops.RANGE: lambda u, names: render(u),
-    Ops.DEFINE_GLOBAL: lambda u, names: f"data{u.arg}",
-    Ops.DEFINE_VAR: lambda u, names: str(u.arg[0]),
-    Ops.GEP: lambda u, names: str(u.arg),
+titles: dict[Ops, Callable[[UOp, Numbering], str]] = {
+    Ops.BUFFER: lambda u, numbering: str(numbering.of(u.src[0])),
+    Ops.UNIQUE: lambda u, numbering: str(numbering.of(u)),
+    Ops.DEVICE: lambda u, numbering: str(u.arg),
+    Ops.CONST: lambda u, numbering: number_text(u.arg),
+    Ops.REDUCE_AXIS: lambda u, numbering: u.arg[0].name,
+    Ops.REDUCE: lambda u, numbering: u.arg.name,
+    Ops.RANGE: lambda u, numbering: render(u),
+    Ops.DEFINE_GLOBAL: lambda u, numbering: f"data{u.arg}",
+    Ops.DEFINE_VAR: lambda u, numbering: str(u.arg[0]),
+    Ops.GEP: lambda u, numbering: str(u.arg),
 }
 
 
@@ -194,7 +250,7 @@ def note_of(u: UOp, inside: set[UOp], literal: bool) -> str:
         words = [index_text(u)]
     elif u.op in GroupOp.Elementwise:
         words.append(operands_text(u, inside))
-    return shorten(" ".join(words))
+    return plain_text(" ".join(words))
 
 
 def index_text(u: UOp) -> str:
@@ -204,10 +260,9 @@ def index_text(u: UOp) -> str:
     return f"[{place}]" + ("" if always else f" if {render(valid)}")
 
 
-def shorten(text: str) -> str:
-    """A line that fits a node, of characters that can be shown."""
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
+def plain_text(text: str) -> str:
+    """Text of characters that can be shown: a line break as the two characters \\n."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 # Ops whose argument is in the title, or is the shape that every node shows.
@@ -241,7 +296,7 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
 
     A buffer that is written again becomes another node: what is read is always above its reader.
     """
-    names = Names()
+    numbering = Numbering()
     nodes: list[Node] = []
     current: dict[Buffer, int] = {}  # the latest node of each
     for number, item in enumerate(items, 1):
@@ -249,7 +304,7 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
         for b in read:
             if b not in current:
                 current[b] = len(nodes)
-                nodes.append(buffer_node(b, names.of(b), ()))
+                nodes.append(buffer_node(b, numbering.of(b), ()))
         kernel = Node(
             "kernel",
             f"{number}. {work_kind(item.ast)}",
@@ -261,7 +316,7 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
         place = len(nodes) - 1
         for b in dict.fromkeys(item.bufs[slot] for slot in slots(item.ast, Ops.STORE)):
             current[b] = len(nodes)
-            nodes.append(buffer_node(b, names.of(b), (place,)))
+            nodes.append(buffer_node(b, numbering.of(b), (place,)))
     return nodes
 
 
@@ -292,7 +347,7 @@ def loops_text(ast: UOp) -> str:
     around = [u for u in order if u.op is Ops.RANGE and u not in closed]
     inside = [" × ".join(render(r.src[0]) for r in loops) for loops in reduces]
     words = [" × ".join(render(r.src[0]) for r in around), *[f"reduce {sizes}" for sizes in inside]]
-    return shorten(", ".join(filter(None, words)))
+    return ", ".join(filter(None, words))
 
 
 def work_text(ast: UOp) -> str:
@@ -305,7 +360,7 @@ def work_text(ast: UOp) -> str:
             counts[f"{u.arg.name} reduce"] += 1
         elif u.op in GroupOp.Elementwise and u not in inside:
             counts[u.op.name] += 1
-    return shorten(contents_text(counts))
+    return contents_text(counts)
 
 
 def contents_text(counts: Mapping[str, int]) -> str:

@@ -19,6 +19,8 @@ from tinyframe.uop.show import printable
 from tinyframe.viz.drawing import Drawing
 from tinyframe.viz.layout import NoLayout
 
+CENTRED = "display: block; margin: 0 auto; max-width: 100%; height: auto"
+
 
 class Picture:
     """`svg()`, `text`, `save(path)`. headline: what there is to see, in a line."""
@@ -66,12 +68,15 @@ class Picture:
         shows an image/svg+xml output as one that screen readers know nothing of.
         """
         try:
-            data = base64.b64encode(self.svg().encode()).decode()
+            return {"text/html": self.html(), "text/plain": self.text}
         except NoLayout as problem:
             return {"text/plain": f"{self.text}\n(no picture: {problem})"}
+
+    def html(self) -> str:
+        """An <img> of the picture, in the middle of where it is put. NoLayout as svg() has it."""
+        data = base64.b64encode(self.svg().encode()).decode()
         alt = html.escape(f"{self.headline}. print() of it gives it as text.")
-        image = f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
-        return {"text/html": image, "text/plain": self.text}
+        return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}" style="{CENTRED}">'
 
 
 class DrawnPicture(Picture):

@@ -125,6 +125,16 @@ def choose(kernel: Kernel, plans: Sequence[Plan]) -> Plan:
     return next(plan for plan in plans if plan.applies(kernel))
 
 
+def lacking(kernel: Kernel, plans: Sequence[Plan]) -> dict[str, list[str]]:
+    """What a kernel lacks for plans: the first need that is not met, and the plans that have it."""
+    found: dict[str, list[str]] = {}
+    for plan in plans:
+        missing = plan.missing(kernel)
+        said = "apply too" if missing is None else f"need {missing}"
+        found.setdefault(said, []).append(plan.name)
+    return found
+
+
 # ---- contractions: the register tile ------------------------------------------------------------
 
 

@@ -11,19 +11,22 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import render, sizes_text
-from tinyframe.viz.explorer.rows import Row
+from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
-from tinyframe.viz.fold import folded, nearest
+from tinyframe.viz.fold import folded, nearest, one_for_each_box
 from tinyframe.viz.graphs import GraphPicture
+from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.roof import Roof
 from tinyframe.viz.verdict import verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
+MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
 MOST_STEPS = 200  # rewrites that one answer lists
 CHANGED = "new"
 TAKEN = "matched"
@@ -76,7 +79,7 @@ def stages(trace: Trace, query: Query) -> Any:
     listed = [
         {
             "name": s.name,
-            "nodes": len({r for root in s.roots for r in root.toposort()}),
+            "nodes": len(below(s.roots)),
             "program": isinstance(s.after, list),
             "steps": s.step_count,
             "rules": rules_fired(s),
@@ -111,7 +114,8 @@ def steps(trace: Trace, query: Query) -> Any:
 
 
 def graph(trace: Trace, query: Query) -> Any:
-    """A graph as SVG, and what a click on each of its nodes shows."""
+    """A graph as SVG, and what a click on each of its nodes shows. Without anything that can lay
+    it out: as text, and why."""
     d = described(trace, query)
     n = number(query, "stage")
     _stage(d, n)
@@ -120,10 +124,15 @@ def graph(trace: Trace, query: Query) -> Any:
         view = view_of(d, n, step, after=query.get("when") == "after")
     except IndexError:
         raise BadQuery(f"this stage has no rewrite number {step}") from None
-    whole = query.get("whole") == "1"
-    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", whole))
+    most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
+    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))
+    svg, why = None, ""
+    try:
+        svg = picture.svg()
+    except NoLayout as problem:
+        why = str(problem)
     return {
-        "svg": picture.svg(), "headline": picture.headline, "text": picture.text,
+        "svg": svg, "why": why, "headline": picture.headline, "text": picture.text,
         "nodes": [details(node) for node in picture.nodes],
     }  # fmt: skip
 
@@ -148,15 +157,20 @@ def _stage(d: Described, n: int) -> Stage:
     return d.stages[n]
 
 
-def nodes_of(view: View, step: int | None, after: bool, whole: bool = False) -> list[Node]:
-    """What is drawn of a graph: folded where it is too large, around what changes."""
+def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) -> list[Node]:
+    """What is drawn of a graph: folded where it has more than `most` nodes, around what changes."""
     word = CHANGED if after or step is None else TAKEN
     marks: dict[Row, str] = dict.fromkeys(view.changed, word)
     if step is None and len(marks) > MOST_DRAWN // 2:
         marks = {}  # where nearly all is new, that says nothing
     nodes = of_graph(view.roots, marks=marks)  # type: ignore[arg-type]
-    most = 1000 if whole else MOST_DRAWN
-    return nodes if len(nodes) <= most else nearest(folded(nodes), most)
+    if view.boxes:
+        nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
+    if len(nodes) > most:
+        nodes = folded(nodes)
+    if len(nodes) > most and view.boxes:
+        nodes = one_for_each_box(nodes)
+    return nearest(nodes, most)
 
 
 def details(node: Node) -> dict[str, Any]:

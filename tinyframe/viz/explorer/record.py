@@ -16,6 +16,7 @@ from __future__ import annotations
 import linecache
 import os
 import platform
+import re
 import sys
 import threading
 import weakref
@@ -24,18 +25,24 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.codegen.optimize.plans import CPU, Kernel, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Buffer, Device
 from tinyframe.observe import Observer, Ran
 from tinyframe.rewrite.trace import Pass, Step
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.viz.explorer.rows import Table
-from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
+from tinyframe.viz.roof import measured_roof
+from tinyframe.viz.words import sentence
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
+# How IPython, and Jupyter's kernel, name the file of a cell.
+CELL = re.compile(r".*ipykernel_\d+[/\\]\d+\.py|<ipython-input-.*>")
+KEPT = ("rewrite/matcher.py", 0)  # in place of a rule's line: what `memo` had kept
 MOST_REALIZES = 5000  # of one trace; those after them are counted only
 
 
@@ -62,7 +69,7 @@ class _Described:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.table = Table(lambda u: recorder.line_number(u.__dict__.get("_line")))
+        self.table = Table(lambda u: recorder.line_number(recorder.line_of(u)))
         self.stages: list[dict[str, Any]] = []
 
     def add_stage(
@@ -107,7 +114,7 @@ class Recorder(Observer):
         self._roof: dict[str, float] | None = None
         self.live = True  # whether more may come
         self.lost = 0  # realizes that were not recorded, since there were too many
-        self.rules: dict[tuple, int] = {}
+        self.rules: dict[tuple[str, int], int] = {}
         self.lines: dict[Line, int] = {}
         self._seen: set[Any] = set()
         self._schedule_of: dict[Any, int] = {}  # a graph's structure -> the schedule described
@@ -118,12 +125,19 @@ class Recorder(Observer):
         self._asts: list[UOp] = []  # of each kernel
         self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> where its work was written
         self._compiling: dict[int, tuple[int, ProgramSpec]] = {}  # by the id of the latter
+        # Nodes that the compiler made, and the lines that they come from: of the tensor graph, of
+        # the loop nest that it is at now, and of each one before that.
+        self._prepared: dict[UOp, Line] = {}
+        self._is_preparing = False
+        self._made_of: dict[UOp, Line] = {}
+        self._lines_in: dict[UOp, dict[UOp, Line]] = {}
         self._lanes: dict[int, str] = {}
         self._lock = threading.RLock()  # compilers report from threads of their own
         self._schedule: _Described | None = None
         self._found: list[tuple[UOp, Sequence[UOp], Sequence[UOp]]] = []
         self._pending: tuple[Sequence[ScheduleItem], int] | None = None
         self._kernel: _Described | None = None
+        self._tidied: UOp | None = None  # the kernel before any Opt
         self._realize: dict[str, Any] | None = None
 
     # ---- numbers for what is said more than once -------------------------------------------------
@@ -132,11 +146,8 @@ class Recorder(Observer):
         return None if line is None else self.lines.setdefault(line, len(self.lines))
 
     def rule_number(self, step: Step) -> int:
-        rule = step.rule
-        key = (*rule.location, id(rule) if not rule.location[1] else 0)
-        if key not in self.rules:
-            self.rules[key] = len(self.rules)
-        return self.rules[key]
+        key = KEPT if step.rule is None else step.rule.location
+        return self.rules.setdefault(key, len(self.rules))
 
     def _buffer_number(self, buffer: Buffer) -> int:
         if buffer not in self._buffers:
@@ -165,12 +176,40 @@ class Recorder(Observer):
         stack = [graph]
         while stack:
             u = stack.pop()
-            if "_line" not in u.__dict__:
+            # A CONST is one node for all lines that have that number.
+            if "_line" not in u.__dict__ and u.op not in (Ops.CONST, Ops.DEVICE):
                 u.__dict__["_line"] = line
                 stack += u.src
 
+    def line_of(self, u: UOp) -> Line | None:
+        """The line that a node was written on: a Tensor's own, or what it was made of."""
+        return u.__dict__.get("_line") or self._made_of.get(u) or self._prepared.get(u)
+
+    def became(self, became: dict[UOp, UOp]) -> None:
+        for old, new in became.items():
+            if new is not old and (line := self.line_of(old)) is not None:
+                self._written_on(new, line)
+
+    def _written_on(self, root: UOp, line: Line) -> None:
+        """Notes the line of a node and of those below it that were made with it. Of indices nothing
+        is noted: the loops and their arithmetic belong to all of a kernel."""
+        stack = [root]
+        while stack:
+            u = stack.pop()
+            if u.op in FROM_LINES and self.line_of(u) is None:
+                known = self._prepared if self._is_preparing else self._made_of
+                known[u] = line
+                stack += u.src[:2] if u.op is Ops.STORE else u.src
+
+    def lowering(self) -> None:
+        self._made_of, self._is_preparing = {}, False
+
+    def lowered(self, ast: UOp) -> None:
+        self._lines_in[ast], self._made_of = self._made_of, {}
+
     def scheduling(self, sink: UOp) -> None:
         self._schedule, self._found = _Described(self), []
+        self._prepared, self._is_preparing = {}, True
 
     def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
         self._found.append((ast, values, reads))
@@ -180,9 +219,9 @@ class Recorder(Observer):
     ) -> None:
         if self._kernel is not None:
             self._kernel.add_stage(name, before, after, passes)
+            if name == "optimize":
+                self._tidied = before
         elif self._schedule is not None:
-            for p in passes:
-                inherit_lines(p)
             self._schedule.add_stage(name, before, after, passes)
 
     def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
@@ -216,10 +255,11 @@ class Recorder(Observer):
             "stores": [numbers[u] for u in values if u in numbers],
             "nodes": [numbers[u] for u in fused if u in numbers],
             "lines": lines_of(self, fused),
+            "words": sentence(ast),
         }
 
     def compiling(self, ast: UOp, device: str) -> None:
-        self._kernel = _Described(self)
+        self._kernel, self._made_of = _Described(self), dict(self._lines_in.get(ast, {}))
 
     def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
         described, self._kernel = self._kernel, None
@@ -240,10 +280,19 @@ class Recorder(Observer):
         })  # fmt: skip
         self.store.write(f"kernel/{number}", {
             **described.data(), "source": spec.src,
-            "opts": [str(opt) for opt in spec.opts],
+            "opts": [opt_text(opt) for opt in spec.opts],
             "plan": None if spec.plan is None else [spec.plan.name, spec.plan.why],
+            "before it": self._lacking(spec),
             "sizes": [[_plain(n) for n in s] for s in (spec.global_size, spec.local_size)],
         })  # fmt: skip
+
+    def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
+        """The plans that come before the kernel's own, and what it lacks for them."""
+        if spec.plan is None or spec.plan not in CPU or self._tidied is None:
+            return []
+        kernel = Kernel(self._tidied, Device[spec.device].renderer.target)
+        found = lacking(kernel, CPU[: CPU.index(spec.plan)])
+        return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
         with self._lock:
@@ -319,16 +368,28 @@ class Recorder(Observer):
                         for kernel, ast in zip(self.kernels, self._asts, strict=True)],
             "schedules": self.schedules,
             "rules": [_rule(key) for key in self.rules],
-            "lines": [[file, number, linecache.getline(file, number).strip()]
+            "lines": [[shown_file(file), number, linecache.getline(file, number).strip()]
                       for file, number in self.lines],
         }  # fmt: skip
 
 
-def _rule(key: tuple) -> list[Any]:
+def shown_file(file: str) -> str:
+    """A file as its reader knows it: what a notebook's kernel calls a cell's file is a cell."""
+    return CELL.sub("cell", file)
+
+
+def _rule(key: tuple[str, int]) -> list[Any]:
     """A rule as [file, line, text]; the file from tinyframe's folder on."""
-    file, number, _ = key
+    file, number = key
+    if key == KEPT:
+        return [file, number, "(found before by the same rules, and kept)"]
     shown = file.removeprefix(OURS).replace(os.sep, "/")
     return [shown, number, linecache.getline(file, number).strip().rstrip(",")]
+
+
+def opt_text(opt: Opt) -> str:
+    """`UPCAST axis 1 by 4`."""
+    return f"{opt.op.name} axis {opt.axis}{'' if opt.arg is None else f' by {opt.arg}'}"
 
 
 def _plain(size: Any) -> Any:
@@ -346,26 +407,14 @@ def nodes_between(values: Iterable[UOp], reads: Iterable[UOp]) -> list[UOp]:
     return [u for u in found if u not in given]
 
 
+# What the user's lines say, as opposed to how memory is gone through.
+FROM_LINES = {
+    *GroupOp.Elementwise, *GroupOp.Movement, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.STAGE,
+    Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.VECTORIZE, Ops.GEP,
+}  # fmt: skip
+
+
 def lines_of(recorder: Recorder, nodes: Iterable[UOp]) -> list[int]:
     """The lines that nodes were written on, those of the last ones first."""
-    lines = [recorder.line_number(u.__dict__.get("_line")) for u in nodes]
+    lines = [recorder.line_number(recorder.line_of(u)) for u in nodes]
     return [n for n in dict.fromkeys(reversed(lines)) if n is not None]
-
-
-def inherit_lines(p: Pass) -> None:
-    """What a rewrite made of a node belongs to the line of that node."""
-    became = {step.before: step.after for step in p.steps}
-    done: dict[UOp, UOp] = {}
-    for u in p.before.toposort():
-        new = u.replace(src=tuple(done[s] for s in u.src)) if u.src else u
-        followed = 0
-        while new in became and followed < len(became):
-            new, followed = became[new], followed + 1
-        done[u] = new
-        line = u.__dict__.get("_line")
-        stack = [new] if line is not None else []
-        while stack:
-            v = stack.pop()
-            if "_line" not in v.__dict__:
-                v.__dict__["_line"] = line
-                stack += v.src

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,8 +187,10 @@ class Rows:
                 op in Ops.__members__
                 and all(isinstance(s, int) and 0 <= s < number for s in sources)
             ):
-                row = Row(number, Ops[op], Word(dtype), tuple(self.known[s] for s in sources),
-                          decoded(arg), decoded(shape) or (), interval and tuple(interval), line)  # fmt: skip
+                known = tuple(self.known[s] for s in sources)
+                limits = interval and tuple(interval)
+                row = Row(number, Ops[op], Word(dtype), known, decoded(arg), decoded(shape) or (),
+                          limits, line)  # fmt: skip
                 row.key = row.op, row.dtype, row.src, repr(arg)
                 self._alike.setdefault(row.key, row)
                 return row
@@ -259,6 +261,13 @@ def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row
     return done.get(root, root)
 
 
-def lines_below(row: Row) -> Iterator[int]:
-    """The lines of the user's script that this and what is below it were written on."""
-    return (r.line for r in row.toposort() if r.line is not None)
+def below(roots: Iterable[Row]) -> dict[Row, None]:
+    """These rows and all that is below them, sources first."""
+    found: dict[Row, None] = {}
+
+    def is_new(row: Row) -> bool:
+        return row not in found
+
+    for root in roots:
+        found.update(root.toposort(is_new))
+    return found

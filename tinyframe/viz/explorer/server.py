@@ -23,9 +23,9 @@ from typing import Any
 from tinyframe.viz.explorer.answers import ANSWERS, BadQuery
 from tinyframe.viz.explorer.store import TraceError
 from tinyframe.viz.explorer.trace import Trace
-from tinyframe.viz.layout import NoLayout
+from tinyframe.viz.layout import warm_up
 
-KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -40,7 +40,9 @@ PATIENCE = 30  # seconds that a connection may say nothing
 def pages() -> dict[str, bytes]:
     """The files of the page by name."""
     folder = resources.files("tinyframe.viz.explorer") / "page"
-    return {f.name: f.read_bytes() for f in folder.iterdir() if f.name[f.name.rfind("."):] in KINDS}
+    return {
+        f.name: f.read_bytes() for f in folder.iterdir() if f.name[f.name.rfind(".") :] in KINDS
+    }
 
 
 class Server(ThreadingHTTPServer):
@@ -59,7 +61,9 @@ class Server(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Answers from now on, in a thread that ends with the process."""
-        threading.Thread(target=self.serve_forever, name="tinyframe explorer", daemon=True).start()
+        # The first layout takes a second, in which WebAssembly is compiled: not when it is asked.
+        for work in (self.serve_forever, warm_up):
+            threading.Thread(target=work, name="tinyframe explorer", daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that was broken off is nobody's fault."""
@@ -82,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
             status, kind, body = self._found()
         except BadQuery as error:
             status, kind, body = _error(HTTPStatus.BAD_REQUEST, str(error))
-        except (TraceError, NoLayout) as error:
+        except TraceError as error:
             status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except Exception as error:  # a page that hangs would say less
             text = f"{type(error).__name__}: {error}"
@@ -105,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
             return _error(HTTPStatus.FORBIDDEN, "open the address that tinyframe printed")
         name = rest[0] or "index.html"
         if name in self.server.pages:
-            kind = KINDS[name[name.rfind("."):]]
+            kind = KINDS[name[name.rfind(".") :]]
             return HTTPStatus.OK, kind, self.server.pages[name]
         answer = ANSWERS.get(name.removeprefix("api/")) if name.startswith("api/") else None
         if answer is None:

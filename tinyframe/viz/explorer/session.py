@@ -68,9 +68,20 @@ class Session:
 def session() -> observe.Observer:
     """The observer of this process, which begins when it is first asked for."""
     global _session
+    if is_helper():
+        return observe.Observer()  # which notes nothing
     if _session is None:
-        _session = Session(settings.VIZ_TRACE)
+        file = settings.VIZ_TRACE
+        _session = Session(Path(file).expanduser() if file else None)
     return _session.recorder
+
+
+def is_helper() -> bool:
+    """Whether this process is not the script: one that it started by multiprocessing, or the one
+    that shows a trace."""
+    started = sys.modules.get("multiprocessing")
+    is_child = started is not None and started.parent_process() is not None
+    return is_child or sys.orig_argv[1:3] == ["-m", "tinyframe.viz"]
 
 
 def wait_for_ctrl_c() -> None:

@@ -1,10 +1,10 @@
 """A trace as a file: a zip archive of JSON members, which is read one member at a time.
 
-    realize/0    what was asked for, from where, and what ran
-    schedule/0   the graph that kernels were found for, and its stages
-    kernel/0     the stages of one kernel, its source and numbers
-    binary/0     its machine code
-    overview     all of the above in short; written last, so that a trace without one is cut short
+realize/0    what was asked for, from where, and what ran
+schedule/0   the graph that kernels were found for, and its stages
+kernel/0     the stages of one kernel, its source and numbers
+binary/0     its machine code
+overview     all of the above in short; written last, so that a trace without one is cut short
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ import json
 import os
 import tempfile
 import threading
+import weakref
 import zipfile
+import zlib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
 LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any
+
+
+# What reading a member of a damaged archive raises.
+DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
 
 
 class TraceError(ValueError):
@@ -36,7 +42,11 @@ class Store:
     @staticmethod
     def temporary() -> Store:
         """One that is gone with the process."""
-        return Store(zipfile.ZipFile(tempfile.TemporaryFile(), "w", zipfile.ZIP_DEFLATED, True, 1))
+        file = tempfile.TemporaryFile()
+        archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
+        store = Store(archive)
+        weakref.finalize(store, _end, archive, file)
+        return store
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Store:
@@ -66,20 +76,20 @@ class Store:
         with self._lock:
             self._archive.writestr(name, raw)
 
-    def bytes(self, name: str) -> bytes:
+    def raw(self, name: str) -> bytes:
         """KeyError where there is no such member; TraceError where it is damaged."""
         with self._lock:
             if self._archive.getinfo(name).file_size > LARGEST:
                 raise TraceError(f"{name} in this trace is larger than any that tinyframe writes")
             try:
                 return self._archive.read(name)
-            except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+            except DAMAGED as error:
                 raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
     def json(self, name: str) -> Any:
         """KeyError where there is no such member; TraceError where it is damaged."""
         try:
-            return json.loads(self.bytes(name))
+            return json.loads(self.raw(name))
         except ValueError as error:
             raise TraceError(f"{name} in this trace is damaged: {error}") from error
 
@@ -97,11 +107,16 @@ class Store:
                 Path(file.name).unlink(missing_ok=True)
                 raise
 
-    def _copy_to(self, file: BinaryIO, overview: dict[str, Any]) -> None:
+    def _copy_to(self, file: IO[bytes], overview: dict[str, Any]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
             for name in self._archive.namelist():
-                copy.writestr(name, self.bytes(name))
+                copy.writestr(name, self.raw(name))
             copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
+
+
+def _end(archive: zipfile.ZipFile, file: IO[bytes]) -> None:
+    archive.close()
+    file.close()
 
 
 def _not_a_trace(path: Path) -> str:

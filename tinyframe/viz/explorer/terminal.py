@@ -1,10 +1,10 @@
 """A trace on a terminal, for people over ssh and for scripts; or opened in the browser.
 
-    python -m tinyframe.viz run.trace                              in the browser
-    python -m tinyframe.viz run.trace --ls                         realizes and kernels
-    python -m tinyframe.viz run.trace --kernel r_8_16              its source, numbers and passes
-    python -m tinyframe.viz run.trace --kernel r_8_16 --pass simplify
-    python -m tinyframe.viz run.trace --json                       the same for programs
+python -m tinyframe.viz run.trace                              in the browser
+python -m tinyframe.viz run.trace --ls                         realizes and kernels
+python -m tinyframe.viz run.trace --kernel r_8_16              its source, numbers and passes
+python -m tinyframe.viz run.trace --kernel r_8_16 --pass simplify
+python -m tinyframe.viz run.trace --json                       the same for programs
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the trace")
     parser.add_argument("--ls", action="store_true", help="list its realizes and kernels")
     parser.add_argument("--kernel", metavar="NAME", help="print a kernel: source, numbers, passes")
-    parser.add_argument("--pass", dest="stage", metavar="NAME",
-                        help="with --kernel: the graph after this pass, and its rewrites")  # fmt: skip
+    parser.add_argument(
+        "--pass", dest="stage", metavar="NAME", help="of --kernel: the graph after it, its rewrites"
+    )
     parser.add_argument("--json", action="store_true", help="print it for a program to read")
-    parser.add_argument("--chrome", action="store_true",
-                        help="print the profile as Chrome trace JSON (Perfetto opens it)")  # fmt: skip
+    parser.add_argument("--chrome", action="store_true", help="print the profile for Perfetto")
     parser.add_argument("--port", type=int, default=0, help="of the page; any that is free")
     return parser
 
@@ -116,7 +116,8 @@ def place_of(about: dict[str, Any], line: int | None) -> str:
 
 def print_kernel(trace: Trace, name: str, stage: str | None, as_json: bool) -> None:
     about = trace.overview
-    found = [n for n, k in enumerate(about["kernels"]) if name in (k["name"], k["function"], str(n))]
+    known = [(k["name"], k["function"], str(n)) for n, k in enumerate(about["kernels"])]
+    found = [n for n, names in enumerate(known) if name in names]
     if not found:
         names = ", ".join(k["name"] for k in about["kernels"][:20])
         more = " …" if len(about["kernels"]) > 20 else ""

@@ -35,7 +35,7 @@ export const byId = (id) => document.getElementById(id);
 export function seconds(s) {
   if (s === null || s === undefined) return "–";
   if (s < 1e-3) return `${(s * 1e6).toFixed(s < 1e-5 ? 1 : 0)} µs`;
-  if (s < 1) return `${(s * 1e3).toFixed(s < 1e-2 ? 2 : 1)} ms`;
+  if (s < 1) return `${(s * 1e3).toFixed(s < 1e-2 ? 2 : s < 0.1 ? 1 : 0)} ms`;
   return `${s.toFixed(2)} s`;
 }
 

@@ -67,6 +67,9 @@ function why() {
   }
   const { plan, opts } = state.stages;
   if (plan) parts.push(element("h3", {}, "Plan"), paragraph(element("b", {}, plan[0]), `, because ${plan[1]}`));
+  const before = state.stages["before it"] ?? [];
+  if (before.length) parts.push(element("details", {}, element("summary", {}, "Plans that are asked before it, and what the kernel lacks"),
+    ...before.map(([names, said]) => paragraph(element("b", {}, names), `: ${said}`))));
   if (opts) parts.push(element("h3", {}, "Opts"), opts.length ? element("div", {}, ...opts.map((opt) => element("span", { class: "chip" }, opt))) : paragraph("none: the loops are as they were written"));
   parts.push(...lines(kernel.lines));
   const [python, ...compilers] = kernel.compile;
@@ -77,10 +80,10 @@ function why() {
 function ofSchedule() {
   const { kernels } = state.stages;
   return [element("h2", {}, "How kernels were found"),
-    paragraph(`${many(kernels.length, "kernel")}. The stages are those of the tensor graph: what need not be computed is taken out, values that are stored are chosen, and each group becomes a loop nest.`),
+    paragraph(`${many(kernels.length, "kernel")}. What need not be computed is taken out (prepare), it is decided which values are stored (kernels), and what lies between them becomes a loop nest (lower to ranges).`),
     ...kernels.map((kernel, n) => {
       const where = place(state.overview, kernel.lines[0]);
-      return paragraph(`${n + 1}. ${many(kernel.nodes.length, "node")}${where ? ` · ${where.short} ` : ""}`, where ? element("code", { class: "code" }, where.text) : null);
+      return paragraph(element("b", {}, `${n + 1}. `), kernel.words, where ? element("span", { class: "place" }, ` · ${where.short} `) : null, where ? element("code", { class: "code" }, where.text) : null);
     })];
 }
 

@@ -1,12 +1,13 @@
 // The graph in the middle: drawn by the server, moved and zoomed here.
 
-import { ask, byId, many } from "./api.js";
+import { ask, byId, element, many } from "./api.js";
 import { change, listen, state } from "./state.js";
 
 const box = byId("graph");
 const search = byId("search-graph");
 const SMALLEST = 0.05;
 const LARGEST = 5;
+const READABLE = 0.65; // smaller letters are not read
 let svg = null;
 let nodes = [];
 let at = { x: 0, y: 0, scale: 1 };
@@ -51,10 +52,15 @@ async function draw(report) {
   }
   if (question !== asking) return;
   box.classList.remove("loading");
+  nodes = answer.nodes;
+  if (answer.svg === null) {
+    svg = null;
+    box.replaceChildren(element("pre", { class: "code" }, `There is no picture: ${answer.why}\n\n${answer.text}`));
+    return;
+  }
   const parsed = new DOMParser().parseFromString(answer.svg, "image/svg+xml").documentElement;
   for (const script of parsed.querySelectorAll("script, foreignObject")) script.remove();
   svg = document.importNode(parsed, true);
-  nodes = answer.nodes;
   box.replaceChildren(svg);
   box.setAttribute("aria-label", `${answer.headline}. Drag to move, wheel to zoom, click a node.`);
   const place = `${state.of} ${state.stage}`;
@@ -73,11 +79,18 @@ const height = () => svg.viewBox.baseVal.height * 4 / 3;
 export function fit() {
   if (!svg || !box.clientWidth) return;
   const scale = Math.min((box.clientWidth - 16) / width(), (box.clientHeight - 16) / height(), 1.15);
-  // What would be too small to read is shown at its end, where the results are.
-  const readable = Math.max(scale, 0.4);
+  // Of what would be too small to read, the beginning is shown.
+  const readable = Math.max(scale, READABLE);
   at = { scale: readable, x: (box.clientWidth - width() * readable) / 2, y: 8 };
-  if (readable > scale) at.y = Math.min(8, box.clientHeight - height() * readable - 8);
   move();
+  if (readable > scale) {
+    const first = svg.querySelector("[data-node]")?.getBoundingClientRect();
+    if (!first) return;
+    const inside = box.getBoundingClientRect();
+    at.x += inside.left + inside.width / 2 - (first.left + first.right) / 2;
+    at.y -= Math.max(0, first.top - inside.top - 60);
+    move();
+  }
 }
 
 function move() {

@@ -9,7 +9,7 @@ import * as stepping from "./stepping.js";
 import * as timeline from "./timeline.js";
 import { keys, tour } from "./tour.js";
 
-const REFRESH = 2000; // ms, while the script still runs
+const REFRESH = 2000; // ms, while the script still runs; longer where there is more to send
 
 function report(error) {
   byId("problem").textContent = error.message;
@@ -21,15 +21,16 @@ function noProblem() {
 }
 
 /** Shows a kernel or a schedule, at its last stage or the one asked for. */
-async function show(of, pass = null, step = null) {
+async function show(of, { pass = null, step = null, turn = true } = {}) {
   try {
     const stages = await ask("stages", { of });
     const named = stages.stages.findIndex((s) => s.name === pass);
     const stage = named >= 0 ? named : 0;
     const is = step !== null && step < (stages.stages[stage]?.steps ?? 0);
     noProblem();
-    change({ of, stages, stage, step: is ? step : null, after: true, node: null });
-    if (document.body.dataset.pane === "left") pane("middle");
+    const tab = of.startsWith("schedule") && ["source", "assembly"].includes(state.tab) ? "why" : state.tab;
+    change({ of, stages, stage, step: is ? step : null, after: true, node: null, tab });
+    if (turn && document.body.dataset.pane === "left") pane("middle");
   } catch (error) {
     report(error);
   }
@@ -37,10 +38,10 @@ async function show(of, pass = null, step = null) {
 
 function followAddress() {
   const { of, pass, step } = asked(location.hash, state.overview);
-  if (of) return show(of, pass, step);
+  if (of) return show(of, { pass, step, turn: false });
   if (location.hash.length > 1) report(new Error("This trace has nothing by the name in the address."));
   const busiest = state.overview.kernels.reduce((best, k, n, all) => (best < 0 || k.seconds > all[best].seconds ? n : best), -1);
-  return busiest < 0 ? undefined : show(`kernel/${busiest}`);
+  return busiest < 0 ? undefined : show(`kernel/${busiest}`, { turn: false });
 }
 
 // ---- theme, panes, keys --------------------------------------------------------------------------
@@ -101,11 +102,11 @@ async function begin() {
   byId("theme").onclick = otherTheme;
   byId("help").onclick = keys;
   for (const button of document.querySelectorAll("#tabs button")) button.onclick = () => pane(button.dataset.pane);
-  kernels.begin(show);
+  kernels.begin((of) => show(of));
   graph.begin(report);
   stepping.begin(report);
   details.begin(report);
-  timeline.begin(show, report);
+  timeline.begin((of) => show(of), report);
   pane("left");
   listen(() => {
     const now = address();
@@ -118,10 +119,16 @@ async function begin() {
     report(error);
   }
   tour(true);
-  const timer = setInterval(() => {
-    if (!state.overview?.live) return clearInterval(timer);
-    return load().catch((error) => { clearInterval(timer); report(error); });
-  }, REFRESH);
+  const again = async () => {
+    try {
+      await load();
+    } catch (error) {
+      return report(error);
+    }
+    return state.overview?.live && later();
+  };
+  const later = () => setTimeout(again, REFRESH * (1 + state.overview.realizes.length / 500));
+  if (state.overview?.live) later();
 }
 
 begin();

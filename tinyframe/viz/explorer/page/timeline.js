@@ -4,7 +4,7 @@ import { ask, byId, bytes, seconds } from "./api.js";
 import { listen, state } from "./state.js";
 
 const canvas = byId("timeline");
-const LANE = 20;
+const LANE = 17;
 const LEFT = 92; // pixels, for the names of the lanes
 const MEMORY = 40;
 const AXIS = 16;
@@ -16,6 +16,17 @@ let all = [0, 1];
 
 export function begin(show, report) {
   byId("time-fit").onclick = () => { range = [...all]; paint(); };
+  byId("time-kernels").onclick = () => {
+    const ran = spans.filter((s) => rank(s.lane) === 2);
+    if (!ran.length) return;
+    // the last stretch without compiling: what comes before it happens once
+    const compiled = Math.max(...spans.filter((s) => rank(s.lane) < 2).map((s) => s.end), 0);
+    const last = ran.filter((s) => s.begin >= compiled);
+    const shown = last.length ? last : ran;
+    const [from, to] = [shown[0].begin, Math.max(...shown.map((s) => s.end))];
+    range = [from - (to - from) * 0.02, to + (to - from) * 0.02];
+    paint();
+  };
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const t = timeAt(event.offsetX);

@@ -1,0 +1,69 @@
+"""In a notebook, the Tensor, UOp or schedule that a cell ends with is drawn.
+
+Nothing below knows of this: IPython is told how to show these types as HTML, beside their text,
+which stays what repr() says. Where there is nothing to see, or no way to draw it, the text shows.
+"""
+
+from __future__ import annotations
+
+import html
+from functools import partial
+from typing import Any
+
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import is_computed
+from tinyframe.uop.node import UOp
+
+MOST = 2000  # nodes: to show a result must not take longer than to compute it
+MOST_TEXT = 10_000  # characters beside a picture; print() of the thing gives all
+
+
+def draw_in(shell: Any) -> None:
+    """Draw in this IPython shell; None where there is none."""
+    if shell is not None:
+        as_html = shell.display_formatter.formatters["text/html"]
+        for kind in (Tensor, UOp, list):  # a schedule is a list; of other lists nothing is drawn
+            as_html.for_type(kind, partial(drawn, scope=shell.user_ns))
+
+
+def drawn(x: Any, scope: dict[str, Any]) -> str | None:
+    """The picture and the text as HTML; None where the text alone is better.
+
+    scope: the learner's variables.
+    """
+    try:
+        return _drawn(x, scope)
+    except Exception:  # a graph that is wrong, or no layout program: whoever looks at it wants text
+        return None
+
+
+def _drawn(x: Any, scope: dict[str, Any]) -> str | None:
+    if isinstance(x, list):
+        if not x or not all(isinstance(item, ScheduleItem) for item in x):
+            return None
+    elif is_large(x) or (isinstance(x, Tensor) and is_computed(x.uop)):
+        return None
+    from tinyframe.viz.graphs import picture
+    from tinyframe.viz.names import of_scopes
+
+    image = picture(x, of_scopes(scope)).html()
+    text = repr(x)
+    if isinstance(x, Tensor):
+        return f"<pre>{html.escape(text)}</pre>{image}"
+    if len(text) > MOST_TEXT:
+        return image
+    return f"{image}<details><summary>as text</summary><pre>{html.escape(text)}</pre></details>"
+
+
+def is_large(x: Tensor | UOp) -> bool:
+    """Whether there are so many nodes that drawing them would take long."""
+    root = x.uop if isinstance(x, Tensor) else x
+    seen = {root}
+    pending = [root]
+    while pending and len(seen) <= MOST:
+        for s in pending.pop().src:
+            if s not in seen:
+                seen.add(s)
+                pending.append(s)
+    return len(seen) > MOST

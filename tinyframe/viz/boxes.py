@@ -1,0 +1,152 @@
+"""Kernels as boxes around what they compute: which nodes of a graph are fused, and what that does.
+
+The scheduler is asked about the graph, and an observer is told of each kernel with the values that
+it stores and what it reads. Nothing is computed, no memory is taken, and no Tensor is told: it
+stays as lazy as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from tinyframe.device import human_bytes
+from tinyframe.dtype import DType
+from tinyframe.observe import Observer, observing
+from tinyframe.rewrite.trace import Pass
+from tinyframe.schedule import bindings
+from tinyframe.schedule.kernels import kernelize
+from tinyframe.settings import Context
+from tinyframe.tensor.laziness import Placed, is_computed
+from tinyframe.uop.movement import base_of
+from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.viz.names import Names
+from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
+from tinyframe.viz.words import sentence
+
+
+class _Kernels(Observer):
+    """Collects the kernels, in running order. prepared: what the results are in the graph that was
+    made ready."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[UOp, list[UOp], list[UOp]]] = []
+        self.prepared: dict[UOp, UOp] = {}
+
+    def stage(
+        self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
+    ) -> None:
+        if name == "tensor graph" and isinstance(after, UOp):
+            self.wanted = after
+        elif name == "prepare" and isinstance(after, UOp):
+            self.prepared = dict(zip(self.wanted.src, after.src, strict=True))
+
+    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
+        self.found.append((ast, list(values), list(reads)))
+
+
+def kernels_of(roots: Sequence[UOp]) -> _Kernels:
+    """The kernels that would compute these graphs, in running order: the loop nest, the nodes that
+    it stores, and those that it reads.
+
+    The nodes are those of the graph as the scheduler has made it ready (`schedule/prepare.py`).
+    """
+    seen = _Kernels()
+    lazy = [root for root in dict.fromkeys(roots) if not is_computed(root)]
+    if lazy:
+        placed = UOp.sink(*Placed(lazy).roots)
+        unknown = [u for u in placed.toposort() if u.op in (Ops.BIND, Ops.DEFINE_VAR)]
+        unbound = {bind: variable for variable, bind in bindings(unknown).items()}
+        with Context(DEBUG=0, VIZ=0), observing(seen):
+            kernelize(placed.substitute(unbound), _Memory())
+    return seen
+
+
+class _Memory:
+    """Names memory for results, by numbers that no real memory has."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, device: str, size: int, dtype: DType) -> UOp:
+        self.count += 1
+        number = UOp(Ops.UNIQUE, arg=-self.count)
+        return UOp(Ops.BUFFER, dtype, (number, UOp(Ops.DEVICE, arg=device)), size)
+
+
+def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
+    """The nodes of graphs, each in the box of the kernel that computes it: one that several kernels
+    compute is there for each of them."""
+    kernels = kernels_of(roots)
+    known = dict(names)
+    for old, new in kernels.prepared.items():
+        if old in names:
+            known[new] = names[old]
+    drawn = _Drawn(known)
+    for u in known:
+        if is_view_of_memory(u) and any(u in root.toposort() for root in roots):
+            drawn.add([u], lambda u: u.op is Ops.BUFFER, None)
+    heading: list[str] = []  # of kernels that leave parts of a result for the next one
+    said: list[str] = []
+    for number, (ast, values, reads) in enumerate(kernels.found, 1):
+        heading.append(str(number))
+        said.append(sentence(ast))
+        if all(value.op is Ops.BUFFER for value in values):
+            continue
+        words = "kernels" if len(heading) > 1 else "kernel"
+        box = Box("kernel", number, f"{words} {' and '.join(heading)}", "; then ".join(said))
+        heading, said = [], []
+        drawn.add_kernel(box, values, [u for u in reads if u not in values])
+    for root in roots:
+        drawn.add_views(kernels.prepared.get(root, root))
+    return drawn.nodes
+
+
+def is_view_of_memory(u: UOp) -> bool:
+    return base_of(u).op is Ops.BUFFER
+
+
+class _Drawn:
+    """Nodes of one kernel after the other. place: the numbers of those that are in memory."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.nodes: list[Node] = []
+        self.place: dict[UOp, int] = {}
+        self.numbering = Numbering()
+
+    def add_kernel(self, box: Box, values: list[UOp], reads: list[UOp]) -> None:
+        def is_given(u: UOp) -> bool:
+            return u in reads or u.op is Ops.BUFFER or (u in self.place and is_view_of_memory(u))
+
+        self.add(values, is_given, box)
+        for value in values:
+            number = self.place[value]
+            size = value.size * value.dtype.itemsize
+            words = f"stored, {human_bytes(size)}" if isinstance(size, int) else "stored"
+            node = self.nodes[number]
+            note = "; ".join(filter(None, (node.note, words)))
+            self.nodes[number] = replace(node, note=note)
+
+    def add_views(self, root: UOp) -> None:
+        """What shows a stored value without a kernel of its own."""
+        base = root
+        while base not in self.place and base.op in (*GroupOp.Movement, Ops.DETACH):
+            base = base.src[0]
+        if base in self.place or base.op is Ops.BUFFER:
+            self.add([root], lambda u: u in self.place or u.op is Ops.BUFFER, None)
+
+    def add(self, roots: list[UOp], is_given: Callable[[UOp], bool], box: Box | None) -> None:
+        """Adds what is between these roots and what is in memory already."""
+        inside = of_graph(roots, names=self.names, ends=is_given, numbering=self.numbering)
+        number: dict[int, int] = {}
+        for n, node in enumerate(inside):
+            given = is_given(node.of)
+            if given and node.of in self.place:
+                number[n] = self.place[node.of]
+                continue
+            number[n] = len(self.nodes)
+            if given or node.of in roots:
+                self.place[node.of] = len(self.nodes)
+            sources = tuple(number[s] for s in node.sources)
+            self.nodes.append(replace(node, sources=sources, box=None if given else box))

@@ -1,0 +1,138 @@
+"""`compare(a, b)`: two graphs side by side, with what differs marked.
+
+compare(mine, asked)
+print(compare(mine, asked))    # what differs, in words, and both graphs
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from tinyframe.tensor.core import Tensor
+from tinyframe.uop.node import UOp
+from tinyframe.viz.fit import LIMIT, SCREEN, WIDEST, fits_a_screen
+from tinyframe.viz.fold import nearest
+from tinyframe.viz.graphs import GraphPicture, lines_of_text, roots_of
+from tinyframe.viz.layout import dot_source
+from tinyframe.viz.matching import Difference, differences, matched
+from tinyframe.viz.names import Names, given, of_variables
+from tinyframe.viz.nodes import Box, Node, of_graph
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def compare(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    titles: tuple[str, str] = ("the first", "the second"),
+    **names: Tensor | UOp,
+) -> ComparePicture:
+    """A picture of two graphs side by side, with what they share at the same height, and what
+    differs marked.
+
+    a, b: Tensors, UOps, ScheduleItems, ProgramSpecs, or lists of one of them. titles: what the two
+    are called. names: as in graph(). TypeError for what cannot be drawn.
+    """
+    called = given(names) if names else of_variables(sys._getframe(1))
+    return comparison(a, b, titles, called)
+
+
+def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> ComparePicture:
+    """compare() with these names only."""
+    first, second = (of_graph(_roots(x), names=names) for x in (a, b))
+    pairs = matched(first, second)
+    found = differences(first, second, pairs)
+    for d in found:
+        if d.first is not None:
+            first[d.first] = replace(first[d.first], mark=d.words[0])
+        if d.second is not None:
+            second[d.second] = replace(second[d.second], mark=d.words[1])
+    said = sentence_of(found, first, second, titles)
+    # a number for what stands at the same height, in place of the UOp, which need not be kept
+    first = [replace(node, of=n) for n, node in enumerate(first)]
+    back = {m: n for n, m in pairs.items()}
+    second = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
+    return ComparePicture(said, _framed(first, 0, titles[0]), _framed(second, 1, titles[1]))
+
+
+def _roots(x: Any) -> list[UOp]:
+    things = list(x) if isinstance(x, (list, tuple)) else [x]
+    return [root for thing in things for root in roots_of(thing)]
+
+
+def _framed(nodes: list[Node], number: int, title: str) -> list[Node]:
+    """What fits of a graph, nearest to the marks, in a frame with its title."""
+    drawn = next(
+        (cut for n in range(LIMIT, 2, -4) if fits_a_screen(cut := nearest(nodes, n), WIDEST / 2)),
+        nearest(nodes, 3),
+    )
+    frame = Box("side", number, title)
+    return [replace(node, box=frame) for node in drawn]
+
+
+def sentence_of(
+    found: Sequence[Difference],
+    first: Sequence[Node],
+    second: Sequence[Node],
+    titles: tuple[str, str],
+) -> str:
+    """The first difference, and how many there are."""
+    if not found:
+        return "they are the same"
+    only = [[n.title for n in nodes if n.mark == "only here"] for nodes in (first, second)]
+    (less, more), title = (only, titles[1]) if len(only[1]) >= len(only[0]) else (
+        only[::-1], titles[0])  # fmt: skip
+    extra = Counter(more) - Counter(less)
+    d = found[0]
+    if d.first is not None and d.second is not None:
+        node = second[d.second]
+        return f"in {titles[1]}, {node.title} {node.mark.replace('differs:', 'is')}"
+    if extra and not Counter(less) - Counter(more):
+        counts = " and ".join(f"{_number(n)} {op}" for op, n in extra.items())
+        return f"{title} has {counts} more"
+    number = d.first if d.first is not None else d.second
+    assert number is not None
+    where, graph = (titles[0], first) if d.first is not None else (titles[1], second)
+    return f"only {where} has this {graph[number].title}"
+
+
+def _number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+
+
+class ComparePicture(GraphPicture):
+    """Two graphs as one picture. said: what differs, in a sentence."""
+
+    def __init__(self, said: str, first: list[Node], second: list[Node]) -> None:
+        shifted = [
+            replace(node, sources=tuple(s + len(first) for s in node.sources)) for node in second
+        ]
+        super().__init__("comparison", [*first, *shifted], SCREEN)
+        self.said, self.sides = said, (first, second)
+
+    @property
+    def headline(self) -> str:
+        return f"two graphs: {self.said}"
+
+    @property
+    def text(self) -> str:
+        lines = [self.headline]
+        for nodes in self.sides:
+            lines.append(nodes[0].box.heading if nodes and nodes[0].box else "")
+            lines += lines_of_text([replace(node, box=None) for node in nodes])
+        return "\n".join(lines)
+
+    @cached_property
+    def source(self) -> str:
+        first, second = self.sides
+        at = {node.of: n for n, node in enumerate(second, len(first)) if node.of is not None}
+        return dot_source(
+            self.nodes, [(n, at[node.of]) for n, node in enumerate(first) if node.of in at]
+        )

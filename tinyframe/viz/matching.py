@@ -1,0 +1,142 @@
+"""Which nodes of two graphs are the same, and what differs.
+
+Sources come first, so what is the same from the leaves up is found by giving each node a key made
+of its words and of its sources' keys: equal keys are equal graphs, whatever order they stand in.
+BUFFERs are the same where they are one object, else by their place: the first of a shape is the
+first of that shape. What is left over is matched in order, as lines of two texts are (difflib).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from tinyframe.viz.nodes import Node
+
+MOST_LEFT = 2000  # nodes that are matched in order, which takes their number squared
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What sets one node apart. first, second: its number in each graph, None where it is in one
+    only. words: of it as it is in the first, and in the second."""
+
+    first: int | None
+    second: int | None
+    words: tuple[str, str]
+
+
+def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
+    """The nodes of the first that stand for one of the second, by number; each at most once."""
+    keys: dict[tuple, int] = {}
+    leaves = _same_memory(first, second)
+    ours = _keys(first, keys, {n: ("memory", n) for n in leaves})
+    theirs = _keys(second, keys, {m: ("memory", n) for n, m in leaves.items()})
+    waiting: dict[int, list[int]] = {}
+    for m, key in enumerate(theirs):
+        waiting.setdefault(key, []).append(m)
+    pairs = {n: waiting[key].pop(0) for n, key in enumerate(ours) if waiting.get(key)}
+    taken = set(pairs.values())
+    rest = [n for n in range(len(first)) if n not in pairs]
+    others = [m for m in range(len(second)) if m not in taken]
+    if len(rest) <= MOST_LEFT >= len(others):
+        a, b = [first[n].title for n in rest], [second[m].title for m in others]
+        for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+            for i in range(block.size):
+                pairs[rest[block.a + i]] = others[block.b + i]
+    return pairs
+
+
+def _same_memory(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
+    ours = [n for n, node in enumerate(first) if node.kind == "memory" and not node.sources]
+    theirs = [m for m, node in enumerate(second) if node.kind == "memory" and not node.sources]
+    by_node = {second[m].of: m for m in theirs}
+    pairs = {n: by_node[first[n].of] for n in ours if first[n].of in by_node}
+    free = [m for m in theirs if m not in pairs.values()]
+    for n in ours:
+        if n not in pairs:
+            alike = [m for m in free if (second[m].value, second[m].note) == _leaf(first[n])]
+            if alike:
+                pairs[n] = alike[0]
+                free.remove(alike[0])
+    return pairs
+
+
+def _leaf(node: Node) -> tuple[str, str]:
+    return node.value, node.note
+
+
+def _keys(nodes: Sequence[Node], known: dict[tuple, int], leaves: dict[int, tuple]) -> list[int]:
+    """A number for each node, equal for equal graphs. known: the numbers so far, which grows."""
+    found: list[int] = []
+    for number, node in enumerate(nodes):
+        sources = [found[s] for s in node.sources]
+        if not node.operands and node.kind == "elementwise":
+            sources.sort()  # their order does not matter
+        key = leaves.get(number) or (*words_of(node), node.operands, tuple(sources))
+        if node.kind == "memory" and number not in leaves:
+            key = ("alone", id(nodes), number)
+        found.append(known.setdefault(key, len(known)))
+    return found
+
+
+def words_of(node: Node) -> tuple[str, str, str]:
+    return node.title, node.value, node.note
+
+
+def differences(
+    first: Sequence[Node], second: Sequence[Node], pairs: dict[int, int]
+) -> list[Difference]:
+    """What differs, from the sources on; what only follows from that is left out."""
+    back = {m: n for n, m in pairs.items()}
+    found: list[Difference] = []
+    changed: set[int] = set()  # nodes of the first that differ, or have such sources
+    for n, node in enumerate(first):
+        if n not in pairs:
+            found.append(Difference(n, None, ("only here", "")))
+            continue
+        other = second[pairs[n]]
+        below = [pairs.get(s) for s in node.sources]
+        follows = any(s in changed or s not in pairs for s in node.sources)
+        follows |= any(s not in back for s in other.sources)
+        words = _differing(node, other, below, follows)
+        if words is not None:
+            found.append(Difference(n, pairs[n], words))
+        if words is not None or follows:
+            changed.add(n)
+    found += [Difference(None, m, ("", "only here")) for m in range(len(second)) if m not in back]
+    return sorted(found, key=lambda d: _place(d, pairs, back))
+
+
+def _place(d: Difference, pairs: dict[int, int], back: dict[int, int]) -> tuple[int, int]:
+    """Differences stand in the order of the second graph, and those of the first between them."""
+    if d.second is not None:
+        return d.second, 1
+    assert d.first is not None
+    later = [m for n, m in pairs.items() if n > d.first]
+    return min(later, default=len(back) + len(pairs) + d.first), 0
+
+
+def _differing(
+    node: Node, other: Node, below: Sequence[int | None], follows: bool
+) -> tuple[str, str] | None:
+    """Words for two nodes of one op that are not the same; None where they are."""
+    for ours, theirs in ((node.note, other.note), (node.value, other.value)):
+        if ours != theirs and not (follows and ours is node.value):
+            return f"differs: {_or_nothing(ours)}, not {_or_nothing(theirs)}", (
+                f"differs: {_or_nothing(theirs)}, not {_or_nothing(ours)}"
+            )
+    if follows and None in below:
+        return None
+    has_order = bool(node.operands) or node.kind != "elementwise"
+    if Counter(below) != Counter(other.sources):
+        return None if follows else ("is made of other nodes", "is made of other nodes")
+    if has_order and tuple(below) != other.sources:
+        return "takes its operands the other way round", "takes its operands the other way round"
+    return None
+
+
+def _or_nothing(words: str) -> str:
+    return words or "nothing"

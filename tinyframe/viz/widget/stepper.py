@@ -1,0 +1,50 @@
+"""The widget behind `rewrites(x)`: the page asks for a stop by its number, Python draws that one.
+
+Nothing but what is looked at is drawn, so a kernel of thousands of rewrites opens at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+if TYPE_CHECKING:
+    from tinyframe.viz.rewrites import RewritesPicture
+
+HERE = Path(__file__).parent
+
+
+class Stepper(anywidget.AnyWidget):
+    """at: the number of a stop, which the page sets. shown: what is there, as plain data.
+
+    headline, outline, count: what the page shows of all stops.
+    """
+
+    _esm = HERE / "stepper.js"
+    _css = HERE / "stepper.css"
+    headline = traitlets.Unicode().tag(sync=True)
+    outline: Any = traitlets.List().tag(sync=True)
+    count = traitlets.Int().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    shown = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, picture: RewritesPicture) -> None:
+        super().__init__(
+            headline=picture.headline,
+            outline=picture.outline,
+            count=len(picture.way.stops),
+            shown=picture.shown(0),
+        )
+        self.picture = picture
+
+    @traitlets.validate("at")
+    def _within(self, proposal: Any) -> int:
+        """The nearest stop that there is: what a page sends is not to be trusted."""
+        return max(0, min(int(proposal["value"]), self.count - 1))
+
+    @traitlets.observe("at")
+    def _draw(self, change: Any) -> None:
+        self.shown = self.picture.shown(change["new"])

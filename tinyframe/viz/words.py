@@ -1,0 +1,343 @@
+"""What a kernel does, in a sentence, from its loops and operations alone.
+
+    sentence((x / x.sum(axis=1, keepdim=True)).schedule()[0].ast)
+    # "sums each of 64 rows of 128 numbers; then divides"
+
+A kernel stores values. On the way to each there may be reduces, in their order; what is done to the
+numbers before each reduce, and after the last, is said by the verbs of its operations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.show import render
+
+MOST_VERBS = 4  # of one step: more are only counted
+
+VERBS: dict[Ops, str] = {
+    Ops.ADD: "adds", Ops.SUB: "subtracts", Ops.MUL: "multiplies", Ops.FDIV: "divides",
+    Ops.IDIV: "divides, rounding down", Ops.CDIV: "divides, rounding to 0",
+    Ops.MOD: "takes remainders", Ops.CMOD: "takes remainders", Ops.FMOD: "takes remainders",
+    Ops.NEG: "negates", Ops.RECIP: "takes reciprocals", Ops.SQRT: "takes square roots",
+    Ops.EXP2: "raises 2 to each", Ops.LOG2: "takes logarithms to base 2", Ops.SIN: "takes sines",
+    Ops.COS: "takes cosines", Ops.TRUNC: "cuts off fractions", Ops.POW: "raises to powers",
+    Ops.MAX: "takes the larger", Ops.MIN: "takes the smaller", Ops.CMPLT: "compares",
+    Ops.CMPLE: "compares", Ops.CMPNE: "compares", Ops.CMPEQ: "compares", Ops.WHERE: "chooses",
+    Ops.AND: "combines bits", Ops.OR: "combines bits", Ops.XOR: "combines bits",
+    Ops.SHL: "shifts bits", Ops.SHR: "shifts bits", Ops.THREEFRY: "makes random bits",
+    Ops.MULACC: "multiplies and adds", Ops.CAST: "converts", Ops.BITCAST: "reads bits anew",
+}  # fmt: skip
+
+REDUCES = {
+    Ops.ADD: "sums", Ops.MAX: "finds the largest of", Ops.MIN: "finds the smallest of",
+    Ops.MUL: "multiplies together",
+}  # fmt: skip
+
+
+def sentence(ast: UOp) -> str:
+    """What a kernel (a SINK) or a COPY does, without a full stop."""
+    if ast.op is Ops.COPY:
+        return f"copies {_numbers(ast.src[0].dtype.size)} to {ast.src[2].arg}"  # type: ignore
+    told: set[UOp] = set()
+    said = [_stored(store, told) for store in ast.src]
+    if len(said) == 1:
+        return said[0]
+    each = dict.fromkeys(said)
+    if len(each) == 1:
+        return f"{said[0]}, for {len(said)} results"
+    return f"gives {len(said)} results: " + "; and ".join(each)
+
+
+def _stored(store: UOp, told: set[UOp]) -> str:
+    """How one stored value comes about. told: the reduces that have been spoken of, which grows."""
+    value = store.src[1]
+    places = _product(store.own_ranges)
+    reduces = [u for u in _arithmetic(value) if u.op is Ops.REDUCE]
+    before = "from the same, " if reduces and set(reduces) <= told else ""
+    steps: list[str] = []
+    groups: set[Groups] = set()
+    for reduce in reduces:
+        if reduce not in told:
+            told.add(reduce)
+            steps.append(_reduced(reduce, groups))
+    verbs = _verbs(value)
+    if steps:
+        return "; ".join([*steps, f"then {_listed(verbs)}"] if verbs else steps)
+    if verbs:
+        return f"{before}{_listed(verbs)}, for {_each(places, 'element')}"
+    return f"{before}{_moved(store, value, places)}"
+
+
+# ---- elementwise ---------------------------------------------------------------------------------
+
+
+def _arithmetic(value: UOp, stop: Callable[[UOp], bool] = lambda u: False) -> list[UOp]:
+    """The operations on numbers below a value, sources first; not those on indices."""
+    found = value.toposort(lambda u: u is value or not (u.op is Ops.INDEX or stop(u)))
+    return [u for u in found if u.op is Ops.REDUCE or u.op in GroupOp.Elementwise]
+
+
+def _verbs(value: UOp) -> list[str]:
+    """What is done to numbers since they were loaded or reduced: subtracts, divides."""
+    if value.op is Ops.REDUCE:
+        return []
+    ops = [u for u in _arithmetic(value, lambda u: u.op is Ops.REDUCE) if u.op is not Ops.REDUCE]
+    numbers = _of_numbers(value)
+    ops = [u for u in ops if u in numbers] or ops  # not what chooses between places
+    idioms = {u: idiom for u in ops if (idiom := _idiom(u)) is not None}
+    parts = {part for idiom in idioms.values() for part in idiom.parts}
+    verbs = list(
+        dict.fromkeys(idioms[u].words if u in idioms else _verb(u) for u in ops if u not in parts)
+    )
+    return [f"does {len(ops):,} operations"] if len(verbs) > MOST_VERBS else verbs
+
+
+def _verb(u: UOp) -> str:
+    if u.op is Ops.CAST:
+        return f"converts to {repr(u.dtype).removeprefix('dtypes.')}"
+    if u.op in (Ops.AND, Ops.OR, Ops.XOR) and u.dtype.name == "bool":
+        return "combines conditions"
+    return VERBS.get(u.op, u.op.name)
+
+
+def _of_numbers(value: UOp) -> set[UOp]:
+    """What is about numbers from memory, and not about where they lie."""
+    found: set[UOp] = set()
+    for u in value.toposort(lambda u: u.op is not Ops.INDEX):
+        if u.op in (Ops.LOAD, Ops.REDUCE) or any(s in found for s in u.src):
+            found.add(u)
+    return found
+
+
+class Idiom(NamedTuple):
+    """Several operations that are one thing to a person. parts: those that need no words then."""
+
+    words: str
+    parts: tuple[UOp, ...] = ()
+
+
+def _constant(u: UOp) -> float | None:
+    return u.arg if u.op is Ops.CONST and isinstance(u.arg, (int, float)) else None
+
+
+def _is_about(u: UOp, number: float) -> bool:
+    found = _constant(u)
+    return found is not None and math.isclose(found, number, rel_tol=1e-6)
+
+
+def _subtraction(u: UOp) -> Idiom | None:
+    """a + b * -1"""
+    if u.op is Ops.ADD:
+        for s in u.src:
+            if s.op is Ops.NEG or (s.op is Ops.MUL and _is_about(s.src[1], -1)):
+                return Idiom("subtracts", (s,))
+    return None
+
+
+def _negation(u: UOp) -> Idiom | None:
+    """a * -1"""
+    return Idiom("negates") if u.op is Ops.MUL and _is_about(u.src[1], -1) else None
+
+
+def _division(u: UOp) -> Idiom | None:
+    """a * (1 / b), and a * (1 / 128)"""
+    if u.op is not Ops.MUL:
+        return None
+    for s in u.src:
+        if s.op is Ops.RECIP:
+            return Idiom("divides", (s,))
+    factor = _constant(u.src[1])
+    if isinstance(factor, float) and 0 < factor < 1 and (1 / factor).is_integer():
+        return Idiom(f"divides by {round(1 / factor):,}")
+    return None
+
+
+def _exponential(u: UOp) -> Idiom | None:
+    """2 ** (a * log2(e))"""
+    if (
+        u.op is Ops.EXP2
+        and u.src[0].op is Ops.MUL
+        and _is_about(u.src[0].src[1], math.log2(math.e))
+    ):
+        return Idiom("takes exponentials", (u.src[0],))
+    return None
+
+
+def _logarithm(u: UOp) -> Idiom | None:
+    """log2(a) * ln(2)"""
+    if u.op is Ops.MUL and u.src[0].op is Ops.LOG2 and _is_about(u.src[1], math.log(2)):
+        return Idiom("takes logarithms", (u.src[0],))
+    return None
+
+
+def _square(u: UOp) -> Idiom | None:
+    """a * a"""
+    is_square = u.op is Ops.MUL and u.src[0] is u.src[1]
+    return Idiom("squares") if is_square else None
+
+
+def _relu(u: UOp) -> Idiom | None:
+    """0 where a < 0 or a == 0, else a; or max(a, 0)"""
+    words = "sets what is negative to 0"
+    if u.op is Ops.MAX and _constant(u.src[1]) == 0:
+        return Idiom(words)
+    if u.op is not Ops.WHERE or _constant(u.src[1]) != 0:
+        return None
+    about = u.src[2]
+    tests = [t for t in u.src[0].toposort(lambda t: t is not about) if t.op in GroupOp.ALU]
+    tests = [t for t in tests if t is not about]
+    compares = [t for t in tests if t.op in GroupOp.Comparison]
+    zero = all(t.src[0] is u.src[2] and _constant(t.src[1]) == 0 for t in compares)
+    if compares and zero and any(t.op is Ops.CMPLT for t in compares):
+        return Idiom(words, tuple(tests))
+    return None
+
+
+def _joint(u: UOp) -> Idiom | None:
+    """a in some places, b in the others: what cat() becomes"""
+    is_by_place = u.op is Ops.WHERE and u.src[0].op is not Ops.CONST and not _of_numbers(u.src[0])
+    return Idiom("puts together") if is_by_place else None
+
+
+# The first that fits says what an operation is.
+IDIOMS = (_subtraction, _exponential, _logarithm, _square, _division, _negation, _relu, _joint)
+
+
+def _idiom(u: UOp) -> Idiom | None:
+    return next((idiom for row in IDIOMS if (idiom := row(u)) is not None), None)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+# ---- reduces -------------------------------------------------------------------------------------
+
+
+class Groups(NamedTuple):
+    """What is made one number: `places` rows, columns, windows or groups of `size` numbers each."""
+
+    noun: str
+    places: str
+    size: str
+
+
+def _reduced(reduce: UOp, known: set[Groups]) -> str:
+    """A reduce and what is done to the numbers before. known: groups spoken of, which grows."""
+    value, verb = reduce.src[0], REDUCES.get(reduce.arg, f"reduces by {reduce.arg.name}")
+    outer = _sorted(r for r in reduce.ranges if r not in reduce.own_ranges)
+    size, places = _product(reduce.own_ranges), _product(outer)
+    loads = [u for u in value.toposort() if u.op is Ops.LOAD]
+    noun = _noun(reduce.own_ranges, outer, loads)
+    if reduce.arg is Ops.ADD and _is_product(value):
+        return _product_words(noun, size, places, outer, value)
+    groups = Groups(noun, places, size)
+    if not outer:
+        what = "the number" if size == "1" else f"all {_numbers(size)}"
+    elif groups in known:
+        what = f"each {noun.removesuffix('s')}"
+    else:
+        what = f"each of {places} {noun} of {_numbers(size)}" if places != "1" else _numbers(size)
+    known.add(groups)
+    return _listed([*_verbs(value), f"{verb} {what}"])
+
+
+def _product_words(noun: str, size: str, places: str, outer: Sequence[UOp], value: UOp) -> str:
+    each = f"each of {_shape(outer)} results is a sum of {size} products"
+    if noun == "windows":
+        return f"slides windows over its input: {each}"
+    if outer and _is_shared(outer, value):
+        return f"multiplies matrices: {each}"
+    if not outer:
+        return f"multiplies pairs of numbers and sums all {size} products"
+    return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
+
+
+def _is_product(value: UOp) -> bool:
+    """Whether this is a product of two numbers from memory."""
+    return value.op is Ops.MUL and all(_loaded(s) is not None for s in value.src) and (
+        _loaded(value.src[0]) is not _loaded(value.src[1])
+    )  # fmt: skip
+
+
+def _loaded(u: UOp) -> UOp | None:
+    while u.op is Ops.CAST:
+        u = u.src[0]
+    return u if u.op is Ops.LOAD else None
+
+
+def _is_shared(outer: Sequence[UOp], value: UOp) -> bool:
+    """Whether each operand is used for several results: some loops leave it as it is."""
+    return all(any(r not in s.ranges for r in outer) for s in value.src)
+
+
+def _noun(own: Sequence[UOp], outer: Sequence[UOp], loads: Iterable[UOp]) -> str:
+    """Rows lie side by side in the last dimensions of what is read, columns across."""
+    for load in loads:
+        places = load.src[0].src[2:]
+        inside = [n for n, place in enumerate(places) if set(own) & set(place.ranges)]
+        around = [n for n, place in enumerate(places) if set(outer) & set(place.ranges)]
+        if set(inside) & set(around):
+            return "parts" if len(places) == 1 else "windows"
+        if inside and around:
+            if min(inside) > max(around):
+                return "rows"
+            return "columns" if max(inside) < min(around) else "groups"
+    return "groups"
+
+
+# ---- what is only moved --------------------------------------------------------------------------
+
+
+def _moved(store: UOp, value: UOp, places: str) -> str:
+    """A value that nothing is computed of."""
+    if value.op is Ops.CONST:
+        return f"fills {_each(places, 'element', '')} with {value.arg}"
+    if value.op is not Ops.LOAD:
+        return f"writes {_numbers(places)}, counting up"
+    index = value.src[0]
+    how = []
+    if not (index.src[1].op is Ops.CONST and index.src[1].arg is True):
+        how.append("with zeros around them")
+    loops = _sorted(store.own_ranges)
+    used = [r for place in index.src[2:] for r in _sorted(place.ranges)]
+    backwards = any(x.op is Ops.MUL and (_constant(x.src[1]) or 0) < 0 for x in index.toposort())
+    if backwards or [r for r in loops if r in used] != list(dict.fromkeys(used)):
+        how.append("in a different order")
+    if any(r not in used for r in loops):
+        how.append("several times")
+    return " ".join([f"copies {_numbers(places)}", *how])
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def _sorted(ranges: Iterable[UOp]) -> list[UOp]:
+    return sorted(ranges, key=lambda r: r.arg[0])
+
+
+def _product(ranges: Iterable[UOp]) -> str:
+    """How many turns loops take together; where that is known only later, `3 × n`."""
+    sizes = [r.src[0] for r in _sorted(ranges)]
+    if all(size.op is Ops.CONST for size in sizes):
+        return f"{math.prod(size.arg for size in sizes):,}"
+    return _shape(_sorted(ranges))
+
+
+def _shape(ranges: Sequence[UOp]) -> str:
+    sizes = [f"{r.src[0].arg:,}" if r.src[0].op is Ops.CONST else render(r.src[0]) for r in ranges]
+    return " × ".join(sizes) or "1"
+
+
+def _numbers(count: str | int) -> str:
+    count = f"{count:,}" if isinstance(count, int) else count
+    return f"{count} {'number' if count == '1' else 'numbers'}"
+
+
+def _each(count: str, noun: str, each: str = "each of ") -> str:
+    return f"1 {noun}" if count == "1" else f"{each}{count} {noun}s"
