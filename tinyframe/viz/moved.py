@@ -181,7 +181,7 @@ def _column(
         top += height + SPACE
     if left_out := len(kernels) - len(shown):
         rest = sum(m.total for m in kernels) - sum(kernels[n].total for n in shown)
-        more = f"and {plural(left_out, 'kernel')} that move less, {human_bytes(rest)}"
+        more = f"and {plural(left_out, 'kernel')} more, {human_bytes(rest)}"
         sheet.words(left + width / 2, top + 12, more, anchor="middle", colour=MUTED)
 
 

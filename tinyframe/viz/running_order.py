@@ -115,7 +115,7 @@ def _drawn(rows: Sequence[Row], sizes: Sequence[int]) -> Drawing:
         height = 8 + LINE * (len(heading) + len(notes))
         sheet.box(0, top, BOX, height, look.fill, look.line)
         for n, line in enumerate((*heading, *notes)):
-            sheet.words(7, top + 15 + LINE * n, line, bold=n < len(heading))
+            sheet.words(7, top + 15 + LINE * n, line, bold=bool(notes) and n < len(heading))
         for b in row.touches:
             if b in lanes:
                 x, y = BOX + 10 + lanes[b] * LANE, top + height / 2
