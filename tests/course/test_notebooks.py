@@ -13,6 +13,7 @@ import pytest
 
 from classroom.build import ROOT, sanitized
 from classroom.exercises import exercises, parts
+from tinyframe import viz
 
 WORKED = sorted((ROOT / "solutions" / "course").glob("*.ipynb"))
 LEARNERS = sorted((ROOT / "course").glob("*.ipynb"))
@@ -56,7 +57,15 @@ def plots(cell: dict) -> list[str]:
 
 
 def part_of(path: Path) -> int:
-    return int(path.name[:2])
+    """The number of a part; 0 of a notebook that is none, the gallery."""
+    return int(path.name[:2]) if path.name[:2].isdecimal() else 0
+
+
+every_part = pytest.mark.parametrize(
+    "path",
+    [path for path in WORKED + LEARNERS if part_of(path)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 
 
 # ---- exercises -----------------------------------------------------------------------------------
@@ -170,11 +179,49 @@ def test_links_lead_somewhere(path):
                     assert (path.parent / target).exists(), target
 
 
-@every_notebook
+@every_part
 def test_it_says_how_long_it_takes_and_what_it_is_for(path):
     opening = source(read(path)["cells"][0])
     assert re.search(r"About \d+ minutes", opening)
     assert "After this part you can" in opening
+
+
+# ---- the gallery ---------------------------------------------------------------------------------
+
+MEASURED = {"timeline", "roofline"}  # pictures of times, which no two runs have in common
+
+
+def gallery() -> dict[str, list[dict]]:
+    """The cells of the gallery by the function of viz that they end with."""
+    (path,) = [path for path in WORKED if not part_of(path)]
+    found: dict[str, list[dict]] = {}
+    for cell in code_cells(path)[1:]:
+        found.setdefault(source(cell).splitlines()[-1].partition("(")[0], []).append(cell)
+    return found
+
+
+def test_the_gallery_shows_every_picture_of_viz():
+    # NoLayout is an error, Picture what all of them give, and use_style() is for matplotlib
+    pictures = set(viz.__all__) - {"NoLayout", "Picture", "use_style"}
+    assert gallery().keys() == pictures
+
+
+def test_each_cell_of_the_gallery_ends_in_a_picture_with_words_for_it():
+    for name, cells in gallery().items():
+        for cell in cells:
+            shown = texts(cell["outputs"][-1])
+            assert shown.keys() == {"text/html", "text/plain"}, name
+            assert re.fullmatch(
+                r'(?s)<img alt="[^"]{20,}" src="data:image/svg.*">', shown["text/html"]
+            )
+            assert len(shown["text/plain"].splitlines()) > 2, name
+
+
+def test_only_measurements_of_the_gallery_are_not_compared():
+    unchecked = {
+        name for name, cells in gallery().items() for cell in cells if cell["metadata"].get("tags")
+    }
+    assert unchecked == MEASURED
 
 
 # ---- what is not compared ----------------------------------------------------------------------
