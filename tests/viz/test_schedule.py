@@ -74,7 +74,7 @@ def test_several_tensors_share_a_schedule():
 def test_a_copy_and_a_symbolic_size_are_told():
     picture = schedule(Tensor.empty(10).to("PYTHON") + 1)
     checked(picture)
-    assert "1. copy" in picture.text and "reads 0 (40 B)" in picture.text
+    assert "1. copies 10 numbers to PYTHON" in picture.text and "reads 0 (40 B)" in picture.text
     n = UOp.variable("n", 1, 64).bind(7)
     picture = schedule(Tensor.empty(64, 8)[:n].sum(axis=1))
     checked(picture)

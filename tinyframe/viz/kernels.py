@@ -7,7 +7,6 @@ Nothing runs, and no Tensor changes: `x` is as lazy afterwards as before.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from tinyframe.codegen.program import estimate_ops
@@ -16,9 +15,9 @@ from tinyframe.renderer import Renderer
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Scheduled, unrealized
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
-from tinyframe.viz.nodes import contents_text, plural, written_inside
+from tinyframe.viz.nodes import plural
 
 NOTHING = "Nothing has to run: these values are in memory already, or are constants."
 
@@ -69,22 +68,6 @@ def _are(count: int) -> str:
 def renderer_of(item: ScheduleItem) -> Renderer:
     """What writes the source for the device of a kernel."""
     return Device[item.bufs[0].device if item.bufs else Device.DEFAULT].renderer
-
-
-def work_of(ast: UOp) -> str:
-    """What a kernel computes, op by op: `MUL, 2 MAX, ADD reduce`."""
-    if ast.op is Ops.COPY:
-        return "copy"
-    order = list(ast.toposort())
-    inside = written_inside(order, {ast})
-    counts: Counter[str] = Counter()
-    for u in order:
-        if u.op is Ops.REDUCE:
-            counts[f"{u.arg.name} reduce"] += 1
-        elif u.op in GroupOp.Elementwise and u not in inside:
-            counts[u.op.name] += 1
-    reads = any(u.op is Ops.LOAD for u in order)
-    return contents_text(counts) or ("moves elements" if reads else "writes constants")
 
 
 def loops_in(ast: UOp) -> str:

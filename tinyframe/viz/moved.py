@@ -17,11 +17,12 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, most
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
-from tinyframe.viz.kernels import NOTHING, kernels_of, work_of
+from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.played import NotPlayed, elements_named
+from tinyframe.viz.words import sentence
 
 READ, WRITTEN = "#e0a83a", "#d9480f"  # of arrows: they are seen on a white page and on a dark one
 WIDEST, NARROWEST, LONG = 26.0, 1.5, 44.0  # points, of an arrow
@@ -60,7 +61,7 @@ def traffic(x: Any) -> DrawnPicture:
 
 def of_kernel(number: int, item: ScheduleItem) -> Moved:
     """What a kernel of a schedule moves."""
-    name = f"{number}. {work_of(item.ast)}"
+    name = f"{number}. {sentence(item.ast)}"
     if item.ast.op is Ops.COPY:
         return Moved(name, item.bufs[1].nbytes, item.bufs[0].nbytes)
     table = AccessTable(item.ast)
@@ -180,7 +181,7 @@ def _column(
         top += height + SPACE
     if left_out := len(kernels) - len(shown):
         rest = sum(m.total for m in kernels) - sum(kernels[n].total for n in shown)
-        more = f"and {plural(left_out, 'kernel')} that move less, {human_bytes(rest)}"
+        more = f"and {plural(left_out, 'kernel')} more, {human_bytes(rest)}"
         sheet.words(left + width / 2, top + 12, more, anchor="middle", colour=MUTED)
 
 

@@ -17,10 +17,11 @@ from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop.node import Ops
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, wrapped
-from tinyframe.viz.kernels import NOTHING, kernels_of, loops_in, work_of
+from tinyframe.viz.kernels import NOTHING, kernels_of, loops_in
 from tinyframe.viz.kinds import ARROW, KINDS
 from tinyframe.viz.nodes import plural, slots
 from tinyframe.viz.picture import DrawnPicture
+from tinyframe.viz.words import sentence
 
 BOX, LANE, LINE = 290.0, 26.0, 13.6  # points: a kernel; from buffer to buffer; from line to line
 LANES = int((PAGE - BOX - 10) / LANE)
@@ -70,7 +71,7 @@ def _row(item: ScheduleItem, buffers: dict[Buffer, int]) -> Row:
         tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
         for found in (read, item.written)
     ]
-    return Row(work_of(item.ast), loops_in(item.ast), *numbers)
+    return Row(sentence(item.ast), loops_in(item.ast), *numbers)
 
 
 def notes_of(row: Row, sizes: Sequence[int]) -> list[str]:
@@ -114,7 +115,7 @@ def _drawn(rows: Sequence[Row], sizes: Sequence[int]) -> Drawing:
         height = 8 + LINE * (len(heading) + len(notes))
         sheet.box(0, top, BOX, height, look.fill, look.line)
         for n, line in enumerate((*heading, *notes)):
-            sheet.words(7, top + 15 + LINE * n, line, bold=n < len(heading))
+            sheet.words(7, top + 15 + LINE * n, line, bold=bool(notes) and n < len(heading))
         for b in row.touches:
             if b in lanes:
                 x, y = BOX + 10 + lanes[b] * LANE, top + height / 2
