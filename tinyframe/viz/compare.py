@@ -118,7 +118,7 @@ def _number(count: int) -> str:
 
 
 class ComparePicture(GraphPicture):
-    """Two graphs as one picture. said: what differs, in a sentence. titles: what they are called."""
+    """Two graphs as one picture. said: what differs. titles: what the two are called."""
 
     def __init__(
         self, said: str, titles: tuple[str, str], first: list[Node], second: list[Node]
