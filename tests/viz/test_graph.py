@@ -348,11 +348,15 @@ def test_without_a_layout_the_text_is_shown_with_what_to_do(monkeypatch, missing
 
 SCRIPT = """
 from tinyframe import Tensor
-from tinyframe.viz import graph
+from tinyframe.viz import compare, graph
 for _ in range({before}):
     Tensor([1.0]).realize()
 x = Tensor.empty(4, 8)
-print(graph(x.softmax()).svg(), graph((x / x.sum()).schedule()).svg(), graph(x.kernelize()))
+y, layers = x.softmax(), x
+for _ in range(9):
+    layers = (layers * Tensor.empty(4, 8)).exp2() + Tensor.empty(8)
+print(graph(y).svg(), graph((x / x.sum()).schedule()).svg(), graph(x.kernelize()))
+print(graph(y / y.sum(), kernels=True).svg(), graph(layers).svg(), compare(y, y.exp2()).svg())
 """
 
 

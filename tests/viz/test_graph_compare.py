@@ -109,6 +109,15 @@ def test_operands_the_other_way_round_matter_only_where_they_do():
     assert instead.said == "the first has one MUL, and the second has one ADD instead"
 
 
+def test_nothing_beside_something():
+    x = Tensor.empty(4)
+    assert compare([], []).text == "two graphs: they are the same\nthe first\nthe second"
+    assert compare([], []).svg()
+    assert compare([], x).said == "the second has one BUFFER more"
+    assert compare([], x.gelu()).said.startswith("the second has ")
+    assert compare([], x.gelu()).said.endswith(" nodes more")
+
+
 def test_names_and_titles_are_those_given():
     a, b = Tensor.empty(4), Tensor.empty(4)
     picture = compare(a * b, a + b, titles=("yours", "asked"), left=a)

@@ -113,6 +113,13 @@ def test_what_is_in_memory_already_has_no_kernel():
     assert buffer_of(x.uop.base).is_allocated()
 
 
+def test_what_is_cut_into_kernels_already_is_not_asked_about_again():
+    items = empty(4).exp().schedule()
+    for x in (items, items[0], items[0].ast, empty(4).exp().kernelize()):
+        with pytest.raises(ValueError, match="not cut into kernels yet"):
+            graph(x, kernels=True)
+
+
 def test_an_empty_tensor_has_no_kernel():
     assert "kernel" not in graph(Tensor.empty(0, 3) + 1, kernels=True).text
 

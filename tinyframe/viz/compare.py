@@ -24,6 +24,7 @@ from tinyframe.viz.names import Names, given, of_variables
 from tinyframe.viz.nodes import Box, Node, of_graph
 from tinyframe.viz.repeats import general
 
+MOST_KINDS = 3  # of ops that are named
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -60,7 +61,8 @@ def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> Compare
     first = [replace(node, of=n) for n, node in enumerate(first)]
     back = {m: n for n, m in pairs.items()}
     second = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
-    return ComparePicture(said, _framed(first, 0, titles[0]), _framed(second, 1, titles[1]))
+    left, right = _framed(first, 0, titles[0]), _framed(second, 1, titles[1])
+    return ComparePicture(said, titles, left, right)
 
 
 def _roots(x: Any) -> list[UOp]:
@@ -105,7 +107,9 @@ def sentence_of(
 
 
 def _counted(ops: Counter[str]) -> str:
-    """`two SIN and one EXP2`"""
+    """`two SIN and one EXP2`; of many kinds, `fourteen nodes`."""
+    if len(ops) > MOST_KINDS:
+        return f"{_number(ops.total())} nodes"
     return " and ".join(f"{_number(n)} {op}" for op, n in ops.items())
 
 
@@ -114,14 +118,16 @@ def _number(count: int) -> str:
 
 
 class ComparePicture(GraphPicture):
-    """Two graphs as one picture. said: what differs, in a sentence."""
+    """Two graphs as one picture. said: what differs. titles: what the two are called."""
 
-    def __init__(self, said: str, first: list[Node], second: list[Node]) -> None:
+    def __init__(
+        self, said: str, titles: tuple[str, str], first: list[Node], second: list[Node]
+    ) -> None:
         shifted = [
             replace(node, sources=tuple(s + len(first) for s in node.sources)) for node in second
         ]
         super().__init__("comparison", [*first, *shifted], SCREEN)
-        self.said, self.sides = said, (first, second)
+        self.said, self.titles, self.sides = said, titles, (first, second)
 
     @property
     def headline(self) -> str:
@@ -130,8 +136,8 @@ class ComparePicture(GraphPicture):
     @property
     def text(self) -> str:
         lines = [self.headline]
-        for nodes in self.sides:
-            lines.append(nodes[0].box.heading if nodes and nodes[0].box else "")
+        for nodes, title in zip(self.sides, self.titles, strict=True):
+            lines.append(title)
             lines += lines_of_text([replace(node, box=None) for node in nodes])
         return "\n".join(lines)
 

@@ -19,14 +19,14 @@ from typing import Any
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import UOp
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.boxes import of_kernels
 from tinyframe.viz.fit import SCREEN, fitted, unfolded
 from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.label import names_text
 from tinyframe.viz.layout import dot_source, svg_of
 from tinyframe.viz.names import Names, given, of_variables
-from tinyframe.viz.nodes import Box, Node, of_graph, of_schedule, plural
+from tinyframe.viz.nodes import TO_KERNELS, Box, Node, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
 from tinyframe.viz.svg import assemble
 
@@ -49,7 +49,8 @@ def graph(
 
     Constants and index arithmetic are written inside their users, and graphs that do not fit a
     screen are folded. `limit=` folds only those of more nodes than that, `fold=False` draws a node
-    for each UOp, up to 1,000. TypeError for anything else, and for names of anything else.
+    for each UOp, up to 1,000. TypeError for anything else, and for names of anything else;
+    ValueError for `kernels=True` of what is a kernel already.
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
@@ -64,6 +65,10 @@ def picture(
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     roots = [root for thing in things for root in roots_of(thing)]
     if kernels:
+        if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
+            raise ValueError(
+                "kernels=True is for what is not cut into kernels yet: a Tensor's graph"
+            )
         return picture_of("graph", of_kernels(roots, called), fold, limit)
     if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
         return picture_of("schedule", of_schedule(things), fold, limit)
@@ -116,7 +121,8 @@ class GraphPicture(Picture):
             buffers = len({node.title for node in self.nodes if node.kind == "memory"})
             return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
         kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
-        return f"{self.what} of {plural(len(self.nodes), 'node')}: {kinds}"
+        count = f"{self.what} of {plural(len(self.nodes), 'node')}"
+        return f"{count}: {kinds}" if kinds else count
 
     @property
     def text(self) -> str:

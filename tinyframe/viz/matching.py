@@ -8,7 +8,7 @@ first of that shape. What is left over is matched in order, as lines of two text
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -34,10 +34,10 @@ def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
     leaves = _same_memory(first, second)
     ours = _keys(first, keys, {n: ("memory", n) for n in leaves})
     theirs = _keys(second, keys, {m: ("memory", n) for n, m in leaves.items()})
-    waiting: dict[int, list[int]] = {}
+    waiting: dict[int, deque[int]] = {}
     for m, key in enumerate(theirs):
-        waiting.setdefault(key, []).append(m)
-    pairs = {n: waiting[key].pop(0) for n, key in enumerate(ours) if waiting.get(key)}
+        waiting.setdefault(key, deque()).append(m)
+    pairs = {n: waiting[key].popleft() for n, key in enumerate(ours) if waiting.get(key)}
     taken = set(pairs.values())
     rest = [n for n in range(len(first)) if n not in pairs]
     others = [m for m in range(len(second)) if m not in taken]
@@ -54,13 +54,14 @@ def _same_memory(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int
     theirs = [m for m, node in enumerate(second) if node.kind == "memory" and not node.sources]
     by_node = {second[m].of: m for m in theirs}
     pairs = {n: by_node[first[n].of] for n in ours if first[n].of in by_node}
-    free = [m for m in theirs if m not in pairs.values()]
+    taken = set(pairs.values())
+    free: dict[tuple[str, str], deque[int]] = {}
+    for m in theirs:
+        if m not in taken:
+            free.setdefault(_leaf(second[m]), deque()).append(m)
     for n in ours:
-        if n not in pairs:
-            alike = [m for m in free if (second[m].value, second[m].note) == _leaf(first[n])]
-            if alike:
-                pairs[n] = alike[0]
-                free.remove(alike[0])
+        if n not in pairs and free.get(_leaf(first[n])):
+            pairs[n] = free[_leaf(first[n])].popleft()
     return pairs
 
 
@@ -107,16 +108,17 @@ def differences(
         if words is not None or follows:
             changed.add(n)
     found += [Difference(None, m, ("", "only here")) for m in range(len(second)) if m not in back]
-    return sorted(found, key=lambda d: _place(d, pairs, back))
-
-
-def _place(d: Difference, pairs: dict[int, int], back: dict[int, int]) -> tuple[int, int]:
-    """Differences stand in the order of the second graph, and those of the first between them."""
-    if d.second is not None:
-        return d.second, 1
-    assert d.first is not None
-    later = [m for n, m in pairs.items() if n > d.first]
-    return min(later, default=len(back) + len(pairs) + d.first), 0
+    # In the order of the second graph; what only the first has stands before what comes next there.
+    following = len(second)
+    place: dict[int, int] = {}
+    for n in reversed(range(len(first))):
+        following = min(following, pairs.get(n, following))
+        place[n] = following
+    return sorted(
+        found,
+        key=lambda d: (place[d.first], 0) if d.second is None and d.first is not None
+        else (d.second or 0, 1),
+    )  # fmt: skip
 
 
 def _differing(
