@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from classroom.ask import call, fresh_tensor, kernels, predicts
-from classroom.exercise import Exercise, Wrong
+from classroom.exercise import Exercise, Graphs, Wrong
 from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
@@ -61,7 +61,8 @@ def row_for_three(answer: Any) -> str:
         got = graph_rewrite(before, rules)
         if got is not after:
             texts = [f"`{u.render(simplify=False)}`" for u in (after, got)]
-            raise Wrong("The rules make something else of it.", case, *texts)
+            graphs = Graphs(got, after, {})
+            raise Wrong("The rules make something else of it.", case, *texts, graphs=graphs)
     return (
         "Sources are rewritten first: when a row sees the outer `+`, `v + v` is `v * 2` already. "
         "So a row for `v + v + v` would never match."

@@ -19,6 +19,7 @@ from classroom.learner import progress, record, show
 from classroom.limit import OutOfTime, time_limit
 from tinyframe import Context
 from tinyframe.settings import settings
+from tinyframe.uop import Ops, UOp
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -154,6 +155,27 @@ def test_a_wrong_answer_shows_the_case_in_both_forms(shown):
     ((text, html),) = shown
     assert text == "✗ 4.2 wrong. Too few.\n    case  `a < b`\n    got   1"
     assert "✗ 4.2 wrong." in html and "<code>a &lt; b</code>" in html
+
+
+def test_a_wrong_graph_is_drawn_beside_what_was_asked_for(shown):
+    classroom.check("4.5", lambda a, b: a * b * b + a)
+    (said, _), (text, markup) = shown
+    assert "✗ 4.5 wrong." in said
+    assert text.splitlines()[0] == "two graphs: yours has one MUL more"
+    assert {"yours", "what was asked for"} <= set(text.splitlines())
+    assert "[only here] MUL" in text and "a = " in text
+    assert "<img alt=" in markup
+
+
+@pytest.mark.parametrize("arg", ["nonsense", (3,), None])
+def test_a_graph_that_cannot_be_drawn_still_gets_its_sentence(shown, arg):
+    classroom.check("4.5", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (a * b,), arg))
+    assert "✗ 4.5 wrong." in shown[0][0]
+
+
+def test_without_a_notebook_the_two_graphs_are_printed(capsys):
+    classroom.check("1.5", lambda v: (v * 2 + v, lambda v: v * 4))
+    assert "two graphs: in " in capsys.readouterr().out
 
 
 def test_a_prediction_says_where_to_look_and_no_more(shown):

@@ -15,9 +15,10 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
 from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import access
+from tinyframe.viz.grids import Grid, rectangles, runs
 from tinyframe.viz.kernels import kernels_of
 from tinyframe.viz.played import NotPlayed, elements_named
-from tinyframe.viz.touched import PANEL, Grid, arguments_of, rectangles, runs
+from tinyframe.viz.touched import PANEL, arguments_of
 
 
 @pytest.fixture
@@ -156,6 +157,21 @@ def test_rectangles_cover_each_element_once(shape, data):
     assert sorted(covered) == cells
 
 
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=4), st.integers(2, 9))
+def test_very_many_areas_become_fewer_that_cover_the_same(shape, step):
+    grid = Grid(shape, PANEL)
+    cells = np.arange(0, int(np.prod(shape)), step)
+    areas = [grid.area(first, last) for first, last in rectangles(cells, grid.shape)]
+    coarse = np.array(grid.coarse(areas))
+    assert len(coarse) <= max(len(areas), 60 * 60)
+    left, top, right, end = coarse.T
+    assert (left < right).all() and (top < end).all() and min(left.min(), top.min()) >= 0
+    assert right.max() <= grid.width + 1e-6 and end.max() <= grid.height + 1e-6
+    for a, b, c, d in areas:  # the middle of each is in one of them
+        x, y = (a + c) / 2, (b + d) / 2
+        assert ((left <= x) & (x <= right) & (top <= y) & (y <= end)).any()
+
+
 def test_runs_end_with_their_row():
     assert runs(np.array([0, 1, 2, 3, 5]), 3) == [(0, 2), (3, 3), (4, 4)]
     assert runs(np.array([], int), 3) == []
@@ -163,7 +179,7 @@ def test_runs_end_with_their_row():
 
 @given(st.lists(st.integers(1, 300), max_size=5))
 def test_an_array_of_any_shape_fits_its_panel(shape):
-    grid = Grid(shape)
+    grid = Grid(shape, PANEL)
     assert 0 < grid.width <= PANEL + 1e-6 and 0 < grid.height <= PANEL + 1e-6
     down, across, _, _ = grid.shape
     x, y = grid.corner(down - 1, across - 1)

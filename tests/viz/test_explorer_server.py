@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -165,6 +166,15 @@ def test_every_stage_and_rewrite_can_be_drawn(server) -> None:
                 for when in ("before", "after"):
                     drawn = api(server, f"graph?of={of}&stage={n}&step={last}&when={when}")
                     ElementTree.fromstring(drawn["svg"])
+
+
+def test_many_graphs_can_be_asked_for_at_once(server) -> None:
+    count = len(api(server, "stages?of=kernel/0")["stages"])
+    questions = [f"graph?of=kernel/0&stage={n % count}" for n in range(3 * count)]
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(lambda question: api(server, question), questions))
+    for n, answer in enumerate(drawn):
+        assert answer["svg"] == drawn[n % count]["svg"] is not None, answer["why"]
 
 
 def test_without_a_layout_there_is_text_and_what_to_install(server, monkeypatch) -> None:

@@ -150,6 +150,22 @@ def test_a_node_knows_the_line_that_it_was_written_on() -> None:
     assert ("RESHAPE", "y = x.reshape(4, 3)") in found
 
 
+def test_a_graph_whose_inputs_were_computed_meanwhile_keeps_its_lines() -> None:
+    def work() -> None:
+        w = Tensor.ones(4, 4).contiguous() + 1
+        x = Tensor.ones(4, 4).contiguous().realize()
+        y = x * w
+        w.realize()
+        z = y - 3
+        z.realize()
+
+    trace = watched(work)
+    lines = trace.overview["lines"]
+    described = trace.described(f"schedule/{trace.overview['schedules'] - 1}")
+    found = {(r.op.name, lines[r.line][2]) for r in described.rows.known if r.line is not None}
+    assert ("MUL", "y = x * w") in found and ("MUL", "z.realize()") not in found
+
+
 def test_what_the_compiler_makes_of_a_node_belongs_to_its_line() -> None:
     def work() -> None:
         x = Tensor.arange(64).reshape(8, 8).float().contiguous().realize()

@@ -155,7 +155,9 @@ def test_arrows_stand_in_the_order_of_the_operands(op):
 def test_the_ends_of_arrows_are_below_their_words_and_from_left_to_right(sign):
     a, b = Tensor.empty(4), Tensor.empty(4)
     for left, right in ((a.exp2(), b.log2()), (b.log2(), a.exp2()), (a.exp2(), a)):
-        picture = graph(INFIX[sign](left, right) if sign != "-" else left.uop.alu(Ops.SUB, right.uop))
+        picture = graph(
+            INFIX[sign](left, right) if sign != "-" else left.uop.alu(Ops.SUB, right.uop)
+        )
         node = picture.nodes[-1]
         assert node.operands == ("x", "y") and node.note == f"x {sign} y"
         root = ElementTree.fromstring(picture.svg())

@@ -29,7 +29,6 @@ ELEMENTWISE = {
     "squares": lambda a, b: a * a,
     "subtracts": lambda a, b: a - b,
     "divides": lambda a, b: a / b,
-    "divides by 4": lambda a, b: a * 0.25,
     "negates": lambda a, b: -a,
     "takes square roots": lambda a, b: a.sqrt(),
     "takes sines": lambda a, b: a.sin(),
@@ -138,13 +137,34 @@ def test_a_copy_says_where_to():
 
 
 def test_several_results_of_one_kernel_are_told_one_by_one():
-    x = empty(40, 8)
-    mean = x.mean(axis=1, keepdim=True)
-    items = (x - mean).schedule(((x - mean) ** 2).sum())
-    words = [sentence(item.ast) for item in items]
-    several = [w for w, item in zip(words, items, strict=True) if len(item.ast.src) > 1]
-    for text in several:
-        assert text.startswith("gives 2 results: ") or text.endswith(", for 2 results")
+    x = empty(64, 64)
+    for _ in range(3):
+        x = x / x.sum()
+    assert said(x) == [
+        "stores 3 results: sums all 4,096 numbers; divides and sums all 4,096 numbers; divides and "
+        "sums all 4,096 numbers",
+        "divides, for each of 4,096 elements",
+    ]
+
+
+def test_a_step_of_an_optimizer_stores_two_results():
+    speed, weight, slope = (Tensor.ones(64).contiguous().realize() for _ in range(3))
+    speed.assign(speed * 0.9 + slope)
+    weight.assign(weight - speed)
+    (words,) = said(speed, weight)
+    start, _, rest = words.partition(": ")
+    assert start == "stores 2 results"
+    assert set(rest.split("; and ")) == {
+        "multiplies and adds, for each of 64 elements",
+        "multiplies, adds and subtracts, for each of 64 elements",
+    }
+
+
+@pytest.mark.parametrize("size", [3, 7, 64, 1000])
+def test_the_mean_of_any_number_is_divided_by_it(size):
+    assert said(empty(40, size).mean(axis=1)) == [
+        f"sums each of 40 rows of {size:,} numbers; then divides by {size:,}"
+    ]
 
 
 def test_one_element_is_one_element():

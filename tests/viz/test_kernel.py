@@ -18,7 +18,7 @@ from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import kernel
 from tinyframe.viz.blocks import AXES, Block, blocks_of, reuse, work_text
-from tinyframe.viz.nests import OPTS, changed_places, opt_text
+from tinyframe.viz.opt_by_opt import OPTS, changed_places, opt_text
 from tinyframe.viz.source import fitting, shortened
 
 
@@ -115,6 +115,31 @@ def test_opt_by_opt_shows_each_step_and_what_it_saves():
     each = [float(f) for f in re.findall(r"per element from memory: ([\d.]+)", picture.text)]
     assert len(each) == len(opts) + 1
     assert each[0] == 1 and max(each) > 8, "tiling is for reuse"
+
+
+def test_opt_by_opt_shows_what_one_tile_touches():
+    opts = [Opt(OptOps.VECTOR, 1, 16), Opt(OptOps.UPCAST, 0, 4)]
+    picture = kernel(product(), opts=opts, every=True)
+    checked(picture, height=2000)
+    tiles = re.findall(r"one tile of data(\d): (?:reads|writes) (\d+)", picture.text)
+    assert tiles == [("0", "1"), ("1", "1"), ("2", "1"),
+                     ("0", "16"), ("1", "1"), ("2", "16"),
+                     ("0", "64"), ("1", "4"), ("2", "16")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        lambda: Tensor.empty(100, 8)[Tensor([1, 2]).realize()],
+        lambda: Tensor.empty(3, 5).sum(axis=1),
+        lambda: Tensor.empty(1) + 1,
+        lambda: sum((Tensor.empty(5) for _ in range(6)), Tensor.empty(5)),
+        lambda: Tensor.empty(64, 8)[: UOp.variable("n", 1, 64).bind(7)].sum(axis=1),
+        lambda: Tensor.empty(2, 3, 8, 8).conv2d(Tensor.empty(4, 3, 3, 3)).relu(),
+    ],
+)
+def test_opt_by_opt_of_any_kernel(x):
+    checked(kernel(x(), every=True), height=2000)
 
 
 def test_every_kind_of_opt_can_be_said():

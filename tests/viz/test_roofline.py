@@ -136,10 +136,11 @@ def test_any_kernel_has_a_verdict(point):
 
 
 def test_rates_in_words():
-    assert [rate_text(r) for r in (0, 1.5e9, 37.84e9, 1.2e12, 4.5e6)] == [
+    assert [rate_text(r) for r in (0, 1.5e9, 37.84e9, 999.9e9, 1.2e12, 4.5e6)] == [
         "0",
         "1.5",
         "37.8",
+        "1,000",
         "1,200",
         "0.0045",
     ]

@@ -12,7 +12,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.uop.node import UOp
 from tinyframe.viz import traffic
 from tinyframe.viz.kernels import kernels_of
-from tinyframe.viz.moved import LONG, READ, WIDEST, of_kernel, step_by_step
+from tinyframe.viz.moved import LONG, READ, WIDEST, fitting, of_kernel, step_by_step
 
 
 def fused(x: Tensor) -> list[tuple[int, int]]:
@@ -119,7 +119,20 @@ def test_an_enormous_product_and_a_long_schedule_fit_the_page():
     for _ in range(12):
         y = (y @ Tensor.empty(100, 100)).relu().layernorm()
     root = checked(traffic(y))
-    assert any("kernels more" in words for words in said(root))
+    assert any("kernels that move less" in words for words in said(root))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), max_size=12), st.integers(0, 40))
+def test_where_there_is_no_room_the_largest_are_drawn_in_order(cases, room):
+    sizes, heights = [size for size, _ in cases], [height for _, height in cases]
+    shown = fitting(sizes, heights, room)
+    assert shown == sorted(shown) and sum(heights[n] for n in shown) <= room
+    left_out = set(range(len(cases))) - set(shown)
+    assert (
+        not left_out or not shown or max(sizes[n] for n in left_out) <= min(sizes[n] for n in shown)
+    )
+    if sum(heights) <= room:
+        assert not left_out
 
 
 def test_nothing_to_compute_is_said():

@@ -43,6 +43,8 @@ AXES = {
 AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP)  # kinds that a GPU runs at once
 INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no loops any more
 
+LONGEST_SIZE = 12  # characters
+
 Work = Counter[tuple[str, int]]  # (an op, or `load`, `store`; how many elements at once) -> times
 
 
@@ -152,8 +154,10 @@ def work_text(work: Work) -> str:
 
 
 def axis_text(r: UOp) -> str:
-    """`128 × reducing loop`."""
+    """`128 × reducing loop`; of a size that is a long expression the largest that it can be."""
     size = render(r.src[0])
+    if len(size) > LONGEST_SIZE:
+        size = f"up to {length(r)}"
     return f"{size.removeprefix('(').removesuffix(')')} × {AXES[kind(r)].name}"
 
 

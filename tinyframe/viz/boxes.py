@@ -13,13 +13,14 @@ from dataclasses import replace
 from tinyframe.device import human_bytes
 from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
+from tinyframe.rewrite.matcher import substituted
 from tinyframe.rewrite.trace import Pass
 from tinyframe.schedule import bindings
 from tinyframe.schedule.kernels import kernelize
 from tinyframe.settings import Context
 from tinyframe.tensor.laziness import Placed, is_computed
 from tinyframe.uop.movement import base_of
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp, sizes_in
 from tinyframe.viz.names import Names
 from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
 from tinyframe.viz.words import sentence
@@ -27,7 +28,7 @@ from tinyframe.viz.words import sentence
 
 class _Kernels(Observer):
     """Collects the kernels, in running order. prepared: what the results are in the graph that was
-    made ready."""
+    made ready, and what nodes with a Variable's value in them are without it."""
 
     def __init__(self) -> None:
         self.found: list[tuple[UOp, list[UOp], list[UOp]]] = []
@@ -55,10 +56,14 @@ def kernels_of(roots: Sequence[UOp]) -> _Kernels:
     lazy = [root for root in dict.fromkeys(roots) if not is_computed(root)]
     if lazy:
         placed = UOp.sink(*Placed(lazy).roots)
-        unknown = [u for u in placed.toposort() if u.op in (Ops.BIND, Ops.DEFINE_VAR)]
-        unbound = {bind: variable for variable, bind in bindings(unknown).items()}
+        order = placed.toposort()
+        unknown = {u for u in order if u.op in (Ops.BIND, Ops.DEFINE_VAR)}
+        unknown |= {u for x in order for size in sizes_in(x.arg) for u in size.unknowns}
+        unbound = substituted(placed, {bind: var for var, bind in bindings(unknown).items()})
         with Context(DEBUG=0, VIZ=0), observing(seen):
-            kernelize(placed.substitute(unbound), _Memory())
+            kernelize(unbound.get(placed, placed), _Memory())
+        ready = {u: seen.prepared.get(v, v) for u, v in unbound.items()}
+        seen.prepared = ready | {u: v for u, v in seen.prepared.items() if u not in ready}
     return seen
 
 

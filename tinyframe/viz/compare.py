@@ -22,6 +22,7 @@ from tinyframe.viz.layout import dot_source
 from tinyframe.viz.matching import Difference, differences, matched
 from tinyframe.viz.names import Names, given, of_variables
 from tinyframe.viz.nodes import Box, Node, of_graph
+from tinyframe.viz.repeats import general
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -86,21 +87,26 @@ def sentence_of(
     """The first difference, and how many there are."""
     if not found:
         return "they are the same"
-    only = [[n.title for n in nodes if n.mark == "only here"] for nodes in (first, second)]
-    (less, more), title = (only, titles[1]) if len(only[1]) >= len(only[0]) else (
-        only[::-1], titles[0])  # fmt: skip
-    extra = Counter(more) - Counter(less)
     d = found[0]
     if d.first is not None and d.second is not None:
         node = second[d.second]
         return f"in {titles[1]}, {node.title} {node.mark.replace('differs:', 'is')}"
-    if extra and not Counter(less) - Counter(more):
-        counts = " and ".join(f"{_number(n)} {op}" for op, n in extra.items())
-        return f"{title} has {counts} more"
-    number = d.first if d.first is not None else d.second
-    assert number is not None
-    where, graph = (titles[0], first) if d.first is not None else (titles[1], second)
-    return f"only {where} has this {graph[number].title}"
+    counts = [
+        Counter(general(node) for node in nodes if node.mark == "only here")
+        for nodes in (first, second)
+    ]
+    more = [_counted(counts[0] - counts[1]), _counted(counts[1] - counts[0])]
+    if more[0] and more[1]:
+        return f"{titles[0]} has {more[0]}, and {titles[1]} has {more[1]} instead"
+    for title, words in zip(titles, more, strict=True):
+        if words:
+            return f"{title} has {words} more"
+    return f"{titles[1]} has the same ops, put together differently"
+
+
+def _counted(ops: Counter[str]) -> str:
+    """`two SIN and one EXP2`"""
+    return " and ".join(f"{_number(n)} {op}" for op, n in ops.items())
 
 
 def _number(count: int) -> str:

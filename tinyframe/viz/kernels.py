@@ -17,6 +17,7 @@ from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Scheduled, unrealized
 from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.show import render
 from tinyframe.viz.nodes import contents_text, plural, written_inside
 
 NOTHING = "Nothing has to run: these values are in memory already, or are constants."
@@ -82,4 +83,15 @@ def work_of(ast: UOp) -> str:
             counts[f"{u.arg.name} reduce"] += 1
         elif u.op in GroupOp.Elementwise and u not in inside:
             counts[u.op.name] += 1
-    return contents_text(counts) or "moves elements"
+    reads = any(u.op is Ops.LOAD for u in order)
+    return contents_text(counts) or ("moves elements" if reads else "writes constants")
+
+
+def loops_in(ast: UOp) -> str:
+    """The sizes of a kernel's loops: `4 × 8, reduce 16`; empty for a copy, and without loops."""
+    order = ast.toposort()
+    reduces = dict.fromkeys(u.own_ranges for u in order if u.op is Ops.REDUCE)
+    closed = {r for loops in reduces for r in loops}
+    around = [u for u in order if u.op is Ops.RANGE and u not in closed]
+    sizes = [" × ".join(render(r.src[0]) for r in loops) for loops in (around, *reduces)]
+    return ", ".join(filter(None, [sizes[0], *[f"reduce {size}" for size in sizes[1:]]]))

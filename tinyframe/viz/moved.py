@@ -25,6 +25,7 @@ from tinyframe.viz.played import NotPlayed, elements_named
 
 READ, WRITTEN = "#e0a83a", "#d9480f"  # of arrows: they are seen on a white page and on a dark one
 WIDEST, NARROWEST, LONG = 26.0, 1.5, 44.0  # points, of an arrow
+SPACE = 7.0  # points, from one kernel to the next
 
 
 @dataclass(frozen=True)
@@ -158,25 +159,40 @@ def _column(
     side = label + 6 + LONG + 4  # of a kernel's box, on both sides
     sheet.words(left + label, 34, "reads", anchor="end", colour=MUTED)
     sheet.words(left + width - label, 34, "writes", colour=MUTED)
-    top = 42.0
-    drawn = 0
+    heights, names = [], []
     for m in kernels:
-        words = wrapped(m.name, width - 2 * side - 10, 10)
+        names.append(wrapped(m.name, width - 2 * side - 10, 10))
         arrows = max(_wide(m.read, largest), _wide(m.written, largest)) + 4
-        height = max(12.4 * len(words) + 8, arrows)
-        if top + height > HIGH:
-            break
-        y, drawn = top + height / 2, drawn + 1
+        heights.append(max(12.4 * len(names[-1]) + 8, arrows) + SPACE)
+    shown = fitting([m.total for m in kernels], heights, HIGH - 42)
+    top = 42.0
+    for n in shown:
+        m, height = kernels[n], heights[n] - SPACE
+        y = top + height / 2
         sheet.words(left + label, y + 4, human_bytes(m.read), anchor="end", colour=MUTED)
         _arrow(sheet, left + label + 6, y, m.read, largest, READ)
         look = KINDS["kernel"]
-        sheet.box(left + side, top, width - 2 * side, height, look.fill, look.line, words, size=10)
+        sheet.box(
+            left + side, top, width - 2 * side, height, look.fill, look.line, names[n], size=10
+        )
         _arrow(sheet, left + width - side + 4, y, m.written, largest, WRITTEN)
         sheet.words(left + width - label, y + 4, human_bytes(m.written), colour=MUTED)
-        top += height + 7
-    if rest := kernels[drawn:]:
-        more = f"and {plural(len(rest), 'kernel')} more, {human_bytes(sum(m.total for m in rest))}"
-        sheet.words(left + side, top + 12, more, colour=MUTED)
+        top += height + SPACE
+    if left_out := len(kernels) - len(shown):
+        rest = sum(m.total for m in kernels) - sum(kernels[n].total for n in shown)
+        more = f"and {plural(left_out, 'kernel')} that move less, {human_bytes(rest)}"
+        sheet.words(left + width / 2, top + 12, more, anchor="middle", colour=MUTED)
+
+
+def fitting(sizes: Sequence[int], heights: Sequence[float], room: float) -> list[int]:
+    """The largest ones for which there is room, in their order."""
+    shown: list[int] = []
+    for n in sorted(range(len(sizes)), key=lambda n: -sizes[n]):
+        if heights[n] > room:
+            break
+        room -= heights[n]
+        shown.append(n)
+    return sorted(shown)
 
 
 def _wide(size: int, largest: int) -> float:

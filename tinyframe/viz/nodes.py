@@ -17,6 +17,7 @@ from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
+from tinyframe.viz.words import sentence
 
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
@@ -277,8 +278,8 @@ notes: dict[Ops, Callable[[UOp], str]] = {
     Ops.PAD: lambda u: ", ".join(f"{sizes_text(a)}+{sizes_text(b)}" for a, b in u.arg),
     Ops.FLIP: lambda u: "axes " + ", ".join(str(i) for i, yes in enumerate(u.arg) if yes),
     Ops.REDUCE_AXIS: lambda u: f"over {axes_text(u.arg[1])}",
-    Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 … {u.vmax}",
-    Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} … {u.arg[2]}",
+    Ops.RANGE: lambda u: f"{u.arg[1].name.lower()} 0 to {u.vmax}",
+    Ops.DEFINE_VAR: lambda u: f"{u.arg[1]} to {u.arg[2]}",
     Ops.BIND: lambda u: f"= {u.src[1].arg}",
     Ops.KERNEL: lambda u: work_text(u.arg.ast) if isinstance(u.arg, Kernel) else "",
 }
@@ -309,7 +310,7 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
             "kernel",
             f"{number}. {work_kind(item.ast)}",
             loops_text(item.ast),
-            work_text(item.ast),
+            sentence(item.ast),
             tuple(current[b] for b in read),
         )
         nodes.append(kernel)

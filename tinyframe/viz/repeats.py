@@ -20,6 +20,7 @@ NUMBERED = ("memory", "kernel")  # kinds of which each node has a number in its 
 NUMBER = re.compile(r"^\d+\. | \d+(?= |$)|( and)? \d+")
 PLURALS = ("BUFFER", "buffer", "kernel")  # their plural has an s
 FEWEST = 3  # times: two alike are looked at one by one
+OFTEN = 3  # names of one node for several that are listed; of more, the first and the last
 LONGEST = 256  # nodes of a layer that is found
 WORK = 500_000  # comparisons in one search: half a second
 LEAST = 20  # of so many nodes a run saves one at least, or is not worth the search
@@ -75,10 +76,10 @@ def longest_run(nodes: Sequence[Node]) -> Run | None:
 
 def _words(node: Node) -> tuple:
     """What has to be equal. Numbers of buffers are not; and nodes in different frames are not."""
-    return node.kind, _general(node), node.value, node.note, node.operands, node.mark, node.box
+    return node.kind, general(node), node.value, node.note, node.operands, node.mark, node.box
 
 
-def _general(node: Node) -> str:
+def general(node: Node) -> str:
     """`BUFFER` of `BUFFER 3`, `reduce` of `2. reduce`."""
     return node.title if node.kind not in NUMBERED else NUMBER.sub("", node.title).strip()
 
@@ -175,16 +176,17 @@ def _each_once_where_folded(before: tuple[int, ...], after: list[int]) -> list[i
 def _for_all(nodes: Sequence[Node], box: Box | None) -> Node:
     """The first of some nodes that are alike, with the names of all."""
     first, times = nodes[0], len(nodes)
+    names = tuple(name for node in nodes for name in node.names)
     title = first.title
     if first.kind in NUMBERED:
-        what = _general(first)
+        what = general(first)
         title = f"{times:,} {what}s" if what in PLURALS else f"{times:,} × {what}"
     elif box is None:
         title = f"{title} × {times:,}"
     return replace(
         first,
         title=title,
-        names=tuple(name for node in nodes for name in node.names),
+        names=names if len(names) <= OFTEN else (f"{names[0]} to {names[-1]}",),
         count=sum(node.count for node in nodes),
         box=box or first.box,
     )

@@ -111,7 +111,7 @@ def draw_points(points: Sequence[Point], roof: Roof) -> DrawnPicture:
 
 def rate_text(rate: float) -> str:
     """Thousand millions (of operations, of bytes) in a second, to three digits."""
-    return f"{rate / 1e9:,.0f}" if rate >= 1e12 else f"{rate / 1e9:.3g}"
+    return f"{rate / 1e9:,.0f}" if rate >= 999.5e9 else f"{rate / 1e9:.3g}"
 
 
 class Plot:

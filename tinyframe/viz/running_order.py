@@ -3,7 +3,8 @@
     schedule((a @ b).softmax() @ c)
 
 A row is a kernel, and a line down the page a buffer, from the first kernel that touches it to the
-last: `w2` stands where buffer 2 is written, `r2` where it is read.
+last: `w2` stands where buffer 2 is written, `r2` where it is read. Where a line ends in dashes, a
+kernel further down that is not drawn uses the buffer again.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop.node import Ops
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, wrapped
-from tinyframe.viz.kernels import NOTHING, kernels_of, work_of
+from tinyframe.viz.kernels import NOTHING, kernels_of, loops_in, work_of
 from tinyframe.viz.kinds import ARROW, KINDS
-from tinyframe.viz.nodes import loops_text, plural, slots
+from tinyframe.viz.nodes import plural, slots
 from tinyframe.viz.picture import DrawnPicture
 
 BOX, LANE, LINE = 290.0, 26.0, 13.6  # points: a kernel; from buffer to buffer; from line to line
@@ -69,8 +70,7 @@ def _row(item: ScheduleItem, buffers: dict[Buffer, int]) -> Row:
         tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
         for found in (read, item.written)
     ]
-    loops = "" if item.ast.op is Ops.COPY else loops_text(item.ast)
-    return Row(work_of(item.ast), loops, *numbers)
+    return Row(work_of(item.ast), loops_in(item.ast), *numbers)
 
 
 def notes_of(row: Row, sizes: Sequence[int]) -> list[str]:
@@ -100,23 +100,21 @@ def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
 
 def _drawn(rows: Sequence[Row], sizes: Sequence[int]) -> Drawing:
     sheet, marks = Drawing(), Drawing()
-    lanes = lanes_of(rows, LANES)
+    in_full = len(rows) <= MOST_IN_FULL
+    shown = _fitting([_lines(n, row, sizes, in_full) for n, row in enumerate(rows, 1)])
+    lanes = lanes_of(rows[: len(shown)], LANES)
+    told = [in_full or not set(row.touches) <= lanes.keys() for row in rows[: len(shown)]]
+    shown = _fitting([_lines(n, rows[n - 1], sizes, full) for n, full in enumerate(told, 1)])
+    later = {b for row in rows[len(shown) :] for b in row.touches}
     last_seen: dict[int, float] = {}
-    look, top, drawn = KINDS["kernel"], 20.0, 0
+    look, top = KINDS["kernel"], 20.0
     sheet.words(0, 12, "kernels, first to last", bold=True, colour=MUTED)
     sheet.words(BOX + 10, 12, "buffers: r is read, w is written", bold=True, colour=MUTED)
-    for number, row in enumerate(rows, 1):
-        lines = wrapped(f"{number}. {row.work}", BOX - 14, bold=True)
-        heading = len(lines)
-        if len(rows) <= MOST_IN_FULL or not set(row.touches) <= lanes.keys():
-            lines += [part for note in notes_of(row, sizes) for part in wrapped(note, BOX - 14)]
-        height = 8 + LINE * len(lines)
-        if top + height > HIGH:
-            break
-        drawn += 1
+    for row, (heading, notes) in zip(rows, shown, strict=False):
+        height = 8 + LINE * (len(heading) + len(notes))
         sheet.box(0, top, BOX, height, look.fill, look.line)
-        for n, line in enumerate(lines):
-            sheet.words(7, top + 15 + LINE * n, line, bold=n < heading)
+        for n, line in enumerate((*heading, *notes)):
+            sheet.words(7, top + 15 + LINE * n, line, bold=n < len(heading))
         for b in row.touches:
             if b in lanes:
                 x, y = BOX + 10 + lanes[b] * LANE, top + height / 2
@@ -125,11 +123,36 @@ def _drawn(rows: Sequence[Row], sizes: Sequence[int]) -> Drawing:
                 _mark(marks, x, y, b, row, f"buffer {b}, {human_bytes(sizes[b])}")
                 last_seen[b] = y
         top += height + 8
+    for b in later & last_seen.keys():  # what is used by kernels that have no room
+        x, y = BOX + 22 + lanes[b] * LANE, last_seen[b] + 8
+        marks.line([(x, y), (x, y + 8)], ARROW, 1.5, dashed=True)
     sheet.put(marks, 0, 0)
-    if drawn < len(rows):
-        more = f"and {plural(len(rows) - drawn, 'kernel')} more: print() lists them all"
+    if len(shown) < len(rows):
+        more = f"and {plural(len(rows) - len(shown), 'kernel')} more: print() lists them all"
         sheet.words(0, top + 10, more, colour=MUTED)
     return sheet
+
+
+def _lines(
+    number: int, row: Row, sizes: Sequence[int], in_full: bool
+) -> tuple[list[str], list[str]]:
+    """The words in a kernel's box: what it does, and its loops and buffers where that is wanted."""
+    notes = notes_of(row, sizes) if in_full else []
+    return (
+        wrapped(f"{number}. {row.work}", BOX - 14, bold=True),
+        [line for note in notes for line in wrapped(note, BOX - 14)],
+    )
+
+
+def _fitting(boxes: Sequence[tuple[list[str], list[str]]]) -> list[tuple[list[str], list[str]]]:
+    """The first of these boxes, as many as fit a screen."""
+    shown, room = [], HIGH - 20
+    for heading, notes in boxes:
+        room -= 16 + LINE * (len(heading) + len(notes))
+        if room < 0:
+            break
+        shown.append((heading, notes))
+    return shown
 
 
 def _mark(sheet: Drawing, x: float, y: float, b: int, row: Row, title: str) -> None:

@@ -18,21 +18,21 @@ import numpy as np
 
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
+from tinyframe.renderer import Renderer
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import kind
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
+from tinyframe.viz.grids import Grid
 from tinyframe.viz.kernels import one_kernel, renderer_of
-from tinyframe.viz.kinds import ARROW
 from tinyframe.viz.picture import DrawnPicture
 from tinyframe.viz.played import NotPlayed, elements_named
 
 PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix' longer side; between two; their names
-LARGEST = 24.0  # points, of one element
-THINNEST = 0.1  # the shorter side of an array, of the longer one: a thinner one would be a line
-LEAST = 2.5  # points, of an element that is touched: smaller ones cannot be seen
 MOST_ROWS = 7  # arguments; more do not fit a screen
 READ, WRITTEN = "#1f77b4", "#d9480f"  # both 3:1 and more against the light fill around them
+
+MOST_TILES, TILE_GAP = 3, 12.0  # arguments beside one another on a card; points between them
 
 # What runs at each level, beside what runs at those before it.
 LEVELS: list[tuple[str, set[AxisType]]] = [
@@ -78,9 +78,14 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     item, which = one_kernel(x, number, "access")
     renderer = renderer_of(item)
     program = get_program(item.ast, renderer, opts)
-    plain = [opt for opt in program.opts if opt.op is not OptOps.STAGE]
-    sink = apply_opts(scheduled_kernel(item.ast, renderer), plain, renderer.target)
-    return _drawn(f"what {program.function}{which} touches", arguments_of(sink))
+    arguments = arguments_after(item.ast, renderer, program.opts)
+    return _drawn(f"what {program.function}{which} touches", arguments)
+
+
+def arguments_after(ast: UOp, renderer: Renderer, opts: Sequence[Opt]) -> list[Argument]:
+    """What a kernel touches of each argument after these Opts, without panels."""
+    plain = [opt for opt in opts if opt.op is not OptOps.STAGE]
+    return arguments_of(apply_opts(scheduled_kernel(ast, renderer), plain, renderer.target))
 
 
 def arguments_of(sink: UOp) -> list[Argument]:
@@ -163,85 +168,50 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
     """An argument with what is touched in colour; gives its height."""
     high = 0.0
     if touch.cells is not None:
-        grid = Grid(argument.shape)
+        grid = Grid(argument.shape, PANEL)
         high = grid.height
-        grid.draw(sheet, left, top, touch.cells, WRITTEN if argument.is_output else READ)
+        grid.draw_empty(sheet, left, top)
+        fill = WRITTEN if argument.is_output else READ
+        grid.draw_cells(sheet, left, top, touch.cells, fill)
     for n, line in enumerate(wrapped(said(argument, touch), PANEL + GAP - 4, 9.5)):
         sheet.words(left, top + high + 12 + 12 * n, line, 9.5, colour=MUTED)
         last = high + 16 + 12 * n
     return last
 
 
-class Grid:
-    """Where the elements of an array are drawn: the last two axes as a matrix, the two before them
-    as a matrix of such matrices, any others stacked on these."""
-
-    def __init__(self, shape: Sequence[int]) -> None:
-        padded = (1,) * (4 - len(shape)) + tuple(shape)
-        self.shape = (math.prod(padded[:-3]), *padded[-3:])
-        down, across, rows, columns = self.shape
-        # Space between the small matrices, as a part of one, while there is room for it.
-        self.space = 0.25 if max(down, across) * 4 <= PANEL else 0.0
-        wide = across + (across - 1) * self.space  # in small matrices
-        tall = down + (down - 1) * self.space
-        ratio = min(max(tall * rows / (wide * columns), THINNEST), 1 / THINNEST)
-        longest = min(PANEL, LARGEST * max(tall * rows, wide * columns))
-        self.width = longest if ratio <= 1 else longest / ratio
-        self.height = self.width * ratio
-        self.tile = self.width / wide, self.height / tall
-        self.cell = self.tile[0] / columns, self.tile[1] / rows
-
-    def corner(self, down: int, across: int) -> tuple[float, float]:
-        """Where a small matrix begins."""
-        step = 1 + self.space
-        return across * step * self.tile[0], down * step * self.tile[1]
-
-    def draw(self, sheet: Drawing, x: float, y: float, cells: np.ndarray, fill: str) -> None:
-        down, across, rows, columns = self.shape
-        if self.space:
-            corners = [self.corner(d, a) for d in range(down) for a in range(across)]
-            boxes = [(*corner, *self.tile) for corner in corners]
-        else:
-            boxes = [(0.0, 0.0, self.width, self.height)]
-        for left, top, width, height in boxes:
-            sheet.box(x + left, y + top, width, height, "#f4f4f4", ARROW, radius=0, thick=0.75)
-        seen: set[tuple[int, ...]] = set()
-        for first, last in rectangles(cells, self.shape):
-            d, a, r, c = (int(i) for i in np.unravel_index(first, self.shape))
-            _, _, r_end, c_end = (int(i) + 1 for i in np.unravel_index(last, self.shape))
-            left, top = self.corner(d, a)
-            width = max(self.cell[0] * (c_end - c), LEAST)
-            height = max(self.cell[1] * (r_end - r), LEAST)
-            left = x + min(left + self.cell[0] * c, self.width - width)
-            top = y + min(top + self.cell[1] * r, self.height - height)
-            if (place := (round(left), round(top), round(width), round(height))) in seen:
-                continue  # of very many, those at one place are drawn once
-            seen.add(place)
-            right, end = left + width, top + height
-            sheet.area([(left, top), (right, top), (right, end), (left, end)], fill)
+# ---- what one tile touches, small enough for a card ----------------------------------------------
 
 
-def rectangles(cells: np.ndarray, shape: Sequence[int]) -> list[tuple[int, int]]:
-    """Sorted elements of an array of matrices as rectangles that cover each once: the first and the
-    last element of each."""
-    rows, columns = shape[-2:]
-    done: list[tuple[int, int]] = []
-    growing: dict[int, tuple[int, int]] = {}  # where the next row would begin -> a rectangle so far
-    for start, end in runs(cells, columns):
-        first, last = int(cells[start]), int(cells[end])
-        above = growing.pop(first, None)
-        if above and last - above[1] == columns and first // columns % rows:
-            growing[first + columns] = (above[0], last)
-        else:
-            done += [above] if above else []
-            growing[first + columns] = (first, last)
-    return sorted([*done, *growing.values()])
+def tile_text(argument: Argument) -> str:
+    """`data0: writes 384`, `data1: reads 6`: by one turn of the loops."""
+    touch = _tile(argument)
+    what = "writes" if argument.is_output else "reads"
+    count = touch.reason if touch.cells is None else f"{len(touch.cells):,}"
+    return f"data{argument.slot}: {what} {count}"
 
 
-def runs(cells: np.ndarray, columns: int) -> list[tuple[int, int]]:
-    """Where neighbours in one row begin and end, as places in a sorted list of elements."""
-    if not len(cells):
-        return []
-    breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % columns == 0)) + 1
-    first = [0, *breaks.tolist()]
-    return list(zip(first, [n - 1 for n in (*first[1:], len(cells))], strict=True))
+def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
+    """The first three arguments side by side: what one turn of the loops touches, and lighter what
+    its whole reduce does."""
+    sheet = Drawing()
+    room = (width - 2 * TILE_GAP) / MOST_TILES
+    for n, argument in enumerate(arguments[:MOST_TILES]):
+        left, tile = n * (room + TILE_GAP), _tile(argument)
+        if tile.cells is not None:
+            grid = Grid(argument.shape, room)
+            grid.draw_empty(sheet, left, 0)
+            dark, light = (WRITTEN, "#fbd3bf") if argument.is_output else (READ, "#b7d5ec")
+            for touch, fill in ((argument.touches[-1], light), (tile, dark)):
+                if touch.cells is not None:
+                    grid.draw_cells(sheet, left, 0, touch.cells, fill)
+    end = sheet.height
+    for n, argument in enumerate(arguments[:MOST_TILES]):
+        name, count = tile_text(argument).split(": ", 1)
+        for row, line in enumerate([name, *wrapped(count, room + TILE_GAP - 6, 9)]):
+            sheet.words(n * (room + TILE_GAP), end + 11 + 11 * row, line, 9, colour=MUTED)
+    return sheet
+
+
+def _tile(argument: Argument) -> Touch:
+    """The largest level that is one turn of the loops."""
+    return [t for t in argument.touches if t.level != LEVELS[-1][0]][-1]

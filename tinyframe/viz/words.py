@@ -46,15 +46,16 @@ def sentence(ast: UOp) -> str:
     said = [_stored(store, told) for store in ast.src]
     if len(said) == 1:
         return said[0]
-    each = dict.fromkeys(said)
-    if len(each) == 1:
-        return f"{said[0]}, for {len(said)} results"
-    return f"gives {len(said)} results: " + "; and ".join(each)
+    each = [words for words in dict.fromkeys(said) if words]
+    return f"stores {len(said)} results: {'; and '.join(each)}"
 
 
 def _stored(store: UOp, told: set[UOp]) -> str:
-    """How one stored value comes about. told: the reduces that have been spoken of, which grows."""
+    """How one stored value comes about; nothing where it is a step on the way to another. told: the
+    reduces that have been spoken of, which grows."""
     value = store.src[1]
+    if value in told:
+        return ""
     places = _product(store.own_ranges)
     reduces = [u for u in _arithmetic(value) if u.op is Ops.REDUCE]
     before = "from the same, " if reduces and set(reduces) <= told else ""
@@ -144,15 +145,18 @@ def _negation(u: UOp) -> Idiom | None:
 
 
 def _division(u: UOp) -> Idiom | None:
-    """a * (1 / b), and a * (1 / 128)"""
-    if u.op is not Ops.MUL:
+    """a * (1 / b); a / 3; and of a sum, * (1 / 128), which is what a mean becomes"""
+    if u.op not in (Ops.MUL, Ops.FDIV):
         return None
+    number = _constant(u.src[1])
+    if u.op is Ops.FDIV:
+        return None if number is None else Idiom(f"divides by {number:,g}")
     for s in u.src:
         if s.op is Ops.RECIP:
             return Idiom("divides", (s,))
-    factor = _constant(u.src[1])
-    if isinstance(factor, float) and 0 < factor < 1 and (1 / factor).is_integer():
-        return Idiom(f"divides by {round(1 / factor):,}")
+    if u.src[0].op is Ops.REDUCE and number is not None and 0 < number < 1:
+        if math.isclose(1 / number, round(1 / number), rel_tol=1e-6):
+            return Idiom(f"divides by {round(1 / number):,}")
     return None
 
 

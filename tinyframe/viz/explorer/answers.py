@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import render, sizes_text
 from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
-from tinyframe.viz.fold import folded, nearest
+from tinyframe.viz.fold import folded, nearest, one_for_each_box
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
@@ -163,7 +164,13 @@ def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) 
     if step is None and len(marks) > MOST_DRAWN // 2:
         marks = {}  # where nearly all is new, that says nothing
     nodes = of_graph(view.roots, marks=marks)  # type: ignore[arg-type]
-    return nodes if len(nodes) <= most else nearest(folded(nodes), most)
+    if view.boxes:
+        nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
+    if len(nodes) > most:
+        nodes = folded(nodes)
+    if len(nodes) > most and view.boxes:
+        nodes = one_for_each_box(nodes)
+    return nearest(nodes, most)
 
 
 def details(node: Node) -> dict[str, Any]:

@@ -37,6 +37,7 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
 from tinyframe.viz.roof import measured_roof
+from tinyframe.viz.words import sentence
 
 OURS = str(Path(__file__).parents[2]) + os.sep  # code that is not the user's
 # How IPython, and Jupyter's kernel, name the file of a cell.
@@ -196,8 +197,12 @@ class Recorder(Observer):
         while stack:
             u = stack.pop()
             if u.op in FROM_LINES and self.line_of(u) is None:
-                known = self._prepared if self._is_preparing else self._made_of
-                known[u] = line
+                if self._schedule is None and self._kernel is None:
+                    u.__dict__["_line"] = line  # a user's graph in another form
+                elif self._is_preparing:
+                    self._prepared[u] = line
+                else:
+                    self._made_of[u] = line
                 stack += u.src[:2] if u.op is Ops.STORE else u.src
 
     def lowering(self) -> None:
@@ -254,10 +259,12 @@ class Recorder(Observer):
             "stores": [numbers[u] for u in values if u in numbers],
             "nodes": [numbers[u] for u in fused if u in numbers],
             "lines": lines_of(self, fused),
+            "words": sentence(ast),
         }
 
     def compiling(self, ast: UOp, device: str) -> None:
         self._kernel, self._made_of = _Described(self), dict(self._lines_in.get(ast, {}))
+        self._is_preparing = False
 
     def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
         described, self._kernel = self._kernel, None

@@ -12,12 +12,14 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tinyframe.viz.explorer.rows import Row, Rows, Step, after_steps
 from tinyframe.viz.explorer.store import OVERVIEW, Store, TraceError
+from tinyframe.viz.nodes import Box
 
+KERNELS = "kernels"  # a stage that is not the compiler's: the prepared graph, and what is fused
 KEPT = 16  # members that were read last are kept ready
 
 
@@ -63,11 +65,15 @@ class Stage:
 
 @dataclass
 class Described:
-    """A kernel, or a schedule: the graphs of its stages, and what else is known of it."""
+    """A kernel, or a schedule: the graphs of its stages, and what else is known of it.
+
+    boxes: of a schedule, the kernel that a node of the prepared graph is computed by.
+    """
 
     rows: Rows
     stages: list[Stage]
     data: dict[str, Any]
+    boxes: dict[Row, Box]
 
 
 class Trace:
@@ -95,9 +101,13 @@ class Trace:
         try:
             rows = Rows(data.pop("rows"))
             stages = [_stage(rows, stage) for stage in data.pop("stages")]
+            boxes = _boxes(rows, data.get("kernels", []))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
             raise TraceError(f"{name} in this trace says what cannot be: {error}") from error
-        return Described(rows, stages, data)
+        if boxes:
+            place, prepared = next((n, s) for n, s in enumerate(stages) if s.name == "prepare")
+            stages.insert(place + 1, Stage(KERNELS, None, prepared.after, []))
+        return Described(rows, stages, data, boxes)
 
     def realize(self, number: int) -> dict[str, Any]:
         return self.store.json(f"realize/{number}")
@@ -125,16 +135,27 @@ def _stage(rows: Rows, data: dict[str, Any]) -> Stage:
     )  # fmt: skip
 
 
+def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
+    """What several kernels compute is drawn in the first one's box."""
+    boxes: dict[Row, Box] = {}
+    for number, kernel in enumerate(kernels, 1):
+        box = Box("kernel", number, f"kernel {number}", str(kernel["words"]))
+        for n in kernel["nodes"]:
+            boxes.setdefault(rows[n], box)
+    return boxes
+
+
 # ---- what is drawn -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class View:
     """Graphs to draw. changed: the nodes that the next rewrite takes away, or that the last one
-    made; none for a stage as a whole."""
+    made; none for a stage as a whole. boxes: around what each kernel computes."""
 
     roots: list[Row]
     changed: set[Row]
+    boxes: dict[Row, Box] = field(default_factory=dict)
 
 
 def view_of(described: Described, stage: int, step: int | None = None, after: bool = False) -> View:
@@ -150,7 +171,7 @@ def view_of(described: Described, stage: int, step: int | None = None, after: bo
         changed = set() if before is None or isinstance(s.after, list) else (
             set(s.after.toposort()) - before
         )  # fmt: skip
-        return View(s.roots, changed)
+        return View(s.roots, changed, described.boxes if s.name == KERNELS else {})
     rewrite, n = s.step(step)
     done = rewrite.steps[: n + after]
     root = after_steps(described.rows, rewrite.before, done, rewrite.walk)

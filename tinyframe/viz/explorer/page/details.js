@@ -80,10 +80,10 @@ function why() {
 function ofSchedule() {
   const { kernels } = state.stages;
   return [element("h2", {}, "How kernels were found"),
-    paragraph(`${many(kernels.length, "kernel")}. The stages are those of the tensor graph: what need not be computed is taken out, values that are stored are chosen, and each group becomes a loop nest.`),
+    paragraph(`${many(kernels.length, "kernel")}. What need not be computed is taken out (prepare), it is decided which values are stored (kernels), and what lies between them becomes a loop nest (lower to ranges).`),
     ...kernels.map((kernel, n) => {
       const where = place(state.overview, kernel.lines[0]);
-      return paragraph(`${n + 1}. ${many(kernel.nodes.length, "node")}${where ? ` · ${where.short} ` : ""}`, where ? element("code", { class: "code" }, where.text) : null);
+      return paragraph(element("b", {}, `${n + 1}. `), kernel.words, where ? element("span", { class: "place" }, ` · ${where.short} `) : null, where ? element("code", { class: "code" }, where.text) : null);
     })];
 }
 

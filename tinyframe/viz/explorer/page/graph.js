@@ -81,9 +81,16 @@ export function fit() {
   const scale = Math.min((box.clientWidth - 16) / width(), (box.clientHeight - 16) / height(), 1.15);
   // Of what would be too small to read, the beginning is shown.
   const readable = Math.max(scale, READABLE);
-  at = { scale: readable, x: Math.min(8, (box.clientWidth - width() * readable) / 2), y: 8 };
-  if (width() * readable <= box.clientWidth) at.x = (box.clientWidth - width() * readable) / 2;
+  at = { scale: readable, x: (box.clientWidth - width() * readable) / 2, y: 8 };
   move();
+  if (readable > scale) {
+    const first = svg.querySelector("[data-node]")?.getBoundingClientRect();
+    if (!first) return;
+    const inside = box.getBoundingClientRect();
+    at.x += inside.left + inside.width / 2 - (first.left + first.right) / 2;
+    at.y -= Math.max(0, first.top - inside.top - 60);
+    move();
+  }
 }
 
 function move() {

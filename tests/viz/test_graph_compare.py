@@ -1,0 +1,170 @@
+"""compare(): what is the same stands side by side, what differs is marked, and nothing else."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from tinyframe import Tensor
+from tinyframe.uop.node import UOp
+from tinyframe.viz import compare, layout
+from tinyframe.viz.fit import SCREEN
+from tinyframe.viz.matching import differences, matched
+from tinyframe.viz.nodes import of_graph
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def no_dot(monkeypatch):
+    which = shutil.which
+    monkeypatch.setattr(layout.shutil, "which", lambda p: None if p == "dot" else which(p))
+
+
+def marks(picture) -> list[tuple[str, str]]:
+    return [(node.title, node.mark) for node in picture.nodes if node.mark]
+
+
+def expression(seed: int, x: UOp, y: UOp, length: int = 12, other: int = -1) -> UOp:
+    """A random expression; at step `other` it takes another op than it else would."""
+    chance = random.Random(seed)
+    known = [x, y]
+    for step in range(length):
+        a, b = chance.choice(known), known[-1]
+        pick = chance.randrange(4)
+        pick = (pick + 1) % 4 if step == other else pick
+        known.append([b.sin, b.exp2, lambda a=a, b=b: a + b, lambda a=a, b=b: a * b][pick]())
+    return known[-1]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_equal_graphs_have_no_marks_even_where_all_their_buffers_differ(seed):
+    first, second = (expression(seed, Tensor.empty(4).uop, Tensor.empty(4).uop) for _ in range(2))
+    picture = compare(first, second)
+    assert marks(picture) == []
+    assert picture.headline == "two graphs: they are the same"
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_pairs_are_one_to_one_and_of_one_op_and_marks_are_on_what_is_in_one_only(seed):
+    x, y = Tensor.empty(4).uop, Tensor.empty(4).uop
+    a, b = expression(seed, x, y), expression(seed, x, y, other=seed % 12)
+    first, second = of_graph([a]), of_graph([b])
+    pairs = matched(first, second)
+    assert len(set(pairs.values())) == len(pairs)
+    for n, m in pairs.items():
+        assert first[n].title.split()[0] == second[m].title.split()[0]
+    shared = set(a.toposort()) & set(b.toposort())
+    for n, m in pairs.items():
+        if first[n].of in shared:
+            assert second[m].of is first[n].of, "the very same node stands for itself"
+    for d in differences(first, second, pairs):
+        assert first[d.first].of not in shared if d.first is not None else True
+    assert bool(differences(first, second, pairs)) == (a is not b)
+
+
+def test_an_op_more_is_said_and_marked():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    picture = compare(a * b + a, (a * b) * b + a)
+    assert picture.said == "the second has one MUL more"
+    assert marks(picture) == [("MUL", "only here")]
+    assert compare((a * b) * b + a, a * b + a).said == "the first has one MUL more"
+    assert (
+        compare(a + b, (a + b).sin().sin().exp2()).said
+        == "the second has two SIN and one EXP2 more"
+    )
+
+
+def test_another_argument_is_said_and_what_follows_from_it_is_not():
+    x = Tensor.empty(2, 3, 4)
+    picture = compare(
+        x.permute(1, 0, 2).sin().sum(axis=0).exp2(), x.permute(2, 1, 0).sin().sum(axis=0).exp2()
+    )
+    assert marks(picture) == [
+        ("PERMUTE", "differs: axes (1, 0, 2), not axes (2, 1, 0)"),
+        ("PERMUTE", "differs: axes (2, 1, 0), not axes (1, 0, 2)"),
+    ]
+    assert picture.said == "in the second, PERMUTE is axes (2, 1, 0), not axes (1, 0, 2)"
+
+
+def test_another_dtype_and_another_constant_are_differences():
+    x = Tensor.empty(4)
+    assert marks(compare(x.half(), x.int()))[0][1] == "differs: (4,) half, not (4,) int"
+    assert marks(compare(x * 2, x * 3))[0][1] == "differs: · * 2.0, not · * 3.0"
+    words = marks(compare(Tensor.empty(4), Tensor.empty(5)))[1][1]
+    assert words == "differs: (5,) float, not (4,) float"
+
+
+def test_operands_the_other_way_round_matter_only_where_they_do():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    assert (
+        compare(a / b, b / a).said == "in the second, FDIV takes its operands the other way round"
+    )
+    assert compare(a.uop + b.uop, b.uop + a.uop).said == "they are the same"
+    assert compare(a / a, a / b).said == "the second has one BUFFER more"
+    instead = compare((a * b).sum(), (a + b).sum())
+    assert instead.said == "the first has one MUL, and the second has one ADD instead"
+
+
+def test_names_and_titles_are_those_given():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    picture = compare(a * b, a + b, titles=("yours", "asked"), left=a)
+    assert [node.names for node in picture.nodes if node.names] == [("left",), ("left",)]
+    assert picture.text.splitlines()[0].startswith("two graphs: ")
+    assert {"yours", "asked"} <= set(picture.text.splitlines())
+    own = compare(a * b, a + b)
+    assert {name for node in own.nodes for name in node.names} == {"a", "b"}
+
+
+def test_what_is_the_same_stands_at_the_same_height_the_first_at_the_left():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    picture = compare((a * b).sin(), (a * b).exp2().sin())
+    root = ElementTree.fromstring(picture.svg())
+    place = {}
+    for group in root.iter(f"{SVG}g"):
+        if group.get("data-node"):
+            titles = [t for t in group.iter(f"{SVG}text") if t.get("font-weight") == "bold"]
+            text = titles[-1]
+            place[int(group.attrib["data-node"])] = (
+                float(text.attrib["x"]), float(text.attrib["y"]),
+            )  # fmt: skip
+    for title in ("BUFFER 0", "BUFFER 1", "MUL", "SIN"):
+        left, right = (n for n, node in enumerate(picture.nodes) if node.title == title)
+        assert place[left][0] < place[right][0]
+        assert abs(place[left][1] - place[right][1]) < 12, title
+
+
+def test_a_change_in_the_middle_of_a_long_chain_is_what_is_drawn():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+
+    def long(changed: int) -> Tensor:
+        x = a
+        for n in range(400):
+            x = ((x * b).cos() if n == changed else (x * b).exp2()) + a
+        return x
+
+    picture = compare(long(-1), long(200))
+    assert marks(picture) == [("EXP2", "only here"), ("COS", "only here")]
+    assert len(picture.nodes) < 130
+    height = ElementTree.fromstring(picture.svg()).attrib["height"]
+    assert float(height.removesuffix("pt")) <= SCREEN
+
+
+def test_schedules_kernels_and_lists_can_be_compared():
+    x = Tensor.empty(4, 8)
+    (one,), (other,) = x.sum(axis=1).schedule(), Tensor.empty(4, 8).max(axis=1).schedule()
+    assert marks(compare(one, other))
+    assert compare([x.sin(), x.exp2()], [x.sin(), x.exp2()]).said == "they are the same"
+    with pytest.raises(TypeError, match="not int"):
+        compare(x, 3)
+
+
+def test_the_picture_and_its_text_are_the_same_each_time():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    first, second = (compare(a * b + a, a + b * b) for _ in range(2))
+    assert first.svg() == second.svg() and first.text == second.text
+    root = ElementTree.fromstring(first.svg())
+    assert root.get("aria-label") == first.headline

@@ -1,0 +1,167 @@
+"""Kernels as boxes: each holds what the scheduler fuses, and drawing changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from tinyframe import Context, GlobalCounters, Tensor, Variable
+from tinyframe.device import buffer_of
+from tinyframe.viz import graph, layout
+from tinyframe.viz.words import sentence
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def no_dot(monkeypatch):
+    which = shutil.which
+    monkeypatch.setattr(layout.shutil, "which", lambda p: None if p == "dot" else which(p))
+
+
+def empty(*shape: int) -> Tensor:
+    return Tensor.empty(*shape)
+
+
+CASES = {
+    "elementwise": lambda: (empty(4, 8) + 1).exp(),
+    "softmax": lambda: empty(64, 8).softmax(),
+    "divided by its sum": lambda: (x := empty(64, 8)) / x.sum(),
+    "matmul": lambda: empty(8, 16) @ empty(16, 4),
+    "attention": lambda: (q := empty(2, 8, 4)).scaled_dot_product_attention(q, q),
+    "conv": lambda: empty(1, 2, 8, 8).conv2d(empty(3, 2, 3, 3)).relu(),
+    "long sum": lambda: empty(1 << 22).sum(),
+    "a view of a sum": lambda: empty(64, 8).sum(axis=1).reshape(8, 8).T,
+    "chain": lambda: [x := empty(4)] and [x := x.sin() for _ in range(50)][-1],
+    "random": lambda: Tensor.rand(5),
+    "int": lambda: Tensor.empty(5, dtype="int") // 3,
+}
+
+
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES)
+def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
+    x = make()
+    picture = graph(x, kernels=True, limit=999)
+    boxes = list(dict.fromkeys(node.box for node in picture.nodes if node.box))
+    items = x.schedule()
+    said = [part for box in boxes for part in box.words.split("; then ")]
+    expected = [part for item in items for part in sentence(item.ast).split("; then ")]
+    assert sorted(said) == sorted(expected)
+    numbers = [w for box in boxes for w in box.heading.split() if w.isdigit()]
+    assert numbers == [str(n) for n in range(1, len(items) + 1)]
+
+
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES)
+def test_arrows_go_from_earlier_kernels_to_later_ones(make):
+    picture = graph(make(), kernels=True, limit=999)
+    for number, node in enumerate(picture.nodes):
+        for s in node.sources:
+            assert s < number
+            source = picture.nodes[s]
+            if source.box and node.box:
+                assert source.box.number <= node.box.number
+                if source.box != node.box:
+                    assert "stored" in source.note, "what leaves a kernel goes through memory"
+    assert ElementTree.fromstring(picture.svg()).get("role") == "img"
+
+
+def test_drawing_changes_neither_a_tensor_nor_what_it_computes():
+    values = np.arange(32, dtype=np.float32).reshape(4, 8) / 7
+    x = Tensor(values).realize()
+    y = (x / x.sum()).exp()
+    x_before, y_before = x.uop, y.uop
+    ran, used = GlobalCounters.kernel_count, GlobalCounters.mem_used
+    for _ in range(2):
+        assert graph(y, kernels=True).svg()
+    assert (x.uop, y.uop) == (x_before, y_before)
+    assert (GlobalCounters.kernel_count, GlobalCounters.mem_used) == (ran, used)
+    assert len(y.schedule()) == 2
+
+
+def test_what_is_drawn_can_still_be_computed_and_differentiated():
+    values = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(3, 4)
+    x = Tensor(values, requires_grad=True)
+    loss = (x * x).sum()
+    assert graph(loss, kernels=True).text
+    loss.backward()
+    assert graph(x.grad, kernels=True).text
+    np.testing.assert_allclose(x.grad.numpy(), 2 * values, rtol=1e-6)
+    np.testing.assert_allclose(loss.item(), (values**2).sum(), rtol=1e-6)
+
+
+def test_a_change_in_place_is_drawn_and_not_made():
+    x = Tensor([1.0, 2.0, 3.0]).realize()
+    old = x * 10
+    x.assign(x + 1)
+    picture = graph(x, kernels=True)
+    assert "ASSIGN" in picture.text and "kernel 2" in picture.text, (
+        "who reads the old values is first"
+    )
+    assert old.tolist() == [10.0, 20.0, 30.0]
+    assert x.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_what_is_in_memory_already_has_no_kernel():
+    x = Tensor([1.0, 2.0]).realize()
+    assert (
+        graph(x, kernels=True).text
+        == "graph of 1 node: 1 memory\n  %0  x = BUFFER 0  (2,) float    on CPU"
+    )
+    assert buffer_of(x.uop.base).is_allocated()
+
+
+def test_an_empty_tensor_has_no_kernel():
+    assert "kernel" not in graph(Tensor.empty(0, 3) + 1, kernels=True).text
+
+
+def test_a_size_that_is_known_later():
+    n = Variable("n", 1, 10).bind(3)
+    picture = graph(empty(10, 4)[:n].sum(axis=1), kernels=True)
+    assert "sums each of n rows of 4 numbers" in picture.text
+    assert picture.svg()
+
+
+def test_several_results_share_their_kernels():
+    x = empty(64, 8)
+    total = x.sum()
+    picture = graph([x / total, x * total], kernels=True)
+    assert picture.text.count("sums all 512 numbers") == 1
+
+
+def test_the_learners_names_are_on_inputs_and_results():
+    a, b = empty(8, 16), empty(16, 4)
+    y = (a @ b).relu()
+    picture = graph(y, kernels=True)
+    names = {name for node in picture.nodes for name in node.names}
+    assert names == {"a", "b", "y"}
+    inputs = [node for node in picture.nodes if set(node.names) & {"a", "b"}]
+    assert [node.box for node in inputs] == [None, None], "memory is in no kernel"
+
+
+def test_a_chain_of_5000_ops_in_many_kernels_fits_a_screen():
+    x = empty(4, 8)
+    for _ in range(5000):
+        x = x.sin()
+    picture = graph(x, kernels=True)
+    assert len(picture.nodes) <= 60
+    assert picture.svg()
+
+
+def test_debug_output_is_not_printed_by_a_picture(capsys):
+    with Context(DEBUG=4):
+        graph(empty(4, 8).softmax(), kernels=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_every_heading_stands_inside_its_frame():
+    root = ElementTree.fromstring(graph((x := empty(64, 8)) / x.sum(), kernels=True).svg())
+    headings = [g for g in root.iter(f"{SVG}g") if g.get("class") == "heading"]
+    assert len(headings) == 2
+    for heading in headings:
+        (bar,) = heading.iter(f"{SVG}rect")
+        top, high = float(bar.attrib["y"]), float(bar.attrib["height"])
+        for text in heading.iter(f"{SVG}text"):
+            assert top < float(text.attrib["y"]) < top + high
