@@ -4,6 +4,7 @@ from tinyframe import Tensor
 """
 
 import sys
+from importlib import import_module
 
 from tinyframe import (
     algebra,  # noqa: F401  provides UOp.simplify and UOp.st
@@ -19,21 +20,10 @@ from tinyframe.uop.node import UOp
 
 Variable = UOp.variable
 
-
-
-def _explorer() -> observe.Observer:
-    from tinyframe.viz.explorer.session import session
-
-    return session()
-
-
-if "IPython" in sys.modules:  # in a notebook, what the last line of a cell gives is drawn
-    from tinyframe.notebook import draw_in
-
-    draw_in(sys.modules["IPython"].get_ipython())
-
-observe.explorer = _explorer
+observe.explorer = lambda: import_module("tinyframe.viz.explorer.session").session()
 if settings.VIZ:
     observe.explorer()  # now, so that no Tensor is missed
+if "IPython" in sys.modules:  # in a notebook, what the last line of a cell gives is drawn
+    import_module("tinyframe.notebook").draw_in(sys.modules["IPython"].get_ipython())
 
 __all__ = ["Context", "Device", "GlobalCounters", "Tensor", "TinyJit", "UOp", "Variable", "dtypes"]

@@ -139,7 +139,7 @@ class Row:
     number: int
     op: Ops
     dtype: Word
-    src: tuple[Row, ...]
+    src: tuple[Row, ...] = field(repr=False)  # shared parts would be written again and again
     arg: Any
     shape: tuple[Any, ...] = ()
     interval: tuple[int, int] | None = None
