@@ -14,7 +14,7 @@ While nobody watches, all of it is one look at an empty list and one at a settin
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class Observer:
     def made(self, graph: UOp) -> None:
         """A Tensor was made, which means this graph."""
 
-    def became(self, became: dict[UOp, UOp]) -> None:
+    def became(self, became: list[tuple[UOp, UOp]]) -> None:
         """A pass, or the lowering of a tensor graph, made each of these nodes into another."""
 
     def scheduling(self, sink: UOp) -> None:
@@ -66,9 +66,9 @@ class Observer:
     def lowered(self, ast: UOp) -> None:
         """It is one."""
 
-    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
+    def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         """A kernel was found, in running order. values: the nodes of the prepared graph that it
-        stores. reads: what it finds in memory."""
+        stores. arguments: these, and what it finds in memory."""
 
     def scheduled(self, sink: UOp, becomes: dict[UOp, UOp], items: Sequence[ScheduleItem]) -> None:
         """They were found. becomes: what nodes of the graph are once these have run."""
@@ -107,21 +107,30 @@ explorer: Callable[[], Observer] | None = None
 of_tensors: list[Observer] = []
 
 
-def tell(graph: UOp) -> None:
-    """Who is told of Tensors is told of one that means this graph."""
-    for observer in of_tensors:
-        observer.made(graph)
-
-
-def tell_became(became: dict[UOp, UOp]) -> None:
-    """They are told too what nodes became, so that it can be followed whose they are."""
-    for observer in of_tensors:
-        observer.became(became)
-
-
 def observers() -> list[Observer]:
     """Who watches now."""
     return [*_added, explorer()] if settings.VIZ and explorer is not None else _added
+
+
+class _Everyone:
+    """Passes what it is told on to each of some observers; gives all that they answer."""
+
+    def __init__(self, watching: Callable[[], list[Observer]]) -> None:
+        self.watching = watching
+
+    def __getattr__(self, event: str) -> Callable[..., list[Any]]:
+        return lambda *what: [getattr(observer, event)(*what) for observer in self.watching()]
+
+
+# `tell.ran(work)` tells all that watch now; the second those who are told of Tensors and nodes.
+tell = _Everyone(observers)
+tell_of_tensors = _Everyone(lambda: of_tensors)
+
+
+def tell_became(became: Iterable[tuple[UOp, UOp]]) -> None:
+    """Tells who is told of Tensors what nodes became, so that it can be followed whose they are."""
+    if of_tensors:
+        tell_of_tensors.became(list(became))
 
 
 def is_watched() -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import AddrSpace, dtypes
-from tinyframe.observe import of_tensors, tell_became
+from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, sources_first
 from tinyframe.uop.range import kind, length
@@ -55,8 +55,7 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
         if new.op in GroupOp.ALU and (new.dtype in _INDEX_DTYPES or new.src[0].op is Ops.CONST):
             new = new.simplify()
         done[u] = new
-    if of_tensors:
-        tell_became(done)
+    tell_became(done.items())
     return done.get(root, root)
 
 
@@ -152,8 +151,7 @@ def expand_lanes(sink: UOp) -> UOp:
     done: dict[UOp, UOp] = {}
     for u in sink.toposort():
         done[u] = _with_lanes(u, done)
-    if of_tensors:
-        tell_became(done)
+    tell_became(done.items())
     return done[sink]
 
 

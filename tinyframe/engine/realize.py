@@ -17,7 +17,7 @@ from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
 from tinyframe.engine.kernel import CompiledKernel, compilers
 from tinyframe.engine.shown import kernel_line, time_text, with_plan
-from tinyframe.observe import Ran, observers
+from tinyframe.observe import Ran, observers, tell
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -56,8 +56,7 @@ def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
     setups = {name: setup_of(name) for name in {name for _, name in wanted}}
     keys = [(ast, setups[name]) for ast, name in wanted]
     # What shows the stages on the way down wants them to be gone through.
-    watching = observers()
-    again = {key for key in keys if settings.DEBUG >= 4 or any(o.wants(key) for o in watching)}
+    again = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
     new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
     if new:
         # A search is done before any compiler runs: it measures time.
@@ -79,21 +78,17 @@ def _program(key: tuple[UOp, Setup], opts: list[Opt] | None) -> ProgramSpec:
     from tinyframe.codegen import get_program
 
     ast, setup = key
-    watching = observers()
-    for observer in watching:
-        observer.compiling(ast, setup.device.device)
+    tell.compiling(ast, setup.device.device)
     begin = perf_counter()
     spec = get_program(ast, setup.renderer, opts)
-    for observer in watching:
-        observer.programmed(spec, begin, perf_counter())
+    tell.programmed(spec, begin, perf_counter())
     return spec
 
 
 def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
     begin = perf_counter()
     binary = compiler.compile_cached(spec.src)
-    for observer in observers():
-        observer.compiled(spec, binary, begin, perf_counter())
+    tell.compiled(spec, binary, begin, perf_counter())
     return binary
 
 
@@ -204,11 +199,10 @@ def _run_all(
     begun: list[ScheduleItem] | None,
 ) -> float:
     """Runs each item, the SINKs by these kernels; gives the seconds that were measured."""
-    debug, watching = settings.DEBUG, observers()
+    debug, is_watched = settings.DEBUG, bool(observers())
     following = iter(kernels)
     measured = 0.0
-    for observer in watching:
-        observer.running(items)
+    tell.running(items)
     for item in items:
         if begun is not None:
             begun.append(item)
@@ -217,15 +211,12 @@ def _run_all(
         if kernel is None:
             _run_copy(item, debug)
         else:
-            took = _run_kernel(kernel, item, var_vals, debug >= 2 or bool(watching))
+            took = _run_kernel(kernel, item, var_vals, debug >= 2 or is_watched)
             measured += took or 0.0
-        if watching:
-            spec, end = None if kernel is None else kernel.spec, perf_counter()
-            ran = Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used)
-            for observer in watching:
-                observer.ran(ran)
-    for observer in watching:
-        observer.finished()
+        if is_watched:
+            end, spec = perf_counter(), getattr(kernel, "spec", None)
+            tell.ran(Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used))
+    tell.finished()
     return measured
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.dtype import DType
-from tinyframe.observe import of_tensors, tell_became
+from tinyframe.observe import tell_became
 from tinyframe.rewrite import trace
 from tinyframe.rewrite.endless import Steps
 from tinyframe.rewrite.pattern import UPat
@@ -145,8 +145,7 @@ def graph_rewrite(
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
     done = _rewritten(sink, before, after, ctx, walk, memo, steps)
     result = done[sink]
-    if of_tensors:
-        tell_became(done)
+    tell_became(done.items())
     if steps.record is not None:
         steps.record.after = result
     return result
@@ -239,6 +238,5 @@ def substituted(root: UOp, mapping: dict[UOp, UOp]) -> dict[UOp, UOp]:
         if variables and not variables.isdisjoint(u.unknowns):
             arg = map_sizes(arg, lambda size: plain(substitute(size, mapping)))
         done[u] = u if src == u.src and arg is u.arg else UOp(u.op, u.dtype, src, arg, u.tag)
-    if of_tensors:
-        tell_became(done)
+    tell_became(done.items())
     return done

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
-from tinyframe.observe import observers
+from tinyframe.observe import observers, tell
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.spec import verify
 from tinyframe.rewrite.trace import Pass, record
@@ -28,14 +28,12 @@ def staged(
     name: str, spec: PatternMatcher, run: Callable[[], Graph], before: UOp | None = None
 ) -> Graph:
     """The result of `run`; `before` is the graph it started from, where that is worth comparing."""
-    watching = observers()
-    if settings.DEBUG < 4 and not watching:
+    if settings.DEBUG < 4 and not observers():
         out = run()
     else:
         with record() as passes:
             out = run()
-        for observer in watching:
-            observer.stage(name, before, out, passes)
+        tell.stage(name, before, out, passes)
         if settings.DEBUG >= 4:
             nothing = f"{title(name)}\n  (nothing to do)"
             print(printable(nothing if out is before else stage_text(name, out, passes)))

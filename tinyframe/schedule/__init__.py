@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from tinyframe.collector import collector_paused
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
-from tinyframe.observe import observers
+from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import buffer_of_state
@@ -181,8 +181,8 @@ def _plan_of(sink: UOp) -> _Filled:
     graph = _Graph(sink)
     key = graph.structure, bool(settings.NOOPT), bool(settings.RELAXED)
     # to show the way down, it has to be gone
-    again = [observer for observer in observers() if observer.wants(key)]
-    plan = None if settings.DEBUG >= 4 or again else _plans.pop(key, None)
+    again = settings.DEBUG >= 4 or any(tell.wants(key))
+    plan = None if again else _plans.pop(key, None)
     if plan is None:
         plan = _make_plan(graph)
     _plans[key] = plan  # the one used last stands last
@@ -221,9 +221,7 @@ def memory_use(sink: UOp) -> MemoryUse:
 
 def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
     """What to run for the values of a SINK; what its nodes become then; Variables' values."""
-    watching = observers()
-    for observer in watching:
-        observer.scheduling(sink)
+    tell.scheduling(sink)
     filled = _plan_of(sink)
     slots = [filled.fill[slot] for slot in filled.plan.slots]
     items = [
@@ -232,6 +230,5 @@ def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict
     ]
     becomes = filled.becomes(filled.plan.realized)
     becomes = {u: v for u, v in becomes.items() if u is not v}
-    for observer in watching:
-        observer.scheduled(sink, becomes, items)
+    tell.scheduled(sink, becomes, items)
     return items, becomes, filled.values

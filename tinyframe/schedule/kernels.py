@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
-from tinyframe.observe import observers
+from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
@@ -222,11 +222,9 @@ def _lower_group(
     computed = set[UOp]().union(*[fusion.computed[value] for value in outputs])
     outline = outline_of(group, computed, is_read)
     if outline.rows not in known:
-        for observer in observers():
-            observer.lowering()
+        tell.lowering()
         ast, arguments = _loop_nest(group, computed, is_read, numbers)
-        for observer in observers():
-            observer.lowered(ast)
+        tell.lowered(ast)
         number = {state: n for n, state in enumerate(outline.states)}
         known[outline.rows] = ast, [number[a] for a in arguments]
     ast, slots = known[outline.rows]
@@ -331,7 +329,6 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
 
     results: dict[UOp, UOp] = {}
     kernels: dict[int, UOp] = {}
-    watching = observers()
     for n in _running_order(groups):
         g = groups[n]
         memory = {
@@ -345,8 +342,7 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         arguments = list(memory.values())
         made_by = {a.src[1] for a in arguments if a.op is Ops.ASSIGN}
         before = [kernels[m] for m in g.after if kernels[m] not in made_by]
-        for observer in watching:
-            observer.kernel(g.ast, g.outputs, [a for a in g.arguments if maker.get(a) != n])
+        tell.kernel(g.ast, g.outputs, g.arguments)
         sources = (*arguments, *before, *g.ast.variables())
         kernels[n] = UOp(Ops.KERNEL, dtypes.void, sources, Kernel(g.ast, len(arguments)))
         for value in g.outputs:

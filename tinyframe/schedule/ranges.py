@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
-from tinyframe.observe import of_tensors, tell_became
+from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed, stays_exact
@@ -77,9 +77,7 @@ def lower(
                 sources = [values[s, child.indices] for s in child.sources]
                 values[u, ix] = _value(u, sources, child, users)
 
-    if of_tensors:
-        for (u, _), value in values.items():
-            tell_became({u: value})
+    tell_became((u, value) for (u, _), value in values.items())
     stores = []
     for value, ix in placed:
         place = target(value)

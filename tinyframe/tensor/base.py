@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.engine.capture import captures
-from tinyframe.observe import of_tensors, tell
+from tinyframe.observe import of_tensors, tell_of_tensors
 from tinyframe.tensor.no_grad import is_grad_enabled
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint
@@ -86,7 +86,7 @@ class TensorBase(Methods):
     def _register(self) -> None:
         _live.add(weakref.ref(self, _live.discard))
         if of_tensors:
-            tell(self._storage.uop)
+            tell_of_tensors.made(self._storage.uop)
 
     def _apply(self, function: Callable[..., UOp], *others: Any) -> Self:
         """The Tensor of `function` of the graphs of this one and others.
@@ -120,7 +120,7 @@ class TensorBase(Methods):
         )
         view._seen = root, seen
         if of_tensors:
-            tell(seen)
+            tell_of_tensors.made(seen)
         return view
 
     def _value(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tinyframe.observe import of_tensors, tell_became
+from tinyframe.observe import tell_became
 from tinyframe.uop.node import UOp
 
 
@@ -35,6 +35,5 @@ def rebuild(
             continue
         src = tuple([done[s] for s in u.src])
         done[u] = change(u, u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag))
-    if of_tensors:
-        tell_became(done)
+    tell_became(done.items())
     return done[root]

@@ -42,8 +42,8 @@ class _Kernels(Observer):
         elif name == "prepare" and isinstance(after, UOp):
             self.prepared = dict(zip(self.wanted.src, after.src, strict=True))
 
-    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
-        self.found.append((ast, list(values), list(reads)))
+    def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
+        self.found.append((ast, list(values), list(arguments)))
 
 
 def kernels_of(roots: Sequence[UOp]) -> _Kernels:

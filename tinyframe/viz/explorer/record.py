@@ -187,8 +187,8 @@ class Recorder(Observer):
         """The line that a node was written on: a Tensor's own, or what it was made of."""
         return u.__dict__.get("_line") or self._made_of.get(u) or self._prepared.get(u)
 
-    def became(self, became: dict[UOp, UOp]) -> None:
-        for old, new in became.items():
+    def became(self, became: list[tuple[UOp, UOp]]) -> None:
+        for old, new in became:
             if new is not old and (line := self.line_of(old)) is not None:
                 self._written_on(new, line)
 
@@ -217,8 +217,8 @@ class Recorder(Observer):
         self._schedule, self._found = _Described(self), []
         self._prepared, self._is_preparing = {}, True
 
-    def kernel(self, ast: UOp, values: Sequence[UOp], reads: Sequence[UOp]) -> None:
-        self._found.append((ast, values, reads))
+    def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
+        self._found.append((ast, values, arguments))
 
     def stage(
         self, name: str, before: UOp | None, after: UOp | list[UOp], passes: list[Pass]
