@@ -92,6 +92,16 @@ def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> No
                 assert before.roots[0] is not after.roots[0]
 
 
+def test_each_loop_nest_of_a_schedule_is_named_by_its_kernel(trace) -> None:
+    described = trace.described(f"schedule/{trace.overview['schedules'] - 1}")
+    names = [stage.name for stage in described.stages]
+    assert names[:3] == ["tensor graph", "prepare", "kernels"]
+    count = len(described.data["kernels"])
+    assert sorted(names[3:]) == [f"lower kernel {n} to ranges" for n in range(1, count + 1)]
+    assert len({*described.boxes.values()}) == count
+    assert all(kernel["words"] for kernel in described.data["kernels"])
+
+
 def test_a_kernel_that_runs_again_is_described_once() -> None:
     def work() -> None:
         for value in range(3):

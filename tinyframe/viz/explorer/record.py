@@ -131,6 +131,7 @@ class Recorder(Observer):
         # the loop nest that it is at now, and of each one before that.
         self._prepared: dict[UOp, Line] = {}
         self._is_preparing = False
+        self._loop_nests: dict[UOp, dict[str, Any]] = {}  # and the stage that gave each
         self._made_of: dict[UOp, Line] = {}
         self._lines_in: dict[UOp, dict[UOp, Line]] = {}
         self._lanes: dict[int, str] = {}
@@ -212,10 +213,12 @@ class Recorder(Observer):
 
     def lowered(self, ast: UOp) -> None:
         self._lines_in[ast], self._made_of = self._made_of, {}
+        if self._schedule is not None and self._schedule.stages:
+            self._loop_nests[ast] = self._schedule.stages[-1]
 
     def scheduling(self, sink: UOp) -> None:
         self._schedule, self._found = _Described(self), []
-        self._prepared, self._is_preparing = {}, True
+        self._prepared, self._is_preparing, self._loop_nests = {}, True, {}
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
         self._found.append((ast, values, arguments))
@@ -237,8 +240,10 @@ class Recorder(Observer):
             self._schedule_of[self._structure] = number
             kernels = [self._found_kernel(described, *found) for found in self._found]
             order = self._in_order(items)
-            for item, n in zip(items, order, strict=True):
+            for place, (item, n) in enumerate(zip(items, order, strict=True), 1):
                 self._lines_of.setdefault(item.ast, kernels[n]["lines"])
+                if (stage := self._loop_nests.pop(item.ast, None)) is not None:
+                    stage["name"] = f"lower kernel {place} to ranges"
             data = {**described.data(), "kernels": [kernels[n] for n in order]}
             self.store.write(f"schedule/{number}", data)
         if self._structure in self._schedule_of:
