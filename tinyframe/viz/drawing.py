@@ -14,7 +14,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from tinyframe.viz.kinds import ARROW, TEXT
+from tinyframe.viz.kinds import ARROW, MARKED, TEXT
 
 FONTS = "Arial, Helvetica, Liberation Sans, sans-serif"
 MONO = "DejaVu Sans Mono, Menlo, Consolas, monospace"
@@ -74,10 +74,15 @@ def xml(text: str) -> str:
 
 
 class Drawing:
-    """Shapes and words; `width` and `height` grow with what is put on it."""
+    """Shapes and words; `width` and `height` grow with what is put on it.
+
+    links: numbers that boxes share which belong together. Where the SVG itself is in the page, or
+    opened by itself, all of one number get a thick outline under the pointer.
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        self.links: set[int] = set()
         self.width = self.height = 0.0
 
     def box(
@@ -95,9 +100,14 @@ class Drawing:
         dashed: bool = False,
         size: float = 11,
         mono: bool = False,
+        link: int | None = None,
     ) -> None:
-        """A box with lines of words in its middle. title: what shows under the pointer."""
+        """A box with lines of words in its middle. title: what shows under the pointer. link: the
+        number of those that it belongs to."""
         look = ' stroke-dasharray="4 3"' if dashed else ""
+        if link is not None:
+            look += f' class="link-{link}"'
+            self.links.add(link)
         shape = (
             f'<rect x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="{n(radius)}" '
             f'fill="{fill}" stroke="{line}" stroke-width="{n(thick)}"{look}/>'
@@ -175,6 +185,7 @@ class Drawing:
         inside = "".join(other.parts)
         self.parts.append(f'<g transform="translate({n(x)} {n(y)})">{inside}</g>')
         self._reach(x + other.width, y + other.height)
+        self.links |= other.links
 
     def _reach(self, x: float, y: float) -> None:
         self.width, self.height = max(self.width, x), max(self.height, y)
@@ -186,9 +197,17 @@ class Drawing:
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{xml(title)}" '
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
             f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
-            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>"
+            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{self._style()}"
             f'{"".join(self.parts)}</svg>'
         )
+
+    def _style(self) -> str:
+        """What happens under the pointer."""
+        if not self.links:
+            return ""
+        linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
+        look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
+        return f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
 
 
 def n(value: float) -> str:

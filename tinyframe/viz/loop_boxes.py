@@ -59,7 +59,7 @@ def draw_nest(
         width = width_of(words) + 14
         if left and left + width > NEST:
             left, top = 0.0, top + 24
-        _outlined(sheet, left, top, width, 20, r, r in marked, [words])
+        _outlined(sheet, left, top, width, 20, r, r in marked, words=[words])
         left += width + 6
     return sheet
 
@@ -72,13 +72,14 @@ def _outlined(
     height: float,
     r: UOp,
     is_marked: bool,
+    link: int | None = None,
     words: Sequence[str] = (),
 ) -> None:
-    """The box of a RANGE."""
+    """The box of a RANGE. link: its number, where it is a loop."""
     line, thick = (MARKED["color"], 2.5) if is_marked else (ARROW, 1)
     axis = AXES[kind(r)]
     title = f"{axis_text(r)}: {axis.meaning}"
-    sheet.box(x, y, width, height, axis.fill, line, words, title, thick=thick)
+    sheet.box(x, y, width, height, axis.fill, line, words, title, thick=thick, link=link)
 
 
 def _fill(
@@ -122,8 +123,9 @@ def _loop(
     inside = Drawing()
     inner = _fill(inside, block, numbers, marked, margin, 8 + 14 * len(title), width - 2 * margin)
     height = inner + 2
-    _outlined(sheet, x, top, width, height, r, r in marked)
-    sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=[str(numbers[r])], size=9)
+    number = numbers[r]
+    _outlined(sheet, x, top, width, height, r, r in marked, number)
+    sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=[str(number)], size=9, link=number)
     for n, line in enumerate(title):
         sheet.words(x + 27, top + 15 + 14 * n, line, bold=True)
     sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")

@@ -19,6 +19,7 @@ from tinyframe.uop.show import printable
 from tinyframe.viz.drawing import Drawing
 from tinyframe.viz.layout import NoLayout
 
+LINKED, STILL = "tinyframe-linked", "tinyframe-still"  # classes of HTML
 CENTRED = "display: block; margin: 0 auto; max-width: 100%; height: auto"
 
 
@@ -96,3 +97,14 @@ class DrawnPicture(Picture):
     @cached_property
     def _svg(self) -> str:
         return self.drawing.to_svg(self.headline, self.text)
+
+    def html(self) -> str:
+        """An <img>; where parts are linked the SVG itself before it, and a style that hides the
+        <img>. A notebook that is not trusted loses both, and shows that."""
+        still = super().html()
+        if not self.drawing.links:
+            return still
+        style = f".{STILL}{{display:none!important}}.{LINKED}>svg{{max-width:100%;height:auto}}"
+        still = still.replace("<img ", f'<img class="{STILL}" ', 1)
+        shown = f'<div class="{LINKED}" style="text-align: center">{self.svg()}</div>'
+        return f"<style>{style}</style>{shown}{still}"

@@ -11,6 +11,7 @@ from tinyframe.viz.drawing import Drawing, width_of, wrapped
 from tinyframe.viz.nodes import plural
 
 SIZE = 8.5  # points, of a letter
+PAPER = "#fafafa"
 LINE_HEIGHT = 12.0
 GUTTER = 26.0  # points, for the numbers
 MOST_ALIKE = (4, 2, 1, 0)  # statements shown of a run of them, from the most to the fewest
@@ -25,11 +26,14 @@ def draw_source(
     names = {f"{render(r)} = ": number for r, number in numbers.items()}
     shown = fitting(function_of(program), width - GUTTER - 6, int((height - 8) / LINE_HEIGHT))
     sheet = Drawing()
-    sheet.box(0, 0, width, LINE_HEIGHT * len(shown) + 8, "#fafafa")
+    sheet.box(0, 0, width, LINE_HEIGHT * len(shown) + 8, PAPER)
     for n, line in enumerate(shown):
         top = 4 + n * LINE_HEIGHT
         if (number := _loop_begun(line, names)) is not None:
-            sheet.box(4, top, 17, LINE_HEIGHT, colours[number], words=[str(number)], size=8.5)
+            said, line_fill = [str(number)], colours[number]
+            sheet.box(4, top, 17, LINE_HEIGHT, line_fill, words=said, size=8.5, link=number)
+            wide = width - GUTTER  # all of the line is of that loop
+            sheet.box(GUTTER - 3, top, wide, LINE_HEIGHT, PAPER, PAPER, link=number)
         sheet.words(GUTTER, top + 9, line, SIZE, mono=True)
     return sheet
 
