@@ -267,6 +267,8 @@ def test_a_phone_shows_one_part_at_a_time_and_nothing_is_wider_than_it(opened, s
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
     page.click("#tabs [data-pane=left]")
     kernel_rows(page).first.click()
+    expect(page.locator("#details h2")).to_be_visible()
+    page.click("#tabs [data-pane=middle]")
     expect(page.locator("#graph svg")).to_be_visible()
 
 

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
@@ -23,8 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def shell():
-    module = pytest.importorskip("IPython.core.interactiveshell")
-    made = module.InteractiveShell()
+    made = InteractiveShell()
     draw_in(made)
     return made
 

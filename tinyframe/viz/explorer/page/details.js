@@ -8,6 +8,7 @@ import { ruleText } from "./stepping.js";
 const box = byId("details");
 const TABS = { why, source, assembly, node, steps };
 let drawing = 0;
+let drawn = "";
 
 export function begin(report) {
   for (const button of document.querySelectorAll("[data-tab]")) {
@@ -26,7 +27,11 @@ async function draw(report) {
   const question = ++drawing;
   try {
     const parts = state.stages ? await TABS[state.tab]() : [];
-    if (question === drawing) box.replaceChildren(...parts.filter(Boolean));
+    if (question !== drawing) return;
+    box.replaceChildren(...parts.filter(Boolean));
+    const now = `${state.of} ${state.tab}`;
+    if (now !== drawn) box.scrollTop = 0; // what is shown anew is shown from its beginning
+    drawn = now;
   } catch (error) {
     if (question === drawing) report(error);
   }

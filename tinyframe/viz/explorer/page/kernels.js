@@ -80,16 +80,17 @@ function rowsByTime() {
   const all = total();
   const byTime = kernels.map((kernel, n) => ({ kernel, n })).sort((a, b) => b.kernel.seconds - a.kernel.seconds);
   return byTime.map(({ kernel, n }, rank) => {
-    const where = place(state.overview, kernel.lines[0]);
+    const places = kernel.lines.map((line) => place(state.overview, line)).filter(Boolean);
+    const [where, also] = places;
     const share = kernel.seconds / all;
     const most = rank === 0 && kernel.seconds > 0 ? element("span", { class: "most", title: "More time than any other kernel" }, "▲ most time") : null;
     return {
-      words: `${kernel.name} ${where ? `${where.long} ${where.text}` : ""} ${kernel.plan ?? ""}`,
+      words: `${kernel.name} ${places.map((p) => `${p.long} ${p.text}`).join(" ")} ${kernel.plan ?? ""}`,
       make: () => element("li", { "data-of": `kernel/${n}`, title: `${where ? `${where.long}\n` : ""}${NAMES}` },
         element("div", { class: "row" },
           element("span", { class: "name" }, kernel.name),
           element("span", { class: "time", title: "Time in all runs" }, seconds(kernel.seconds))),
-        element("div", { class: "place" }, most, most ? " " : null, `${percent(share)}${kernel.runs > 1 ? ` · ${kernel.runs} × ${seconds(kernel.seconds / kernel.runs)}` : ""}${where ? ` · ${where.short} ${where.text}` : ""}`),
+        element("div", { class: "place" }, most, most ? " " : null, `${percent(share)}${kernel.runs > 1 ? ` · ${kernel.runs} × ${seconds(kernel.seconds / kernel.runs)}` : ""}${where ? ` · ${where.short} ${where.text}` : " · no line of yours: the compiler added it"}${also ? ` · and ${also.short} ${also.text}` : ""}`),
         element("div", { class: "share", style: `width:${(100 * share).toFixed(1)}%` })),
     };
   });

@@ -33,7 +33,7 @@ async function show(of, { pass = null, step = null, turn = true } = {}) {
     noProblem();
     const tab = of.startsWith("schedule") && ["source", "assembly"].includes(state.tab) ? "why" : state.tab;
     change({ of, stages, stage, step: is ? step : null, after: true, node: null, tab });
-    if (turn && document.body.dataset.pane === "left") pane("middle");
+    if (turn && document.body.dataset.pane === "left") pane("right");
   } catch (error) {
     report(error);
   }
