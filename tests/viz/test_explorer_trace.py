@@ -113,6 +113,25 @@ def test_a_kernel_that_runs_again_is_described_once() -> None:
     assert len({k["name"] for k in about["kernels"]}) == len(about["kernels"])
 
 
+def test_what_runs_after_a_kernel_that_could_not_be_compiled_is_in_it(monkeypatch) -> None:
+    from tinyframe import codegen
+
+    def broken(*args) -> list:
+        raise RuntimeError("no source")
+
+    def work() -> None:
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="no source"):
+            patch.setattr(codegen, "linearize", broken)
+            (Tensor([1.0, 2.0, 5.0]).contiguous() * 7).realize()
+        (Tensor([1.0, 2.0, 5.0]).contiguous() + 9).realize()
+
+    trace = watched(work)
+    last = trace.overview["realizes"][-1]
+    described = trace.described(f"schedule/{last['schedule']}")
+    assert [stage.name for stage in described.stages][:2] == ["tensor graph", "prepare"]
+    assert trace.described(f"kernel/{last['ran'][-1][0]}").stages[-1].name == "linearize"
+
+
 def test_replays_of_a_jit_are_in_it() -> None:
     @TinyJit
     def double(x: Tensor) -> Tensor:

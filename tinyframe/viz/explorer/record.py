@@ -19,17 +19,15 @@ import platform
 import re
 import sys
 import threading
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.codegen.optimize.plans import CPU, Kernel, lacking
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.device import Buffer, Device
+from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
 from tinyframe.rewrite.trace import Pass, Step
 from tinyframe.schedule.item import ScheduleItem
@@ -38,6 +36,7 @@ from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
+from tinyframe.viz.opt_by_opt import opt_text
 from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.words import sentence
 
@@ -121,8 +120,6 @@ class Recorder(Observer):
         self._seen: set[Any] = set()
         self._schedule_of: dict[Any, int] = {}  # a graph's structure -> the schedule described
         self._structure: Any = None
-        self._buffers: weakref.WeakKeyDictionary[Buffer, int] = weakref.WeakKeyDictionary()
-        self._buffer_count = 0
         self._kernel_of: dict[UOp, int] = {}
         self._asts: list[UOp] = []  # of each kernel
         self._lines_of: dict[UOp, list[int]] = {}  # a kernel's ast -> where its work was written
@@ -151,12 +148,6 @@ class Recorder(Observer):
     def rule_number(self, step: Step) -> int:
         key = KEPT if step.rule is None else step.rule.location
         return self.rules.setdefault(key, len(self.rules))
-
-    def _buffer_number(self, buffer: Buffer) -> int:
-        if buffer not in self._buffers:
-            self._buffers[buffer] = self._buffer_count
-            self._buffer_count += 1
-        return self._buffers[buffer]
 
     def _since(self, time: float) -> float:
         """Seconds since the trace began."""
@@ -218,6 +209,7 @@ class Recorder(Observer):
 
     def scheduling(self, sink: UOp) -> None:
         self._schedule, self._found = _Described(self), []
+        self._kernel = None  # one whose compiling ended in an error
         self._prepared, self._is_preparing, self._loop_nests = {}, True, {}
 
     def kernel(self, ast: UOp, values: Sequence[UOp], arguments: Sequence[UOp]) -> None:
@@ -263,7 +255,6 @@ class Recorder(Observer):
         fused = nodes_between(values, reads)
         numbers = described.table.numbers
         return {
-            "stores": [numbers[u] for u in values if u in numbers],
             "nodes": [numbers[u] for u in fused if u in numbers],
             "lines": lines_of(self, fused),
             "words": sentence(ast),
@@ -288,14 +279,12 @@ class Recorder(Observer):
             "plan": None if spec.plan is None else spec.plan.name,
             "runs": 0, "seconds": 0.0, "best": None,
             "rewrites": sum(len(p["steps"]) for s in described.stages for p in s["passes"]),
-            "stages": [stage["name"] for stage in described.stages],
         })  # fmt: skip
         self.store.write(f"kernel/{number}", {
             **described.data(), "source": spec.src,
             "opts": [opt_text(opt) for opt in spec.opts],
             "plan": None if spec.plan is None else [spec.plan.name, spec.plan.why],
             "before it": self._lacking(spec),
-            "sizes": [[_plain(n) for n in s] for s in (spec.global_size, spec.local_size)],
         })  # fmt: skip
 
     def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
@@ -327,7 +316,6 @@ class Recorder(Observer):
             return
         item = work.item
         kernel = None if work.spec is None else self._kernel_of.get(item.ast)
-        written = set(item.written)
         if kernel is not None:
             of = self.kernels[kernel]
             of["runs"] += 1
@@ -339,7 +327,7 @@ class Recorder(Observer):
             "device": item.bufs[0].device,
             "begin": self._since(work.begin), "end": self._since(work.end),
             "seconds": work.seconds, "in_use": work.in_use,
-            "buffers": [[self._buffer_number(b), b.nbytes, b in written] for b in item.bufs],
+            "bytes": sum(b.nbytes for b in item.bufs),
         })  # fmt: skip
 
     def finished(self) -> None:
@@ -381,7 +369,7 @@ class Recorder(Observer):
             "kernels": [{**kernel, "lines": self._lines_of.get(ast, [])}
                         for kernel, ast in zip(self.kernels, self._asts, strict=True)],
             "schedules": self.schedules,
-            "rules": [_rule(key) for key in self.rules],
+            "rules": [[*shown_rule(*key)] for key in self.rules],
             "lines": [[shown_file(file), number, linecache.getline(file, number).strip()]
                       for file, number in self.lines],
         }  # fmt: skip
@@ -392,18 +380,20 @@ def shown_file(file: str) -> str:
     return CELL.sub("cell", file)
 
 
-def _rule(key: tuple[str, int]) -> list[Any]:
-    """A rule as [file, line, text]; the file from tinyframe's folder on."""
-    file, number = key
-    if key == KEPT:
-        return [file, number, "(known from an earlier rewrite by the same rules)"]
-    shown = file.removeprefix(OURS).replace(os.sep, "/")
-    return [shown, number, linecache.getline(file, number).strip().rstrip(",")]
+class ShownRule(NamedTuple):
+    """A rule's place, its file from tinyframe's folder on, and what stands there."""
+
+    file: str
+    number: int
+    text: str
 
 
-def opt_text(opt: Opt) -> str:
-    """`UPCAST axis 1 by 4`."""
-    return f"{opt.op.name} axis {opt.axis}{'' if opt.arg is None else f' by {opt.arg}'}"
+def shown_rule(file: str, number: int) -> ShownRule:
+    """The rule that is written there."""
+    if (file, number) == KEPT:
+        return ShownRule("", 0, "(known from an earlier rewrite by the same rules)")
+    text = linecache.getline(file, number).strip().rstrip(",")
+    return ShownRule(file.removeprefix(OURS).replace(os.sep, "/"), number, text)
 
 
 def _plain(size: Any) -> Any:
