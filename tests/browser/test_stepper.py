@@ -117,15 +117,17 @@ def test_the_slider_and_the_stages_lead_anywhere(page, data) -> None:
     expect(slider).to_have_value(str(row["first"]))
 
 
-def test_arrows_step_wherever_the_focus_is(page) -> None:
+def test_arrows_step_wherever_the_focus_is(page, data) -> None:
     page.locator(".tinyframe-stepper").focus()
     page.keyboard.press("ArrowRight")
     arrived(page, 1)
     page.get_by_role("slider").focus()
     page.keyboard.press("ArrowRight")
     arrived(page, 2)
+    expect(place(page)).to_have_text(data["stops"][2]["place"])
     page.keyboard.press("ArrowLeft")
     arrived(page, 1)
+    assert page.get_by_role("slider").input_value() == "1"
 
 
 def test_keys_that_it_uses_do_not_reach_the_notebook(page) -> None:

@@ -25,10 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(autouse=True)
-def no_dot(monkeypatch):
-    """Every machine lays out with the wheel, whether it has a `dot` or not."""
-    monkeypatch.setattr(layout.shutil, "which", lambda program: None)
+pytestmark = pytest.mark.usefixtures("no_dot")
 
 
 def matrix() -> Tensor:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import shutil
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from tinyframe import Tensor
 from tinyframe.uop.node import UOp
-from tinyframe.viz import compare, layout
+from tinyframe.viz import compare
 from tinyframe.viz.fit import SCREEN
 from tinyframe.viz.matching import differences, matched
 from tinyframe.viz.nodes import of_graph
@@ -18,10 +17,7 @@ from tinyframe.viz.nodes import of_graph
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(autouse=True)
-def no_dot(monkeypatch):
-    which = shutil.which
-    monkeypatch.setattr(layout.shutil, "which", lambda p: None if p == "dot" else which(p))
+pytestmark = pytest.mark.usefixtures("no_dot")
 
 
 def marks(picture) -> list[tuple[str, str]]:

@@ -19,9 +19,7 @@ from tinyframe.viz.repeats import longest_run, repeated, side_by_side, without
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(autouse=True)
-def no_dot(monkeypatch):
-    monkeypatch.setattr(layout.shutil, "which", lambda program: None)
+pytestmark = pytest.mark.usefixtures("no_dot")
 
 
 def matrix() -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -10,16 +9,13 @@ import pytest
 
 from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.device import buffer_of
-from tinyframe.viz import graph, layout
+from tinyframe.viz import graph
 from tinyframe.viz.words import sentence
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(autouse=True)
-def no_dot(monkeypatch):
-    which = shutil.which
-    monkeypatch.setattr(layout.shutil, "which", lambda p: None if p == "dot" else which(p))
+pytestmark = pytest.mark.usefixtures("no_dot")
 
 
 def empty(*shape: int) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import operator
-import shutil
 import weakref
 import xml.etree.ElementTree as ElementTree
 
@@ -12,17 +11,14 @@ import pytest
 
 from tinyframe import Tensor, TinyJit
 from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.viz import graph, layout
+from tinyframe.viz import graph
 from tinyframe.viz.nodes import OPERANDS
 
 SVG = "{http://www.w3.org/2000/svg}"
 ON_THE_MODULE = Tensor.empty(2, 2)
 
 
-@pytest.fixture(autouse=True)
-def no_dot(monkeypatch):
-    which = shutil.which
-    monkeypatch.setattr(layout.shutil, "which", lambda p: None if p == "dot" else which(p))
+pytestmark = pytest.mark.usefixtures("no_dot")
 
 
 def named(picture) -> dict[str, tuple[str, ...]]:

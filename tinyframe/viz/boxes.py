@@ -46,7 +46,7 @@ class _Kernels(Observer):
         self.found.append((ast, list(values), list(arguments)))
 
 
-def kernels_of(roots: Sequence[UOp]) -> _Kernels:
+def fused_by(roots: Sequence[UOp]) -> _Kernels:
     """The kernels that would compute these graphs, in running order: the loop nest, the nodes that
     it stores, and those that it reads.
 
@@ -82,7 +82,7 @@ class _Memory:
 def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
     """The nodes of graphs, each in the box of the kernel that computes it: one that several kernels
     compute is there for each of them."""
-    kernels = kernels_of(roots)
+    kernels = fused_by(roots)
     known = dict(names)
     for old, new in kernels.prepared.items():
         if old in names:

@@ -8,6 +8,7 @@ A box is a loop: its number, how often it runs, and its kind as a colour, a name
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.uop.node import UOp
@@ -50,7 +51,7 @@ def draw_nest(
     shown = {r: n for r, n in numbers.items() if n <= most}
     marked = {r for n, r in enumerate((*numbers, *gone_from(program))) if n in changed}
     sheet = Drawing()
-    _fill(sheet, tree, shown, marked, 0, 0, NEST)
+    _Nest(shown, marked).fill(sheet, tree, 0, 0, NEST)
     if left_out := len(numbers) - len(shown):
         sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
     left, top = 0.0, sheet.height + 6
@@ -82,52 +83,40 @@ def _outlined(
     sheet.box(x, y, width, height, axis.fill, line, words, title, thick=thick, link=link)
 
 
-def _fill(
-    sheet: Drawing,
-    block: Block,
-    numbers: dict[UOp, int],
-    marked: set[UOp],
-    x: float,
-    top: float,
-    width: float,
-) -> float:
-    """Draws what is in a block, less the loops that have no number, between x and x + width; gives
-    where it ends."""
-    for part in block.body:
-        if isinstance(part, Block):
-            if part.range not in numbers:
-                continue
-            top = _loop(sheet, part, numbers, marked, x, top, width) + 5
-        else:
-            lines = wrapped(work_text(part), width - 12)
-            high = 8 + 13.6 * len(lines)
-            sheet.box(x, top, width, high, "#ffffff", words=lines)
-            top += high + 5
-    return top
+class _Nest(NamedTuple):
+    """What is drawn of a nest. numbers: the loops that are. marked: those with a thick outline."""
 
+    numbers: dict[UOp, int]
+    marked: set[UOp]
 
-def _loop(
-    sheet: Drawing,
-    block: Block,
-    numbers: dict[UOp, int],
-    marked: set[UOp],
-    x: float,
-    top: float,
-    width: float,
-) -> float:
-    """The box of a loop with all that is in it; gives where it ends."""
-    r = block.range
-    assert r is not None
-    title = wrapped(axis_text(r), width - 27 - 18, bold=True)
-    margin = 6 if width > NARROW else 3
-    inside = Drawing()
-    inner = _fill(inside, block, numbers, marked, margin, 8 + 14 * len(title), width - 2 * margin)
-    height = inner + 2
-    number = numbers[r]
-    _outlined(sheet, x, top, width, height, r, r in marked, number)
-    sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=[str(number)], size=9, link=number)
-    for n, line in enumerate(title):
-        sheet.words(x + 27, top + 15 + 14 * n, line, bold=True)
-    sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")
-    sheet.put(inside, x, top)
-    return top + height
+    def fill(self, sheet: Drawing, block: Block, x: float, top: float, width: float) -> float:
+        """Draws what is in a block, less the loops that have no number, between x and x + width;
+        gives where it ends."""
+        for part in block.body:
+            if isinstance(part, Block):
+                if part.range not in self.numbers:
+                    continue
+                top = self.loop(sheet, part, x, top, width) + 5
+            else:
+                lines = wrapped(work_text(part), width - 12)
+                high = 8 + 13.6 * len(lines)
+                sheet.box(x, top, width, high, "#ffffff", words=lines)
+                top += high + 5
+        return top
+
+    def loop(self, sheet: Drawing, block: Block, x: float, top: float, width: float) -> float:
+        """The box of a loop with all that is in it; gives where it ends."""
+        r = block.range
+        assert r is not None
+        title = wrapped(axis_text(r), width - 27 - 18, bold=True)
+        margin = 6 if width > NARROW else 3
+        inside = Drawing()
+        inner = self.fill(inside, block, margin, 8 + 14 * len(title), width - 2 * margin)
+        height, number = inner + 2, self.numbers[r]
+        _outlined(sheet, x, top, width, height, r, r in self.marked, number)
+        sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=[str(number)], size=9, link=number)
+        for n, line in enumerate(title):
+            sheet.words(x + 27, top + 15 + 14 * n, line, bold=True)
+        sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")
+        sheet.put(inside, x, top)
+        return top + height

@@ -10,7 +10,6 @@ stop is one rewrite, or the end of a stage; what is drawn at one is worked out w
 from __future__ import annotations
 
 import linecache
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ from tinyframe.codegen import get_program
 from tinyframe.observe import observing
 from tinyframe.renderer import Renderer
 from tinyframe.uop.node import UOp
-from tinyframe.viz.explorer.record import KEPT, OURS, Recorder
-from tinyframe.viz.explorer.rows import Row
+from tinyframe.viz.explorer.record import OURS, Recorder, shown_rule
+from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.rows import Step as Rewrite
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, rules_fired
@@ -73,13 +72,10 @@ class Rule(NamedTuple):
 
 def rule_at(file: str, line: int) -> Rule:
     """The rule that is written there."""
-    if (file, line) == KEPT:
-        return Rule("", "kept from before: the same rules had found it once already")
-    source = linecache.getline(file, line).strip().rstrip(",")
-    place = f"{file.removeprefix(OURS).replace(os.sep, '/')}:{line}"
-    if not file.startswith(OURS):
-        place = f"{Path(file).name}:{line}"
-    return Rule(place, source, _docstring(file, line) if source.startswith("def ") else "")
+    shown = shown_rule(file, line)
+    place = f"{shown.file if file.startswith(OURS) else Path(file).name}:{line}"
+    is_function = shown.text.startswith("def ")
+    return Rule(place if shown.file else "", shown.text, _docstring(file, line) * is_function)
 
 
 def _docstring(file: str, line: int) -> str:
@@ -190,4 +186,4 @@ def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
 
 def count_nodes(roots: Sequence[Row]) -> int:
     """How many nodes some graphs have together."""
-    return len({row for root in roots for row in root.toposort()})
+    return len(below(roots))

@@ -70,7 +70,7 @@ def costs_of(opts: Sequence[str], source: str, threads: int) -> list[str]:
 
     opts: each as text that begins with its name. threads: those that it might have used.
     """
-    taken = {opt.split()[0] for opt in opts}
+    taken = {re.split(r"\W", opt)[0] for opt in opts}
     found = []
     if "VECTOR" not in taken:
         found.append("it works on one number at a time (no VECTOR among its Opts)")

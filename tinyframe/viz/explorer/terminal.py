@@ -98,7 +98,7 @@ def listing(trace: Trace) -> str:
         lines.append(f"realize {n}  {place_of(about, realize['line'])}")
         for ran in trace.realize(n)["ran"]:
             took = ran["seconds"]
-            size = human_bytes(sum(b[1] for b in ran["buffers"]))
+            size = human_bytes(ran["bytes"])
             lines.append(
                 f"  {ran['name']:24s} {took * 1e6:9.1f} us {took / total:6.1%}  {size:>10s}"
             )
@@ -165,7 +165,7 @@ def kernel_text(about: dict[str, Any], kernel: dict[str, Any], data: dict[str, A
     if data["plan"]:
         lines.append(f"  plan: {data['plan'][0]}, because {data['plan'][1]}")
     if data["opts"]:
-        lines.append(f"  opts: {', '.join(data['opts'])}")
+        lines.append(f"  opts: {'; '.join(data['opts'])}")
     lines += ["", data["source"].rstrip(), "", "passes:"]
     lines += [f"  {s['name']:20s} {s['nodes']:6d} nodes {s['steps']:6d} rewrites"
               for s in data["stages"]]  # fmt: skip
