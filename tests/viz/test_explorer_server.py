@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tinyframe import Tensor
+from tinyframe import Context, Tensor
 from tinyframe.observe import observing
 from tinyframe.viz import graphs
 from tinyframe.viz.explorer.answers import ANSWERS, hot_loop, instructions
@@ -263,3 +263,15 @@ def test_the_hot_loop_is_the_innermost_one_with_most_arithmetic() -> None:
     assert hot_loop(DISASSEMBLY.replace("vfmadd231ps", "vmovaps").replace("vmulps", "vmovaps")
                     .replace("vaddps", "vmovaps")) is None  # fmt: skip
     assert hot_loop("") is None and len(instructions(DISASSEMBLY).splitlines()) == 10
+
+
+def test_what_is_read_under_a_condition_says_so() -> None:
+    recorder = Recorder(Store.temporary(), ["pad.py"])
+    with observing(recorder), Context(NOOPT=1):
+        (Tensor.arange(6).contiguous().realize().pad((2, 3)) + 1).realize()
+    trace = Trace(recorder.store, recorder.overview)
+    last = len(recorder.kernels) - 1
+    drawn = ANSWERS["graph"](trace, {"of": f"kernel/{last}", "stage": "0", "whole": "1"})
+    said = {node["op"]: node["expression"] for node in drawn["nodes"]}
+    assert said["LOAD"].startswith("data1[") and " if (" in said["LOAD"]
+    assert " if " not in said["STORE"]

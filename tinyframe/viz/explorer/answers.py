@@ -201,6 +201,9 @@ def shown(row: Row) -> str:
     if row.op is Ops.SINK:
         return f"sink of {len(row.src)}"
     text = render(row)  # type: ignore[arg-type]
+    index = row.src[0] if row.op is Ops.LOAD else row
+    if index.op is Ops.INDEX and len(index.src) > 1 and index.src[1].op is not Ops.CONST:
+        text += f" if {render(index.src[1])}"  # type: ignore[arg-type]
     return text if len(text) <= 300 else f"{text[:200]} … {text[-80:]}"
 
 
