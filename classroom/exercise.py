@@ -74,6 +74,8 @@ class Exercise:
         changes when the exercise becomes another one.
     seconds: how long a check may take.
     shown_by: of a prediction, the place that shows what really happens ("the next cell").
+    because: why the right answer is right: of a prediction what explains it, shown once a guess has
+        been made; of another exercise what stands beside its worked answer.
     """
 
     number: str
@@ -82,6 +84,7 @@ class Exercise:
     check: Callable[[Any], str]
     hints: tuple[str, ...]
     shown_by: str = ""
+    because: str = ""
     seconds: float = 10.0
 
     @property

@@ -25,6 +25,7 @@ KEPT_BACK = (
     "INSTRUCTOR.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
+    "tests/classroom/answers/*",
     "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
     "tests/grader/repeat.py",  # grades the solution
     "tests/grader/test_release.py",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from classroom.exercise import judge
 from classroom.exercises import exercises, find, parts
 from tinyframe import Tensor
-from tinyframe.uop import Ops, UOp
 
 ALL = [exercise for part in parts() for exercise in exercises(part)]
 PREDICTIONS = [exercise for exercise in ALL if exercise.shown_by]
-# answers that are objects, and not functions
-OBJECTS = {"1.4", "2.1"}
+# What learners might answer, part by part: GUESSES of predictions, WRONG answers and what is said
+# about them, OBJECTS: exercises that ask for an object, and not for a function.
+ANSWERS = [import_module(f"tests.classroom.answers.part_{part:02}") for part in parts()]
+GUESSES = {number: guesses for part in ANSWERS for number, guesses in part.GUESSES.items()}
+WRONG = [row for part in ANSWERS for row in part.WRONG]
+OBJECTS = {number for part in ANSWERS for number in part.OBJECTS}
 FUNCTIONS = [e for e in ALL if not e.shown_by and e.number not in OBJECTS]
 
 every_exercise = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.number)
@@ -110,96 +115,8 @@ def test_a_wrong_guess_is_told_nothing_but_that(exercise):
             assert outcome.text == "" and outcome.rows == ()
 
 
-# for each prediction what is right, and what somebody might think
-GUESSES = {
-    "1.1": (1, 2, 3),
-    "1.2": ((24, 8), (20, 8), (12, 4), (8, 24), (24,)),
-    "1.3": ((1, 2), (1, 1), (3, 2)),
-    "2.2": (("int", "float", "half"), ("bool", "int", "half"), ("int", "float", "float")),
-    "2.3": ((0, 1, 0, 1), (2, 0, 0, 2), (0, 2, 0, 2), (0, 1, 1, 1)),
-    "4.1": (0, 1, 2),
-    "4.3": (60, 61, 2**60, 1),
-    "4.8": (0, 1, 5, 6),
-    "4.10": ((1, 1, 2, 1, 2), (1, 2, 2, 1, 2), (3, 2, 2, 2, 2), (1, 1, 1, 1, 1)),
-    "4.11": ((2, 1), (1, 1), (2, 2), (1, 2)),
-    "4.13": ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4), (30, 30)),
-}
-
-
 def test_every_prediction_has_guesses():
     assert set(GUESSES) == {e.number for e in PREDICTIONS}
-
-
-def as_tree(tensor, op):
-    """What somebody writes who thinks of a tree."""
-
-    def walk(u):
-        return (u.op is op) + sum(map(walk, u.src))
-
-    return walk(tensor.uop)
-
-
-def multiply(a, b):
-    return UOp(Ops.MUL, a.dtype, (a, b))
-
-
-def total(a, b, axes=(0,)):
-    return UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, axes))
-
-
-def chain(a, length):
-    for _ in range(length):
-        a = a + 1
-    return a
-
-
-# number of an exercise, a wrong answer, what is said about it
-WRONG = [
-    ("1.4", 0.75, "Another number"),
-    ("1.4", "-3/4", "a number"),
-    ("1.5", lambda v: (v + v + v, lambda v: v * 3), "something else"),
-    ("1.5", lambda v: (v * 2 + v, lambda v: v * 4), "something else"),
-    ("1.5", lambda v: v * 2 + v, "a tuple of two"),
-    ("2.1", Tensor.arange(4) % 2, "shape"),
-    ("2.1", Tensor.arange(4).reshape(4, 1).expand(4, 4) % 2, "chessboard"),
-    ("2.1", Tensor([[0, 1, 0, 1], [1, 0, 1, 0]] * 2), "list"),
-    ("2.4", lambda x: x[:, 1], "values"),
-    ("2.4", lambda x: x[:, -1].flip(0), "values"),
-    ("2.4", lambda x: x[:, 1].flip(0) + 0, "kernel"),
-    ("4.2", lambda t, op: t.uop.op is op, "a whole number"),
-    ("4.2", as_tree, "Another number"),
-    ("4.2", lambda t, op: len(t.uop.toposort()), "Another number"),
-    ("4.2", lambda t, op: 1, "Another number"),
-    ("4.4", lambda a: a + a, "Not yet"),
-    ("4.4", lambda a: chain(a, 100), "too large"),
-    ("4.5", lambda a, b: multiply(a, b), "not the one that was asked for"),
-    ("4.5", lambda a, b: UOp(Ops.ADD, a.dtype, (a, multiply(a, b))), "another order"),
-    ("4.5", lambda a, b: Tensor(a) * Tensor(b) + Tensor(a), "a UOp"),
-    ("4.5", lambda a, b: UOp(Ops.MUL, a.dtype, a), "do not fit"),
-    ("4.6", lambda a, b: total(a, b), "not the one that was asked for"),
-    ("4.6", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (0,)), "do not fit"),
-    ("4.6", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),)), "do not fit"),
-    ("4.6", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(a, b),), (1,)), "another arg"),
-    ("4.7", lambda items: len(items), "Another number"),
-    ("4.7", lambda items: sum(b.size for i in items for b in i.bufs), "Another number"),
-    ("4.7", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "Another"),
-    ("4.9", lambda a: a.T, "values"),
-    ("4.9", lambda a: a.flip((0, 1)), "shape"),
-    ("4.9", lambda a: a.flip((0, 1)).T.contiguous(), "kernel"),
-    ("4.12", lambda a: a * 2 + 1, "1 kernel"),
-    ("4.12", lambda a: ((a * 2).contiguous() + 1).contiguous() + 0.5, "3 kernels"),
-    ("4.12", lambda a: (a * 2).contiguous() + 2, "values"),
-    ("4.12", lambda a: (a * 2).realize() + 1, "ran already"),
-    ("4.14", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "3 kernels"),
-    ("4.14", lambda a: a.sum(axis=0), "1 kernel"),
-    ("4.14", lambda a: a.sum(axis=1) / a.sum(), "shape"),
-    ("4.14", lambda a: (a.sum(axis=0) / a.sum()).contiguous(), "by hand"),
-    ("4.15", lambda a: a / a.sum(), "2 kernels"),
-    ("4.15", lambda a: ((a + 1).contiguous() + 1).contiguous() + 1, "CONTIGUOUS"),
-    ("4.15", lambda a: a @ Tensor.rand(*a.shape), "Random"),
-    ("4.16", lambda a, n: a @ a, "2 kernels"),
-    ("4.16", lambda a, n: chain(a, n), "kernel"),
-]
 
 
 @pytest.mark.parametrize("number, answer, said", WRONG, ids=[f"{n}-{s}" for n, _, s in WRONG])

@@ -57,7 +57,7 @@ def plots(cell: dict) -> list[str]:
 
 
 def part_of(path: Path) -> int:
-    """The number of a part; 0 of a notebook that is none, the gallery."""
+    """The number of a part, which may be two notebooks (04a, 04b); 0 of one that is none."""
     return int(path.name[:2]) if path.name[:2].isdecimal() else 0
 
 
@@ -71,10 +71,12 @@ every_part = pytest.mark.parametrize(
 # ---- exercises -----------------------------------------------------------------------------------
 
 
-@every_notebook
-def test_exercises_are_those_of_the_table_in_order(path):
-    asked = [number for cell in code_cells(path) for number in ASKED.findall(source(cell))]
-    assert asked == [exercise.number for exercise in exercises(part_of(path))]
+@pytest.mark.parametrize("part", [0, *parts()])
+@pytest.mark.parametrize("notebooks", [WORKED, LEARNERS], ids=["worked", "learners"])
+def test_exercises_are_those_of_the_table_in_order(notebooks, part):
+    cells = [cell for path in notebooks if part_of(path) == part for cell in code_cells(path)]
+    asked = [number for cell in cells for number in ASKED.findall(source(cell))]
+    assert asked == [exercise.number for exercise in exercises(part)]
 
 
 @every_notebook
