@@ -1,0 +1,59 @@
+"""Every sentence that a part asks its readers to remember is true, and stays true."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.course import claims
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = [
+    import_module(f"{claims.__name__}.{m.name}") for m in pkgutil.iter_modules(claims.__path__)
+]
+ALL = [(m.__name__, text) for m in MODULES for text in claims.CLAIMS[m.__name__]]
+
+
+def last_page(part: str) -> list[str]:
+    """The bullets of What to remember and Common wrong ideas: their first sentences."""
+    found = []
+    for path in sorted((ROOT / "solutions" / "course").glob(f"{part}*.ipynb")):
+        for cell in json.loads(path.read_text())["cells"]:
+            text = "".join(cell["source"])
+            if cell["cell_type"] == "markdown" and "## What to remember" in text:
+                page = text[text.index("## What to remember") :].partition(
+                    "**Where to look next**"
+                )[0]
+                bullets = re.split(r"^- ", page, flags=re.MULTILINE)[1:]
+                found += [first_sentence(bullet) for bullet in bullets]
+    return found
+
+
+def first_sentence(bullet: str) -> str:
+    """Without Markdown and quotation marks: '*"Each op is a kernel."* No.' gives its first half."""
+    text = " ".join(bullet.split())
+    if quoted := re.match(r'\*"(.+?)"\*', text):
+        return quoted[1].replace("`", "")
+    text = text.replace("**", "").replace("`", "")
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", text)[0]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__[-7:])
+def test_every_bullet_of_the_last_page_is_tested_and_no_other(module):
+    part = module.__name__[-2:]
+    assert last_page(part) == list(claims.CLAIMS[module.__name__])
+
+
+@pytest.mark.parametrize("module, sentence", ALL, ids=lambda x: x.rsplit(".", 1)[-1][:60])
+def test_claim(module, sentence):
+    claims.CLAIMS[module][sentence]()
+
+
+def test_the_first_sentence_of_a_bullet():
+    assert first_sentence('*"`x.T` copies\n  numbers."* It does not.') == "x.T copies numbers."
+    assert first_sentence("A **plan** holds no values. It is a graph.") == "A plan holds no values."
