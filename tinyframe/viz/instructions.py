@@ -10,8 +10,8 @@ do. Instructions that calculate with floats are marked, and said in words.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import cycle
+from collections.abc import Iterator, Sequence
+from itertools import cycle, groupby
 from typing import Any, NamedTuple
 
 from tinyframe.codegen import get_program
@@ -116,6 +116,10 @@ class Row(NamedTuple):
     line: str
     instructions: list[str]
 
+    @property
+    def calculates(self) -> bool:
+        return any(map(meaning, self.instructions))
+
 
 def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> DrawnPicture:
     source, lines = function_of(program), program.src.splitlines()
@@ -139,21 +143,31 @@ def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> D
 
 
 def shortened(rows: Sequence[Row], most: int) -> list[Row]:
-    """Of each run of lines without a brace the first few; one row says how many more there are."""
+    """Of each run of lines without a brace the first few that calculate, and the first few of the
+    others; in place of the rest, a row that says how many they are."""
     out: list[Row] = []
     run: list[Row] = []
     for row in [*rows, Row(0, "}", [])]:
         if not row.line.rstrip().endswith(("{", "}")):
             run.append(row)
             continue
-        out += run[:most]
-        if left := run[most:]:
-            own = sum(len(r.instructions) for r in left)
-            said = f"// {plural(len(left), 'line')} more, {plural(own, 'instruction')}"
-            out.append(Row(0, said, []))
+        out += _first_few(run, most)
         run = []
         out.append(row)
     return out[:-1]
+
+
+def _first_few(run: list[Row], most: int) -> Iterator[Row]:
+    kept: set[int] = set()
+    for kind in (True, False):
+        kept.update([row.number for row in run if row.calculates is kind][:most])
+    for stays, group in groupby(run, lambda row: row.number in kept):
+        rows = list(group)
+        if stays or len(rows) == 1:
+            yield from rows
+        else:
+            own = sum(len(row.instructions) for row in rows)
+            yield Row(0, f"// {plural(len(rows), 'line')} more, {plural(own, 'instruction')}", [])
 
 
 def _sheet(said: str, rows: Sequence[Row], most: int) -> Drawing:
@@ -168,8 +182,8 @@ def _sheet(said: str, rows: Sequence[Row], most: int) -> Drawing:
 def _line(sheet: Drawing, top: float, row: Row, fill: str, most: int) -> float:
     """A line of the source and its instructions; gives where they end."""
     code = wrapped(row.line, MIDDLE - GUTTER - 10, SIZE, mono=True)
-    own = row.instructions
-    shown = own if len(own) <= most + 1 else own[:most]
+    own = sorted(row.instructions, key=lambda i: not meaning(i))  # where not all are shown
+    shown = row.instructions if len(own) <= most + 1 else own[:most]
     left = len(own) - len(shown)
     height = LINE_HEIGHT * max(len(code), len(shown) + bool(left))
     sheet.box(0, top, PAGE, height, fill, fill, radius=0)
