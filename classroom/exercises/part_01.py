@@ -309,8 +309,8 @@ EXERCISES = (
         predicts(what_a_wrong_row_does),
         (
             "Where does a network add? In its biases, and where else?",
-            "Some of what the loss sends back never arrives. Is a step along a wrong gradient still "
-            "a step downhill?",
+            "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
+            "step downhill?",
         ),
         shown_by="the next cell",
         because="A step against the gradient goes downhill. A step against part of it can go "
