@@ -1,6 +1,6 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import answer, check, hint, predict, progress, reset
+    from classroom import answer, check, hint, picture, predict, progress, reset
 
 Importing this imports nothing else; a notebook may set the environment before or after. In a
 notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
@@ -22,9 +22,9 @@ if sys.argv[:1] == ["-m"]:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classroom.learner.notebook import answer, check, hint, predict, progress, reset
+    from classroom.learner.notebook import answer, check, hint, picture, predict, progress, reset
 
-__all__ = ["answer", "check", "hint", "predict", "progress", "reset"]
+__all__ = ["answer", "check", "hint", "picture", "predict", "progress", "reset"]
 
 
 def __getattr__(name: str) -> Any:
