@@ -1,6 +1,6 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import answer, check, check_mini, hint, picture, predict, progress, reset, use_mini
+    from classroom import check, hint, predict, progress    # and the others of __all__
 
 Importing this imports nothing else; a notebook may set the environment before or after. In a
 notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
