@@ -45,7 +45,7 @@ def hint(number: str, level: int | None = None) -> None:
         level = record.hints_seen(exercise) + 1
     for_answer = f'`answer("{exercise.number}")` shows a worked answer.'
     if level > last:
-        words = f'You have seen all the hints; `hint("{exercise.number}", 1)` is the first. '
+        words = f'That was the last hint. (`hint("{exercise.number}", 1)` is the first one again.) '
         show.message("hint", f"{exercise.number}.", words + for_answer)
         return
     level = max(int(level), 1)
@@ -56,7 +56,7 @@ def hint(number: str, level: int | None = None) -> None:
 
 
 def answer(number: str) -> None:
-    """A worked answer to an exercise, and the reason: answer("4.3"). It is counted as help."""
+    """A worked answer to an exercise, and the reason: answer("4.3"). It counts as help."""
     if (exercise := _find(number)) is None:
         return
     code = worked_answer(exercise)

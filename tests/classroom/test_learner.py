@@ -228,7 +228,7 @@ def test_hints_have_levels_and_say_how_to_get_the_next(shown):
     assert find("9.2").hints[0] in first and 'For more: `hint("9.2", 2)`.' in first
     assert find("9.2").hints[1] in second and "For more" not in second
     assert all('`answer("9.2")` shows a worked answer' in text for text in (second, last))
-    assert "seen all the hints" in last
+    assert "That was the last hint" in last
 
 
 @pytest.mark.parametrize("number", ["9.99", "7.1", "four", "", 9])
@@ -301,7 +301,7 @@ def test_hints_go_on_where_one_left_off(copy, shown):
     classroom.hint("9.2", 1)
     first, second, third, again = (text for text, _ in shown)
     assert "hint 1 of 2" in first and "hint 2 of 2" in second and again == first
-    assert "seen all the hints" in third
+    assert "That was the last hint" in third
     assert kept(copy)[find("9.2").name] == {"hints": 2, "helped": False}
 
 
