@@ -25,7 +25,7 @@ def test_a_term_has_its_sentence_and_its_place():
 
 
 def test_a_title_is_the_sentence_where_there_is_one():
-    text = 'They form a **<dfn title="A `graph` is nodes\nand arrows.">graph</dfn>**.'
+    text = 'They form a **<dfn title="A `graph` is nodes. Arrows\njoin them.">graph</dfn>**.'
     (term,) = terms(course(text))
     assert (term.name, term.sentence) == ("graph", "A `graph` is nodes. Arrows join them.")
 
