@@ -171,7 +171,7 @@ def test_what_is_no_answer_is_none(value, says):
     assert not given_away(value, says)
 
 
-def test_what_comes_three_cells_later_is_not_near():
+def test_what_comes_two_cells_later_is_not_near():
     sources = (
         'predict("1.6", n)',
         "text 1",
@@ -182,7 +182,7 @@ def test_what_comes_three_cells_later_is_not_near():
         "run()",
         "It is 61.",
     )
-    kinds = [*("code", "markdown") * 4]
+    kinds = [*("code", "markdown") * 3]
     cells = [{"cell_type": k, "source": s} for k, s in zip(kinds, sources, strict=True)]
     ((_, text),) = texts_after_predictions(cells)
     assert "text 2" in text and "61" not in text
