@@ -78,10 +78,10 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The term or its plural as a word. One in capitals, such as BUFFER, is meant exactly; any
-        other may begin a sentence."""
+        """The term or its plural as a word. One with capitals in it, such as BUFFER or TinyJit, is
+        meant exactly; of any other the first letter may be a capital."""
         first, rest = self.name[0], self.name[1:]
-        start = f"[{first}{first.upper()}]" if self.name.islower() else re.escape(first)
+        start = f"[{first.lower()}{first.upper()}]" if rest.islower() else re.escape(first)
         singular = start + re.escape(rest).replace(r"\ ", r"\s+")
         words = [singular + ending for ending in ("", "s", "es")]
         head, _, last = self.name.rpartition(" ")
