@@ -8,8 +8,9 @@
       .progress.json               exercises done (record.py)
 
 An update merges three versions (merge.py): the original, what the learner made of it, and what the
-course has now. Every file is written whole or not at all, and the original is replaced last, so an
-update that was cut off is simply done again.
+course has now. Every file is written whole or not at all. Before a merged file takes the place of
+the learner's, the new original is put down beside the old one, with the merged file's fingerprint:
+so an update that was cut off in between knows whether that file is merged already.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from classroom.learner.record import COPY
 
 ROOMS = ("course", "projects", "mini")
 LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
+UNFINISHED = (".unfinished", ".pending")
 FOR_AUTHORS = ("course/README.md",)
 RELOAD = "If JupyterLab still shows an older version: File, Reload Notebook from Disk."
 
@@ -95,6 +97,25 @@ class Copy:
     def _remember(self, name: Path, content: bytes) -> None:
         put(content, self.folder / ".originals" / name)
 
+    def _replace(self, name: Path, content: bytes, new: bytes) -> None:
+        """Put a merged file where the learner's is, and the original that it rests on."""
+        digest = _fingerprint(name.suffix, content).encode()
+        put(digest + b"\n" + new, self._pending(name))
+        put(content, self.folder / name)
+        self._finish(name)
+
+    def _finish(self, name: Path) -> None:
+        """Finish `_replace` if it was cut off."""
+        pending, mine = self._pending(name), self.folder / name
+        if pending.is_file():
+            digest, _, new = pending.read_bytes().partition(b"\n")
+            if mine.is_file() and _fingerprint(name.suffix, mine.read_bytes()) == digest.decode():
+                self._remember(name, new)
+            pending.unlink()
+
+    def _pending(self, name: Path) -> Path:
+        return self.folder / ".originals" / name.with_name(f"{name.name}.pending")
+
     def _fingerprints(self) -> dict[str, str]:
         """What copies made by earlier versions of the course remember of their originals."""
         with suppress(OSError, ValueError, TypeError):
@@ -103,8 +124,8 @@ class Copy:
 
     def _names_given(self) -> set[Path]:
         kept = self.folder / ".originals"
-        files = [path for path in kept.rglob("*") if path.is_file() and not is_unfinished(path)]
-        known = {path.relative_to(kept) for path in files}
+        files = [path for path in kept.rglob("*") if path.is_file()]
+        known = {path.relative_to(kept) for path in files if path.suffix not in UNFINISHED}
         return known | {Path(name) for name in self._fingerprints()}
 
     # ---- make ------------------------------------------------------------------------------------
@@ -157,6 +178,7 @@ class Copy:
 
     def _update_file(self, name: Path, backups: Path) -> str:
         """Bring one file up to date; says what was done, or nothing."""
+        self._finish(name)
         mine, new, before = self.folder / name, self.given(name), self.given_before(name)
         if before is not None and same(name, before, new):
             self._remember(name, new)
@@ -172,7 +194,7 @@ class Copy:
                 done = f"{name}: yours is unchanged; the course's new version is beside it, {copy}"
             else:
                 put(now, backups / name)
-                put(merged.content, mine)
+                self._replace(name, merged.content, new)
                 done = f"{name}: updated"
                 if not same(name, before or b"", now):
                     done += ", with your changes in it"
@@ -271,10 +293,6 @@ def put(content: bytes, target: Path) -> None:
     unfinished = target.with_name(f".{target.name}.unfinished")
     unfinished.write_bytes(content)
     unfinished.replace(target)
-
-
-def is_unfinished(path: Path) -> bool:
-    return path.name.endswith(".unfinished")
 
 
 def put_beside(content: bytes, path: Path, word: str) -> str:

@@ -115,17 +115,13 @@ def notebooks(base: dict[str, Any], mine: dict[str, Any], new: dict[str, Any]) -
     cells: list[Cell] = []
     conflicts = 0
     for place in range(-1, len(old)):
-        own = added_mine.get(place, [])
         if place >= 0:
             one = theirs[of_mine[place]] if place in of_mine else None
             other = ours[of_new[place]] if place in of_new else None
             found = _resolve(old[place], one, other)
-            if len(found) > 1 and _are_there(found[1:], own):  # since an update that was cut off
-                found = found[:1]
             conflicts += len(found) > 1
             cells += found
-        cells += own
-        cells += [cell for cell in added_new.get(place, []) if not _are_there([cell], own)]
+        cells += added_mine.get(place, []) + added_new.get(place, [])
     about = {**mine.get("metadata", {}), **new.get("metadata", {})}
     merged = {**mine, **new, "metadata": about, "cells": _with_different_ids(cells)}
     return Merged(as_bytes(merged), conflicts)
@@ -225,10 +221,6 @@ def _added(cells: list[Cell], pairs: dict[int, int]) -> dict[int, list[Cell]]:
         else:
             found.setdefault(after, []).append(cell)
     return found
-
-
-def _are_there(cells: list[Cell], among: list[Cell]) -> bool:
-    return all(said(cell) in map(said, among) for cell in cells)
 
 
 def _with_different_ids(cells: list[Cell]) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""The learner's copy: what the course gives, what an update brings, and that nothing is ever lost."""
+"""The learner's copy: what the course gives, what an update brings, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_corrected_sentence_reaches_a_learner_who_has_answered_and_answers_sta
     mine = visible(learner)
     assert sources(mine[LAZY]) == ["import os  # clearer", "y = 4"]
     assert json.loads(mine[LAZY])["cells"][1]["outputs"][0]["text"] == ["4"]
-    assert mine[PROJECT] == "def answer():\n    return 42\n\n\ndef other():\n    # clearer\n    ...\n"
+    assert "return 42" in mine[PROJECT] and "# clearer" in mine[PROJECT]
     assert f"{LAZY}: updated, with your changes in it" in said
     assert f"{PROJECT}: updated, with your changes in it" in said
 
@@ -298,10 +298,14 @@ def test_a_full_disk_or_an_interrupt_at_any_step_loses_nothing(
     root, learner, monkeypatch, act, step, problem
 ):
     """The step-th file that is written is half there when it happens."""
-    work = {LAZY: notebook("import os", "y = 4", "mine"), PROJECT: "my work\n"}
+    stub, corrected = "# Find y.\ny = ...\ncheck(y)", "# Work out y.\ny = ...\ncheck(y)"
+    write(root / LAZY, notebook("import os", "x = ...", stub))
+    Copy(root).update()
+    answered = "# Find y.\n# more of it\ny = 4\ncheck(y)"
+    work = {LAZY: notebook("import os", "x = 3", answered, "mine"), PROJECT: "my work\n"}
     for name, text in work.items():
         write(learner / name, text)
-    write(root / LAZY, notebook("import os  # clearer", "z = ..."))
+    write(root / LAZY, notebook("import os  # clearer", "z = ...", corrected))
     write(root / PROJECT, "another\n")
     write(root / "course/01_first.ipynb", notebook("x = ...  # clearer"))
     written = []
@@ -325,8 +329,9 @@ def test_a_full_disk_or_an_interrupt_at_any_step_loses_nothing(
     act(Copy(root))
     mine = visible(learner)
     once = mine[LAZY] if "y = 4" in mine[LAZY] else mine["course/04_lazy.mine.ipynb"]
-    assert sources(once).count("y = 4") == 1 and sources(once).count("mine") == 1
-    assert sources(once).count("z = ...") <= 1
+    for text in ("y = 4", "mine", "x = 3"):
+        assert sum(text in cell for cell in sources(once)) == 1, text
+    assert sources(once).count("z = ...") <= 1 and corrected not in sources(once)
     assert work[PROJECT] in mine.values() and mine[".progress.json"] == "my progress"
     assert not [name for name in mine if "-2" in name], "nothing is put there twice"
     assert not [name for name in mine if name.endswith(".unfinished")]

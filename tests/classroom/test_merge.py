@@ -247,14 +247,6 @@ def test_where_only_the_learner_changed_something_nothing_changes():
         assert not found.conflicts
 
 
-def test_merging_a_second_time_changes_nothing():
-    for drawn in all_edits():
-        cells, _ = merged_cells(drawn)
-        drawn = Drawn(drawn.base, [dict(cell) for cell in cells], drawn.new)
-        again, _ = merged_cells(drawn)
-        assert [source(cell) for cell in again] == [source(cell) for cell in cells]
-
-
 def test_notebooks_of_the_old_format_without_ids_merge_too():
     for drawn in all_edits(50):
         versions = [as_notebook(cells) for cells in (drawn.base, drawn.mine, drawn.new)]

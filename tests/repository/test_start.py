@@ -385,7 +385,12 @@ def test_the_venvs_programs_come_first_and_foreign_packages_stay_out(start, monk
 # ------------------------------------------------------------------------------- terminals
 
 RESET = "export PATH=/usr/bin:/bin\n"  # what many a profile does
-SHELLS = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish", "dash": ".profile"}
+SHELLS = {
+    "bash": ".bashrc",
+    "zsh": ".zshrc",
+    "fish": ".config/fish/config.fish",
+    "dash": ".profile",
+}
 HERE = [name for name in SHELLS if shutil.which(name)]
 
 
