@@ -1,8 +1,9 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import check, hint, predict, progress
+    from classroom import answer, check, hint, predict, progress, reset
 
-Importing this imports nothing else; a notebook may set the environment before or after.
+Importing this imports nothing else; a notebook may set the environment before or after. In a
+notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ if sys.argv[:1] == ["-m"]:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classroom.learner.notebook import check, hint, predict, progress
+    from classroom.learner.notebook import answer, check, hint, predict, progress, reset
 
-__all__ = ["check", "hint", "predict", "progress"]
+__all__ = ["answer", "check", "hint", "predict", "progress", "reset"]
 
 
 def __getattr__(name: str) -> Any:
@@ -32,3 +33,10 @@ def __getattr__(name: str) -> Any:
     from classroom.learner import notebook
 
     return getattr(notebook, name)
+
+
+# A notebook has imported IPython by itself; nothing else is told about errors.
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    from classroom.learner import errors
+
+    errors.install(_shell)
