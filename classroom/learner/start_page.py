@@ -16,7 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from classroom.exercise import Exercise
 from classroom.exercises import find
+from classroom.learner.record import FILE, Record, is_done, parse
 
 PAGE = "START.md"
 PARTS = 11
@@ -71,8 +73,8 @@ FOOT = """
   next one. Any guess makes the exercise done, but only your first one counts for your score.
 - **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open,
   and if it is wrong, what is different.
-- **`hint("1.2")`** gives you a hint, and `hint("1.2", 2)` a bigger one.
-- **`answer("1.2")`** shows you a worked answer and the reason, once you have seen both hints.
+- **`hint("1.2")`** gives you a hint. Call it again for a bigger one.
+- **`answer("1.2")`** shows you a worked answer, and why it is right.
 - **`reset("1.2")`** forgets your result, so that you can do the exercise again.
 
 No later cell needs your answers, so you can leave an exercise open and come back to it.
@@ -95,20 +97,20 @@ No later cell needs your answers, so you can leave an exercise open and come bac
 
 @dataclass(frozen=True)
 class Part:
-    """One notebook on the map: its exercises are (number, name) pairs, in order."""
+    """One notebook on the map, with its exercises in order."""
 
     path: Path
     title: str
     minutes: int
-    exercises: tuple[tuple[str, str], ...]
+    exercises: tuple[Exercise, ...]
 
     @property
     def number(self) -> int:
         return int(self.path.name[:2])
 
-    def open(self, done: set[str]) -> list[str]:
-        """The numbers of the exercises that are still to do."""
-        return [number for number, name in self.exercises if name not in done]
+    def to_do(self, record: Record) -> list[Exercise]:
+        """The exercises that are not done yet."""
+        return [e for e in self.exercises if not is_done(e, record.get(e.name, {}))]
 
 
 def write(folder: Path) -> None:
@@ -121,9 +123,10 @@ def write(folder: Path) -> None:
 
 
 def page_text(folder: Path) -> str:
-    done = _done(folder)
-    parts, projects, stages = _parts(folder), list(_projects(folder)), list(_stages(folder, done))
-    blocks = [HEAD.format(next=_next(parts, done), parts=_map(parts, done), beside=_beside(folder))]
+    record, parts = _record(folder), _parts(folder)
+    rows, beside = _map(parts, record), _beside(folder)
+    blocks = [HEAD.format(next=_next(parts, record), parts=rows, beside=beside)]
+    stages, projects = list(_stages(folder, record)), list(_projects(folder))
     if stages:
         blocks.append(MINI.format(stages="\n".join(stages)))
     if projects:
@@ -132,12 +135,11 @@ def page_text(folder: Path) -> str:
     return "".join([*blocks, FOOT])
 
 
-def _done(folder: Path) -> set[str]:
-    """The names of the exercises that are done."""
+def _record(folder: Path) -> Record:
+    """What has been done. If the file makes no sense, record.py deals with that, and not a page."""
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
-        noted = json.loads((folder / ".progress.json").read_text())["exercises"]
-        return {name for name, entry in noted.items() if entry["done"]}
-    return set()
+        return parse((folder / FILE).read_text())
+    return {}
 
 
 def _given(folder: Path) -> Path:
@@ -163,7 +165,7 @@ def _part(name: Path, sources: list[str]) -> Part:
     exercises = []
     for number in ASKED.findall("\n".join(sources)):
         with suppress(LookupError):  # a notebook from before an update
-            exercises.append((number, find(number).name))
+            exercises.append(find(number))
     return Part(
         name,
         title[1].strip() if title else name.stem,
@@ -172,32 +174,31 @@ def _part(name: Path, sources: list[str]) -> Part:
     )
 
 
-def _next(parts: list[Part], done: set[str]) -> str:
+def _next(parts: list[Part], record: Record) -> str:
     """Where to go on."""
-    to_do = [part for part in parts if part.open(done)]
-    if not to_do:
-        return "You have done every exercise that there is so far."
-    part = to_do[0]
-    link = f"[{part.title}]({part.path.as_posix()})"
-    if part is parts[0] and len(part.open(done)) == len(part.exercises):
-        return f"Start here: {link}"
-    return f"Go on with {link}, exercise {part.open(done)[0]}."
+    for part in parts:
+        if to_do := part.to_do(record):
+            link = f"[{part.title}]({part.path.as_posix()})"
+            if part is parts[0] and len(to_do) == len(part.exercises):
+                return f"Start here: {link}"
+            return f"Go on with {link}, exercise {to_do[0].number}."
+    return "You have done every exercise that there is so far."
 
 
-def _map(parts: list[Part], done: set[str]) -> str:
+def _map(parts: list[Part], record: Record) -> str:
     rows = []
     for number in range(1, PARTS + 1):
         here = [part for part in parts if part.number == number]
-        rows += [_row(part, done) for part in here] or [f"| {number} | | *being written* |"]
+        rows += [_row(part, record) for part in here] or [f"| {number} | | *being written* |"]
     hours = sum(part.minutes for part in parts) / 60
-    return "\n".join([*_joined(rows), f"| so far | {hours:.0f} hours | |"])
+    return "\n".join([*_joined(rows), f"| *all of these* | {hours:.0f} hours | |"])
 
 
-def _row(part: Part, done: set[str]) -> str:
+def _row(part: Part, record: Record) -> str:
     link = f"[{part.title}]({part.path.as_posix()})"
     minutes = f"{part.minutes} min" if part.minutes else ""
     total = len(part.exercises)
-    return f"| {link} | {minutes} | {_bar(total - len(part.open(done)), total)} |"
+    return f"| {link} | {minutes} | {_bar(total - len(part.to_do(record)), total)} |"
 
 
 def _bar(count: int, total: int) -> str:
@@ -223,8 +224,8 @@ def _joined(rows: list[str]) -> list[str]:
 def _beside(folder: Path) -> str:
     """What else is in course/."""
     texts = {
-        "course/GLOSSARY.md": "Every term is explained in the [glossary](course/GLOSSARY.md).",
-        "course/gallery.ipynb": "The [gallery](course/gallery.ipynb) has one picture of each kind.",
+        "course/GLOSSARY.md": "The [glossary](course/GLOSSARY.md) explains every term.",
+        "course/gallery.ipynb": "The [gallery](course/gallery.ipynb) has one of each picture.",
     }
     return " ".join(text for name, text in texts.items() if (folder / name).is_file())
 
@@ -239,14 +240,14 @@ def _projects(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |", name
 
 
-def _stages(folder: Path, done: set[str]) -> Iterator[str]:
+def _stages(folder: Path, record: Record) -> Iterator[str]:
     """A row for each stage of mini."""
     paths = (_given(folder) / "mini").glob("part*.py")
     for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
         about = _docstring(path).split("\n")[0].partition(": ")[2]
         name = path.relative_to(_given(folder)).as_posix()
-        mark = " ✓" if path.stem.replace("part", "mini-") in done else ""
-        yield f"| [{path.name}]({name}){mark} | {about[:1].upper()}{about[1:]} |"
+        passes = record.get(path.stem.replace("part", "mini-"), {}).get("done")
+        yield f"| [{path.name}]({name}){' ✓' if passes else ''} | {about[:1].upper()}{about[1:]} |"
 
 
 def _docstring(path: Path) -> str:
