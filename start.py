@@ -135,7 +135,11 @@ def install(extras: set[str]) -> None:
     if find_compiler() is None:
         say("found no C compiler ($CC, clang, gcc or cc), so zig's will be installed with the rest")
     names = ",".join(sorted(extras | present))
-    say(f"installing tinyframe[{names}] with pip. This takes a few minutes, but only once")
+    what = f"tinyframe[{names}] with pip"
+    if present:
+        say(f"updating {what}, because what it needs has changed")
+    else:
+        say(f"installing {what}. This takes a few minutes, but only once")
     (VENV / "home").mkdir(exist_ok=True)  # for those who have none
     failure = run_pip("install", "--editable", f"{ROOT}[{names}]")
     if failure is not None:

@@ -2,9 +2,9 @@
 
 DIR gets what git knows of this repository, without the worked notebooks and projects, what tests
 them, and what is only for instructors; its READMEs come without the rows and paragraphs about
-those. The worked stages of mini stay, since a learner who skips a stage goes on with those. Of each project's tasks
-it gets what is not hidden, as classroom/projects/NAME.py, and a workflow that grades at every push.
-DIR must be empty or not there; it is written whole, or not at all.
+those. The worked stages of mini stay, since a learner who skips a stage goes on with those. Of each
+project's tasks DIR gets what is not hidden, as classroom/projects/NAME.py, and a workflow that
+grades at every push. It must be empty or not there; it is written whole, or not at all.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from classroom.learner.record import FILE, Record, is_done, parse
 PAGE = "START.md"
 PARTS = 11
 BAR = 8  # squares
-ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)"', re.MULTILINE)
+ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
 
 HEAD = """\
 # tinyframe
@@ -163,7 +163,7 @@ def _part(name: Path, sources: list[str]) -> Part:
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
     minutes = re.search(r"About (\d+) minutes", sources[0])
     exercises = []
-    for number in ASKED.findall("\n".join(sources)):
+    for number in dict.fromkeys(ASKED.findall("\n".join(sources))):
         with suppress(LookupError):  # a notebook from before an update
             exercises.append(find(number))
     return Part(

@@ -41,7 +41,7 @@ def test_each_part_is_on_the_map_with_its_time_and_its_exercises(copy):
     text = start_page.page_text(copy)
     notebooks = sorted((copy / "course").glob("[0-9]*.ipynb"))
     assert notebooks
-    total = {part: 0 for part in parts()}
+    total = dict.fromkeys(parts(), 0)
     for path in notebooks:
         row = row_of(text, f"course/{path.name}")
         head = "".join(json.loads(path.read_text())["cells"][0]["source"])

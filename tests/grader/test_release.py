@@ -44,7 +44,8 @@ def source_of(path):
 def secrets():
     """Lines that are in a solution and in nothing that a learner gets of it, and hidden checks."""
     rooms = [ROOT / "solutions" / room for room in ("course", "projects")]
-    worked = [path for room in rooms for path in room.rglob("*") if path.suffix in (".py", ".ipynb")]
+    files = [path for room in rooms for path in room.rglob("*")]
+    worked = [path for path in files if path.suffix in (".py", ".ipynb")]
     assert len(worked) >= 4
     for path in worked:
         text = source_of(path)
