@@ -279,8 +279,8 @@ def write_lab_settings() -> None:
 
 
 def shell_command() -> list[str]:
-    """The shell of JupyterLab's terminals: the learner's own, with `.venv` activated *after* its
-    start-up files, which often set PATH anew."""
+    """Starts the shell of JupyterLab's terminals: the learner's own, with a start-up file (written
+    here) that activates `.venv` after the learner's own ones, which often set PATH anew."""
     shell = shutil.which(os.environ.get("SHELL") or "sh") or "sh"
     name = Path(shell).name
     files = VENV / "share" / "tinyframe"

@@ -191,7 +191,7 @@ class Copy:
             merged = merge(name.suffix, before, now, new) if before is not None else None
             if merged is None:
                 copy = put_beside(new, mine, "new")
-                done = f"{name}: yours is unchanged; the course's new version is beside it, {copy}"
+                done = f"{name}: kept as you have it; the course's new version is beside it, {copy}"
             else:
                 put(now, backups / name)
                 self._replace(name, merged.content, new)
@@ -199,12 +199,15 @@ class Copy:
                 if not same(name, before or b"", now):
                     done += ", with your changes in it"
                 if merged.conflicts:
-                    done += f" ({cells(merged.conflicts)} in two versions, marked “Two versions”)"
+                    done += (
+                        f"; {cells(merged.conflicts)} in two versions: search for “Two versions”"
+                    )
         self._remember(name, new)
         return done
 
     def _drop_file(self, name: Path, backups: Path) -> str:
         """A file that the course no longer has goes too, unless the learner worked in it."""
+        self._finish(name)
         mine, before = self.folder / name, self.given_before(name)
         done = ""
         if mine.is_file():

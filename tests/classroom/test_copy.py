@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from classroom.learner import copy, start_page
 from classroom.learner.copy import Copy, NotFound, kernel_metadata
@@ -121,9 +122,18 @@ def test_what_is_given_is_what_jupyterlab_would_write(learner):
     text = (learner / LAZY).read_text()
     assert json.loads(text)["metadata"] == kernel_metadata()
     assert text == nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"
-    about = kernel_metadata()["language_info"]
-    assert about["version"] == sys.version.split()[0] and about["name"] == "python"
-    assert kernel_metadata()["kernelspec"]["name"] == "python3"
+
+
+def test_the_language_that_is_written_down_is_the_one_that_a_kernel_reports():
+    manager, client = start_new_kernel()
+    try:
+        client.kernel_info()
+        reply = client.get_shell_msg(timeout=60)["content"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert kernel_metadata()["language_info"] == reply["language_info"]
+    assert kernel_metadata()["kernelspec"]["name"] == manager.kernel_name
 
 
 # ---- update --------------------------------------------------------------------------------------
@@ -191,7 +201,7 @@ def test_where_both_changed_a_line_of_a_script_the_new_one_is_put_beside_it(root
     said = update(root)
     mine = visible(learner)
     assert mine["mini/part3.py"].endswith("flat = 7\n") and mine["mini/part3.new.py"] == new
-    assert "yours is unchanged; the course's new version is beside it, part3.new.py" in said
+    assert "kept as you have it; the course's new version is beside it, part3.new.py" in said
     write(root / "mini/part3.py", new + "# more\n")
     update(root)
     assert visible(learner)["mini/part3.py"].endswith("flat = 7\n# more\n"), "only what is new now"
