@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from tinyframe.device import Device, human_bytes
+from tinyframe.device import Compiler, Device, human_bytes
 from tinyframe.renderer import Target
 from tinyframe.runtime.clang import ClangCompiler
 from tinyframe.settings import rows, settings, usable_cores
@@ -66,8 +66,9 @@ def machine() -> Table:
     )
 
 
-def compiler_name(compiler: ClangCompiler) -> str:
+def compiler_name(compiler: Compiler) -> str:
     """What the C compiler says that it is: "gcc (Debian 12.2.0-14) 12.2.0"."""
+    assert isinstance(compiler, ClangCompiler), "the CPU device has no other"
     return compiler.run(["--version"], "").decode(errors="replace").partition("\n")[0]
 
 
