@@ -1,4 +1,4 @@
-"""Tables that a lesson shows: of this machine, and of tinyframe's settings."""
+"""Tables that a lesson shows: this machine, the compiler's stages, tinyframe's settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from tinyframe.device import Compiler, Device, human_bytes
 from tinyframe.renderer import Target
 from tinyframe.runtime.clang import ClangCompiler
 from tinyframe.settings import rows, settings, usable_cores
+from tinyframe.viz.steps import MEANINGS
 
+# The scheduler's stages; the compiler's are in MEANINGS.
+SCHEDULER = {
+    "tensor graph": "the graph of the Tensors that were asked for",
+    "prepare": "leaves out what no kernel needs to know",
+    "lower to ranges": "turns what shares a kernel into loops",
+}
 CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
 FLOAT_BYTES = 4
 
@@ -46,6 +53,11 @@ def settings_table() -> Table:
         ("setting", "default", "what it does"),
         [(row.name, row.default_text, row.meaning) for row in rows().values()],
     )
+
+
+def stages_table() -> Table:
+    """The stages that DEBUG=4 shows, in order, and a few words on each."""
+    return Table(("stage", "what it does"), [*SCHEDULER.items(), *MEANINGS.items()])
 
 
 def machine() -> Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from classroom.tables import Table, machine, settings_table
-from tinyframe import Context, Device
+import re
+
+from classroom.tables import Table, machine, settings_table, stages_table
+from tinyframe import Context, Device, Tensor
 from tinyframe.settings import rows
 
 
@@ -30,3 +32,11 @@ def test_a_table_is_text_in_columns_and_html_without_surprises():
     table = Table(("name", "meaning"), [("a<b", "less & more"), ("longer name", "x")])
     assert repr(table).splitlines()[1:] == ["a<b          less & more", "longer name  x"]
     assert "a&lt;b" in table._repr_html_() and "less &amp; more" in table._repr_html_()
+
+
+def test_the_stages_are_those_that_debug_4_shows(capsys):
+    numbers = Tensor([[1.0, 2.0]]).realize()
+    with Context(DEBUG=4):
+        (numbers * 3).sum(axis=1).realize()
+    shown = re.findall(r"^───── (.+?) ─+$", capsys.readouterr().out, re.MULTILINE)
+    assert [name for name, _ in stages_table().body] == shown
