@@ -5,6 +5,7 @@ All of them show what they have to say below the cell, as HTML and as text, and 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from classroom.exercise import Exercise, judge
@@ -12,6 +13,8 @@ from classroom.exercises import exercises, find, parts
 from classroom.exercises.answers import worked_answer
 from classroom.learner import record, show
 from classroom.learner.progress import NOWHERE, table
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def check(number: str, answer: Any) -> None:
@@ -91,6 +94,11 @@ def reset(what: str | int) -> None:
 def progress(part: int | None = None) -> None:
     """The exercises that are done, part by part; progress(4) for one part."""
     show.both(*table(record.place(), part))
+
+
+def picture(name: str) -> None:
+    """Show a picture of the repository's docs/: picture("pipeline.svg")."""
+    show.picture(DOCS / name)
 
 
 def _find(number: str) -> Exercise | None:
