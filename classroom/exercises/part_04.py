@@ -177,8 +177,7 @@ KERNELS_AND_MEMORY = (
         fewest_rows,
         (
             "Which function counts kernels without running them? Call it in a loop.",
-            "`for n in range(2, 100)`: make `rows` of shape (n, 64), realize it, and print "
-            "`kernels(rows / rows.sum(axis=1, keepdim=True))`. Where does it change?",
+            "`for n in range(2, 100)`, print n and `kernels(shares(n))`. Where does it change?",
         ),
         because="There are as many row sums as rows. With 32 of them the rule sees enough "
         "independent results to keep a processor busy; with 31 it stores the sums first.",
