@@ -112,7 +112,7 @@ def fewest_rows(answer: Any) -> str:
     if (found := _kernels_of_shares(answer)) != 1:
         raise Wrong("That isn't enough rows.", case, "1 kernel", count(found, "kernel"))
     if _kernels_of_shares(answer - 1) == 1:
-        raise Wrong("That's one kernel, but so is the same with one row less.", case)
+        raise Wrong("That's one kernel, but so is the same with one row fewer.", case)
     return "You've measured a limit of the cost rule, without reading its code."
 
 

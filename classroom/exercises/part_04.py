@@ -227,7 +227,7 @@ KERNELS_AND_MEMORY = (
     Exercise(
         "4.15",
         "lazy-one-less",
-        "The same values with one kernel less",
+        "The same values with one kernel fewer",
         one_less,
         (
             "What does `why` say about the three?",

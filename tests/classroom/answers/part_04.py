@@ -103,7 +103,7 @@ WRONG = [
     ("4.9", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "too few"),
     ("4.9", lambda items: sum(b.nbytes for b in items[0].bufs), "case `a / a.sum()`"),
     ("4.11", 31, "isn't enough rows"),
-    ("4.11", 64, "one row less"),
+    ("4.11", 64, "one row fewer"),
     ("4.11", 1, "between 2 and 4,096"),
     ("4.11", 32.0, "a whole number"),
     ("4.12", lambda u: three(u.sin().exp()), "got 3"),
