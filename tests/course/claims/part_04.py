@@ -36,7 +36,7 @@ def exponentials(tensor: Tensor) -> int:
 # ---- 4a ------------------------------------------------------------------------------------------
 
 
-@claim("A Tensor holds memory or a plan, and realize() replaces the plan by memory.")
+@claim("A Tensor holds memory or a plan, and realize() replaces the plan with memory.")
 def realize_replaces_a_plan_by_memory():
     a = memory(6)
     plan = (a + 1) * a
@@ -88,7 +88,7 @@ def what_repeats_adds_one_node():
     assert len((once * (a * b + a)).uop.toposort()) == len(once.uop.toposort()) + 1
 
 
-@claim("Realizing A is no help to B.")
+@claim("Realizing A doesn't help B.")
 def what_is_computed_for_one_is_computed_for_all():
     a = memory(4)
     A, B = a.exp() + 1, a.exp() + 1
