@@ -84,7 +84,14 @@ def count_nodes(answer: Any) -> str:
     for case, tensor, op in cases:
         got = call(answer, tensor, op)
         wants(got, int, "a whole number", case)
-        same_number(got, len(nodes(tensor, op)), case, "nodes")
+        expected, order = len(nodes(tensor, op)), tensor.uop.toposort()
+        for mistake, words in (
+            (_in_the_tree(tensor.uop, op), "You counted a node once for every way to it."),
+            (len(order), f"You counted all nodes; only those with op {op.name} are asked for."),
+        ):
+            if got == mistake != expected:
+                raise Wrong(words, case, expected, got)
+        same_number(got, expected, case, "nodes")
     chain, length = a, random.randint(3, 30)
     for _ in range(length):
         chain = chain * a + b
@@ -94,6 +101,11 @@ def count_nodes(answer: Any) -> str:
             "`((a * a + b) * a + b) …`, Ops.ADD",
         )
     return "Each node counts once, no matter how many other nodes use it."
+
+
+def _in_the_tree(u: UOp, op: Ops) -> int:
+    """How often an op is in a small graph that is written out as a tree."""
+    return int(u.op is op) + sum(_in_the_tree(source, op) for source in u.src)
 
 
 def power(answer: Any) -> str:

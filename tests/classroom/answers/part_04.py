@@ -72,8 +72,8 @@ def three(waves):
 # number of an exercise, a wrong answer, what is said about it
 WRONG = [
     ("4.3", lambda t, op: t.uop.op is op, "a whole number"),
-    ("4.3", as_tree, "`(a * b) + (a * b)`, Ops.MUL"),
-    ("4.3", lambda t, op: len(t.uop.toposort()), "too many"),
+    ("4.3", as_tree, "once for every way to it"),
+    ("4.3", lambda t, op: len(t.uop.toposort()), "You counted all nodes"),
     ("4.3", lambda t, op: 1, "too many"),
     ("4.3", lambda t, op: int(t.uop.op is op), "too few"),
     ("4.6", product, "too many multiplications"),
