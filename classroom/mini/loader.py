@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from classroom.mini import stages
@@ -84,10 +85,15 @@ def install(paths: dict[str, Path]) -> None:
     _finder.paths |= paths
 
 
-def load(paths: dict[str, Path]) -> list[Any]:
-    """The modules, imported in this order."""
+def load(paths: dict[str, Path]) -> list[ModuleType]:
+    """The modules, imported in this order; one that stands for several, in one file, once."""
     install(paths)
-    return [importlib.import_module(name) for name in paths]
+    modules: dict[Path, ModuleType] = {}
+    for name, path in paths.items():
+        if path not in modules:
+            modules[path] = importlib.import_module(name)
+        sys.modules[name] = modules[path]
+    return list(modules.values())
 
 
 def choose(last: Stage) -> list[Choice]:
