@@ -39,7 +39,7 @@ def show() -> int:
         print("Your own mini is in my_course/mini, which python3 start.py makes. "
               "These are the reference's stages.")  # fmt: skip
         folder = stages.REFERENCE
-    rows = [HEADINGS]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     below: dict[str, Path] = {}
     for stage, choice in zip(STAGES, loader.choose(STAGES[-1]), strict=True):
         path = folder / stage.file

@@ -124,4 +124,12 @@ def use(last: Stage) -> tuple[list[Choice], bool]:
     too_late = _finder.would_change(paths)
     if not too_late:
         install(paths)
+        importlib.import_module(PACKAGE).__dict__["join"] = _join  # `mini.join()` in a notebook
     return choices, too_late
+
+
+def _join() -> Path:
+    """Write all stages that are in use into one file, my_mini.py. Returns where it is."""
+    from classroom.mini.joining import join
+
+    return join()
