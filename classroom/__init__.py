@@ -1,8 +1,9 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import check, hint, predict, progress
+    from classroom import check, hint, predict, progress    # and the others of __all__
 
-Importing this imports nothing else; a notebook may set the environment before or after.
+Importing this imports nothing else; a notebook may set the environment before or after. In a
+notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ if sys.argv[:1] == ["-m"]:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classroom.learner.notebook import check, hint, predict, progress
+    from classroom.learner.notebook import answer, check, hint, picture, predict, progress, reset
     from classroom.mini.notebook import check_mini, use_mini
 
-__all__ = ["check", "check_mini", "hint", "predict", "progress", "use_mini"]
+__all__ = [
+    "answer", "check", "check_mini", "hint", "picture", "predict", "progress", "reset", "use_mini",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -37,3 +40,10 @@ def __getattr__(name: str) -> Any:
     from classroom.learner import notebook
 
     return getattr(notebook, name)
+
+
+# A notebook has imported IPython by itself; nothing else is told about errors.
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    from classroom.learner import errors
+
+    errors.install(_shell)

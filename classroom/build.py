@@ -5,6 +5,9 @@
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
     solutions/mini/partN.py         ->  mini/partN.py          solutions cut out
 
+and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
+answers that `answer("4.3")` shows, and `course/GLOSSARY.md`.
+
 The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
 their metadata is left clean: no times, no versions, nothing of the machine. A cell that shows the
 same but for what tests do not compare (times, plots of times) keeps what it had, so that the
@@ -22,9 +25,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from classroom import glossary
 from classroom.cut import cut_solutions
+from classroom.exercises import answers, exercises
 
 ROOT = Path(__file__).resolve().parents[1]
+WORKED, GLOSSARY = "solutions/course", "course/GLOSSARY.md"
+ANSWERS = "classroom/exercises/answers.json"
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -60,17 +67,46 @@ def main(arguments: list[str]) -> int:
         return 2
     if asked.check:
         found = [text for pair in chosen if (text := drift(*pair))]
+        found += [text for text in (answers_drift(), glossary_drift()) if text]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
     from nbclient.exceptions import CellExecutionError
 
-    for worked, learners in chosen:
-        try:
+    try:
+        for worked, learners in chosen:
             make(worked, learners)
-        except (ValueError, CellExecutionError) as error:
-            print(error, file=sys.stderr)
-            return 1
+        answers.write(worked_answers(), ROOT / ANSWERS)
+        (ROOT / GLOSSARY).write_text(glossary.page(glossary.course_in(ROOT / WORKED)))
+    except (ValueError, CellExecutionError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
+
+
+def worked_answers() -> dict[str, str]:
+    """The worked answers of all parts, by name of the exercise, in the order of the course."""
+    found = {}
+    for worked, _ in pairs():
+        if worked.suffix == ".ipynb" and worked.name[:2].isdecimal():
+            cells = [cell.source for cell in read(worked).cells if cell.cell_type == "code"]
+            found.update(answers.collected(cells, exercises(int(worked.name[:2]))))
+    return found
+
+
+def answers_drift() -> str:
+    """Whether the stored worked answers are those of the worked notebooks; "" where they are."""
+    if answers.stored(ROOT / ANSWERS) == worked_answers():
+        return ""
+    return f"{ANSWERS} is not what the worked notebooks answer: make course writes it"
+
+
+def glossary_drift() -> str:
+    """Whether the stored glossary is that of the worked notebooks; "" where it is."""
+    path = ROOT / GLOSSARY
+    expected = glossary.page(glossary.course_in(ROOT / WORKED))
+    if path.exists() and path.read_text() == expected:
+        return ""
+    return f"{GLOSSARY} is not what the notebooks explain: make course writes it"
 
 
 def make(worked: Path, learners: Path) -> None:
@@ -185,7 +221,7 @@ def _shown(outputs: list[Any]) -> list[Any]:
 
 def sanitized(text: str, graphs: bool = False) -> str:
     """A text as tests compare it. graphs: leave pictures of graphs in it."""
-    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
+    rules = re.findall(r"^regex: (.*)$\n^replace: ?(.*)$", SANITIZER.read_text(), re.MULTILINE)
     for regex, replacement in rules:
         if not (graphs and regex.startswith("data:")):
             text = re.sub(regex, replacement, text)

@@ -91,6 +91,12 @@ def test_predictions_come_before_the_cell_that_shows_them(path):
                 assert not ASKED.search(source(cells[place + 1])), number
 
 
+@pytest.mark.parametrize("part", parts())
+def test_every_exercise_says_why_its_answer_is_right(part):
+    lacking = [e.number for e in exercises(part) if not e.because.endswith((".", ".)", "!"))]
+    assert not lacking, f"`because` is missing, or no sentence: {', '.join(lacking)}"
+
+
 def test_every_part_with_exercises_has_a_notebook():
     assert set(parts()) <= {part_of(path) for path in LEARNERS}
 
@@ -203,8 +209,9 @@ def gallery() -> dict[str, list[dict]]:
 
 
 def test_the_gallery_shows_every_picture_of_viz():
-    # NoLayout is an error, Picture what all of them give, and use_style() is for matplotlib
-    pictures = set(viz.__all__) - {"NoLayout", "Picture", "use_style"}
+    # NoLayout is an error, Picture what all of them give, why() gives words, and use_style() is for
+    # matplotlib
+    pictures = set(viz.__all__) - {"NoLayout", "Picture", "use_style", "why"}
     assert gallery().keys() == pictures
 
 
@@ -230,6 +237,12 @@ def test_only_measurements_of_the_gallery_are_not_compared():
 
 def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:
     return f"CPU     {name}   {shapes}  {time}      1.2 GFLOP/s     3.4 GB/s  36 B in use"
+
+
+def test_machine_code_of_two_compilers_compares_equal_and_its_c_does_not():
+    gcc = "9 instructions for 2 lines of C.\n  1  a = b;\n     | mov rax, rbx\n  2  }"
+    clang = gcc.replace("9", "11").replace("mov rax, rbx", "ldr x0, [x1]\n     | ret")
+    assert sanitized(gcc) == sanitized(clang) != sanitized(gcc.replace("a = b", "a = c"))
 
 
 def test_two_runs_of_a_kernel_compare_equal():
