@@ -129,7 +129,7 @@ def interpret(sink):
 
 
 class Tensor:
-    """A handle on a node: on a plan, or, after realize(), on a BUFFER that holds the numbers."""
+    """A handle on a node: on an expression, or, after realize(), on a BUFFER with its numbers."""
 
     run = staticmethod(interpret)  # what computes a SINK; stage 8 puts compiled code in its place
 
@@ -155,7 +155,7 @@ class Tensor:
         return self.realize().uop.arg.data
 
     def __repr__(self):
-        state = "realized" if self.uop.op is Ops.BUFFER else "a plan"
+        state = "realized" if self.uop.op is Ops.BUFFER else "an expression"
         return f"Tensor of shape {self.shape}, {state}"
 
 

@@ -151,7 +151,7 @@ def interpret(sink):
 
 
 class Tensor:
-    """A handle on a node: on a plan, or, after realize(), on a BUFFER that holds the numbers."""
+    """A handle on a node: on an expression, or, after realize(), on a BUFFER with its numbers."""
 
     run = staticmethod(interpret)  # what computes a SINK; stage 8 puts compiled code in its place
 
@@ -172,9 +172,9 @@ class Tensor:
         Ops.BUFFER, and t.uop.arg.data is [2.0]. Realize it again, and nothing is computed.
         """
         ### BEGIN SOLUTION
-        plans = [tensor for tensor in (self, *others) if tensor.uop.op is not Ops.BUFFER]
-        results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in plans)))
-        for tensor, values in zip(plans, results, strict=True):
+        expressions = [tensor for tensor in (self, *others) if tensor.uop.op is not Ops.BUFFER]
+        results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
+        for tensor, values in zip(expressions, results, strict=True):
             tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
         ### END SOLUTION
@@ -183,7 +183,7 @@ class Tensor:
         return self.realize().uop.arg.data
 
     def __repr__(self):
-        state = "realized" if self.uop.op is Ops.BUFFER else "a plan"
+        state = "realized" if self.uop.op is Ops.BUFFER else "an expression"
         return f"Tensor of shape {self.shape}, {state}"
 
 

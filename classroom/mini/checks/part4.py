@@ -309,9 +309,9 @@ def becomes_a_buffer(mini: Any) -> None:
     expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
     returned = t.realize()
     if t.uop.op is not mini.Ops.BUFFER:
-        raise Wrong("After t.realize(), t.uop is still a plan. Give t a new `uop`: a BUFFER whose "
-                    "arg is a Buffer with the values.", "t = Tensor([1, 2]) * 3; t.realize()",
-                    "BUFFER", t.uop.op.name)  # fmt: skip
+        raise Wrong("After t.realize(), t.uop is still an expression. Give t a new `uop`: a "
+                    "BUFFER whose arg is a Buffer with the values.",
+                    "t = Tensor([1, 2]) * 3; t.realize()", "BUFFER", t.uop.op.name)  # fmt: skip
     if not isinstance(t.uop.arg, mini.Buffer):
         raise Wrong("The arg of a BUFFER node has to be a Buffer, made from the values.",
                     "t.uop.arg", "a Buffer", type(t.uop.arg).__name__)  # fmt: skip

@@ -108,7 +108,7 @@ MISTAKES = [
     ("Tensor.realize", """
         Tensor.run(UOp(Ops.SINK, (self.uop, *(tensor.uop for tensor in others))))
         return self
-        """, "t.uop is still a plan"),
+        """, "t.uop is still an expression"),
     ("Tensor.realize", """
         for tensor in (self, *others):
             (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
@@ -121,7 +121,7 @@ MISTAKES = [
                 (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
                 tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
-        """, "computed more than once. Put all plans into one SINK"),
+        """, "computed more than once. Put all expressions into one SINK"),
     ("Tensor.realize", """
         (values,) = Tensor.run(UOp(Ops.SINK, (self.uop,)))
         if self.uop.op is not Ops.BUFFER:
