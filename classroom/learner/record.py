@@ -60,12 +60,13 @@ def note(outcome: Outcome) -> str:
 
 
 def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
-    """Remember the help that was given: so many hints, or the worked answer."""
+    """Remember the help that was given: so many hints, or the worked answer. To look at that when
+    one is done, to compare, is no help."""
 
     def edit(record: Record) -> str:
         entry = record.setdefault(exercise.name, {})
         entry["hints"] = max(entry.get("hints", 0), hints)
-        entry["helped"] = entry.get("helped", False) or answer
+        entry["helped"] = entry.get("helped", False) or (answer and not is_done(exercise, entry))
         return ""
 
     return _change(edit)
@@ -111,7 +112,7 @@ def _change(edit: Callable[[Record], str]) -> str:
             with suppress(OSError):  # a page, and not worth a word here
                 start_page.write(file.parent)
     except OSError as error:
-        said.append(f"This could not be noted in {file.name}: {error.strerror}.")
+        said.append(f"This could not be saved in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
 
 
