@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -161,7 +162,10 @@ def test_a_stage_that_passes_is_noted_and_one_that_is_open_is_not(copy, capsys):
     from classroom import check_mini
 
     check_mini(3)
-    assert "○ mini, stage 3. 0 of 16 checks pass. Still to write: `flat`" in capsys.readouterr().out
+    assert (
+        "○ mini, stage 3. 0 of 16 checks pass. Still to write: `flat`, `unflat` and 5 more."
+        in capsys.readouterr().out
+    )
     assert not (copy / ".progress.json").exists()
     write(copy, THREE)
     check_mini(3)
@@ -181,7 +185,7 @@ def test_a_failure_names_the_call_what_was_expected_and_what_came(copy, capsys):
     assert "✗ flat. You added the parts of the index." in said
     for row in ("case      flat((1, 2), (3, 4))", "expected  6", "got       3"):
         assert row in said
-    assert "○ Array.of" in said and "Waits for what it needs" in said
+    assert re.search(r"○ Array.of +0 of 1, waits for `flat`", said)
 
 
 def test_a_failure_that_raises_shows_the_learners_line(copy, capsys):
@@ -192,4 +196,4 @@ def test_a_failure_that_raises_shows_the_learners_line(copy, capsys):
     check_mini(3)
     said = capsys.readouterr().out
     assert "AttributeError: 'int' object has no attribute 'size'" in said
-    assert "your line  21: `place = place.size + i`" in said
+    assert re.search(r"your line  \d+: `place = place.size \+ i`", said)
