@@ -46,7 +46,9 @@ def where(condition, x, y):
     """x where the condition is true, and y elsewhere: for numbers, NumPy arrays and UOps."""
     if isinstance(condition, UOp):
         return condition.where(x, y)
-    return np.where(condition, x, y) if isinstance(condition, np.ndarray) else x if condition else y
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, x, y)
+    return x if condition else y
 
 
 @index_rule(Ops.RESHAPE)
