@@ -73,8 +73,10 @@ class Array:
         Example: a.map(max, b).at((0, 1)) is max(a.at((0, 1)), b.at((0, 1))).
         """
         ### BEGIN SOLUTION
-        arrays = (self, *others)
-        return Array(self.shape, lambda index: function(*(array.at(index) for array in arrays)))
+        return Array(
+            self.shape,
+            lambda index: function(self.at(index), *(other.at(index) for other in others)),
+        )
         ### END SOLUTION
 
     def sum(self, axis):
