@@ -28,7 +28,7 @@ from classroom.frames import Line, learners_lines
 
 AROUND = 2  # lines shown before and after one that was running
 MOST = 3  # places of the learner's: of many the innermost
-BOLD_RED, BOLD, QUIET, PLAIN = "\033[1;31m", "\033[1m", "\033[2m", "\033[0m"
+BOLD, QUIET, PLAIN = "\033[1m", "\033[2m", "\033[0m"
 MARKS = re.compile(r"\033\[[\d;]*m")
 SEE_ALL = "%tb shows every step."
 
@@ -65,7 +65,7 @@ def described(
     cell_of: ("Cell", "In[3]") for the file name that IPython gave to a cell's code.
     """
     words = str(error) or ("you stopped this cell" if kind is KeyboardInterrupt else "")
-    head = f"{BOLD_RED}{kind.__name__}{PLAIN}{f': {words}' if words else ''}"
+    head = f"{BOLD}{kind.__name__}{PLAIN}{f': {words}' if words else ''}"
     this_cell = lines[0].frame.f_code.co_filename
     pieces = []
     for line in lines:
