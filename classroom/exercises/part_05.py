@@ -165,8 +165,22 @@ def matmul(answer: Any) -> str:
         )
         got = call(answer, a, b)
         wants(got, Tensor, "a Tensor", case)
+        _summed_over_k(got, a.numpy(), b.numpy(), case)
         in_one_kernel(got, a.numpy() @ b.numpy(), case, shown=small)
     return "You just wrote a matrix product from a multiplication and a sum, and it is one kernel."
+
+
+def _summed_over_k(got: Tensor, a: np.ndarray, b: np.ndarray, case: str) -> None:
+    """Wrong where the products are right, and a different axis was summed over."""
+    products = a[:, :, None] * b[None, :, :]
+    for axis, letter in ((0, "i"), (2, "j")):
+        total = products.sum(axis)
+        if got.shape == total.shape and np.allclose(got.numpy(), total, rtol=1e-4):
+            raise Wrong(
+                f"The products are right, but you summed over {letter}. The letter that `a[i, k]` "
+                "and `b[k, j]` share is k.",
+                case,
+            )
 
 
 def windows(answer: Any) -> str:

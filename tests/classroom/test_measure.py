@@ -1,27 +1,25 @@
-"""Times for plots: what is timed is computing, anew each time."""
+"""Times for plots: the calls take turns, and the quickest of each counts."""
 
 from __future__ import annotations
 
-from classroom.measure import nanoseconds_each
-from tinyframe import GlobalCounters, Tensor
+import pytest
+
+from classroom import measure
 
 
-def test_each_run_computes_what_is_timed():
-    x = Tensor.ones(41, 43).contiguous().realize()
-    made = []
+def test_the_quickest_of_each_counts_and_the_calls_take_turns(monkeypatch):
+    takes = iter((5.0, 7.0, 3.0, 9.0))  # first, second, first, second
+    now = [0.0]
+    called = []
+    monkeypatch.setattr("classroom.measure.time.perf_counter", lambda: now[0])
 
-    def doubled(x):
-        made.append(x * 2 + len(made))
-        return made[-1]
+    def call(name):
+        def run(x):
+            called.append((name, x))
+            now[0] += next(takes)
 
-    GlobalCounters.reset()
-    assert nanoseconds_each(doubled, x, runs=3) > 0
-    assert len(made) == 3 and GlobalCounters.kernel_count == 3
-    assert made[2][0, 0].item() == 4.0
+        return run
 
-
-def test_the_time_is_that_of_one_element(monkeypatch):
-    clock = iter((0, 8000, 10_000, 14_000))
-    monkeypatch.setattr("classroom.measure.time.perf_counter_ns", lambda: next(clock))
-    x = Tensor.ones(4, 5).contiguous().realize()
-    assert nanoseconds_each(lambda x: x.T, x, runs=2) == 200.0  # the better: 4000 ns for 20
+    best = measure.best_times([call("first"), call("second")], "x", repeats=2)
+    assert best == pytest.approx([3.0, 7.0])
+    assert called == [("first", "x"), ("second", "x")] * 2
