@@ -60,12 +60,13 @@ def note(outcome: Outcome) -> str:
 
 
 def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
-    """Remember the help that was given: so many hints, or the worked answer."""
+    """Remember the help that was given: so many hints, or the worked answer. To look at that when
+    one is done, to compare, is no help."""
 
     def edit(record: Record) -> str:
         entry = record.setdefault(exercise.name, {})
         entry["hints"] = max(entry.get("hints", 0), hints)
-        entry["helped"] = entry.get("helped", False) or answer
+        entry["helped"] = entry.get("helped", False) or (answer and not is_done(exercise, entry))
         return ""
 
     return _change(edit)
