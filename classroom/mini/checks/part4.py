@@ -306,7 +306,7 @@ def agrees(mini: Any) -> None:
 ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
 
 
-@checks("Tensor.realize", "A plan becomes a BUFFER with its values", needs=ALL_BELOW)
+@checks("Tensor.realize", "An expression becomes a BUFFER with its values", needs=ALL_BELOW)
 def becomes_a_buffer(mini: Any) -> None:
     t = mini.Tensor([1.0, 2.0]) * 3
     expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
@@ -349,7 +349,7 @@ def share(mini: Any) -> None:
         a.realize(b)
     for name, tensor, wanted in (("a", a, [3.0]), ("b", b, [20.0])):
         if tensor.uop.op is not mini.Ops.BUFFER:
-            raise Wrong(f"a.realize(b) left {name} a plan.", "a.realize(b)")
+            raise Wrong(f"a.realize(b) left {name} an expression.", "a.realize(b)")
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
     if len(calls) > 1:
         raise Wrong("The square root that both use was computed more than once. Put all plans "
