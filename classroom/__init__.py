@@ -1,6 +1,6 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import check, hint, predict, progress
+    from classroom import answer, check, hint, predict, progress, reset
 
 Importing this imports nothing else; a notebook may set the environment before or after.
 """
@@ -21,9 +21,9 @@ if sys.argv[:1] == ["-m"]:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classroom.learner.notebook import check, hint, predict, progress
+    from classroom.learner.notebook import answer, check, hint, predict, progress, reset
 
-__all__ = ["check", "hint", "predict", "progress"]
+__all__ = ["answer", "check", "hint", "predict", "progress", "reset"]
 
 
 def __getattr__(name: str) -> Any:

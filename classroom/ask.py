@@ -1,41 +1,48 @@
 """What checks are made of: calling the learner's function, and comparing what comes back.
 
-A check begins with a small fixed case, which a wrong answer is shown, and goes on with fresh
-inputs, so that no answer can be learned by heart; of those nothing is named. Their sizes come from
-`fresh_sizes`: primes that no lesson uses, since kernels' names count how often a size was seen.
+A check begins with a small fixed case, which is shown to whoever gets it wrong, and goes on with
+fresh inputs, so that no answer can be learned by heart; nothing about those is named. Their sizes
+come from `fresh_sizes`: primes that no lesson uses, since a kernel's name counts how often a size
+was seen. Each of these says *what* is different, never only that something is.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from classroom import differences
 from classroom.exercise import Open, Wrong
+from classroom.guesses import Prediction
 from tinyframe import Tensor
 from tinyframe.schedule import create_schedule
+from tinyframe.schedule.item import ScheduleItem
 from tinyframe.tensor.laziness import unrealized
 from tinyframe.uop import Ops, UOp
+from tinyframe.viz import why
+from tinyframe.viz.words import sentence
 
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 LONGEST = 160  # characters of an answer that are shown
 
 
 def fresh_sizes(count: int) -> list[int]:
-    """Different sizes, others each time."""
+    """Sizes that differ from each other, and from one call to the next."""
     return random.sample(PRIMES, count)
 
 
 def fresh_tensor(*shape: int) -> Tensor:
-    """Realized floats between 0.5 and 1.5, others each time."""
+    """Realized floats between 0.5 and 1.5, new ones each time."""
     values = np.random.default_rng().random(shape, dtype=np.float32) + 0.5
     return Tensor(values).realize()
 
 
 def small_tensor(rows: int, columns: int) -> Tensor:
-    """[[1, 2, …], …], realized: the case that a wrong answer is shown."""
+    """[[1, 2, …], …], realized: a case that can be shown."""
     return Tensor(
         np.arange(1, rows * columns + 1, dtype=np.float32).reshape(rows, columns)
     ).realize()
@@ -45,12 +52,12 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
     """What the learner's function gives; Open where it gives nothing yet."""
     if not callable(function):
         raise Wrong(
-            "This exercise asks for a function: its name, without brackets behind it.",
+            "This exercise asks for a function. Pass its name, without brackets after it.",
             got=describe(function),
         )
     result = function(*inputs)
     if result is None or result is ...:
-        written = "" if _does_nothing(function) else "It returns nothing. Is there a `return`?"
+        written = "" if _does_nothing(function) else "It returns nothing. Did you forget `return`?"
         raise Open(written)
     return result
 
@@ -81,68 +88,90 @@ def describe(value: Any) -> str:
     return text if isinstance(value, (list, tuple)) else f"{text} ({type(value).__name__})"
 
 
+def _planned(*tensors: Tensor) -> list[ScheduleItem]:
+    """The kernels that realize() would run for these. Nothing is run, and no Tensor changes."""
+    if not (roots := unrealized(*tensors)):
+        return []
+    items, _, _ = create_schedule(UOp.sink(*roots))
+    return [item for item in items if item.ast.op is Ops.SINK]
+
+
 def kernels(*tensors: Tensor) -> int:
     """How many kernels realize() would run for these. Nothing is run, and no Tensor changes."""
-    if not (roots := unrealized(*tensors)):
-        return 0
-    items, _, _ = create_schedule(UOp.sink(*roots))
-    return sum(item.ast.op is Ops.SINK for item in items)
+    return len(_planned(*tensors))
 
 
-def runs_as(tensor: Tensor, wanted: int, case: str = "") -> None:
-    """Wrong unless a Tensor becomes `wanted` kernels."""
-    found = kernels(tensor)
-    if found != wanted:
-        raise Wrong(
-            "The number of kernels is another.", case, count(wanted, "kernel"),
-            count(found, "kernel"),
-        )  # fmt: skip
+def runs_as(tensor: Tensor, wanted: int, case: str = "", shown: bool = False) -> None:
+    """Wrong unless a Tensor becomes `wanted` kernels; says what each does, and why it is one.
+
+    shown: whether sizes are named; of fresh inputs they are not.
+    """
+    items = _planned(tensor)
+    if len(items) == wanted:
+        return
+    text = f"It takes {count(len(items), 'kernel')}; it should take {wanted or 'none'}."
+    rows = [(f"kernel {n}", sentence(item.ast)) for n, item in enumerate(items, 1)]
+    rows += [
+        ("stored", f"`{stored.op.name}`: {stored.reason}")
+        for stored in why(tensor)
+        if stored.reason != "output"
+    ]
+    if not shown:
+        rows = [(label, re.sub(r"\b[\d,]*\d\b", "n", words)) for label, words in rows]
+    raise Wrong(text, case, more=tuple(rows))
 
 
 def same_values(got: Tensor, expected: np.ndarray, case: str, shown: bool = True) -> None:
-    """Wrong unless shape and values agree, within what float32 rounds.
+    """Wrong unless shape and values agree, within what float32 rounds; says how they differ.
 
     Where inputs are fresh, `shown` is False: then no value is named.
     """
-    if tuple(got.shape) != expected.shape:
-        shapes = (str(expected.shape), str(got.shape)) if shown else ("", "")
-        raise Wrong("The shape is another.", case, *shapes)
+    expected = np.asarray(expected)
     values = got.numpy()
-    if not np.allclose(values, expected, rtol=1e-4, atol=1e-5):
-        both = (str(expected.tolist()), describe(values.tolist())) if shown else ("", "")
-        raise Wrong("The values differ.", case, *both)
+    if values.shape != expected.shape:
+        shapes = (str(expected.shape), str(values.shape)) if shown else ("", "")
+        raise Wrong(differences.of_shapes(values.shape, expected.shape), case, *shapes)
+    if text := differences.of_values(values, expected, named=shown):
+        both = (describe(expected.tolist()), describe(values.tolist())) if shown else ("", "")
+        raise Wrong(text, case, *both)
 
 
-def predicts(compute: Callable[[], Any]) -> Callable[[Any], str]:
+def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> None:
+    """Wrong unless an answer is this number; says how it differs.
+
+    unit: what is counted, in the plural ("bytes", "kernels"); whole numbers that have one are "too
+    many" or "too few". An int is asked for where `expected` is one, otherwise any number.
+    """
+    got = got.item() if isinstance(got, np.generic) else got
+    kinds = int if isinstance(expected, int) else (int, float)
+    if isinstance(got, bool) or not isinstance(got, kinds):
+        what = "a whole number" if isinstance(expected, int) else "a number"
+        raise Wrong(
+            f"The answer has to be {what}{f' of {unit}' * bool(unit)}.", case, got=describe(got)
+        )
+    if text := differences.of_numbers(got, expected, unit):
+        raise Wrong(text, case, f"{expected:.6g}" if isinstance(expected, float) else expected, got)
+
+
+def predicts(compute: Callable[[], Any]) -> Prediction:
     """The check of a prediction: `compute` really does what is predicted, and gives the value.
 
-    It must be of the value's type; only whether it is right is said.
+    A guess is right where it has that value, in whatever form it was typed.
     """
-    names = {int: "a whole number", bool: "True or False", str: "a text", tuple: "a tuple"}
-
-    def check(guess: Any) -> str:
-        value = compute()
-        kind = type(value)
-        if type(guess) is not kind:
-            raise Open(f"A prediction is {names[kind]} here, not {describe(guess)}.")
-        if guess != value:
-            raise Wrong("")
-        return ""
-
-    return check
+    return Prediction(compute)
 
 
 def count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
 
 
 def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) -> None:
     """Wrong unless answer(matrix) has these values, and takes no kernel; `name` is the matrix's."""
     inputs = {f"`{name} = [[1, 2, 3], [4, 5, 6]]`": small_tensor(2, 3)}
-    inputs["another shape"] = fresh_tensor(*fresh_sizes(2))
+    inputs["a different shape"] = fresh_tensor(*fresh_sizes(2))
     for case, matrix in inputs.items():
+        shown = matrix.numel() == 6
         got = call(answer, matrix)
         wants(got, Tensor, "a Tensor", case)
-        if found := kernels(got):
-            raise Wrong("It would run a kernel.", case, "no kernel", count(found, "kernel"))
-        same_values(got, expected(matrix.numpy()), case, shown=matrix.numel() == 6)
+        runs_as(got, 0, case, shown)
+        same_values(got, expected(matrix.numpy()), case, shown)

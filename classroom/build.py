@@ -4,6 +4,9 @@
                                                                run again from the top, stored
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
 
+and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
+answers that `answer("4.3")` shows.
+
 The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
 their metadata is left clean: no times, no versions, nothing of the machine. A cell that shows the
 same but for what tests do not compare (times, plots of times) keeps what it had, so that the
@@ -22,8 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from classroom.cut import cut_solutions
+from classroom.exercises import answers, exercises
 
 ROOT = Path(__file__).resolve().parents[1]
+ANSWERS = "classroom/exercises/answers.json"
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -58,6 +63,7 @@ def main(arguments: list[str]) -> int:
         return 2
     if asked.check:
         found = [text for pair in chosen if (text := drift(*pair))]
+        found += [text for text in (answers_drift(),) if text]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
     from nbclient.exceptions import CellExecutionError
@@ -68,7 +74,25 @@ def main(arguments: list[str]) -> int:
         except (ValueError, CellExecutionError) as error:
             print(error, file=sys.stderr)
             return 1
+    answers.write(worked_answers(), ROOT / ANSWERS)
     return 0
+
+
+def worked_answers() -> dict[str, str]:
+    """The worked answers of all parts, by name of the exercise, in the order of the course."""
+    found = {}
+    for worked, _ in pairs():
+        if worked.suffix == ".ipynb" and worked.name[:2].isdecimal():
+            cells = [cell.source for cell in read(worked).cells if cell.cell_type == "code"]
+            found.update(answers.collected(cells, exercises(int(worked.name[:2]))))
+    return found
+
+
+def answers_drift() -> str:
+    """Whether the stored worked answers are those of the worked notebooks; "" where they are."""
+    if answers.stored(ROOT / ANSWERS) == worked_answers():
+        return ""
+    return f"{ANSWERS} is not what the worked notebooks answer: make course writes it"
 
 
 def make(worked: Path, learners: Path) -> None:

@@ -51,6 +51,12 @@ def cut_solutions(text: str) -> str:
     return "\n".join(kept)
 
 
+def without_marks(text: str) -> str:
+    """The text of a worked version as somebody would write it: its solutions, without the marks."""
+    lines = [line for line in text.split("\n") if line.strip() not in (BEGIN, END)]
+    return "\n".join(line.removesuffix(ONE_LINE).rstrip() for line in lines)
+
+
 def _without_answer(line: str, number: int) -> str:
     """`name = ...` of a line `name = answer  ### SOLUTION`."""
     found = MARKED_LINE.fullmatch(line.rstrip())

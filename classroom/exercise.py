@@ -10,28 +10,17 @@ grader both call `judge`.
 
 from __future__ import annotations
 
-import linecache
-import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from classroom.frames import learners_lines
 from classroom.limit import OutOfTime, time_limit
 from tinyframe import Context, Tensor
 from tinyframe.uop import UOp
 
 State = Literal["right", "wrong", "open"]
-
-# Frames from here are not the learner's: the checks, the framework, Python itself.
-_ROOT = Path(__file__).resolve().parents[1]
-_NOT_THE_LEARNERS = (
-    str(_ROOT / "classroom"),
-    str(_ROOT / "tinyframe"),
-    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
-    "<frozen",
-)
 
 
 @dataclass(frozen=True)
@@ -44,8 +33,11 @@ class Graphs:
 
 
 class Wrong(Exception):
-    """The answer is wrong: a sentence, and the case that shows it; where another graph was asked
-    for, the two of them, which are drawn side by side."""
+    """The answer is wrong: a sentence that says how, and the case that shows it.
+
+    more: further rows of (label, value). graphs: where a different graph was asked for, the two of
+    them, which are drawn side by side.
+    """
 
     def __init__(
         self,
@@ -54,12 +46,14 @@ class Wrong(Exception):
         expected: Any = "",
         got: Any = "",
         *,
+        more: tuple[tuple[str, str], ...] = (),
         graphs: Graphs | None = None,
     ):
         super().__init__(text)
         self.graphs = graphs
         named = {"case": case, "expected": expected, "got": got}
-        self.rows = tuple((name, str(value)) for name, value in named.items() if value != "")
+        shown = [(name, str(value)) for name, value in named.items() if str(value) != ""]
+        self.rows = (*shown, *more)
 
 
 class Open(Exception):
@@ -71,11 +65,11 @@ class Exercise:
     """One exercise of a part.
 
     name: what progress is kept under; it stays when an update of the course moves the number, and
-        changes when the exercise becomes another one.
-    seconds: how long a check may take.
+        changes when it becomes a different exercise.
     shown_by: of a prediction, the place that shows what really happens ("the next cell").
-    because: why the right answer is right: of a prediction what explains it, shown once a guess has
-        been made; of another exercise what stands beside its worked answer.
+    because: why the right answer is right. For a prediction it is shown, folded, once a guess has
+        been made; for any other exercise it stands beside the worked answer.
+    seconds: how long a check may take.
     """
 
     number: str
@@ -117,16 +111,23 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
     except Wrong as wrong:
         return Outcome(exercise, "wrong", str(wrong), wrong.rows, wrong.graphs)
     except OutOfTime as stopped:
-        text = f"It was stopped after {exercise.seconds:g} seconds. Is there a loop without an end?"
-        return Outcome(exercise, "wrong", text, _place(stopped.__traceback__))
+        text = f"Stopped after {exercise.seconds:g} seconds. Is there a loop that never ends?"
+        return _unfinished(exercise, text, stopped)
     except KeyboardInterrupt as stopped:  # by the learner, who need not see the way through here
         where = "".join(f", in your line {line}" for _, line in _place(stopped.__traceback__))
         raise KeyboardInterrupt(f"you stopped the check of {exercise.number}{where}") from None
     except (Exception, SystemExit) as error:
         name, words = type(error).__name__, " ".join(str(error).split())
         words = words if len(words) <= 300 else words[:300] + " …"
-        text = f"Your answer raised {name}: {words}" if words else f"Your answer raised {name}."
-        return Outcome(exercise, "wrong", text, _place(error.__traceback__))
+        who = "Checking this" if exercise.shown_by else "Your answer"
+        text = f"{who} raised {name}: {words}" if words else f"{who} raised {name}."
+        return _unfinished(exercise, text, error)
+
+
+def _unfinished(exercise: Exercise, text: str, error: BaseException) -> Outcome:
+    """What an error or the limit on time comes to: of a guess, nothing is known then."""
+    state: State = "open" if exercise.shown_by else "wrong"
+    return Outcome(exercise, state, text, _place(error.__traceback__))
 
 
 def is_untouched(answer: Any) -> bool:
@@ -140,13 +141,8 @@ def is_untouched(answer: Any) -> bool:
 
 def _place(traceback: TracebackType | None) -> tuple[tuple[str, str], ...]:
     """The learner's own line that was running, as a row; none where there is no such line."""
-    found = None
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_LEARNERS):
-            found = (file, traceback.tb_lineno, traceback.tb_frame.f_globals)
-        traceback = traceback.tb_next
-    if found is None:
+    lines = [*learners_lines(traceback)]
+    if not lines:
         return ()
-    line = linecache.getline(*found).strip()
-    return (("your line", f"{found[1]}: `{line}`" if line else str(found[1])),)
+    number, text, _ = lines[-1]
+    return (("your line", f"{number}: `{text}`" if text else str(number)),)

@@ -1,4 +1,4 @@
-"""What a learner calls in a notebook: `check`, `predict`, `hint`, `progress`.
+"""What a learner calls in a notebook: `check`, `predict`, `hint`, `answer`, `reset`, `progress`.
 
 All of them show what they have to say below the cell, as HTML and as text, and return nothing.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from classroom.exercise import Exercise, judge
-from classroom.exercises import find
+from classroom.exercises import exercises, find, parts
+from classroom.exercises.answers import worked_answer
 from classroom.learner import record, show
-from classroom.learner.progress import table
+from classroom.learner.progress import NOWHERE, table
 
 
 def check(number: str, answer: Any) -> None:
@@ -22,23 +23,69 @@ def check(number: str, answer: Any) -> None:
 
 
 def predict(number: str, guess: Any) -> None:
-    """The same for a prediction, made before the cell that shows what happens is run.
+    """Make a prediction, before running the cell that shows what happens: predict("4.1", 3).
 
-    The first guess is the one that counts for "right first time".
+    A prediction that has been made is done, right or wrong. The first guess is the one that counts.
     """
     check(number, guess)
 
 
-def hint(number: str, level: int = 1) -> None:
-    """A hint for an exercise; a higher level says more: hint("4.3"), then hint("4.3", 2)."""
+def hint(number: str, level: int | None = None) -> None:
+    """A hint for an exercise: hint("4.3"), the next when called again, or hint("4.3", 2).
+
+    After the last one, answer("4.3") shows a worked answer.
+    """
     if (exercise := _find(number)) is None:
         return
     last = len(exercise.hints)
-    level = min(max(int(level), 1), last)
-    more = f' `hint("{exercise.number}", {level + 1})` says more.' if level < last else ""
-    show.message(
-        "hint", f"{exercise.number}, hint {level} of {last}.", exercise.hints[level - 1] + more
-    )
+    if level is None:
+        level = record.hints_seen(exercise) + 1
+    for_answer = f'`answer("{exercise.number}")` shows a worked answer.'
+    if level > last:
+        words = f'You have seen all the hints; `hint("{exercise.number}", 1)` is the first. '
+        show.message("hint", f"{exercise.number}.", words + for_answer)
+        return
+    level = max(int(level), 1)
+    note = record.note_help(exercise, hints=level)
+    more = f'For more: `hint("{exercise.number}", {level + 1})`.' if level < last else for_answer
+    words = f"{exercise.hints[level - 1]} {more}"
+    show.message("hint", f"{exercise.number}, hint {level} of {last}.", words, note=note)
+
+
+def answer(number: str) -> None:
+    """A worked answer to an exercise, and the reason: answer("4.3"). It is counted as help."""
+    if (exercise := _find(number)) is None:
+        return
+    code = worked_answer(exercise)
+    if not code:
+        show.message("note", f"{exercise.number}.", "There is no worked answer to this one yet.")
+        return
+    show.answer(exercise, code, note=record.note_help(exercise, answer=True))
+
+
+def reset(what: str | int) -> None:
+    """Forget what is recorded of one exercise, reset("2.3"), or of a whole part, reset(2).
+
+    What is written in notebooks stays as it is.
+    """
+    if str(what) in {str(part) for part in parts()}:
+        chosen, name = exercises(int(what)), f"part {what}"
+    elif (exercise := _find(str(what) if isinstance(what, int) else what)) is not None:
+        chosen, name = (exercise,), exercise.number
+    else:
+        return
+    if record.place() is None:
+        show.message("note", "", NOWHERE)
+        return
+    forgotten, trouble = record.forget(chosen)
+    if trouble:
+        show.message("note", "", trouble)
+    elif not forgotten:
+        show.message("note", "", f"Nothing was recorded for {name}.")
+    else:
+        numbers = ", ".join(e.number for e in forgotten)
+        words = f"Forgotten: {numbers}. What you wrote in the notebook is still there."
+        show.message("note", "", words)
 
 
 def progress(part: int | None = None) -> None:
@@ -47,6 +94,9 @@ def progress(part: int | None = None) -> None:
 
 
 def _find(number: str) -> Exercise | None:
+    if isinstance(number, float):  # 4.10 is 4.1
+        show.message("note", "", 'Put the number in quotes, please: "4.10" and not 4.10.')
+        return None
     try:
         return find(number)
     except LookupError as error:

@@ -9,10 +9,10 @@ from classroom.exercises import exercises, parts
 from classroom.learner import record
 
 NOWHERE = (
-    "Progress is kept in my_course/, the learner's copy of the course, which "
-    "python3 start.py makes. This is not in one."
+    "Progress is kept in my_course/, your own copy of the course, which python3 start.py makes. "
+    "This notebook is somewhere else."
 )
-HEADINGS = ("part", "", "done", "next", "predictions right first time")
+HEADINGS = ("part", "", "done", "next", "predictions right first time", "with help")
 
 
 def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], str]:
@@ -22,12 +22,16 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
     for part, title in parts().items():
         if only not in (None, part):
             continue
-        all_of_it = exercises(part)
-        done = sum(noted.get(e.name, {}).get("done", False) for e in all_of_it)
-        still = [e.number for e in all_of_it if not noted.get(e.name, {}).get("done", False)]
-        guesses = [noted[e.name]["first"] for e in all_of_it if e.shown_by and e.name in noted]
+        all_of_it = [(e, noted.get(e.name, {})) for e in exercises(part)]
+        still = [e.number for e, entry in all_of_it if not record.is_done(e, entry)]
+        done = len(all_of_it) - len(still)
+        guesses = [entry["first"] for e, entry in all_of_it if e.shown_by and "first" in entry]
+        helped = sum(entry.get("helped", False) for _, entry in all_of_it)
         first = f"{sum(guesses)}/{len(guesses)}" if guesses else "-"
-        found.append((str(part), title, f"{done}/{len(all_of_it)}", (still or ["-"])[0], first))
+        next_one = (still or ["-"])[0]
+        found.append(
+            (str(part), title, f"{done}/{len(all_of_it)}", next_one, first, str(helped or "-"))
+        )
     return found, said
 
 

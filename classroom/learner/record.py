@@ -1,4 +1,9 @@
-"""What has been done, in `my_course/.progress.json`: {"exercises": {name: {"done", "first"}}}.
+"""What has been done, in `my_course/.progress.json`: {"exercises": {name: entry}}. An entry has
+
+    done      the exercise has been answered right, or the prediction has been made
+    first     whether the first answer was right; not there if the worked answer was seen before
+    hints     how many hints have been shown
+    helped    the worked answer has been shown
 
 It is written only where the learner's copy is, found by walking up from the working directory, so
 `course/` and `solutions/`, run as tests, leave no trace. Exercises are kept by name, which an
@@ -11,15 +16,19 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from classroom.exercise import Outcome
+from classroom.exercise import Exercise, Outcome
 
 COPY, FILE = "my_course", ".progress.json"
+FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool}
+SECOND_GUESS = "Your first guess is the one that counts."
 
-Record = dict[str, dict[str, bool]]
+Entry = dict[str, Any]
+Record = dict[str, Entry]
 
 
 def place(here: Path | None = None) -> Path | None:
@@ -34,19 +43,72 @@ def place(here: Path | None = None) -> Path | None:
 
 def note(outcome: Outcome) -> str:
     """Remember an outcome; returns what the learner has to know about that, or nothing."""
-    file = place()
-    if file is None or outcome.state == "open":
+    if outcome.state == "open":
         return ""
-    right = outcome.state == "right"
+    exercise, right = outcome.exercise, outcome.state == "right"
+    is_guess = bool(exercise.shown_by)
+
+    def edit(record: Record) -> str:
+        entry = record.setdefault(exercise.name, {})
+        is_second = is_guess and "first" in entry
+        if not entry.get("helped"):
+            entry.setdefault("first", right)
+        entry["done"] = entry.get("done", False) or right or is_guess
+        return SECOND_GUESS if is_second else ""
+
+    return _change(edit)
+
+
+def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
+    """Remember the help that was given: so many hints, or the worked answer."""
+
+    def edit(record: Record) -> str:
+        entry = record.setdefault(exercise.name, {})
+        entry["hints"] = max(entry.get("hints", 0), hints)
+        entry["helped"] = entry.get("helped", False) or answer
+        return ""
+
+    return _change(edit)
+
+
+def hints_seen(exercise: Exercise) -> int:
+    """How many of an exercise's hints this learner has been shown."""
+    file = place()
+    return read(file)[0].get(exercise.name, {}).get("hints", 0) if file else 0
+
+
+def forget(exercises: Iterable[Exercise]) -> tuple[list[Exercise], str]:
+    """Forget these, and nothing else. Returns those that anything was known about, and trouble."""
+    forgotten: list[Exercise] = []
+
+    def edit(record: Record) -> str:
+        forgotten.extend(e for e in exercises if record.pop(e.name, None) is not None)
+        return ""
+
+    trouble = _change(edit)
+    return forgotten, trouble
+
+
+def is_done(exercise: Exercise, entry: Entry) -> bool:
+    """Whether an exercise is done; a prediction is as soon as it has been made."""
+    return entry.get("done", False) or (bool(exercise.shown_by) and "first" in entry)
+
+
+def _change(edit: Callable[[Record], str]) -> str:
+    """Edit the record and write it; returns what `edit` has to say, and trouble if there is any.
+    Outside a learner's copy nothing is kept."""
+    file = place()
+    if file is None:
+        return ""
+    said: list[str] = []
     try:
         with _locked(file):
             record, trouble = read(file)
-            entry = record.setdefault(outcome.exercise.name, {"first": right, "done": False})
-            entry["done"] = entry["done"] or right
+            said += [trouble, edit(record)]
             _write(file, record)
     except OSError as error:
-        return f"This could not be noted in {file.name}: {error.strerror}."
-    return trouble
+        said.append(f"This could not be noted in {file.name}: {error.strerror}.")
+    return " ".join(filter(None, said))
 
 
 def read(file: Path) -> tuple[Record, str]:
@@ -54,7 +116,7 @@ def read(file: Path) -> tuple[Record, str]:
     try:
         entries = json.loads(file.read_text())["exercises"]
         record = {
-            str(name): {"first": bool(entry["first"]), "done": bool(entry["done"])}
+            str(name): {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
             for name, entry in entries.items()
         }
         return record, ""
@@ -67,7 +129,10 @@ def read(file: Path) -> tuple[Record, str]:
             number += 1
             broken = file.with_name(f"{FILE}.unreadable{number}")
         file.rename(broken)
-        return {}, f"{FILE} could not be read. It is now {broken.name}, and progress begins anew."
+        return (
+            {},
+            f"{FILE} could not be read. It was renamed to {broken.name}; progress starts over.",
+        )
 
 
 def _write(file: Path, record: Record) -> None:

@@ -10,7 +10,7 @@ import html
 import re
 from contextlib import suppress
 
-from classroom.exercise import Graphs, Outcome
+from classroom.exercise import Exercise, Graphs, Outcome
 
 SIDES = ("yours", "what was asked for")
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "hint": "?", "note": "!"}
@@ -23,22 +23,37 @@ LABEL = (
     "text-align: left; vertical-align: top; padding: 0 1em 0 0; font-weight: normal; opacity: 0.75"
 )
 VALUE = "text-align: left; vertical-align: top; padding: 0"
+TABLE = "margin: 0.3em 0 0 0; font-size: inherit"
+CODE = "margin: 0.4em 0; padding: 0; background: none; color: inherit; line-height: 1.3"
 
 
 def outcome(found: Outcome, note: str = "") -> None:
     """Show what a check found."""
     exercise = found.exercise
+    if exercise.shown_by and found.state != "open":
+        _prediction(found, note)
+        return
     words = found.text
-    if exercise.shown_by and found.state == "right":
-        words = f"{exercise.shown_by.capitalize()} shows it."
-    elif exercise.shown_by and found.state == "wrong" and not words:
-        words = f"{exercise.shown_by.capitalize()} shows what happens."
-    elif found.state == "open" and not words:
+    if found.state == "open" and not words:
         words = exercise.title + "."
-    head = f"{exercise.number} {found.state}."
-    message(found.state, head, words, found.rows, note)
+    message(found.state, f"{exercise.number} {found.state}.", words, found.rows, note)
     if found.graphs is not None:
         graphs(found.graphs)
+
+
+def _prediction(found: Outcome, note: str) -> None:
+    """Whether a guess was right, and what explains it, to be unfolded."""
+    exercise = found.exercise
+    verdict = "right" if found.state == "right" else f"not this time: {found.text}"
+    words = f"Run {exercise.shown_by} to see what happens."
+    message(found.state, f"{exercise.number} {verdict}.", words, note=note,
+            folded=("Why", exercise.because))  # fmt: skip
+
+
+def answer(exercise: Exercise, code: str, note: str = "") -> None:
+    """Show a worked answer, and the reason for it."""
+    message("hint", f"{exercise.number}, a worked answer:", "", note=note, code=code,
+            after=exercise.because)  # fmt: skip
 
 
 def graphs(two: Graphs) -> None:
@@ -51,27 +66,46 @@ def graphs(two: Graphs) -> None:
 
 
 def message(
-    kind: str, head: str, words: str, rows: tuple[tuple[str, str], ...] = (), note: str = ""
+    kind: str,
+    head: str,
+    words: str,
+    rows: tuple[tuple[str, str], ...] = (),
+    note: str = "",
+    *,
+    code: str = "",
+    after: str = "",
+    folded: tuple[str, str] = ("", ""),
 ) -> None:
-    """A sign and a bold beginning, a sentence, rows of (label, value), a smaller note."""
+    """A sign and a bold beginning, a sentence, rows of (label, value), code, a sentence after it, a
+    smaller note, and last what has to be unfolded to be read: (its title, the words)."""
     sign = SIGNS[kind]
     width = max((len(label) for label, _ in rows), default=0)
     lines = [" ".join(part for part in (sign, head, words) if part)]
     lines += [f"    {label:{width}}  {value}" for label, value in rows]
-    lines += [note] * bool(note)
+    lines += [f"    {line}".rstrip() for line in code.splitlines()]
+    lines += [part for part in (after, note) if part]
 
-    body = f"<strong>{sign} {html.escape(head)}</strong> {_inline(words)}"
+    body = [f"<strong>{sign} {html.escape(head)}</strong> {_inline(words)}"]
     if rows:
         cells = [
             f'<tr style="background: none"><th style="{LABEL}">{html.escape(label)}</th>'
             f'<td style="{VALUE}">{_inline(value)}</td></tr>'
             for label, value in rows
         ]
-        body += f'<table style="margin: 0.3em 0 0 0; font-size: inherit">{"".join(cells)}</table>'
+        body.append(f'<table style="{TABLE}">{"".join(cells)}</table>')
+    if code:
+        body.append(f'<pre style="{CODE}">{html.escape(code)}</pre>')
+    if after:
+        body.append(f"<div>{_inline(after)}</div>")
     if note:
-        body += f"<br><em>{_inline(note)}</em>"
+        body.append(f"<div><em>{_inline(note)}</em></div>")
+    title, secret = folded
+    if secret:
+        lines.append(f"{title}: {secret}")
+        summary = f'<summary style="cursor: pointer">{html.escape(title)}</summary>'
+        body.append(f"<details>{summary}{_inline(secret)}</details>")
     box = BOX.format(color=COLORS.get(kind, COLORS["open"]))
-    both("\n".join(lines), f'<div style="{box}">{body}</div>')
+    both("\n".join(lines), f'<div style="{box}">{"".join(body)}</div>')
 
 
 def both(text: str, as_html: str) -> None:

@@ -7,6 +7,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from classroom import build
+from classroom.exercise import Exercise
+from classroom.exercises import answers
+from classroom.guesses import Prediction
 
 WORKED = [
     new_markdown_cell("# 9. Nine", id="title"),
@@ -58,6 +61,24 @@ def test_both_versions_are_run_and_the_learners_shows_nothing_of_the_answers(rep
     assert said == ["solutions/course/09_nine.ipynb", "course/09_nine.ipynb",
                     "projects/03_three.py"]  # fmt: skip
     assert build.main(["--check"]) == 0
+
+
+def test_worked_answers_are_stored_by_name_without_marks_and_checks(repository, monkeypatch):
+    exercise = Exercise("9.1", "nine-double", "Double", lambda answer: "", ("One.", "Two."))
+    guess = Exercise("9.2", "nine-guess", "Guess", Prediction(lambda: 4), (), shown_by="the next")
+    monkeypatch.setattr(build, "exercises", lambda part: (exercise, guess) if part == 9 else ())
+    path = repository / "solutions/course/09_nine.ipynb"
+    cells = [
+        new_code_cell(
+            WORKED[2].source.partition("\n\n\n")[0] + '\n\n\ncheck("9.1", double)', id="a"
+        ),
+        new_code_cell('four = 4  ### SOLUTION\npredict("9.2", four)', id="b"),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    assert build.worked_answers() == {"nine-double": "def double(x):\n    return 2 * x"}
+    assert "make course" in build.answers_drift()
+    answers.write(build.worked_answers(), repository / build.ANSWERS)
+    assert build.answers_drift() == ""
 
 
 def test_a_cell_that_shows_the_same_but_for_a_time_keeps_what_it_had():

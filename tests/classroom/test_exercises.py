@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 from classroom.exercise import judge
 from classroom.exercises import exercises, find, parts
+from classroom.guesses import Prediction
 from tinyframe import Tensor
 
 ALL = [exercise for part in parts() for exercise in exercises(part)]
@@ -80,7 +82,7 @@ def test_a_function_that_raises_is_told_its_line(exercise):
 
 @every_function
 @pytest.mark.parametrize("result", ["three", 1.5, True, [1, 2], object], ids=repr)
-def test_another_type_is_wrong_and_said_so(exercise, result):
+def test_a_different_type_is_wrong_and_the_learner_is_told(exercise, result):
     outcome = judge(exercise, lambda *inputs: result)
     assert outcome.state == "wrong"
     assert "has to be" in outcome.text or "is a tuple of two" in outcome.text
@@ -99,20 +101,41 @@ def test_a_function_of_other_arguments_is_wrong(exercise):
 
 
 @every_prediction
-def test_a_guess_of_another_type_counts_for_nothing(exercise):
-    for guess in ("one", 1.5, [1], Tensor([1.0])):
+def test_a_guess_of_no_use_is_asked_for_again(exercise):
+    right = right_guess(exercise)
+    malformed = [object(), {"a": 1}, Tensor([1.0]), [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]]
+    malformed += (
+        [(*right, right[0]), right[:-1], []] if isinstance(right, tuple) else [(right,) * 2]
+    )
+    for guess in malformed:
         outcome = judge(exercise, guess)
-        assert outcome.state == "open" and "A prediction is" in outcome.text
+        assert outcome.state == "open", guess
+        assert "asked for here" in outcome.text or "This prediction is" in outcome.text
+
+
+@every_prediction
+def test_a_guess_counts_in_whatever_form_it_is_typed(exercise):
+    right = right_guess(exercise)
+    forms = [[right], np.array(right)]
+    if isinstance(right, tuple):
+        forms += [list(right), str(right), f" {right} "[2:-2]]
+    for form in forms:
+        assert judge(exercise, form).state == "right", form
 
 
 @every_prediction
 def test_a_wrong_guess_is_told_nothing_but_that(exercise):
-    right = next(g for g in GUESSES[exercise.number] if judge(exercise, g).state == "right")
+    right = right_guess(exercise)
     for guess in GUESSES[exercise.number]:
         outcome = judge(exercise, guess)
         assert (outcome.state == "right") is (guess == right)
-        if guess != right:
-            assert outcome.text == "" and outcome.rows == ()
+        if guess != right and outcome.state == "wrong":
+            assert outcome.text == f"you guessed {guess!r}" and outcome.rows == ()
+
+
+def right_guess(exercise):
+    assert isinstance(exercise.check, Prediction)
+    return exercise.check.compute()
 
 
 def test_every_prediction_has_guesses():

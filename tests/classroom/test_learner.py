@@ -53,7 +53,7 @@ def test_an_answer_without_end_is_stopped_and_shown_its_line():
             pass
 
     outcome = judge(exercise(lambda answer: answer(), seconds=0.1), endless)
-    assert outcome.state == "wrong" and "stopped after 0.1 seconds" in outcome.text
+    assert outcome.state == "wrong" and "Stopped after 0.1 seconds" in outcome.text
     assert re.fullmatch(r"\d+: `(while True:|pass)`", dict(outcome.rows)["your line"])
 
 
@@ -65,7 +65,7 @@ def test_an_answer_that_catches_everything_once_is_still_stopped():
             threading.Event().wait()
 
     outcome = judge(exercise(lambda answer: answer(), seconds=0.05), stubborn)
-    assert "stopped after" in outcome.text
+    assert "Stopped after" in outcome.text
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,38 @@ def test_without_a_notebook_the_two_graphs_are_printed(capsys):
     assert "two graphs: in " in capsys.readouterr().out
 
 
-def test_a_prediction_says_where_to_look_and_no_more(shown):
-    for state in ("right", "wrong"):
-        show.outcome(Outcome(exercise(shown_by="the next cell"), state))
+def test_a_prediction_says_where_to_look_and_folds_the_reason(shown):
+    guessed = exercise(shown_by="the next cell", because="`x` is < 3.")
+    show.outcome(Outcome(guessed, "right"))
+    show.outcome(Outcome(guessed, "wrong", "you guessed 1"), note="A note.")
     assert [text for text, _ in shown] == [
-        "✓ 4.2 right. The next cell shows it.",
-        "✗ 4.2 wrong. The next cell shows what happens.",
+        "✓ 4.2 right. Run the next cell to see what happens.\nWhy: `x` is < 3.",
+        "✗ 4.2 not this time: you guessed 1. Run the next cell to see what happens.\nA note.\n"
+        "Why: `x` is < 3.",
     ]
+    for _, html in shown:
+        hidden = re.search("<details>.*</details>", html)[0]
+        assert "Why</summary><code>x</code> is &lt; 3." in hidden
+        assert "&lt; 3" not in html.replace(hidden, "")
+
+
+def test_the_reason_cannot_be_seen_before_a_guess(shown):
+    reasons = [find(n).because for n in ("4.1", "4.10") if find(n).because]
+    for number, guess in (("4.1", ...), ("4.1", "x"), ("4.10", (1, 2)), ("4.10", None)):
+        classroom.predict(number, guess)
+    classroom.hint("4.1")
+    for pages in shown:
+        assert "Why" not in "".join(pages)
+        assert not any(reason in page for reason in reasons for page in pages)
+
+
+def test_a_prediction_that_cannot_be_checked_is_not_counted_as_wrong():
+    def broken(guess):
+        raise RuntimeError("no compiler")
+
+    outcome = judge(exercise(broken, shown_by="the next cell"), 3)
+    assert outcome.state == "open"
+    assert "Checking this raised RuntimeError: no compiler" in outcome.text
 
 
 def test_an_open_exercise_says_what_it_is(shown):
@@ -197,9 +222,10 @@ def test_hints_have_levels_and_say_how_to_get_the_next(shown):
     classroom.hint("4.2", 2)
     classroom.hint("4.2", 99)
     first, second, last = (text for text, _ in shown)
-    assert find("4.2").hints[0] in first and '`hint("4.2", 2)` says more' in first
-    assert find("4.2").hints[1] in second and "says more" not in second
-    assert last == second
+    assert find("4.2").hints[0] in first and 'For more: `hint("4.2", 2)`.' in first
+    assert find("4.2").hints[1] in second and "For more" not in second
+    assert all('`answer("4.2")` shows a worked answer' in text for text in (second, last))
+    assert "seen all the hints" in last
 
 
 @pytest.mark.parametrize("number", ["4.99", "9.1", "four", "", 4])
@@ -239,7 +265,7 @@ def test_the_first_guess_counts_and_done_stays_done(copy, shown):
     name = find("4.3").name
     for guess, expected in (
         ("sixty", None),  # no guess at all
-        (61, {"first": False, "done": False}),
+        (61, {"first": False, "done": True}),
         (60, {"first": False, "done": True}),
         (62, {"first": False, "done": True}),
     ):
@@ -250,7 +276,85 @@ def test_the_first_guess_counts_and_done_stays_done(copy, shown):
     classroom.predict("4.1", 0)
     assert kept(copy)[find("4.1").name] == {"first": True, "done": True}
     classroom.progress(4)
-    assert re.search(r"Lazy evaluation +2/16 +4\.2 +1/2$", shown[-1][0], re.MULTILINE)
+    assert re.search(r"Lazy evaluation +2/16 +4\.2 +1/2 +-$", shown[-1][0], re.MULTILINE)
+
+
+def test_a_second_guess_is_told_that_the_first_one_counts(copy, shown):
+    for guess in (61, 60):
+        classroom.predict("4.3", guess)
+    assert [record.SECOND_GUESS in text for text, _ in shown] == [False, True]
+    assert "✓ 4.3 right." in shown[1][0]
+
+
+def test_a_wrong_guess_noted_by_an_earlier_edition_is_a_prediction_made(copy, shown):
+    old = {"exercises": {find("4.3").name: {"first": False, "done": False}}}
+    (copy / record.FILE).write_text(json.dumps(old))
+    assert "1/16" in progress.table(copy / record.FILE, 4)[0]
+
+
+def test_hints_go_on_where_one_left_off(copy, shown):
+    for _ in range(3):
+        classroom.hint("4.2")
+    classroom.hint("4.2", 1)
+    first, second, third, again = (text for text, _ in shown)
+    assert "hint 1 of 2" in first and "hint 2 of 2" in second and again == first
+    assert "seen all the hints" in third
+    assert kept(copy)[find("4.2").name] == {"hints": 2, "helped": False}
+
+
+def test_without_a_copy_the_first_hint_is_always_the_first(tmp_path, monkeypatch, shown):
+    monkeypatch.chdir(tmp_path)
+    classroom.hint("4.2")
+    classroom.hint("4.2")
+    assert shown[0] == shown[1]
+
+
+def test_a_worked_answer_is_shown_with_its_reason_and_counted(copy, shown, monkeypatch):
+    classroom.answer("4.2")
+    classroom.check("4.2", lambda t, op: sum(u.op is op for u in t.uop.toposort()))
+    assert "for u in tensor.uop.toposort()" in shown[0][0] and "SOLUTION" not in shown[0][0]
+    assert "<pre" in shown[0][1]
+    assert kept(copy)[find("4.2").name] == {"done": True, "helped": True, "hints": 0}
+    classroom.progress(4)
+    assert re.search(r"Lazy evaluation +1/16 +4\.1 +- +1$", shown[-1][0], re.MULTILINE)
+
+
+def test_the_answer_to_a_prediction_is_computed_and_is_no_guess(copy, shown):
+    classroom.answer("4.10")
+    classroom.predict("4.10", (1, 1, 2, 1, 2))
+    assert "(1, 1, 2, 1, 2)" in shown[0][0]
+    entry = kept(copy)[find("4.10").name]
+    assert entry["done"] and "first" not in entry  # done, and no guess right first time
+
+
+def test_reset_forgets_what_is_named_and_nothing_else(copy, shown):
+    for number, guess in (("4.1", 0), ("4.3", 60), ("1.1", 1)):
+        classroom.predict(number, guess)
+    before = kept(copy)
+    classroom.reset("4.1")
+    assert "Forgotten: 4.1." in shown[-1][0]
+    assert kept(copy) == {k: v for k, v in before.items() if k != find("4.1").name}
+    classroom.predict("4.1", 5)
+    classroom.reset(4)
+    assert "Forgotten: 4.1, 4.3." in shown[-1][0]
+    assert set(kept(copy)) == {find("1.1").name}
+    for nothing in ("4.1", 4, "4"):
+        classroom.reset(nothing)
+        assert "Nothing was recorded for" in shown[-1][0]
+    classroom.reset("4.99")
+    assert "There is no exercise" in shown[-1][0] and set(kept(copy)) == {find("1.1").name}
+
+
+def test_reset_outside_a_copy_does_nothing_and_says_why(tmp_path, monkeypatch, shown):
+    monkeypatch.chdir(tmp_path)
+    classroom.reset("4.1")
+    assert "my_course/" in shown[-1][0] and list(tmp_path.iterdir()) == []
+
+
+def test_a_number_without_quotes_is_asked_for_in_quotes(shown):
+    for call in (classroom.hint, classroom.answer, classroom.reset):
+        call(4.10)  # which is 4.1
+    assert all("in quotes" in text for text, _ in shown) and len(shown) == 3
 
 
 def test_nothing_is_written_outside_the_learners_copy(tmp_path, monkeypatch, shown):

@@ -5,11 +5,14 @@ A release for students has no solutions/, and not this file.
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
 
 from classroom import build
+from classroom.exercises import exercises, parts
+from classroom.exercises.answers import stored
 from tests.course.test_notebooks import (
     ASKED,
     LEARNERS,
@@ -33,6 +36,19 @@ def test_each_part_is_there_in_both_versions():
 def test_learners_versions_are_the_worked_ones_with_solutions_cut():
     drifted = [text for pair in build.pairs() if (text := build.drift(*pair))]
     assert not drifted, "run make course"
+
+
+def test_the_stored_worked_answers_are_those_of_the_worked_notebooks():
+    assert build.answers_drift() == ""
+    assert list(stored()) == list(build.worked_answers())
+
+
+def test_each_exercise_that_is_no_prediction_has_a_worked_answer():
+    asked = [e.name for part in parts() for e in exercises(part) if not e.shown_by]
+    assert sorted(stored()) == sorted(asked)
+    for name, code in stored().items():
+        ast.parse(code)
+        assert code.strip() and "SOLUTION" not in code and "check(" not in code, name
 
 
 def test_drift_is_seen(tmp_path, monkeypatch):

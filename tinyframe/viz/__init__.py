@@ -14,6 +14,7 @@ What computing x would do; nothing runs, and x stays as lazy as it was:
     access(x)                the elements that one iteration, vector, tile or block touches
     rewrites(x)              how a kernel becomes source text, rewrite by rewrite
     memory_layout(x)         the cells of memory under a view, movement op by movement op
+    why(x)                   in words only: each value that gets memory, and the reason for it
 
 What computing x does; it is computed:
 
@@ -21,7 +22,7 @@ What computing x does; it is computed:
     roofline(x)              how fast each kernel is, under what this machine can do
 
 use_style() makes plots by matplotlib look right on a light page and on a dark one. All but that
-give a Picture: `svg()`, `text`, `save(path)`.
+and why() give a Picture: `svg()`, `text`, `save(path)`.
 """
 
 from tinyframe.viz.cells import memory_layout
@@ -32,6 +33,7 @@ from tinyframe.viz.lifetimes import memory
 from tinyframe.viz.moved import traffic
 from tinyframe.viz.nests import kernel
 from tinyframe.viz.picture import Picture
+from tinyframe.viz.reasons import why
 from tinyframe.viz.rewrites import rewrites
 from tinyframe.viz.rooflines import roofline
 from tinyframe.viz.running_order import schedule
@@ -54,4 +56,5 @@ __all__ = [
     "timeline",
     "traffic",
     "use_style",
+    "why",
 ]

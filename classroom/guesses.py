@@ -1,0 +1,130 @@
+"""What a learner typed for a prediction, understood: `2.0` is 2, `[1, 2]` is (1, 2), "int32" "int".
+
+What cannot be understood is asked for again (`Open`), and never recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from classroom.exercise import Open, Wrong
+from tinyframe.dtype import DType, dtypes
+
+LONGEST = 60  # characters of a guess that are shown
+NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+KINDS = {int: "a whole number", bool: "True or False", float: "a number", str: "a word in quotes"}
+SEVERAL = {int: "number", bool: "answer", float: "number", str: "word"}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The check of a prediction: `compute` really does what is predicted, and gives the value."""
+
+    compute: Callable[[], Any]
+
+    def __call__(self, guess: Any) -> str:
+        value = self.compute()
+        if (read := understood(guess, value)) != value:
+            raise Wrong(f"you guessed {_shown(read)}")
+        return ""
+
+
+def understood(guess: Any, value: Any) -> Any:
+    """A guess in the form of the value; Open, with what is asked for, where it has no such form."""
+    return _tuple(guess, value) if isinstance(value, tuple) else _single(guess, value)
+
+
+def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
+    given = _opened(guess)
+    if isinstance(given, str) and len(value) > 1 and given.count(",") == len(value) - 1:
+        given = given.strip("()[] ").split(",")
+    if not isinstance(given, list):
+        given = [given]
+    if len(given) == 1 and isinstance(inner := _opened(given[0]), list):
+        given = inner  # [(1, 2)]: one list too many
+    if len(given) != len(value):
+        thing = SEVERAL.get(type(value[0]), "value") if value else "value"
+        asked = NUMBERS[len(value)] if len(value) < len(NUMBERS) else str(len(value))
+        there = (
+            NUMBERS[len(given)].lower() if 0 < len(given) < len(NUMBERS) else len(given) or "none"
+        )
+        noun, verb = (thing, "is") if len(value) == 1 else (f"{thing}s", "are")
+        raise Open(f"{asked} {noun} {verb} asked for here; you gave {there}.")
+    return tuple(understood(one, other) for one, other in zip(given, value, strict=True))
+
+
+def _opened(guess: Any) -> Any:
+    """A list of what is in a list, a tuple or an array; all else as it is."""
+    if isinstance(guess, np.ndarray):
+        guess = guess.tolist()
+    return list(guess) if isinstance(guess, (list, tuple)) else guess
+
+
+def _single(guess: Any, value: Any) -> Any:
+    given = _opened(guess)
+    while isinstance(given, list) and len(given) == 1:
+        given = _opened(given[0])
+    kind = type(value)
+    found = READ[kind](given) if kind in READ else given if isinstance(given, kind) else None
+    if found is None:
+        words = KINDS.get(kind, f"a {kind.__name__}")
+        raise Open(f"This prediction is {words}. You gave `{_shown(guess)}`. Nothing was recorded.")
+    return value if _is_the_same(found, value) else found
+
+
+def _is_the_same(found: Any, value: Any) -> bool:
+    """Whether nobody would call these different: a rounded number, a word in capitals."""
+    if isinstance(value, float):
+        return math.isclose(found, value, rel_tol=1e-4)
+    return isinstance(value, str) and found.lower() == value.lower()
+
+
+def _shown(guess: Any) -> str:
+    text = " ".join(repr(guess).split())
+    return text if len(text) <= LONGEST else text[:LONGEST] + " …"
+
+
+def _number(given: Any) -> float | None:
+    """A number; None of what is none."""
+    if isinstance(given, str):
+        try:
+            return float(given.strip().replace("_", ""))
+        except ValueError:
+            return None
+    is_number = isinstance(given, (int, float, np.integer, np.floating))
+    return None if not is_number or isinstance(given, bool) else given
+
+
+def _whole(given: Any) -> int | None:
+    number = _number(given)
+    if isinstance(number, (int, np.integer)):
+        return int(number)
+    return int(number) if number is not None and float(number).is_integer() else None
+
+
+def _truth(given: Any) -> bool | None:
+    if isinstance(given, (bool, np.bool_)):
+        return bool(given)
+    words = {"true": True, "yes": True, "false": False, "no": False}
+    return words.get(given.strip().lower()) if isinstance(given, str) else None
+
+
+def _word(given: Any) -> str | None:
+    """A word as the framework prints it where it is a dtype's name, else in small letters."""
+    if isinstance(given, DType):
+        given = str(given)
+    elif isinstance(given, type):  # int, float, bool
+        given = given.__name__
+    if not isinstance(given, str):
+        return None
+    word = " ".join(given.split()).strip("'\"")
+    named = dtypes.fields().get(word.lower().removeprefix("dtypes."))
+    return str(named).removeprefix("dtypes.") if named else word
+
+
+READ: dict[type, Callable[[Any], Any]] = {int: _whole, float: _number, bool: _truth, str: _word}

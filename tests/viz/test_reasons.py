@@ -1,0 +1,69 @@
+"""why(x) names the values that get memory, and agrees with the kernels that really run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kernels import kernels_of
+from tinyframe import Tensor
+from tinyframe.uop.node import Ops
+from tinyframe.viz import why
+
+
+def matrix(n: int = 64) -> Tensor:
+    return Tensor.zeros(n, n).contiguous().realize()
+
+
+EXPRESSIONS = {
+    "one kernel": lambda a: (a + 1).relu().sum(),
+    "each row is used at once": lambda a: a / a.sum(axis=1, keepdim=True),
+    "the sum of all": lambda a: a / a.sum(),
+    "a product twice": lambda a: (a @ a) @ a,
+    "work that is needed often": lambda a: a.exp() @ a,
+    "cut by hand": lambda a: (a * 2).contiguous() + 1,
+}
+
+
+@pytest.mark.parametrize("make", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_as_many_values_as_kernels_and_the_first_is_the_output(make):
+    tensor = make(matrix())
+    reasons = why(tensor)
+    assert reasons[0].reason == "output"
+    assert len(reasons) == len(kernels_of(tensor))
+
+
+def test_the_reasons_are_those_of_the_cost_rule():
+    a = matrix()
+    (_, total) = why(a / a.sum())
+    assert total.op is Ops.REDUCE_AXIS and "too little parallel work" in total.reason
+    assert why((a * 2).contiguous() + 1)[1][::2] == (Ops.CONTIGUOUS, "contiguous")
+    assert "needed 64 times" in why((a @ a) @ a)[1].reason
+
+
+def test_as_text_there_is_a_line_for_each():
+    a = matrix()
+    first, *lines = repr(why(a / a.sum())).splitlines()
+    assert first == "2 values are stored:"
+    assert [line.split()[0] for line in lines] == ["FDIV", "REDUCE_AXIS"]
+    assert repr(why(a + 1)).startswith("1 value is stored:")
+
+
+def test_nothing_runs_and_nothing_changes():
+    tensor = matrix() + 1
+    before = tensor.uop
+    why(tensor)
+    assert tensor.uop is before
+
+
+def test_what_is_in_memory_needs_no_reason():
+    assert len(why(matrix())) == 0 and "Nothing has to run" in repr(why(matrix().T))
+
+
+def test_several_tensors_are_asked_about_together():
+    a = matrix()
+    assert [s.reason for s in why(a + 1, a * 2)] == ["output", "output"]
+
+
+def test_anything_else_is_a_type_error():
+    with pytest.raises(TypeError, match="asks about Tensors, not list"):
+        why([1])
