@@ -22,13 +22,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from classroom.learner.notebook import answer, check, hint, predict, progress, reset
+    from classroom.puzzlebook.play import puzzle, puzzles
 
-__all__ = ["answer", "check", "hint", "predict", "progress", "reset"]
+__all__ = ["answer", "check", "hint", "predict", "progress", "puzzle", "puzzles", "reset"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'classroom' has no attribute {name!r}")
+    if name.startswith("puzzle"):
+        from classroom.puzzlebook import play
+
+        return getattr(play, name)
     from classroom.learner import notebook
 
     return getattr(notebook, name)

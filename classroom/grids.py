@@ -24,10 +24,8 @@ NARROWEST = 24.0
 GAP = 34.0  # points between two grids
 TITLE = 20.0  # points above a grid, for its name
 MOST = 12  # rows and columns that are drawn
-PALE, DEEP = (
-    (247, 251, 255),
-    (140, 190, 235),
-)  # of the smallest and largest number: red, green, blue
+# Red, green, blue of the smallest number and of the largest.
+PALE, DEEP = (247, 251, 255), (140, 190, 235)
 INPUT_FILL, WRONG_FILL = "#f4f4f4", "#ffd8b0"
 LIT, DARK = "#2f86d6", "#e9eef3"  # cells of a film
 SMALL = 11.0  # points, of a cell in a film
@@ -48,11 +46,11 @@ def meet(column: Any, row: Any) -> Picture:
     shape = np.broadcast_shapes(tall.shape, wide.shape)
     rows, columns = np.indices(shape)
     panels: list[Panel] = [
-        ("the column, stretched", np.broadcast_to(tall, shape), columns > 0),
-        ("the row, stretched", np.broadcast_to(wide, shape), rows > 0),
+        ("the column, stretched", np.broadcast_to(tall, shape), np.asarray(columns > 0)),
+        ("the row, stretched", np.broadcast_to(wide, shape), np.asarray(rows > 0)),
         ("their product", tall * wide, None),
     ]
-    said = f"a column of {tall.size} and a row of {wide.size}, both stretched to {shape}, and multiplied"
+    said = f"a column of {tall.size} and a row of {wide.size}, stretched to {shape}, and multiplied"
     return _picture(said, panels, 0, ghosts=True)
 
 
@@ -85,7 +83,7 @@ def film(step: Callable[[Tensor], Any], board: Tensor, after: Sequence[int]) -> 
             print("Nothing to draw yet: the function does not return a board of the same shape.")
             return None
         boards.append(found.cast(board.dtype).realize())
-    sheet, lines = Drawing(), []
+    sheet, lines = Drawing(), list[str]()
     for number in after:
         name, cells = f"after {number} steps" if number else "at first", boards[number].numpy() != 0
         sheet.put(_board(name, cells), sheet.width + (GAP / 2 if lines else 0), 0)
@@ -104,7 +102,7 @@ def _of_inputs(inputs: Sequence[tuple[str, Any]]) -> list[Panel]:
 
 
 def _picture(said: str, panels: list[Panel], inputs: int, ghosts: bool = False) -> Picture:
-    """Panels in rows as wide as a page; the first `inputs` of them are grey, with an arrow after."""
+    """Panels in rows as wide as a page; the first `inputs` are grey, with an arrow after them."""
     sheet = Drawing()
     x, y, below = 0.0, 0.0, 0.0
     shades = _Shades([numbers for _, numbers, _ in panels[inputs:]])

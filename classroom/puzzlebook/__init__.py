@@ -1,4 +1,4 @@
-"""Twenty one-line puzzles: each asks for one expression, and a wrong one is drawn beside the right one.
+"""Twenty puzzles of one line each; a wrong answer is drawn beside the right one.
 
     from classroom import puzzle, puzzles
 
@@ -7,6 +7,6 @@
 
     puzzle("outer", outer)
 
-`table.py` has a row for each puzzle, `judge.py` tries an answer, `ops.py` counts what it does and sees
-which functions it calls, `grids.py` beside this folder draws, and `play.py` is what a notebook calls.
+`table.py` has a row for each puzzle, `judge.py` tries an answer, `ops.py` counts what it does and
+sees which functions it calls, `play.py` is what a notebook calls. `classroom/grids.py` draws.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +14,12 @@ from classroom.exercise import Exercise, Wrong
 from classroom.puzzlebook import ops
 from classroom.puzzlebook.table import NODES, Inputs, Puzzle
 from tinyframe import Tensor
+from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops
 
 # Names that are no tools, and may be used anywhere.
 FREE = {"Tensor", "len"}
-# What every answer may build, beside the ops that are counted: what inputs and constants are made of.
+# What any answer may build: the ops that are counted, and what inputs and constants are made of.
 PLAIN = {*ops.KINDS, Ops.BUFFER, Ops.CONST, Ops.DEVICE, Ops.UNIQUE}
 FIXED = (1, 2, 3, 4)  # seeds of the cases that are the same each time
 
@@ -40,15 +41,6 @@ class Trial:
     ops: Counter[str] = field(default_factory=Counter)
     case: Case | None = None
 
-    @property
-    def exercise(self) -> Exercise:
-        """The puzzle as an exercise, so that it is judged and kept like one."""
-        puzzle = self.puzzle
-        return Exercise(
-            puzzle.name, f"puzzle-{puzzle.name}", puzzle.sentence, self.check, puzzle.hints,
-            because=puzzle.because,
-        )  # fmt: skip
-
     def check(self, answer: Any) -> str:
         """What a right answer is told; Wrong with a sentence, and then `case` is what to draw."""
         for inputs in cases(self.puzzle):
@@ -58,13 +50,29 @@ class Trial:
             wants(got, Tensor, "a Tensor")
             self.ops = self.ops or ops.count(got, *(t for t in tensors if isinstance(t, Tensor)))
             refuse_nodes(self.puzzle, got)
-            expected = self.puzzle.expected(*inputs)
+            expected = np.asarray(self.puzzle.expected(*inputs))
             try:
-                same_values(got, expected, called(self.puzzle, inputs), shown=False)
-            except Wrong:
+                same_values(
+                    got.int() if got.dtype == dtypes.bool else got,
+                    expected,
+                    called(self.puzzle, inputs),
+                )
+            except Wrong as wrong:  # the values are drawn, so that they need not be listed
                 self.case = Case(inputs, got.numpy(), expected)
-                raise
+                raise Wrong(str(wrong), called(self.puzzle, inputs)) from None
         return f"{ops.described(self.ops)}. {against_par(self.ops.total(), self.puzzle.par)}"
+
+
+def exercise_of(puzzle: Puzzle, check: Callable[[Any], str] | None = None) -> Exercise:
+    """The puzzle as an exercise, to be judged, helped with and kept like one."""
+    return Exercise(
+        puzzle.name,
+        f"puzzle-{puzzle.name}",
+        puzzle.sentence,
+        check or Trial(puzzle).check,
+        puzzle.hints,
+        because=puzzle.because,
+    )
 
 
 def cases(puzzle: Puzzle) -> Iterator[Inputs]:
@@ -86,8 +94,8 @@ def refuse(puzzle: Puzzle, answer: Any) -> None:
     allowed = {*puzzle.tools, *FREE}
     if not_allowed := sorted(ops.names(answer) - allowed):
         raise Wrong(
-            f"`{not_allowed[0]}` is not one of the tools for this puzzle. You have operators, slices, "
-            f"and {', '.join(f'`{tool}`' for tool in puzzle.tools)}."
+            f"`{not_allowed[0]}` is not one of the tools for this puzzle. You have operators, "
+            f"slices, and {', '.join(f'`{tool}`' for tool in puzzle.tools)}."
         )
 
 

@@ -21,7 +21,7 @@ KINDS = {
     Ops.REDUCE_AXIS: "reduction",
     Ops.IOTA: "arange",
 }
-# x * 1 and x + 0, which arange records, are no work; of several constants, the one that changes nothing.
+# The constant that changes nothing: x * 1 and x + 0, which arange records, are no work.
 NEUTRAL = {Ops.MUL: 1, Ops.ADD: 0}
 
 # Instructions of Python that look a name up.
@@ -69,7 +69,7 @@ def names(function: Callable[..., Any]) -> set[str]:
         reachable = {**f.__globals__, **inspect.getclosurevars(f).nonlocals}
         for line in (line for code in _codes(f.__code__) for line in dis.get_instructions(code)):
             value = reachable.get(line.argval) if line.opname in VARIABLES else None
-            if is_learners(value):
+            if isinstance(value, FunctionType) and is_learners(value):
                 pending += {value} - seen
                 seen.add(value)
             elif line.opname in (*VARIABLES, *ATTRIBUTES):

@@ -28,16 +28,16 @@ NODES = {"arange": Ops.IOTA, "flip": Ops.FLIP, "pad": Ops.PAD}
 class Puzzle:
     """One puzzle.
 
-    call: the function and its parameters, as "outer(a, b)". sentence: what the function has to give. example: the inputs of the case that is drawn first.
-    expected: the right values, computed by NumPy. fresh: more inputs, small enough to be drawn.
-    par: how many ops the worked answer takes (see `ops.count`). without: which of TOOLS may not be
-    used. also: which method may be, beyond TOOLS.
+    call: the function and its parameters, as "outer(a, b)". sentence: what it has to give.
+    example: the inputs of the case that is drawn first. expected: the right values, by NumPy.
+    fresh: more inputs, small enough to be drawn. par: how many ops the worked answer takes (see
+    `ops.count`). without: which of TOOLS may not be used. also: which method may be, beyond TOOLS.
     """
 
     call: str
     sentence: str
     example: Inputs
-    expected: Callable[..., np.ndarray]
+    expected: Callable[..., Any]
     fresh: Callable[[np.random.Generator], Inputs]
     par: int
     hints: tuple[str, str]
@@ -66,7 +66,7 @@ def floats(*values: Any) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-# ---- fresh inputs ------------------------------------------------------------------------------------
+# ---- fresh inputs -------------------------------------------------------------------------------
 
 
 def size(rng: np.random.Generator, least: int = 2, most: int = 7) -> int:
@@ -104,7 +104,7 @@ def labels_and_count(rng: np.random.Generator) -> Inputs:
     return labels(rng, below), below
 
 
-# ---- right answers that NumPy has no function for ---------------------------------------------------
+# ---- right answers that NumPy has no function for -----------------------------------------------
 
 
 def one_hot(labels: np.ndarray, n: int) -> np.ndarray:
