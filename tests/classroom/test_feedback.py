@@ -46,10 +46,10 @@ def told(check, *arguments, **named) -> str:
         (VALUES[::-1, ::-1], "The right values, but reversed along every axis."),
         (np.roll(VALUES, 1, axis=1), "The right values, but shifted by one along axis 1."),
         (VALUES.T.reshape(2, 3), "The right values are there, but not in the right places."),
-        (np.where(VALUES == 9, 8, VALUES), "Element [1, 0] is 8 and should be 9; 1 of 6"),
-        (np.minimum(VALUES, 5), "Element [1, 0] is 5 and should be 9; 3 of 6 elements differ."),
+        (np.where(VALUES == 9, 8, VALUES), "Element [1, 0] is 8 and should be 9; 1 of the 6"),
+        (np.minimum(VALUES, 5), "Element [1, 0] is 5 and should be 9; 3 of the 6 elements are"),
         (VALUES * np.nan, "Element [0, 0] is nan."),
-        (0 * VALUES, "Element [0, 1] is 0 and should be 1; 5 of 6 elements differ."),
+        (0 * VALUES, "Element [0, 1] is 0 and should be 1; 5 of the 6 elements are wrong."),
     ],
 )  # fmt: skip
 def test_wrong_values_are_told_what_is_wrong_with_them(got, said):
