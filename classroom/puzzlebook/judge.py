@@ -21,7 +21,7 @@ from tinyframe.uop import Ops
 FREE = {"Tensor", "len"}
 # What any answer may build: the ops that are counted, and what inputs and constants are made of.
 PLAIN = {*ops.KINDS, Ops.BUFFER, Ops.CONST, Ops.DEVICE, Ops.UNIQUE}
-FIXED = (1, 2, 3, 4)  # seeds of the cases that are the same each time
+FIXED = (9, 5, 2, 11)  # seeds of the cases that are the same each time: sizes odd, even and 1
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def names(function: Callable[..., Any]) -> set[str]:
 
 def is_learners(value: Any) -> bool:
     """Whether it is a function that was written in a notebook, and not in a library."""
-    return isinstance(value, FunctionType) and not value.__module__.startswith("tinyframe.")
+    return isinstance(value, FunctionType) and not (value.__module__ or "").startswith("tinyframe.")
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
