@@ -2,6 +2,7 @@
 
     grids(a=a, doubled=a * 2)       arrays beside one another, each with its name and shape
     meet(column, row)               how broadcasting stretches a column and a row
+    picture(mask)                   a dot for each True
     film(step, board, (0, 4, 8))    a board after so many steps
 
 All of them compute the Tensors that they are given.
@@ -22,13 +23,14 @@ from tinyframe.viz.picture import DrawnPicture, Picture
 HIGH = 21.0  # points, of a cell
 NARROWEST = 24.0
 GAP = 34.0  # points between two grids
-TITLE = 20.0  # points above a grid, for its name
+TITLE = 32.0  # points above a grid, for its name and shape
 MOST = 12  # rows and columns that are drawn
 # Red, green, blue of the smallest number and of the largest.
 PALE, DEEP = (247, 251, 255), (140, 190, 235)
 INPUT_FILL, WRONG_FILL = "#f4f4f4", "#ffd8b0"
 LIT, DARK = "#2f86d6", "#e9eef3"  # cells of a film
 SMALL = 11.0  # points, of a cell in a film
+DOT = 2.0  # points, of an element in a picture
 YOURS, ASKED = "yours", "what was asked for"
 
 Panel = tuple[str, np.ndarray, np.ndarray | None]  # a name, numbers, and which of these are marked
@@ -72,6 +74,22 @@ def side_by_side(
         said = f"the shape is {got.shape}; it should be {expected.shape}"
     panels = [*_of_inputs(inputs), (YOURS, got, wrong), (ASKED, expected, None)]
     return _picture(said, panels, len(inputs))
+
+
+def picture(mask: Any) -> Picture:
+    """A matrix of True and False, or 1 and 0, with a dot for each True."""
+    dots = values_of(mask) != 0
+    rows, columns = dots.shape
+    sheet = Drawing()
+    sheet.box(0, 0, columns * DOT, rows * DOT, DARK, DARK, radius=0, thick=0)
+    edges = np.diff(dots.astype(int), axis=1, prepend=0, append=0)
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
+    for (row, first), (_, end) in zip(starts.tolist(), ends.tolist(), strict=True):
+        left, right, top = first * DOT, end * DOT, row * DOT
+        corners = [(left, top), (right, top), (right, top + DOT), (left, top + DOT)]
+        sheet.area(corners, LIT)
+    said = f"{int(dots.sum())} of {dots.size} dots, in {rows} rows and {columns} columns"
+    return DrawnPicture(said, said, sheet)
 
 
 def film(step: Callable[[Tensor], Any], board: Tensor, after: Sequence[int]) -> Picture | None:
@@ -144,7 +162,9 @@ def _grid(
 
     ghosts: marks are copies, with a dashed border; else they are mistakes."""
     sheet = Drawing()
-    sheet.words(0, 12, f"{name} {numbers.shape}" if numbers.ndim else name, 11, colour=MUTED)
+    sheet.words(0, 10, name, 11, colour=MUTED, bold=True)
+    if numbers.ndim or shades:  # an input without axes is a Python number
+        sheet.words(0, 24, f"shape {numbers.shape}", 10, colour=MUTED)
     rows = _as_matrix(numbers)
     words = [[_number(value) for value in row[:MOST]] for row in rows[:MOST]]
     wide = max([NARROWEST, *(width_of(word) + 9 for row in words for word in row)])
@@ -182,6 +202,4 @@ def _number(value: Any) -> str:
 
 def _as_text(name: str, numbers: np.ndarray) -> str:
     rows = [" ".join(f"{_number(v):>4}" for v in row[:MOST]) for row in _as_matrix(numbers)[:MOST]]
-    return "\n".join(
-        [f"{name} {numbers.shape}" if numbers.ndim else name, *[f"  {row}" for row in rows]]
-    )
+    return "\n".join([f"{name}, shape {numbers.shape}", *[f"  {row}" for row in rows]])

@@ -288,7 +288,8 @@ def test_the_scoreboard_keeps_the_fewest_ops(tmp_path, monkeypatch, capsys):
 def test_grids_show_names_shapes_and_numbers():
     x = Tensor([[1.0, 2.5], [3.0, 4.0]])
     picture = grids.grids(x=x, total=x.sum())
-    assert ">x (2, 2)</text>" in picture.svg() and ">2.5</text>" in picture.svg()
+    for words in ("x", "shape (2, 2)", "2.5", "shape ()"):
+        assert f">{words}</text>" in picture.svg()
     assert ">total</text>" in picture.svg() and ">10.5</text>" in picture.svg()
 
 
@@ -301,6 +302,17 @@ def test_what_broadcasting_repeats_has_a_dashed_border():
 def test_a_large_array_is_drawn_in_part():
     svg = grids.grids(x=np.zeros((40, 30))).svg()
     assert svg.count("<rect") == grids.MOST**2 and "and more" in svg
+
+
+def test_a_picture_has_a_dot_for_each_true():
+    mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 1, 1]], bool)
+    svg = grids.picture(Tensor(mask)).svg()
+    drawn = np.zeros(mask.shape, bool)
+    for points in re.findall(r'<polygon points="([^"]+)"', svg):
+        corners = np.array([[float(n) for n in p.split(",")] for p in points.split()])
+        (left, top), (right, end) = corners.min(0) / grids.DOT, corners.max(0) / grids.DOT
+        drawn[int(top) : int(end), int(left) : int(right)] = True
+    assert np.array_equal(drawn, mask)
 
 
 def test_a_film_shows_boards_and_says_when_there_is_none(capsys):
