@@ -2,7 +2,7 @@
 
     grids(a=a, doubled=a * 2)       arrays beside one another, each with its name and shape
     meet(column, row)               how broadcasting stretches a column and a row
-    picture(mask)                   a dot for each True
+    dots(mask)                      a dot for each True
     film(step, board, (0, 4, 8))    a board after so many steps
 
 All of them compute the Tensors that they are given.
@@ -76,19 +76,19 @@ def side_by_side(
     return _picture(said, panels, len(inputs))
 
 
-def picture(mask: Any) -> Picture:
+def dots(mask: Any) -> Picture:
     """A matrix of True and False, or 1 and 0, with a dot for each True."""
-    dots = values_of(mask) != 0
-    rows, columns = dots.shape
+    lit = values_of(mask) != 0
+    rows, columns = lit.shape
     sheet = Drawing()
     sheet.box(0, 0, columns * DOT, rows * DOT, DARK, DARK, radius=0, thick=0)
-    edges = np.diff(dots.astype(int), axis=1, prepend=0, append=0)
+    edges = np.diff(lit.astype(int), axis=1, prepend=0, append=0)
     starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
     for (row, first), (_, end) in zip(starts.tolist(), ends.tolist(), strict=True):
         left, right, top = first * DOT, end * DOT, row * DOT
         corners = [(left, top), (right, top), (right, top + DOT), (left, top + DOT)]
         sheet.area(corners, LIT)
-    said = f"{int(dots.sum())} of {dots.size} dots, in {rows} rows and {columns} columns"
+    said = f"{int(lit.sum())} of {lit.size} dots, in {rows} rows and {columns} columns"
     return DrawnPicture(said, said, sheet)
 
 

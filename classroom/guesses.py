@@ -6,6 +6,7 @@ What cannot be understood is asked for again (`Open`), and never recorded.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,13 @@ from tinyframe.dtype import DType, dtypes
 LONGEST = 60  # characters of a guess that are shown
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 KINDS = {int: "a whole number", bool: "True or False", float: "a number", str: "a word in quotes"}
-SEVERAL = {int: "number", bool: "answer", float: "number", str: "word"}
+
+
+class Shape(tuple[int, ...]):
+    """A value that is a shape: how many sizes it has is part of what is to be guessed."""
+
+
+SEVERAL = {int: "number", bool: "answer", float: "number", str: "word", Shape: "shape"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class Prediction:
 
 def understood(guess: Any, value: Any) -> Any:
     """A guess in the form of the value; Open, with what is asked for, where it has no such form."""
+    if isinstance(value, Shape):
+        return _shape(guess)
     return _tuple(guess, value) if isinstance(value, tuple) else _single(guess, value)
 
 
@@ -56,6 +65,20 @@ def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
         noun, verb = (thing, "is") if len(value) == 1 else (f"{thing}s", "are")
         raise Open(f"{asked} {noun} {verb} asked for here; you gave {there}.")
     return tuple(understood(one, other) for one, other in zip(given, value, strict=True))
+
+
+def _shape(guess: Any) -> tuple[int, ...]:
+    """Whole numbers, as many as were given."""
+    given = _opened(guess)
+    if isinstance(given, str):
+        given = [size for size in re.split(r"[\s,×x]+", given.strip("()[] ")) if size]
+    sizes = [_whole(size) for size in (given if isinstance(given, list) else [given])]
+    if None in sizes:
+        raise Open(
+            f"A shape is a tuple of whole numbers, such as `(2, 3)`. You gave `{_shown(guess)}`. "
+            "Nothing was recorded."
+        )
+    return tuple(size for size in sizes if size is not None)
 
 
 def _opened(guess: Any) -> Any:

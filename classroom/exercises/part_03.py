@@ -19,6 +19,7 @@ from classroom.ask import (
     wants,
 )
 from classroom.exercise import Exercise, Wrong
+from classroom.guesses import Shape
 from tinyframe import Tensor
 from tinyframe.dtype import dtypes
 from tinyframe.uop import Ops
@@ -37,18 +38,18 @@ def dtypes_of_three() -> tuple[str, ...]:
     return names_of(Tensor([1, 2]), Tensor([1, 2.0]), Tensor(np.arange(3)))
 
 
-def shapes_of_reductions() -> tuple[tuple[int, ...], ...]:
+def shapes_of(*tensors: Tensor) -> tuple[Shape, ...]:
+    return tuple(Shape(t.shape) for t in tensors)
+
+
+def shapes_of_reductions() -> tuple[Shape, ...]:
     x = Tensor.ones(2, 3, 4)
-    return x.sum(axis=1).shape, x.max(axis=2, keepdim=True).shape, x.sum(axis=(0, 2)).shape
+    return shapes_of(x.sum(axis=1), x.max(axis=2, keepdim=True), x.sum(axis=(0, 2)))
 
 
-def shapes_that_meet() -> tuple[tuple[int, ...], ...]:
+def shapes_that_meet() -> tuple[Shape, ...]:
     ones = Tensor.ones
-    return (
-        (ones(5, 1) + ones(7)).shape,
-        (ones(2, 1, 4) * ones(3, 1)).shape,
-        (ones(6, 2, 3) @ ones(3, 5)).shape,
-    )
+    return shapes_of(ones(5, 1) + ones(7), ones(2, 1, 4) * ones(3, 1), ones(6, 2, 3) @ ones(3, 5))
 
 
 def dtypes_of_four() -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def primes(answer: Any) -> str:
         if any(u.op in (Ops.BUFFER, Ops.COPY) for u in got.uop.toposort()):
             raise Wrong("This is made of a Python list. Make it of `Tensor.arange`.")
         is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
-        same_values(got, np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
+        same_values(got.int(), np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
     return "A table of all remainders, and a sum along one axis: a sieve without a loop."
 
 
@@ -95,12 +96,12 @@ def fill(answer: Any) -> str:
     pattern = np.random.default_rng().random((rows, columns)) < 0.3
     pattern[0, :2] = True, False
     cases = [
-        (small_tensor(2, 3), np.array([[True, False, False], [False, False, True]])),
+        (small_tensor(2, 3), np.array([[True, True, False], [False, False, False]])),
         (fresh_tensor(rows, columns), pattern),
     ]
     for x, holes in cases:
         small = holes.size == 6
-        case = "`x = [[1, 2, 3], [4, 5, 6]]`, holes at 1 and 6" if small else "a different shape"
+        case = "`x = [[1, 2, 3], [4, 5, 6]]`, holes at 1 and 2" if small else "a different shape"
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
         values = x.numpy()
@@ -138,7 +139,7 @@ def life(answer: Any) -> str:
         case = "a glider on a board of 5 × 5" if small else "a larger board"
         got = call(answer, Tensor(board).realize())
         wants(got, Tensor, "a Tensor", case)
-        same_values(got, next_generation(board), case, shown=small)
+        same_values(got.int(), next_generation(board), case, shown=small)
     return "Eight slices and two comparisons, and it's alive."
 
 

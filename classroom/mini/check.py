@@ -126,7 +126,7 @@ def expect(said: str, got: Any, wanted: Any, mistakes: dict[Any, str] | None = N
     """
     if type(got) is type(wanted) and got == wanted:
         return
-    text = f"{said} is not what it should be."
+    text = f"{said} should be {describe(wanted)}, and it is {describe(got)}."
     if got is None:
         text = f"{said} returns nothing. Is there a `return`?"
     elif type(got) is not type(wanted):

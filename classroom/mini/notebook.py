@@ -10,6 +10,7 @@ from classroom.mini.checking import run
 from classroom.mini.stages import Stage
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "waits": "○"}
+WORDS = {"wrong": "Not yet: ", "open": "First: ", "waits": "Waits for what it needs: "}
 
 
 def check_mini(stage: int | str) -> None:
@@ -44,12 +45,26 @@ def show_verdict(stage: Stage, verdict: Verdict, note: str = "") -> None:
     if verdict.trouble:
         show.message("wrong", head, verdict.trouble, verdict.rows, note)
     else:
-        rows = tuple((f"{SIGNS[r.state]} {r.of}", r.promise) for r in verdict.results)
-        show.message(verdict.state, head, summary(verdict), rows, note)
+        show.message(verdict.state, head, summary(verdict), rows_of(verdict), note)
     for result in verdict.failed:
         show.message("wrong", f"{result.of}.", result.text, _case(result))
     if verdict.printed:
         show.message("note", "Your code printed:", verdict.printed.strip())
+
+
+def rows_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """A row for each function, in the order of its first check."""
+    by_function: dict[str, list[Result]] = {}
+    for result in verdict.results:
+        by_function.setdefault(result.of, []).append(result)
+    rows = []
+    for name, results in by_function.items():
+        passed = sum(result.state == "right" for result in results)
+        stuck = next((result for result in results if result.state != "right"), None)
+        state = stuck.state if stuck else "right"
+        next_one = f". {WORDS[state]}{stuck.promise}" if stuck else ""
+        rows.append((f"{SIGNS[state]} {name}", f"{passed} of {len(results)}{next_one}"))
+    return tuple(rows)
 
 
 def summary(verdict: Verdict) -> str:

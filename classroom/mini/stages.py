@@ -45,8 +45,8 @@ class Stage:
 STAGES = (
     Stage("3", "Arrays that store nothing"),
     Stage("4", "Lazy Tensors"),
-    # Stage("5", "Movement, matmul, convolution"),
-    # Stage("6", "Gradients and training"),
+    Stage("5", "Movement, matmul, convolution"),
+    Stage("6", "Gradients and training"),
 )
 
 

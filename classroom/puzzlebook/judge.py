@@ -105,12 +105,10 @@ def refuse_nodes(puzzle: Puzzle, got: Tensor) -> None:
     hidden = [tool for tool in puzzle.without if NODES[tool] in found]
     if hidden:
         node = NODES[hidden[0]].name
-        raise Wrong(
-            f"There is a {node} node in your graph: this one has to do without `{hidden[0]}`."
-        )
+        raise Wrong(f"Your graph has a {node} node. Do this one without `{hidden[0]}` in any form.")
     if odd := found - PLAIN:
         node = min(op.name for op in odd)
-        raise Wrong(f"There is a {node} node in your graph: index by slices and `None` only.")
+        raise Wrong(f"Your graph has a {node} node, which no tool of this puzzle makes.")
 
 
 def against_par(total: int, par: int) -> str:

@@ -24,6 +24,17 @@ def test_a_term_has_its_sentence_and_its_place():
     )
 
 
+def test_a_title_is_the_sentence_where_there_is_one():
+    text = 'They form a **<dfn title="A `graph` is nodes. Arrows\njoin them.">graph</dfn>**.'
+    (term,) = terms(course(text))
+    assert (term.name, term.sentence) == ("graph", "A `graph` is nodes. Arrows join them.")
+
+
+def test_a_row_of_a_table_is_a_sentence():
+    (term,) = terms(course("| word | |\n|---|---|\n| **<dfn>GFLOP/s</dfn>** | billions a second |"))
+    assert term.sentence == "GFLOP/s: billions a second."
+
+
 def test_the_page_is_in_the_order_of_the_alphabet():
     text = page(course("## B\n\nA <dfn>view</dfn> is b.\n\nA <dfn>BUFFER</dfn> is a | b."))
     rows = [line for line in text.splitlines() if line.startswith("| **")]

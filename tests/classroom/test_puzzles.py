@@ -306,7 +306,7 @@ def test_a_large_array_is_drawn_in_part():
 
 def test_a_picture_has_a_dot_for_each_true():
     mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 1, 1]], bool)
-    svg = grids.picture(Tensor(mask)).svg()
+    svg = grids.dots(Tensor(mask)).svg()
     drawn = np.zeros(mask.shape, bool)
     for points in re.findall(r'<polygon points="([^"]+)"', svg):
         corners = np.array([[float(n) for n in p.split(",")] for p in points.split()])
