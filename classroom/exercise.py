@@ -113,7 +113,8 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
     except Wrong as wrong:
         return Outcome(exercise, "wrong", str(wrong), wrong.rows, wrong.graphs)
     except OutOfTime as stopped:
-        text = f"Stopped after {exercise.seconds:g} seconds. Is there a loop that never ends?"
+        text = f"Stopped after {exercise.seconds:g} seconds."
+        text += " Run it again." if exercise.shown_by else " Is there a loop that never ends?"
         return _unfinished(exercise, text, stopped)
     except KeyboardInterrupt as stopped:  # by the learner, who need not see the way through here
         where = "".join(f", in your line {line}" for _, line in _place(stopped.__traceback__))

@@ -78,10 +78,10 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The term or its plural as a word. One in capitals, such as BUFFER, is meant exactly; any
-        other may begin a sentence."""
+        """The term or its plural as a word. One with capitals in it, such as BUFFER or TinyJit, is
+        meant exactly; of any other the first letter may be a capital."""
         first, rest = self.name[0], self.name[1:]
-        start = f"[{first}{first.upper()}]" if self.name.islower() else re.escape(first)
+        start = f"[{first.lower()}{first.upper()}]" if rest.islower() else re.escape(first)
         singular = start + re.escape(rest).replace(r"\ ", r"\s+")
         words = [singular + ending for ending in ("", "s", "es")]
         head, _, last = self.name.rpartition(" ")
@@ -142,14 +142,14 @@ def _plain(sentence: str) -> str:
 
 
 def early_uses(course: Iterable[Paragraph]) -> list[str]:
-    """A sentence for each term that is used before it is explained.
+    """A sentence for each term and each notebook that uses it before it is explained.
 
     A heading may name what its section explains, and the head of a part, in its list of what one
     will be able to do, what the part explains: both announce, and nobody has to understand them
     yet. Code is not looked at, nor is what a cell prints.
     """
     course = list(course)
-    said = []
+    said: dict[tuple[str, str], str] = {}
     for term in terms(course):
         for place in course:
             if place == term.place:
@@ -158,12 +158,12 @@ def early_uses(course: Iterable[Paragraph]) -> list[str]:
             if not announces and (found := term.pattern.search(place.prose)):
                 where = f"{place.notebook}, {place.section!r}: "
                 around = place.prose[max(found.start() - 30, 0) : found.end() + 30]
-                said.append(
+                words = (
                     f"{where}{found[0]!r} in “{' '.join(around.split())}” is explained "
                     f"later, in {term.place.notebook}, {term.place.section!r}"
                 )
-                break
-    return said
+                said.setdefault((term.name, place.notebook), words)
+    return list(said.values())
 
 
 def page(course: Iterable[Paragraph]) -> str:

@@ -5,10 +5,13 @@ What cannot be understood is asked for again (`Open`), and never recorded.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,9 +37,13 @@ class Prediction:
 
     compute: Callable[[], Any]
 
+    @cached_property
+    def value(self) -> Any:
+        """What really happens, found out once: somebody may guess again."""
+        return self.compute()
+
     def __call__(self, guess: Any) -> str:
-        value = self.compute()
-        if (read := understood(guess, value)) != value:
+        if (read := understood(guess, self.value)) != self.value:
             raise Wrong(f"you guessed {_shown(read)}")
         return ""
 
@@ -50,6 +57,9 @@ def understood(guess: Any, value: Any) -> Any:
 
 def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
     given = _opened(guess)
+    if isinstance(given, str) and Shape in map(type, value):
+        with suppress(ValueError, SyntaxError):
+            given = _opened(ast.literal_eval(given.strip()))
     if isinstance(given, str) and len(value) > 1 and given.count(",") == len(value) - 1:
         given = given.strip("()[] ").split(",")
     if not isinstance(given, list):
@@ -138,7 +148,7 @@ def _truth(given: Any) -> bool | None:
 
 
 def _word(given: Any) -> str | None:
-    """A word as the framework prints it where it is a dtype's name, else in small letters."""
+    """A word; if it names a dtype, the name that the framework prints."""
     if isinstance(given, DType):
         given = str(given)
     elif isinstance(given, type):  # int, float, bool

@@ -39,7 +39,7 @@ def dtypes_of_three() -> tuple[str, ...]:
 
 
 def shapes_of(*tensors: Tensor) -> tuple[Shape, ...]:
-    return tuple(Shape(t.shape) for t in tensors)
+    return tuple(Shape(t.max_shape) for t in tensors)
 
 
 def shapes_of_reductions() -> tuple[Shape, ...]:

@@ -96,6 +96,8 @@ def test_terms_in_capitals_are_meant_exactly_and_plurals_are_known():
 
     assert found("RANGE", "a RANGE node") and not found("RANGE", "a range")
     assert found("axis", "two axes") and found("axis", "An axis") and found("axis", "Axes")
+    assert found("Fusion", "and fusion") and found("fusion", "Fusion is")
+    assert not found("TinyJit", "tinyjit") and not found("BUFFER", "a buffer")
     assert found("cost rule", "the cost\nrules") and found("memory", "memories")
     assert found("schedule item", "Schedule items") and not found("node", "nodal")
 

@@ -15,7 +15,7 @@ import pytest
 import classroom
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
-from classroom.learner import progress, record, show
+from classroom.learner import progress, record, show, start_page
 from classroom.limit import OutOfTime, time_limit
 from tests.classroom.sample import two_parts  # noqa: F401
 from tinyframe import Context
@@ -395,7 +395,8 @@ def test_two_notebooks_at_once_lose_nothing(copy):
     for thread in threads:
         thread.join()
     assert len(kept(copy)) == 24
-    assert {p.name for p in copy.iterdir()} == {"course", record.FILE, f"{record.FILE}.lock"}
+    files = {"course", record.FILE, f"{record.FILE}.lock", start_page.PAGE}
+    assert {path.name for path in copy.iterdir()} == files
 
 
 def test_a_copy_that_cannot_be_written_to_is_said_and_no_error(copy, shown, monkeypatch):

@@ -117,7 +117,7 @@ def test_no_text_near_a_prediction_gives_it_away(path):
     for number, text in texts_after_predictions(read(path)["cells"]):
         check = by_number[number].check
         if isinstance(check, Prediction):
-            found = given_away(check.compute(), text)
+            found = given_away(check.value, text)
             assert not found, (
                 f"{number}: the text after it says {found!r}, which is the answer. Put that into "
                 "`because`, or fold it: <details><summary>What happened</summary> … </details>"
@@ -172,16 +172,7 @@ def test_what_is_no_answer_is_none(value, says):
 
 
 def test_what_comes_two_cells_later_is_not_near():
-    sources = (
-        'predict("1.6", n)',
-        "text 1",
-        "run()",
-        "text 2",
-        "run()",
-        "text 3",
-        "run()",
-        "It is 61.",
-    )
+    sources = ('predict("1.6", n)', "text 1", "run()", "text 2", "run()", "It is 61.")
     kinds = [*("code", "markdown") * 3]
     cells = [{"cell_type": k, "source": s} for k, s in zip(kinds, sources, strict=True)]
     ((_, text),) = texts_after_predictions(cells)
