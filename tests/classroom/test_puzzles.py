@@ -18,6 +18,8 @@ from classroom.puzzlebook import ops, play
 from classroom.puzzlebook.judge import Trial, exercise_of
 from classroom.puzzlebook.table import BY_NAME, PUZZLES, TOOLS
 from tinyframe import Tensor
+from tinyframe.tensor.sorting import SHORT
+from tinyframe.uop import Ops
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "solutions" / "course" / "03b_puzzles.ipynb"
@@ -324,3 +326,11 @@ def test_a_film_shows_boards_and_says_when_there_is_none(capsys):
     ]  # fmt: skip
     assert grids.film(lambda b: None, board, after=(0, 1)) is None
     assert "Nothing to draw yet" in capsys.readouterr().out
+
+
+def test_tinyframe_sorts_short_axes_as_the_last_puzzle_does():
+    text = "\n".join(cells("markdown"))
+    assert f"sorts up to {SHORT:,} elements this way" in text.replace("\n", " ")
+    values = np.random.default_rng(3).permutation(50).astype(np.int32)
+    comparisons = [u for u in Tensor(values).sort()[0].uop.toposort() if u.op is Ops.CMPLT]
+    assert (50, 50) in [u.shape for u in comparisons]
