@@ -273,6 +273,7 @@ EXERCISES = (
             "The gradient says how fast the loss changes. Is it positive or negative here?",
             "For a small step, the change is about the gradient times the step, 0.018 × 0.1.",
         ),
+        seconds=60,  # it builds a network
         shown_by="the next cell",
         because="The change is about the gradient times the step: 0.018 × 0.1, nearly 0.002. It is "
         "positive, so the loss grows. Training would move this weight the other way.",
@@ -312,6 +313,7 @@ EXERCISES = (
             "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
             "step downhill?",
         ),
+        seconds=60,  # it builds a network, and trains it
         shown_by="the next cell",
         because="A step against the gradient goes downhill. A step against part of it can go "
         "anywhere, and here it goes uphill: the loss grows, step after step, without any error.",

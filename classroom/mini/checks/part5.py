@@ -316,7 +316,7 @@ NEEDED = (*ALL_RULES, "broadcast")
 def made_of(mini: Any, tensor: Any, more: tuple[str, ...], said: str) -> None:
     """Wrong if there is an op besides movement, and these."""
     if not isinstance(tensor.uop, mini.UOp) or tensor.uop.op is mini.Ops.BUFFER:
-        raise Wrong(f"{said} should be an expression that is not computed yet. Is there a `return`?", said)
+        raise Wrong(f"{said} should be an expression, not computed yet. Is there a `return`?", said)
     allowed = {"BUFFER", "CONST", *more, *(op.name for op in mini.MOVED_SHAPE)}
     extra = sorted({node.op.name for node in tensor.uop.toposort()} - allowed)
     if extra:
