@@ -2,7 +2,8 @@
 
     from classroom import answer, check, hint, predict, progress, reset
 
-Importing this imports nothing else; a notebook may set the environment before or after.
+Importing this imports nothing else; a notebook may set the environment before or after. In a
+notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
 """
 
 from __future__ import annotations
@@ -32,3 +33,10 @@ def __getattr__(name: str) -> Any:
     from classroom.learner import notebook
 
     return getattr(notebook, name)
+
+
+# A notebook has imported IPython by itself; nothing else is told about errors.
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    from classroom.learner import errors
+
+    errors.install(_shell)

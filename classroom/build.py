@@ -5,7 +5,7 @@
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
 
 and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
-answers that `answer("4.3")` shows.
+answers that `answer("4.3")` shows, and `course/GLOSSARY.md`.
 
 The worked notebook is run again too, and stores what it prints. Both run in a fresh kernel, and
 their metadata is left clean: no times, no versions, nothing of the machine. A cell that shows the
@@ -24,10 +24,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from classroom import glossary
 from classroom.cut import cut_solutions
 from classroom.exercises import answers, exercises
 
 ROOT = Path(__file__).resolve().parents[1]
+WORKED, GLOSSARY = "solutions/course", "course/GLOSSARY.md"
 ANSWERS = "classroom/exercises/answers.json"
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell
@@ -63,18 +65,19 @@ def main(arguments: list[str]) -> int:
         return 2
     if asked.check:
         found = [text for pair in chosen if (text := drift(*pair))]
-        found += [text for text in (answers_drift(),) if text]
+        found += [text for text in (answers_drift(), glossary_drift()) if text]
         print("\n".join(found) if found else f"{len(chosen)} in step")
         return bool(found)
     from nbclient.exceptions import CellExecutionError
 
-    for worked, learners in chosen:
-        try:
+    try:
+        for worked, learners in chosen:
             make(worked, learners)
-        except (ValueError, CellExecutionError) as error:
-            print(error, file=sys.stderr)
-            return 1
-    answers.write(worked_answers(), ROOT / ANSWERS)
+        answers.write(worked_answers(), ROOT / ANSWERS)
+        (ROOT / GLOSSARY).write_text(glossary.page(glossary.course_in(ROOT / WORKED)))
+    except (ValueError, CellExecutionError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 
@@ -93,6 +96,15 @@ def answers_drift() -> str:
     if answers.stored(ROOT / ANSWERS) == worked_answers():
         return ""
     return f"{ANSWERS} is not what the worked notebooks answer: make course writes it"
+
+
+def glossary_drift() -> str:
+    """Whether the stored glossary is that of the worked notebooks; "" where it is."""
+    path = ROOT / GLOSSARY
+    expected = glossary.page(glossary.course_in(ROOT / WORKED))
+    if path.exists() and path.read_text() == expected:
+        return ""
+    return f"{GLOSSARY} is not what the notebooks explain: make course writes it"
 
 
 def make(worked: Path, learners: Path) -> None:

@@ -166,7 +166,7 @@ def _first(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     if got.size == 1:
         return f"{told}."
     many = int(np.count_nonzero(differs))
-    return f"{told}; {many} of {got.size} elements {'differs' if many == 1 else 'differ'}."
+    return f"{told}; {many} of the {got.size} elements {'is' if many == 1 else 'are'} wrong."
 
 
 def _short(value: Any) -> str:

@@ -12,10 +12,11 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple
 
-# Frames from here are not the learner's: the checks, the framework, Python and what is installed.
+# Frames from here are not the learner's: the course, the framework, Python and what is installed.
 _ROOT = Path(__file__).resolve().parents[1]
 _NOT_THE_LEARNERS = (
     str(_ROOT / "classroom"),
+    str(_ROOT / "solutions"),
     str(_ROOT / "tinyframe"),
     *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     "<frozen",

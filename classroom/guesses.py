@@ -50,7 +50,9 @@ def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(given) != len(value):
         thing = SEVERAL.get(type(value[0]), "value") if value else "value"
         asked = NUMBERS[len(value)] if len(value) < len(NUMBERS) else str(len(value))
-        there = NUMBERS[len(given)].lower() if len(given) < len(NUMBERS) else str(len(given))
+        there = (
+            NUMBERS[len(given)].lower() if 0 < len(given) < len(NUMBERS) else len(given) or "none"
+        )
         noun, verb = (thing, "is") if len(value) == 1 else (f"{thing}s", "are")
         raise Open(f"{asked} {noun} {verb} asked for here; you gave {there}.")
     return tuple(understood(one, other) for one, other in zip(given, value, strict=True))

@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     whole = parser_of("grade", "Grade a project, out of 100 points.")
     add = whole.add_argument
     add("file", type=Path, help="the learner's file")
-    add("--project", help="which project it is, where the file has another name")
+    add("--project", help="which project it is, if the file has been renamed")
     add("--format", choices=FORMATS, default="table", help="how the result is written")
     readers = ("student", "instructor")
     add("--for", choices=readers, dest="reader", help="students do not see why hidden checks fail")

@@ -91,6 +91,12 @@ def test_predictions_come_before_the_cell_that_shows_them(path):
                 assert not ASKED.search(source(cells[place + 1])), number
 
 
+@pytest.mark.parametrize("part", parts())
+def test_every_exercise_says_why_its_answer_is_right(part):
+    lacking = [e.number for e in exercises(part) if not e.because.endswith((".", ".)", "!"))]
+    assert not lacking, f"`because` is missing, or no sentence: {', '.join(lacking)}"
+
+
 def test_every_part_with_exercises_has_a_notebook():
     assert set(parts()) <= {part_of(path) for path in LEARNERS}
 
