@@ -13,7 +13,6 @@ from classroom.ask import (
     fresh_sizes,
     fresh_tensor,
     predicts,
-    same_number,
     same_values,
     wants,
 )
@@ -23,7 +22,7 @@ from tinyframe.nn.datasets import digits
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.tensor import gradient as gradient_module
-from tinyframe.uop import Ops, UOp
+from tinyframe.uop import UOp
 
 TITLE = "Gradients and training"
 
@@ -72,17 +71,28 @@ def numbers_of_a_network() -> int:
 
 
 def runs_of_the_python() -> int:
-    runs = []
-    function = TinyJit(lambda x: runs.append(None) or x * 10.0)
+    counted, runs = _counted(lambda x: x * 10.0)
     for n in range(5):
-        function(Tensor([float(n)]))
+        counted(Tensor([float(n)]))
     return len(runs)
+
+
+def _counted(function: Callable[..., Tensor]) -> tuple[TinyJit, list[str]]:
+    """A function under TinyJit, and a list that gets an item each time its Python runs."""
+    runs: list[str] = []
+
+    def noted(*inputs: Tensor) -> Tensor:
+        runs.append("run")
+        return function(*inputs)
+
+    return TinyJit(noted), runs
 
 
 def running_mean_after_one_batch() -> int:
     norm = nn.BatchNorm(1)
     with Tensor.train():
         norm(Tensor([[8.0], [12.0]])).realize()
+    assert norm.running_mean is not None
     return round(norm.running_mean.item())
 
 
@@ -305,8 +315,7 @@ def momentum_step(answer: Any) -> str:
 
 def scale(answer: Any) -> str:
     """answer(captured, x, number): x * number by a captured function, for any number."""
-    runs: list[None] = []
-    captured: TinyJit = TinyJit(lambda x, k: runs.append(None) or x * k)
+    captured, runs = _counted(lambda x, k: x * k)
     x = Tensor([1.0, 2.0]).realize()
     for number in (2.0, 3.0, 0.5, -7.0):
         case = f"`x = [1, 2]`, `number = {number}`"
@@ -415,9 +424,10 @@ EXERCISES = (
             "Through the product the slope is `b`, through the addition it is 1. Add them up.",
         ),
         shown_by="the next cell",
-        because="`a` reaches `z` through the product, with a slope of 5, and through the addition, "
-        "with a slope of 1. Paths that meet are added: 6. From `b` there is one path, with a slope "
-        "of `a`, which is 2.",
+        because="`a` reaches `z` along two arrows. Through the product it contributes a slope of "
+        "`b`, which is 5. Through the addition it contributes 1. Nudge `a`, and both paths "
+        "move `z`, so the slopes are added: 6. Along a path you multiply, where paths meet "
+        "you add, and there's nothing more to it than that.",
     ),
     Exercise(
         "6.2",
@@ -443,8 +453,9 @@ EXERCISES = (
             "It appears four times in the sum.",
         ),
         shown_by="the next cell",
-        because="Each number is shown four times, so it counts four times in the sum. Its value "
-        "has no part in that.",
+        because="Every number of `v` appears four times in the sum. If it grows by a bit, the sum "
+        "grows by four times that. The values 1, 2, 3 don't matter, because nothing was "
+        "multiplied by them.",
     ),
     Exercise(
         "6.4",
@@ -480,8 +491,10 @@ EXERCISES = (
             "The gradient's elements should add up to 1, and neither of the two is special.",
         ),
         shown_by="the next cell",
-        because="The two largest share the gradient in equal parts, so that moving both of them "
-        "moves the maximum by just as much.",
+        because="The two share it. If both of them grow by a bit, the maximum grows by that bit, "
+        "and the gradient gets this right. It can't be right for each of them alone, as the "
+        "maximum has no slope there: nudge one up and the maximum follows, nudge it down "
+        "and nothing happens.",
     ),
     Exercise(
         "6.7",
@@ -529,8 +542,9 @@ EXERCISES = (
             "Any tilt is wrong at one end. What single number is least wrong for 0, 1, 1, 0?",
         ),
         shown_by="the next cell",
-        because="Tilting in any direction helps one point as much as it harms another. The best "
-        "that's left is the mean of the four answers.",
+        because="Whatever the line gains at one point by tilting, it loses at another. So both "
+        "weights end at 0, and what's left is the mean of the four answers, for everything. "
+        "More steps won't help: this is the minimum of the squared loss.",
     ),
     Exercise(
         "6.11",
@@ -542,8 +556,10 @@ EXERCISES = (
             "Only the sign. The length is the learning rate, and the step goes downhill.",
         ),
         shown_by="the next cell",
-        because="Adam divides the average gradient by the root of the average square. After one "
-        "step that's `g / |g|`, which is 1. So it moves by the learning rate, downhill.",
+        because="After one step, the average of the gradient is `g`, and the average of its square "
+        "is `g * g`. Dividing `g` by the root of that leaves nothing but the sign. So the "
+        "first step is as long as the learning rate, for any gradient. Look at the valley "
+        "again: Adam starts out along the diagonal.",
     ),
     Exercise(
         "6.12",
@@ -580,8 +596,9 @@ EXERCISES = (
             "The first call runs as usual, the second is recorded. Later calls only launch kernels.",
         ),
         shown_by="the next cell",
-        because="The first call runs as always, and the second is recorded while it runs. From the "
-        "third on, no Python runs, so nothing prints.",
+        because="The first call runs as usual, and the second is recorded while it runs. From the "
+        "third on, only the kernels are launched. Their Python never runs, so it prints "
+        "nothing.",
     ),
     Exercise(
         "6.15",
@@ -617,7 +634,10 @@ EXERCISES = (
             "From 0 towards 10, by a tenth of the distance.",
         ),
         shown_by="the next cell",
-        because="A tenth of the way from 0 to 10 is 1.",
+        because="A tenth of the way from 0 to 10 is 1. So the same batch gets very different "
+        "answers in training and afterwards. It takes dozens of steps before the running "
+        "mean can be trusted. If a network is excellent in training and useless afterwards, "
+        "look here first.",
     ),
     Exercise(
         "6.18",
