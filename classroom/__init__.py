@@ -23,13 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from classroom.learner.notebook import answer, check, hint, predict, progress, reset
+    from classroom.mini.notebook import check_mini, use_mini
 
-__all__ = ["answer", "check", "hint", "predict", "progress", "reset"]
+__all__ = ["answer", "check", "check_mini", "hint", "predict", "progress", "reset", "use_mini"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'classroom' has no attribute {name!r}")
+    if name.endswith("_mini"):
+        from classroom.mini import notebook as of_mini
+
+        return getattr(of_mini, name)
     from classroom.learner import notebook
 
     return getattr(notebook, name)

@@ -3,6 +3,7 @@
     solutions/course/NN_name.ipynb  ->  course/NN_name.ipynb   solutions cut out, outputs cleared,
                                                                run again from the top, stored
     solutions/projects/NN_name.py   ->  projects/NN_name.py    solutions cut out
+    solutions/mini/partN.py         ->  mini/partN.py          solutions cut out
 
 and, from all of the worked notebooks together, `classroom/exercises/answers.json`, the worked
 answers that `answer("4.3")` shows, and `course/GLOSSARY.md`.
@@ -39,8 +40,8 @@ SANITIZER = ROOT / "tests" / "nbval_sanitize.cfg"  # what tests do not compare
 
 
 def pairs() -> Iterator[tuple[Path, Path]]:
-    """(worked, learner's) of every notebook and every project."""
-    for room, pattern in (("course", "*.ipynb"), ("projects", "*.py")):
+    """(worked, learner's) of every notebook, every project and every stage of mini."""
+    for room, pattern in (("course", "*.ipynb"), ("projects", "*.py"), ("mini", "*.py")):
         for worked in sorted((ROOT / "solutions" / room).glob(pattern)):
             if not worked.name.startswith("_"):
                 yield worked, ROOT / room / worked.name
@@ -48,7 +49,8 @@ def pairs() -> Iterator[tuple[Path, Path]]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m classroom course", description="Make course/ and projects/ from solutions/."
+        prog="python -m classroom course",
+        description="Make course/, projects/ and mini/ from solutions/.",
     )
     parser.add_argument("names", nargs="*", help="only those with this in their name, such as 04")
     parser.add_argument(

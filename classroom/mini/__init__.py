@@ -1,0 +1,1 @@
+"""The learner's own framework, `mini`: its stages, their checks, and whose file is used."""

@@ -1,0 +1,177 @@
+"""What a check of mini is, and what becomes of it.
+
+    @checks("flat", "steps over whole rows")
+    def _(mini):
+        expect("flat((1, 2), (3, 4))", mini.flat((1, 2), (3, 4)), 6, {5: "You multiplied by …"})
+
+A check is given everything that the stages define, and raises `Wrong` with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from classroom.exercise import Wrong
+
+SECONDS = 5.0  # for one check
+LONGEST = 160  # characters of an answer that are shown
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a function of the learner's has to do.
+
+    of: the function. promise: a sentence on what is checked, which stands beside ✓ or ✗.
+    function: is given everything that the stages define; raises Wrong.
+    needs: the other functions of this stage that have to work first.
+    told: the sentence for an error of a kind: {RecursionError: "…"}; OutOfTime and MemoryError too.
+    """
+
+    of: str
+    promise: str
+    function: Callable[[Any], None]
+    needs: tuple[str, ...] = ()
+    told: tuple[tuple[type[BaseException], str], ...] = ()
+    seconds: float = SECONDS
+
+
+class Checks(list[Check]):
+    """The checks of a stage, each put there by a decorator."""
+
+    def __call__(
+        self,
+        of: str,
+        promise: str,
+        needs: tuple[str, ...] = (),
+        told: dict[type[BaseException], str] | None = None,
+        seconds: float = SECONDS,
+    ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+        def add(function: Callable[[Any], None]) -> Callable[[Any], None]:
+            rows = tuple((told or {}).items())
+            self.append(Check(of, promise, function, needs, rows, seconds))
+            return function
+
+        return add
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one check: state is "right", "wrong", "open" (not written), or "waits" (for
+    a function that it needs)."""
+
+    of: str
+    promise: str
+    state: str
+    text: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All results of a stage. trouble: why there are none, with rows; unwritten: what is open."""
+
+    stage: str
+    results: tuple[Result, ...] = ()
+    unwritten: tuple[str, ...] = ()
+    trouble: str = ""
+    rows: tuple[tuple[str, str], ...] = ()
+    printed: str = ""
+
+    @property
+    def passed(self) -> int:
+        return sum(result.state == "right" for result in self.results)
+
+    @property
+    def failed(self) -> list[Result]:
+        return [result for result in self.results if result.state == "wrong"]
+
+    @property
+    def state(self) -> str:
+        """ "right", "wrong" or "open", as of an exercise."""
+        if self.trouble or self.failed:
+            return "wrong"
+        return "right" if self.passed == len(self.results) else "open"
+
+    @property
+    def reason(self) -> str:
+        """Why this stage cannot be used; "" if it can."""
+        if self.state == "right":
+            return ""
+        if self.trouble:
+            return f"yours does not run: check_mini({self.stage}) says why"
+        if self.failed:
+            return f"a check of `{self.failed[0].of}` fails"
+        return f"{listed(self.unwritten)} {'is' if len(self.unwritten) == 1 else 'are'} still open"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """`a`, `b` and `c`; of more than three the first two and how many there are beside."""
+    quoted = [f"`{name}`" for name in names]
+    if len(names) > 3:
+        quoted[2:] = [f"{len(names) - 2} more"]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted)
+
+
+# ---- what checks are made of ---------------------------------------------------------------------
+
+
+def expect(said: str, got: Any, wanted: Any, mistakes: dict[Any, str] | None = None) -> None:
+    """Wrong unless this is what was wanted, of the same type.
+
+    said: the call as it would be typed. mistakes: {a wrong result: what was done to get it}.
+    """
+    if type(got) is type(wanted) and got == wanted:
+        return
+    text = f"{said} should be {describe(wanted)}, and it is {describe(got)}."
+    if got is None:
+        text = f"{said} returns nothing. Is there a `return`?"
+    elif type(got) is not type(wanted):
+        text = f"{said} should be of type {type(wanted).__name__}, not {type(got).__name__}."
+    for mistake, sentence in (mistakes or {}).items():
+        if type(got) is type(mistake) and got == mistake:
+            text = sentence
+    raise Wrong(text, said, repr(wanted), describe(got))
+
+
+def expect_values(
+    said: str, got: Any, wanted: np.ndarray, mistakes: tuple[tuple[Any, str], ...] = ()
+) -> None:
+    """Wrong unless an array has this shape and, within what 32-bit floats round, these values."""
+    if got is None:
+        raise Wrong(f"{said} gives nothing. Is there a `return`?", said)
+    values = np.asarray(got)
+    if values.shape == np.shape(wanted) and np.allclose(values, wanted, rtol=1e-3, atol=1e-4):
+        return
+    text = difference(values, np.asarray(wanted))
+    for mistake, sentence in mistakes:
+        if values.shape == np.shape(mistake) and np.allclose(values, mistake, rtol=1e-3, atol=1e-4):
+            text = sentence
+    raise Wrong(text, said, shown(np.asarray(wanted)), shown(values))
+
+
+def difference(values: np.ndarray, wanted: np.ndarray) -> str:
+    """The first thing in which an array differs from the one that was wanted."""
+    if values.shape != wanted.shape:
+        return f"The shape should be {wanted.shape}, and it is {values.shape}."
+    if np.allclose(values, -wanted, rtol=1e-3, atol=1e-4):
+        return "The sign is wrong."
+    differs = ~np.isclose(values, wanted, rtol=1e-3, atol=1e-4)
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    return (
+        f"Element {place} should be {wanted[place]:g}, and it is {values[place]:g}."
+        if place
+        else f"It should be {wanted:g}, and it is {values:g}."
+    )
+
+
+def shown(values: np.ndarray) -> str:
+    return describe(np.round(np.asarray(values, float), 4).tolist())
+
+
+def describe(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else text[:LONGEST] + " …"

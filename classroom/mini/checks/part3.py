@@ -1,0 +1,243 @@
+"""Stage 3: flat, unflat, and an Array that stores nothing."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from classroom.exercise import Wrong
+from classroom.limit import OutOfTime
+from classroom.mini.check import Checks, expect, expect_values
+
+checks = Checks()
+
+ASKED_TOO_EARLY = (
+    "Elements were computed when the Array was made. The new Array should only keep a function: "
+    "the work is done when somebody calls `at`."
+)
+
+
+NOT_MOVED = "The elements did not move. Read this Array at source_index(index), not at index."
+
+
+class Counted:
+    """A function that counts how often it is called."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.calls = function, 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.calls += 1
+        return self.function(*arguments)
+
+
+def counting(mini: Any, *shape: int) -> Any:
+    """An Array of 1, 2, 3, …, made without anything that the learner writes."""
+    sizes = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
+    return mini.Array(
+        shape, Counted(lambda i: 1 + sum(k * n for k, n in zip(i, sizes, strict=True)))
+    )
+
+
+def nothing_yet(array: Any) -> None:
+    if array.at.calls:
+        raise Wrong(ASKED_TOO_EARLY, got=f"{array.at.calls} calls of `at`")
+
+
+def is_array(said: str, got: Any, mini: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(got, mini.Array):
+        nothing = " Is there a `return`?" if got is None else ""
+        raise Wrong(f"{said} should give an Array.{nothing}", said, "an Array", repr(got))
+    if tuple(got.shape) != shape:
+        raise Wrong(
+            f"The shape should be {shape}, and it is {tuple(got.shape)}.", said, shape, got.shape
+        )
+
+
+def elements(array: Any) -> np.ndarray:
+    found = [array.at(i) for i in itertools.product(*map(range, array.shape))]
+    for element in found:
+        if not isinstance(element, (int, float)):
+            raise Wrong("`at` should give a number.", got=repr(element))
+    return np.array(found).reshape(array.shape)
+
+
+# ---- flat and unflat -----------------------------------------------------------------------------
+
+
+@checks("flat", "The place of element (1, 2) in 3 rows of 4 is 6")
+def two_axes(mini: Any) -> None:
+    expect("flat((1, 2), (3, 4))", mini.flat((1, 2), (3, 4)), 6, {
+        5: "You multiplied the row by 3, which is how many rows there are. What comes before the "
+           "element is one whole row, and a row is 4 long: the size of the axis after it.",
+        7: "That is its place if the columns lie one after another. Here the rows do: the last "
+           "axis is the one that moves fastest.",
+        3: "You added the parts of the index. A step along the first axis passes a whole row.",
+        2: "Only the last axis was counted. What became of the first one?",
+    })  # fmt: skip
+
+
+@checks("flat", "It works for three axes and for none")
+def more_axes(mini: Any) -> None:
+    expect("flat((1, 0, 2), (2, 3, 4))", mini.flat((1, 0, 2), (2, 3, 4)), 14, {
+        3: "Right for two axes. Here there are three, and all of them have to count: a step along "
+           "the first one passes 3 * 4 elements.",
+        13: "The last axis is the one that moves fastest, and the first one the slowest.",
+    })  # fmt: skip
+    expect("flat((), ())", mini.flat((), ()), 0)
+
+
+@checks("flat", "It is right for every element of four other shapes")
+def flat_agrees(mini: Any) -> None:
+    for shape in [(5,), (2, 7), (3, 1, 5), (2, 3, 2, 4)]:
+        for place, index in enumerate(itertools.product(*map(range, shape))):
+            expect(f"flat({index}, {shape})", mini.flat(index, shape), place)
+
+
+@checks("unflat", "The element at place 6 of 3 rows of 4 is (1, 2)")
+def back(mini: Any) -> None:
+    expect("unflat(6, (3, 4))", mini.unflat(6, (3, 4)), (1, 2), {
+        (2, 1): "Those are the right numbers, back to front. You take the last axis first, so the "
+                "last number of the index is found first.",
+        (0, 2): "You began with the first axis. The last one moves fastest, so it comes first.",
+        (2, 0): "You divided by 3, the number of rows. A row is 4 long.",
+        (6, 2): "The row is still the whole place. Divide by 4 after you have taken the remainder.",
+    })  # fmt: skip
+
+
+@checks("unflat", "It works for three axes and for none")
+def back_from_more(mini: Any) -> None:
+    expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2), {
+        (2, 0, 1): "Those are the right numbers, back to front.",
+    })  # fmt: skip
+    expect("unflat(0, ())", mini.unflat(0, ()), ())
+
+
+@checks("unflat", "It undoes flat, for every element of a few shapes", needs=("flat",))
+def there_and_back(mini: Any) -> None:
+    for shape in [(5,), (2, 7), (3, 1, 5), (2, 3, 2, 4)]:
+        for place in range(int(np.prod(shape))):
+            said = f"flat(unflat({place}, {shape}), {shape})"
+            expect(said, mini.flat(mini.unflat(place, shape), shape), place)
+
+
+# ---- Array ---------------------------------------------------------------------------------------
+
+
+@checks("Array.of", "An Array reads its elements from a list", needs=("flat",))
+def reads_a_list(mini: Any) -> None:
+    said = "Array.of([10, 20, 30, 40, 50, 60], 2, 3)"
+    array = mini.Array.of([10, 20, 30, 40, 50, 60], 2, 3)
+    is_array(said, array, mini, (2, 3))
+    expect(f"{said}.at((1, 0))", array.at((1, 0)), 40, {
+        20: "The row counted for 1. Ask `flat` for the place, with the shape (2, 3).",
+        30: "The row counted for 2. Ask `flat` for the place, with the shape (2, 3).",
+    })  # fmt: skip
+    expect("Array.of([7]).at(())", mini.Array.of([7]).at(()), 7)
+
+
+@checks("Array.moved", "A transpose reads element (2, 0) from (0, 2)")
+def transposes(mini: Any) -> None:
+    said = "a.moved((3, 2), lambda i: (i[1], i[0]))"
+    source = counting(mini, 2, 3)
+    got = source.moved((3, 2), lambda i: (i[1], i[0]))
+    is_array(said, got, mini, (3, 2))
+    nothing_yet(source)
+    expect_values(said, elements(got), np.arange(1, 7).reshape(2, 3).T, (
+        ([[1, 2], [4, 5], [7, 8]], NOT_MOVED),
+    ))  # fmt: skip
+
+
+@checks("Array.moved", "The rule takes an index of the new Array and gives one of the old")
+def direction_of_the_rule(mini: Any) -> None:
+    said = "Array((3,), lambda i: i[0]).moved((4,), lambda i: (max(i[0] - 1, 0),))"
+    got = mini.Array((3,), lambda i: i[0]).moved((4,), lambda i: (max(i[0] - 1, 0),))
+    expect_values(said, elements(got), np.array([0, 0, 1, 2]), (
+        ([0, 1, 2, 3], NOT_MOVED),
+    ))  # fmt: skip
+
+
+@checks("Array.map", "A function of the elements of two Arrays")
+def maps_two(mini: Any) -> None:
+    said = "a.map(lambda x, y: 10 * x + y, b)"
+    one, other = counting(mini, 2, 2), mini.Array((2, 2), lambda i: 5 - i[0])
+    got = one.map(lambda x, y: 10 * x + y, other)
+    is_array(said, got, mini, (2, 2))
+    nothing_yet(one)
+    expect_values(said, elements(got), np.array([[15, 25], [34, 44]]), (
+        (np.array([[51, 52], [43, 44]]), "The elements went to the function in the wrong order: "
+         "this Array's comes first, and then the others'."),
+    ))  # fmt: skip
+
+
+@checks("Array.map", "With no other Array, and with two others")
+def maps_one_and_three(mini: Any) -> None:
+    a = counting(mini, 3)
+    expect_values("a.map(lambda x: x * x)", elements(a.map(lambda x: x * x)), np.array([1, 4, 9]))
+    got = a.map(lambda x, y, z: 100 * x + 10 * y + z, a, mini.Array((3,), lambda i: i[0]))
+    said = "a.map(lambda x, y, z: 100 * x + 10 * y + z, a, b)"
+    expect_values(said, elements(got), np.array([110, 221, 332]))
+
+
+@checks("Array.sum", "A sum over the last axis, and that axis is gone")
+def sums(mini: Any) -> None:
+    said = "a.sum(1)"
+    source = counting(mini, 2, 3)
+    got = source.sum(1)
+    if isinstance(got, mini.Array) and tuple(got.shape) == (2, 1):
+        raise Wrong("The axis that was summed should disappear: (2,), not (2, 1).", said, "(2,)",
+                    "(2, 1)")  # fmt: skip
+    is_array(said, got, mini, (2,))
+    nothing_yet(source)
+    expect_values(said, elements(got), np.array([6, 15]))
+
+
+@checks("Array.sum", "Over the first axis, over the middle one, and over the only one")
+def sums_anywhere(mini: Any) -> None:
+    for shape, axis in [((2, 3), 0), ((2, 3, 4), 1), ((4,), 0)]:
+        said = f"a.sum({axis}), where the shape of a is {shape}"
+        got = counting(mini, *shape).sum(axis)
+        wanted = np.arange(1, 1 + np.prod(shape)).reshape(shape).sum(axis)
+        is_array(said, got, mini, wanted.shape)
+        expect_values(said, elements(got), wanted)
+
+
+@checks("Array.tolist", "All elements in the order of their places", needs=("unflat",))
+def lists(mini: Any) -> None:
+    said = "Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist()"
+    expect(said, mini.Array((2, 3), lambda i: 10 * i[0] + i[1]).tolist(), [0, 1, 2, 10, 11, 12])
+    expect("Array((), lambda i: 5).tolist()", mini.Array((), lambda i: 5).tolist(), [5])
+
+
+# ---- all together --------------------------------------------------------------------------------
+
+
+@checks(
+    "Array.moved",
+    "A table of 8 TB gives one element at once",
+    needs=("Array.map",),
+    told={
+        OutOfTime: "One element of the table took too long. Is the whole table computed?",
+        MemoryError: "The table of a million times a million was stored. Keep only the rule.",
+    },
+)
+def table(mini: Any) -> None:
+    size = 10**6
+    numbers = mini.Array((size,), lambda i: i[0])
+    down = numbers.moved((size, size), lambda i: (i[0],))
+    across = numbers.moved((size, size), lambda i: (i[1],))
+    got = down.map(lambda x, y: x * y, across).at((123_456, 654_321))
+    expect("table.at((123456, 654321))", got, 123_456 * 654_321)
+
+
+@checks(
+    "Array.sum", "A matrix product, from moved, map and sum", needs=("Array.moved", "Array.map")
+)
+def product(mini: Any) -> None:
+    a, b = np.arange(6).reshape(2, 3), np.array([[1, 0], [2, 1], [0, 3]])
+    left = mini.Array((2, 3), lambda i: int(a[i])).moved((2, 2, 3), lambda i: (i[0], i[2]))
+    right = mini.Array((3, 2), lambda i: int(b[i])).moved((2, 2, 3), lambda i: (i[2], i[1]))
+    got = left.map(lambda x, y: x * y, right).sum(2)
+    expect_values("the matrix product of (2, 3) and (3, 2)", elements(got), a @ b)

@@ -1,0 +1,362 @@
+"""Stage 4: the node that exists once, the order of a graph, and what computes it."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from classroom.exercise import Wrong
+from classroom.limit import OutOfTime
+from classroom.mini.check import Checks, expect, expect_values
+
+checks = Checks()
+
+DOUBLINGS = 60
+DEEP = 20_000  # Python lets functions call themselves about 1,000 deep
+
+
+def constant(mini: Any, value: Any) -> Any:
+    return mini.UOp(mini.Ops.CONST, (), value)
+
+
+def doubled(mini: Any, node: Any, times: int) -> Any:
+    for _ in range(times):
+        node = mini.UOp(mini.Ops.ADD, (node, node))
+    return node
+
+
+# ---- UOp -----------------------------------------------------------------------------------------
+
+NO_FIELDS = "A node has to get its `op`, `src` and `arg` before it is returned."
+
+
+@checks("UOp.__new__", "A node knows its op, src and arg", told={AttributeError: NO_FIELDS})
+def fields(mini: Any) -> None:
+    a = constant(mini, 2.0)
+    if not isinstance(a, mini.UOp):
+        raise Wrong("UOp(Ops.CONST, (), 2.0) should give a node. Is there a `return`?",
+                    expected="a UOp", got=repr(a))  # fmt: skip
+    total = mini.UOp(mini.Ops.ADD, (a, a))
+    expect("UOp(Ops.CONST, (), 2.0).arg", a.arg, 2.0)
+    if total.op is not mini.Ops.ADD or total.src != (a, a) or total.arg is not None:
+        raise Wrong(NO_FIELDS, "UOp(Ops.ADD, (a, a))", "op=Ops.ADD, src=(a, a), arg=None",
+                    f"op={total.op}, src={total.src}, arg={total.arg}")  # fmt: skip
+
+
+@checks("UOp.__new__", "Built again, it is the same object")
+def built_again(mini: Any) -> None:
+    one, other = constant(mini, 2.0), constant(mini, 2.0)
+    if one is not other:
+        raise Wrong("There are two nodes for the same constant. Look in the table before you make "
+                    "a new one, and put every new one in.", "UOp(Ops.CONST, (), 2.0), twice",
+                    "one object", "two objects")  # fmt: skip
+    if mini.UOp(mini.Ops.ADD, (one, one)) is not mini.UOp(mini.Ops.ADD, (other, other)):
+        raise Wrong("Constants are shared, and an ADD of them is not.",
+                    "UOp(Ops.ADD, (a, a)), twice", "one object", "two objects")  # fmt: skip
+
+
+@checks("UOp.__new__", "Different op, src or arg: a different node")
+def told_apart(mini: Any) -> None:
+    UOp, Ops = mini.UOp, mini.Ops
+    a, b = constant(mini, 2.0), constant(mini, 3.0)
+    for what, one, other in (
+        ("arg", a, b),
+        ("op", UOp(Ops.ADD, (a, a)), UOp(Ops.MUL, (a, a))),
+        ("src", UOp(Ops.ADD, (a, b)), UOp(Ops.ADD, (b, a))),
+    ):
+        if one is other:
+            raise Wrong(f"Two nodes that differ only in `{what}` are one. Is `{what}` part of the "
+                        "key?", expected="two objects", got="one object")  # fmt: skip
+
+
+@checks("UOp.__new__", "2, 2.0 and True are three constants")
+def kinds_told_apart(mini: Any) -> None:
+    for one, other in ((2, 2.0), (1, True), (1.0, True)):
+        if constant(mini, one) is constant(mini, other):
+            raise Wrong(
+                f"{one} and {other} became the same node. In Python {one} == {other}, so as keys "
+                "of a table they are equal. The key needs the type of arg as well.",
+                f"UOp(Ops.CONST, (), {one}) and UOp(Ops.CONST, (), {other})",
+                "two objects", "one object",
+            )  # fmt: skip
+
+
+@checks("UOp.__new__", "A node that nobody uses any more is forgotten")
+def forgotten(mini: Any) -> None:
+    node = constant(mini, 1234.5)
+    if node not in mini.UOp.table.values():
+        raise Wrong("A new node is not in `UOp.table`.", "UOp(Ops.CONST, (), 1234.5)")
+    last = weakref.ref(node)
+    del node
+    gc.collect()
+    if last() is not None:
+        raise Wrong("Something keeps a node alive that nobody uses. `UOp.table` does not: is "
+                    "there a second table?", "UOp(Ops.CONST, (), 1234.5), then `del`")  # fmt: skip
+
+
+# ---- toposort ------------------------------------------------------------------------------------
+
+
+EVERY_PATH = (
+    "It goes down every path, and there are 2^60 of them. Each node has to be done once, however "
+    "many users it has."
+)
+
+
+def by_recursion(node: Any) -> list[Any]:
+    """The order that toposort should give; for small graphs."""
+    order: dict[Any, None] = {}
+
+    def visit(node: Any) -> None:
+        for source in node.src:
+            if source not in order:
+                visit(source)
+        order[node] = None
+
+    visit(node)
+    return list(order)
+
+
+def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
+    """Wrong unless these are the nodes, in this order. names: of the nodes, in the right order."""
+    if isinstance(got, dict):
+        raise Wrong(f"{said} should be a list: `list(…)` of your dict is one.", said)
+    if not isinstance(got, list):
+        raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
+    wanted = list(names)
+    if got == wanted:
+        return
+    text = "The nodes come in a different order."
+    for is_so, sentence in (
+        (len(set(got)) < len(got), "A node comes more than once. Remember which nodes are done."),
+        (wanted[-1] not in got, "The node itself is missing: it comes last."),
+        (not set(wanted) <= set(got), "Some nodes are missing."),
+        (not all(s in got[: got.index(u)] for u in got for s in u.src),
+         "A node stands before one of its sources. It cannot be computed yet."),
+        (True, "Each node comes after its sources, but where there is a choice, the order is a "
+               "different one. Finish everything below the first source before the second."),
+    ):  # fmt: skip
+        if is_so:
+            text = sentence
+            break
+    in_words = ", ".join(names.get(u, "?") for u in got)
+    raise Wrong(text, said, f"[{', '.join(names.values())}]", f"[{in_words}]")
+
+
+@checks("UOp.toposort", "For d = a * b + a the order is a, b, c, d", needs=("UOp.__new__",))
+def small_graph(mini: Any) -> None:
+    UOp, Ops = mini.UOp, mini.Ops
+    a, b = constant(mini, 2.0), constant(mini, 3.0)
+    c = UOp(Ops.MUL, (a, b))
+    d = UOp(Ops.ADD, (c, a))
+    expect_order("d.toposort()", d.toposort(), {a: "a", b: "b", c: "c", d: "d"})
+    expect_order("a.toposort()", a.toposort(), {a: "a"})
+
+
+@checks("UOp.toposort", "Where there is a choice, the first source comes first",
+        needs=("UOp.__new__",))  # fmt: skip
+def first_source_first(mini: Any) -> None:
+    UOp, Ops = mini.UOp, mini.Ops
+    a, b, c = (constant(mini, value) for value in (2.0, 3.0, 4.0))
+    left, right = UOp(Ops.ADD, (b, c)), UOp(Ops.MUL, (a, b))
+    top = UOp(Ops.MAX, (left, right))
+    names = {b: "b", c: "c", left: "b + c", a: "a", right: "a * b", top: "max"}
+    expect_order("(b + c).maximum(a * b).toposort()", top.toposort(), names)
+
+
+@checks(
+    "UOp.toposort",
+    "61 nodes are visited 61 times, although there are 2^60 ways down",
+    needs=("UOp.__new__",),
+    told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
+)
+def nodes_not_paths(mini: Any) -> None:
+    order = doubled(mini, constant(mini, 1.0), DOUBLINGS).toposort()
+    expect("len(t.toposort()) after 60 times t = t + t", len(order), DOUBLINGS + 1)
+
+
+@checks(
+    "UOp.toposort",
+    "A chain of 20,000 nodes",
+    needs=("UOp.__new__",),
+    told={
+        RecursionError: "The function calls itself too deep: this chain is longer than what Python "
+                        "allows. Keep the nodes that wait in a list of your own.",
+        OutOfTime: "20,000 nodes take too long. `node in a_list` looks through the whole list; "
+                   "a dict or a set finds it at once.",
+    },
+)  # fmt: skip
+def deep(mini: Any) -> None:
+    node = constant(mini, 1.0)
+    for _ in range(DEEP):
+        node = mini.UOp(mini.Ops.SQRT, (node,))
+    expect("len(chain.toposort())", len(node.toposort()), DEEP + 1)
+
+
+@checks("UOp.toposort", "The right order for 200 graphs made by chance", needs=("UOp.__new__",))
+def graphs_by_chance(mini: Any) -> None:
+    dice = random.Random(0)
+    for _ in range(200):
+        nodes = [constant(mini, float(n)) for n in range(3)]
+        for _ in range(dice.randrange(1, 10)):
+            op = dice.choice((mini.Ops.ADD, mini.Ops.MUL, mini.Ops.MAX))
+            nodes.append(mini.UOp(op, (dice.choice(nodes), dice.choice(nodes))))
+        wanted = by_recursion(nodes[-1])
+        names = {u: str(u.arg) if not u.src else f"{u.op.name}{n}" for n, u in enumerate(wanted)}
+        expect_order("toposort() of a graph made by chance", nodes[-1].toposort(), names)
+
+
+# ---- interpret -----------------------------------------------------------------------------------
+
+
+def sink_of(mini: Any, *nodes: Any) -> Any:
+    return mini.UOp(mini.Ops.SINK, nodes)
+
+
+def buffer(mini: Any, values: Any) -> Any:
+    return mini.UOp(mini.Ops.BUFFER, (), mini.Buffer(values))
+
+
+@contextmanager
+def counted(table: dict[Any, Any], row: Any) -> Iterator[list[int]]:
+    """Counts how often a row of a table is used: the list has a 1 for each time."""
+    function, calls = table[row], []
+
+    def count(*arguments: Any) -> Any:
+        calls.append(1)
+        return function(*arguments)
+
+    table[row] = count
+    try:
+        yield calls
+    finally:
+        table[row] = function
+
+
+@checks("interpret", "[1, 2] + [10, 20] is [11, 22]", needs=("UOp.__new__", "UOp.toposort"))
+def adds(mini: Any) -> None:
+    a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
+    got = mini.interpret(sink_of(mini, mini.UOp(mini.Ops.ADD, (a, b))))
+    if not isinstance(got, (list, tuple)) or len(got) != 1:
+        raise Wrong(
+            "interpret(sink) should be a list with one array for each source of the SINK.",
+            "interpret(UOp(Ops.SINK, (a + b,)))",
+            "[array([11, 22])]",
+            repr(got),
+        )
+    expect_values("interpret(UOp(Ops.SINK, (a + b,)))[0]", got[0], np.array([11, 22]))
+
+
+@checks("interpret", "The results come in the order of the SINK's sources",
+        needs=("UOp.__new__", "UOp.toposort"))  # fmt: skip
+def several(mini: Any) -> None:
+    a, b = buffer(mini, [1, 2]), buffer(mini, [10, 20])
+    product = mini.UOp(mini.Ops.MUL, (a, b))
+    total = mini.UOp(mini.Ops.ADD, (product, a))
+    got = mini.interpret(sink_of(mini, total, a, product))
+    expect("len(interpret(UOp(Ops.SINK, (a * b + a, a, a * b))))", len(got), 3)
+    for values, wanted in zip(got, ([11, 42], [1, 2], [10, 40]), strict=True):
+        expect_values("interpret(UOp(Ops.SINK, (a * b + a, a, a * b)))", values, np.array(wanted))
+
+
+@checks(
+    "interpret",
+    "2^60 from 60 additions, each node computed once",
+    needs=("UOp.__new__", "UOp.toposort"),
+    told={OutOfTime: "It computes shared nodes again and again. Keep the value of each node, and "
+                     "go through toposort() once."},
+)  # fmt: skip
+def each_once(mini: Any) -> None:
+    top = doubled(mini, buffer(mini, [1.0]), DOUBLINGS)
+    with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
+        (got,) = mini.interpret(sink_of(mini, top))
+    expect_values("t after 60 times t = t + t, from [1.0]", got / 2.0**60, np.array([1.0]))
+    expect("the number of additions", len(calls), DOUBLINGS)
+
+
+@checks(
+    "interpret", "Every elementwise op agrees with NumPy", needs=("UOp.__new__", "UOp.toposort")
+)
+def agrees(mini: Any) -> None:
+    x, y = np.array([[0.5, 2.0, 3.0]], np.float32), np.array([[1.0, 1.5, 0.25]], np.float32)
+    a, b = buffer(mini, x), buffer(mini, y)
+    for said, node, wanted in (
+        ("a * b + 1", a * b + 1, x * y + 1),
+        ("a - b / a", a - b / a, x - y / x),
+        ("1 / a", 1 / a, 1 / x),
+        ("a.maximum(b)", a.maximum(b), np.maximum(x, y)),
+        ("(a < b).where(a, 2)", (a < b).where(a, 2), np.where(x < y, x, 2)),
+        ("a.exp() + b.sqrt().log()", a.exp() + b.sqrt().log(), np.exp(x) + np.log(y) / 2),
+        ("a.eq(a)", a.eq(a), np.ones_like(x)),
+    ):
+        expect_values(said, mini.interpret(sink_of(mini, node))[0], wanted)
+
+
+# ---- Tensor --------------------------------------------------------------------------------------
+
+ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
+
+
+@checks("Tensor.realize", "A plan becomes a BUFFER with its values", needs=ALL_BELOW)
+def becomes_a_buffer(mini: Any) -> None:
+    t = mini.Tensor([1.0, 2.0]) * 3
+    expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
+    returned = t.realize()
+    if t.uop.op is not mini.Ops.BUFFER:
+        raise Wrong("After t.realize(), t.uop is still a plan. Give t a new `uop`: a BUFFER whose "
+                    "arg is a Buffer with the values.", "t = Tensor([1, 2]) * 3; t.realize()",
+                    "BUFFER", t.uop.op.name)  # fmt: skip
+    if not isinstance(t.uop.arg, mini.Buffer):
+        raise Wrong("The arg of a BUFFER node has to be a Buffer, made from the values.",
+                    "t.uop.arg", "a Buffer", type(t.uop.arg).__name__)  # fmt: skip
+    expect_values("t.uop.arg.data", t.uop.arg.data, np.array([3.0, 6.0]))
+    if returned is not t:
+        raise Wrong("t.realize() should return t itself.", "t.realize() is t", True, False)
+
+
+@checks("Tensor.realize", "What is realized is never computed again", needs=ALL_BELOW)
+def never_again(mini: Any) -> None:
+    t = (mini.Tensor([1.0]) + 1).realize()
+    before = t.uop
+    with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
+        t.realize()
+        t.realize(mini.Tensor([5.0]) + 1)
+        t.numpy()
+    if t.uop is not before:
+        raise Wrong(
+            "A Tensor that is a BUFFER already got a new one. Leave those alone.",
+            "t.realize(); t.realize()",
+            "the same BUFFER",
+            "a different BUFFER",
+        )
+    expect("the number of additions for the other Tensor", len(calls), 1)
+
+
+@checks("Tensor.realize", "Several at once share their work", needs=ALL_BELOW)
+def share(mini: Any) -> None:
+    shared = mini.Tensor([4.0]).sqrt()
+    a, b = shared + 1, shared * 10
+    with counted(mini.COMPUTE, mini.Ops.SQRT) as calls:
+        a.realize(b)
+    for name, tensor, wanted in (("a", a, [3.0]), ("b", b, [20.0])):
+        if tensor.uop.op is not mini.Ops.BUFFER:
+            raise Wrong(f"a.realize(b) left {name} a plan.", "a.realize(b)")
+        expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
+    if len(calls) > 1:
+        raise Wrong("The square root that both use was computed more than once. Put all plans "
+                    "into one SINK, and run that.", "s = t.sqrt(); a = s + 1; b = s * 10; "
+                    "a.realize(b)", "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+
+
+@checks("Tensor.realize", "Nothing is computed before it", needs=ALL_BELOW)
+def nothing_before(mini: Any) -> None:
+    with counted(mini.COMPUTE, mini.Ops.ADD) as calls:
+        t = mini.Tensor([1.0]) + mini.Tensor([2.0])
+        expect("the number of additions before realize()", len(calls), 0)
+        expect_values("t.numpy()", t.numpy(), np.array([3.0]))

@@ -1,0 +1,117 @@
+"""The process that checks a stage, `python -m classroom.mini.judging`: JSON in, JSON out."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import resource
+import sys
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from classroom.exercise import Open, Wrong
+from classroom.limit import OutOfTime, time_limit
+from classroom.mini import loader, stages
+from classroom.mini.check import SECONDS, Check, Checks, Result, Verdict
+from classroom.mini.stages import Stage
+
+MEMORY = 6 << 30  # bytes of address space; NumPy alone reserves more than one
+MOST_PRINTED = 600  # characters of what the learner's code prints
+
+
+def checks_of(stage: Stage) -> Checks:
+    return importlib.import_module(f"classroom.mini.checks.part{stage.name}").checks
+
+
+def judge_stage(stage: Stage, paths: dict[str, Path]) -> Verdict:
+    """Load the modules and run the checks of the last one, here and now."""
+    path = paths[stage.module]
+    try:
+        still_open = tuple(stages.unwritten(stage, path.read_text()))
+        with time_limit(SECONDS):
+            modules = loader.load(paths)
+    except (Exception, SystemExit, OutOfTime) as error:
+        text, rows = told_of(error, path)
+        return Verdict(stage.name, trouble=f"{path.name} does not run. {text}", rows=rows)
+    return judge_names(stage, names_of(modules), path, still_open)
+
+
+def names_of(modules: list[Any]) -> SimpleNamespace:
+    """Everything that the stages define, under its name."""
+    return SimpleNamespace(**{name: x for module in modules for name, x in vars(module).items()})
+
+
+def judge_names(stage: Stage, names: Any, path: Path, still_open: tuple[str, ...] = ()) -> Verdict:
+    """Run the checks of a stage on what has been loaded. path: the file that is checked."""
+    results: list[Result] = []
+    failed: set[str] = set()
+    for check in checks_of(stage):
+        wanted = (check.of, *check.needs)
+        missing = [name for name in wanted if name in still_open]
+        broken = [name for name in wanted if name in failed]
+        if missing or broken:
+            state = "open" if missing else "waits"
+            results.append(Result(check.of, check.promise, state))
+            continue
+        result = judge_check(check, names, path)
+        results.append(result)
+        if result.state != "right":
+            failed.add(check.of)
+    return Verdict(stage.name, tuple(results), still_open)
+
+
+def judge_check(check: Check, names: Any, path: Path) -> Result:
+    try:
+        with time_limit(check.seconds):
+            check.function(names)
+        return Result(check.of, check.promise, "right")
+    except Wrong as wrong:
+        return Result(check.of, check.promise, "wrong", str(wrong), wrong.rows)
+    except Open as nothing:
+        return Result(check.of, check.promise, "wrong", str(nothing))
+    except (Exception, SystemExit, OutOfTime) as error:
+        text, rows = told_of(error, path, check.seconds)
+        for kind, sentence in check.told:
+            if isinstance(error, kind):
+                text = sentence
+        return Result(check.of, check.promise, "wrong", text, rows)
+
+
+def told_of(
+    error: BaseException, path: Path, seconds: float = SECONDS
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """An error in a sentence, and the line of the file that it came from."""
+    words = " ".join(str(error).split())[:300]
+    name = type(error).__name__
+    text = f"{name}: {words}" if words else f"It raised {name}."
+    if isinstance(error, OutOfTime):
+        text = f"This was stopped after {seconds:g} seconds. Is there a loop that never ends?"
+    if isinstance(error, MemoryError):
+        text = "This ran out of memory. Does something grow without an end?"
+    if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()
+        return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == str(path)]
+    return text, tuple(("your line", f"{f.lineno}: `{f.line}`") for f in own[-1:])
+
+
+def main() -> None:
+    """Read what is asked for, keep the learner's prints apart, write the verdict."""
+    with contextlib.suppress(ValueError, OSError):  # not every system limits this
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    asked_for = json.load(sys.stdin)
+    paths = {name: Path(path) for name, path in asked_for["paths"].items()}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        found = judge_stage(stages.find(asked_for["stage"]), paths)
+    json.dump(asdict(found) | {"printed": printed.getvalue()[:MOST_PRINTED]}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Package `mini`, put together from files that are chosen one by one: `use_mini(5)`.
+
+A learner's stage is used if it passes its checks on top of the stages below it, and the reference
+otherwise. All of `mini` comes from one finder, so a module is never loaded twice and there is one
+class UOp, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from classroom.mini import stages
+from classroom.mini.stages import Stage
+
+PACKAGE = "mini"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The file that a stage is taken from. reason: why it is the reference; "" if it is not."""
+
+    stage: Stage
+    path: Path
+    is_learners: bool
+    reason: str = ""
+
+    def __str__(self) -> str:
+        whose = "yours" if self.is_learners else "the reference"
+        because = f", because {self.reason}" if self.reason else ""
+        return f"mini, stage {self.stage.name}: {whose}{because}."
+
+
+class Finder(MetaPathFinder):
+    """Finds the modules of `mini` where it has been told, and nowhere else."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, Path] = {}
+        self.loaded: dict[str, str] = {}  # name: fingerprint of the file as it was loaded
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name == PACKAGE:
+            package = ModuleSpec(PACKAGE, None, is_package=True)
+            package.submodule_search_locations = []
+            return package
+        if name not in self.paths:
+            return None
+        self.loaded[name] = fingerprint(self.paths[name])
+        return importlib.util.spec_from_file_location(name, self.paths[name])
+
+    def would_change(self, paths: dict[str, Path]) -> bool:
+        """Whether something that is loaded already would come from a different file or text."""
+        foreign = any(_is_of_package(name) and name not in self.loaded for name in sys.modules)
+        return foreign or any(
+            name in self.loaded and self.loaded[name] != fingerprint(path)
+            for name, path in paths.items()
+        )
+
+
+_finder = Finder()
+
+
+def _is_of_package(name: str) -> bool:
+    return name.startswith(f"{PACKAGE}.")
+
+
+def fingerprint(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def install(paths: dict[str, Path]) -> None:
+    """From here on `import mini.part3` reads the file that is named for it."""
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+        if PACKAGE in sys.modules and not any(map(_is_of_package, sys.modules)):
+            del sys.modules[PACKAGE]  # an empty one, found by chance beside a notebook
+    _finder.paths |= paths
+
+
+def load(paths: dict[str, Path]) -> list[Any]:
+    """The modules, imported in this order."""
+    install(paths)
+    return [importlib.import_module(name) for name in paths]
+
+
+def choose(last: Stage) -> list[Choice]:
+    """For each stage up to one, the file that it is taken from."""
+    from classroom.mini.checking import verdict
+
+    folder = stages.learners_folder()
+    chosen: list[Choice] = []
+    for stage in stages.up_to(last):
+        if folder is None:  # the repository's own notebooks, both versions
+            chosen.append(Choice(stage, stage.reference, False))
+            continue
+        path = folder / stage.file
+        reason = f"{path.name} is not in {folder.parent.name}/mini"
+        if path.is_file():
+            below = {choice.stage.module: choice.path for choice in chosen}
+            reason = verdict(stage, below | {stage.module: path}).reason
+        used = stage.reference if reason else path
+        chosen.append(Choice(stage, used, not reason, reason))
+    return chosen
+
+
+def use(last: Stage) -> tuple[list[Choice], bool]:
+    """Make `mini` importable up to a stage. Returns the choices, and whether they came too late:
+    modules that are loaded stay as they are."""
+    choices = choose(last)
+    paths = {choice.stage.module: choice.path for choice in choices}
+    too_late = _finder.would_change(paths)
+    if not too_late:
+        install(paths)
+    return choices, too_late

@@ -1,0 +1,96 @@
+"""What a learner calls in a notebook: `check_mini(3)`, then `use_mini(3)`."""
+
+from __future__ import annotations
+
+from classroom.exercise import Exercise, Outcome, State
+from classroom.learner import record, show
+from classroom.mini import loader, stages
+from classroom.mini.check import Result, Verdict
+from classroom.mini.checking import run
+from classroom.mini.stages import Stage
+
+SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "waits": "○"}
+WORDS = {"wrong": "Not yet: ", "open": "First: ", "waits": "Waits for what it needs: "}
+
+
+def check_mini(stage: int | str) -> None:
+    """Check a stage of your own framework, and remember whether it is done: check_mini(3)."""
+    if (found := _find(stage)) is None:
+        return
+    path = stages.folder_to_check() / found.file
+    if not path.is_file():
+        show.message("note", "", f"There is no mini/{found.file} here. `python3 start.py update` "
+                     "brings it.")  # fmt: skip
+        return
+    below = {choice.stage.module: choice.path for choice in loader.choose(found)[:-1]}
+    verdict = run(found, below | {found.module: path})
+    show_verdict(found, verdict, note=_noted(found, verdict))
+
+
+def use_mini(stage: int | str) -> None:
+    """Make `mini` importable up to a stage: yours where they pass, else the reference."""
+    if (found := _find(stage)) is None:
+        return
+    choices, too_late = loader.use(found)
+    show.both("\n".join(map(str, choices)), "")
+    if too_late:
+        show.message("note", "", "A file of mini has changed since it was imported here, and the "
+                     "old one is still in use. Restart the kernel (menu Kernel, Restart Kernel) "
+                     "and run the notebook from the top.")  # fmt: skip
+
+
+def show_verdict(stage: Stage, verdict: Verdict, note: str = "") -> None:
+    """A line for each check, then each failure by itself."""
+    head = f"mini, stage {stage.name}."
+    if verdict.trouble:
+        show.message("wrong", head, verdict.trouble, verdict.rows, note)
+    else:
+        show.message(verdict.state, head, summary(verdict), rows_of(verdict), note)
+    for result in verdict.failed:
+        show.message("wrong", f"{result.of}.", result.text, _case(result))
+    if verdict.printed:
+        show.message("note", "Your code printed:", verdict.printed.strip())
+
+
+def rows_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """A row for each function, in the order of its first check."""
+    by_function: dict[str, list[Result]] = {}
+    for result in verdict.results:
+        by_function.setdefault(result.of, []).append(result)
+    rows = []
+    for name, results in by_function.items():
+        passed = sum(result.state == "right" for result in results)
+        stuck = next((result for result in results if result.state != "right"), None)
+        state = stuck.state if stuck else "right"
+        next_one = f". {WORDS[state]}{stuck.promise}" if stuck else ""
+        rows.append((f"{SIGNS[state]} {name}", f"{passed} of {len(results)}{next_one}"))
+    return tuple(rows)
+
+
+def summary(verdict: Verdict) -> str:
+    count = len(verdict.results)
+    if verdict.state == "right":
+        return f"All {count} checks pass."
+    said = f"{verdict.passed} of {count} checks pass."
+    if verdict.unwritten:
+        said += f" Still to write: {', '.join(f'`{name}`' for name in verdict.unwritten)}."
+    return said
+
+
+def _case(result: Result) -> tuple[tuple[str, str], ...]:
+    """The rows of a failure, without the case where the sentence names it already."""
+    return tuple(row for row in result.rows if row[1] not in result.text or row[0] != "case")
+
+
+def _noted(stage: Stage, verdict: Verdict) -> str:
+    state: State = verdict.state  # type: ignore[assignment]
+    entry = Exercise(f"mini {stage.name}", f"mini-{stage.name}", stage.title, lambda _: "", ())
+    return record.note(Outcome(entry, state))
+
+
+def _find(stage: int | str) -> Stage | None:
+    try:
+        return stages.find(stage)
+    except LookupError as error:
+        show.message("note", "", str(error))
+        return None

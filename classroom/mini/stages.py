@@ -1,0 +1,151 @@
+"""The stages of mini: their files, whose files they are, and which functions are the learner's.
+
+    solutions/mini/partN.py     the reference, worked
+    mini/partN.py               the learner's version as it is handed out, made by `make course`
+    my_course/mini/partN.py     a learner's own
+
+What a learner writes is what the reference marks as a solution, function by function.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from classroom.cut import BEGIN
+from classroom.learner import record
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "solutions" / "mini"
+HANDED_OUT = ROOT / "mini"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One file of mini. name: "3", or "7a" of a part that has several."""
+
+    name: str
+    title: str
+
+    @property
+    def module(self) -> str:
+        return f"mini.part{self.name}"
+
+    @property
+    def file(self) -> str:
+        return f"part{self.name}.py"
+
+    @property
+    def reference(self) -> Path:
+        return REFERENCE / self.file
+
+
+STAGES = (
+    Stage("3", "Arrays that store nothing"),
+    Stage("4", "Lazy Tensors"),
+    Stage("5", "Movement, matmul, convolution"),
+    Stage("6", "Gradients and training"),
+)
+
+
+def find(name: int | str) -> Stage:
+    """The stage of a part. LookupError, with a sentence for the learner, where there is none."""
+    for stage in STAGES:
+        if stage.name == str(name):
+            return stage
+    names = ", ".join(stage.name for stage in STAGES)
+    raise LookupError(f"mini has no stage {name}. Its stages are {names}.")
+
+
+def up_to(last: Stage) -> tuple[Stage, ...]:
+    return STAGES[: STAGES.index(last) + 1]
+
+
+def learners_folder(here: Path | None = None) -> Path | None:
+    """The `mini` of the learner's copy that a folder (the working directory) is in, or None."""
+    progress = record.place(here)
+    return progress.parent / "mini" if progress else None
+
+
+def folder_to_check() -> Path:
+    """The learner's; without one, that of the version of the course which is being run."""
+    found = learners_folder()
+    if found is None:
+        here = Path.cwd().resolve()
+        found = REFERENCE if here.is_relative_to(REFERENCE.parent) else HANDED_OUT
+    return found
+
+
+# ---- what is in a file ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a file. name: with its class, `Array.sum`; code: the lines of its body that are
+    code."""
+
+    name: str
+    is_written: bool
+    code: frozenset[int]
+
+
+def functions(text: str) -> dict[str, Function]:
+    """The functions of a file, and the methods of its classes. SyntaxError if it is not Python."""
+    lines, found = code_lines(text), {}
+    for name, node in _definitions(ast.parse(text).body):
+        work = node.body[ast.get_docstring(node) is not None :]
+        is_written = not all(isinstance(line, ast.Pass) or _is_ellipsis(line) for line in work)
+        span = range(work[0].lineno, (node.end_lineno or 0) + 1) if work else range(0)
+        found[name] = Function(name, is_written, frozenset(lines.intersection(span)))
+    return found
+
+
+def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _definitions(node.body, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield prefix + node.name, node
+
+
+def asked(stage: Stage) -> list[str]:
+    """The functions of a stage that the learner writes, in the order of the file."""
+    text = stage.reference.read_text()
+    marks = {n for n, line in enumerate(text.splitlines(), 1) if line.strip() == BEGIN}
+    found = []
+    for name, function in functions(text).items():
+        first = min(function.code, default=0)
+        if any(mark in marks for mark in (first - 1, first - 2)):
+            found.append(name)
+    return found
+
+
+def unwritten(stage: Stage, text: str) -> list[str]:
+    """The functions that a learner has still to write. SyntaxError if the file is not Python."""
+    there = functions(text)
+    return [name for name in asked(stage) if name not in there or not there[name].is_written]
+
+
+def code_lines(text: str) -> set[int]:
+    """The numbers of the lines that are not blank, a comment or a docstring."""
+    spoken: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            continue
+        if ast.get_docstring(node) is not None:
+            spoken.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return {
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if number not in spoken and line.strip() and not line.strip().startswith("#")
+    }
+
+
+def _is_ellipsis(line: ast.stmt) -> bool:
+    return (
+        isinstance(line, ast.Expr)
+        and isinstance(line.value, ast.Constant)
+        and line.value.value is ...
+    )

@@ -1,0 +1,130 @@
+"""(function, what somebody writes instead, what they are told)"""
+
+MISTAKES = [
+    ("UOp.__new__", """
+        node = object.__new__(cls)
+        node.op, node.src, node.arg = op, src, arg
+        return node
+        """, "There are two nodes for the same constant"),
+    ("UOp.__new__", """
+        key = (op, src, arg)
+        node = cls.table.get(key)
+        if node is None:
+            node = cls.table[key] = object.__new__(cls)
+            node.op, node.src, node.arg = op, src, arg
+        return node
+        """, "2 and 2.0 became the same node"),
+    ("UOp.__new__", """
+        key = (op, arg, type(arg))
+        node = cls.table.get(key)
+        if node is None:
+            node = cls.table[key] = object.__new__(cls)
+            node.op, node.src, node.arg = op, src, arg
+        return node
+        """, "Two nodes that differ only in `src` are one"),
+    ("UOp.__new__", """
+        if not hasattr(cls, "mine"):
+            cls.mine = {}
+        key = (op, src, arg, type(arg))
+        if key not in cls.mine:
+            node = cls.mine[key] = cls.table[key] = object.__new__(cls)
+            node.op, node.src, node.arg = op, src, arg
+        return cls.mine[key]
+        """, "Something keeps a node alive"),
+    ("UOp.__new__", "return object.__new__(cls)", "A node has to get its `op`, `src` and `arg`"),
+    ("UOp.__new__", "key = (op, src, arg)", "should give a node. Is there a `return`?"),
+    ("UOp.toposort", """
+        order = []
+        for source in self.src:
+            order += [node for node in source.toposort() if node not in order]
+        return order + [self]
+        """, "It goes down every path, and there are 2^60 of them"),
+    ("UOp.toposort", """
+        order, waiting = [], [self]
+        while waiting:
+            node = waiting.pop()
+            order.append(node)
+            waiting += node.src
+        return order[::-1]
+        """, "A node comes more than once"),
+    ("UOp.toposort", """
+        order, waiting = {}, [self]
+        while waiting:
+            node = waiting.pop()
+            missing = [source for source in node.src if source not in order]
+            if missing:
+                waiting += [node, *missing]
+            else:
+                order[node] = None
+        return list(order)
+        """, "the order is a different one. Finish everything below the first source"),
+    ("UOp.toposort", """
+        order, waiting = {}, [self]
+        while waiting:
+            node = waiting.pop()
+            if node not in order:
+                order[node] = None
+                waiting += node.src
+        return list(order)
+        """, "A node stands before one of its sources"),
+    ("UOp.toposort", """
+        done = {}
+        def visit(node):
+            for source in node.src:
+                if source not in done:
+                    visit(source)
+            done[node] = None
+        visit(self)
+        return list(done)
+        """, "The function calls itself too deep"),
+    ("UOp.toposort", """
+        done = {}
+        todo = [self]
+        while todo:
+            missing = [s for s in todo[-1].src if s not in done]
+            if missing:
+                todo += missing[::-1]
+            else:
+                done[todo.pop()] = None
+        return done
+        """, "should be a list: `list(…)` of your dict is one"),
+    ("interpret", """
+        def value(node):
+            return COMPUTE[node.op](node, *(value(source) for source in node.src))
+        return [value(source) for source in sink.src]
+        """, "It computes shared nodes again and again"),
+    ("interpret", """
+        values = {}
+        for node in sink.toposort():
+            values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
+        return [values[source] for source in sink.src]
+        """, "KeyError: <Ops.SINK"),
+    ("interpret", """
+        values = {}
+        for node in sink.toposort()[:-1]:
+            values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
+        return list(values.values())
+        """, "should be a list with one array for each source of the SINK"),
+    ("Tensor.realize", """
+        Tensor.run(UOp(Ops.SINK, (self.uop, *(tensor.uop for tensor in others))))
+        return self
+        """, "t.uop is still a plan"),
+    ("Tensor.realize", """
+        for tensor in (self, *others):
+            (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
+            tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
+        return self
+        """, "A Tensor that is a BUFFER already got a new one"),
+    ("Tensor.realize", """
+        for tensor in (self, *others):
+            if tensor.uop.op is not Ops.BUFFER:
+                (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
+                tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
+        return self
+        """, "computed more than once. Put all plans into one SINK"),
+    ("Tensor.realize", """
+        (values,) = Tensor.run(UOp(Ops.SINK, (self.uop,)))
+        if self.uop.op is not Ops.BUFFER:
+            self.uop = UOp(Ops.BUFFER, (), Buffer(values))
+        """, "t.realize() should return t itself"),
+]  # fmt: skip

@@ -1,0 +1,27 @@
+"""Mistakes, planted in the reference: what somebody could write instead of a solution."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from classroom.cut import BEGIN, END
+from classroom.mini.stages import Stage, up_to
+
+
+def with_body(text: str, function: str, body: str) -> str:
+    """The text of a stage in which the solution of one function is a different one."""
+    *owner, name = function.split(".")
+    start = text.index(f"class {owner[0]}") if owner else 0
+    start = text.index(f"def {name}(", start)
+    begin = text.index(BEGIN, start)
+    end = text.index(END, begin)
+    margin = text[text.rindex("\n", 0, begin) + 1 : begin]
+    planted = textwrap.indent(textwrap.dedent(body).strip(), margin)
+    return text[:begin] + BEGIN + "\n" + planted + "\n" + margin + text[end:]
+
+
+def paths_with(stage: Stage, file: Path) -> dict[str, Path]:
+    """The reference of the stages below, and a file of its own for this one."""
+    paths = {one.module: one.reference for one in up_to(stage)}
+    return paths | {stage.module: file}

@@ -1,0 +1,43 @@
+"""Every planted mistake is told so, in a sentence that says what is wrong with it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from classroom.mini.checking import run
+from classroom.mini.stages import STAGES, asked
+from tests.mini.planted import paths_with, with_body
+
+
+def mistakes_of(stage):
+    path = Path(__file__).parent / "mistakes" / stage.file
+    spec = importlib.util.spec_from_file_location(f"mistakes_{stage.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MISTAKES
+
+
+PLANTED = [(stage, *mistake) for stage in STAGES for mistake in mistakes_of(stage)]
+
+
+@pytest.mark.parametrize(
+    "stage, function, body, told", PLANTED, ids=[f"{s.name}-{f}-{t[:30]}" for s, f, _, t in PLANTED]
+)
+def test_a_mistake_is_told_plainly(tmp_path, stage, function, body, told):
+    file = tmp_path / stage.file
+    file.write_text(with_body(stage.reference.read_text(), function, body))
+    verdict = run(stage, paths_with(stage, file))
+    assert not verdict.trouble
+    first = verdict.failed[0]
+    assert told in first.text, first.text
+    assert first.of == function
+    assert verdict.state == "wrong" and verdict.reason == f"a check of `{function}` fails"
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_every_function_that_is_asked_for_has_a_planted_mistake(stage):
+    assert {function for function, _, _ in mistakes_of(stage)} == set(asked(stage))
+    assert len(mistakes_of(stage)) >= 5
