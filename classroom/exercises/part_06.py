@@ -310,7 +310,7 @@ def momentum_step(answer: Any) -> str:
             raise Wrong("The parameter moved uphill: the step is subtracted.", case)
         same_values(got[1], velocity, f"the new velocity for {case}", shown)
         same_values(got[0], parameter, f"the new parameter for {case}", shown)
-    return "Two lines, and the ball has a mass. `nn.optim.SGD` with `momentum=0.9` does the same."
+    return "That's momentum in two lines. `nn.optim.SGD` with `momentum=0.9` takes the same step."
 
 
 def scale(answer: Any) -> str:
@@ -379,10 +379,10 @@ def design(answer: Any) -> str:
         raise Wrong(
             "It trains, and it's within the budget, but it gets too many wrong.",
             "355 digits that it has not seen",
-            f"{SHARE:.0%} right",
-            f"{share:.1%} right",
+            f"{SHARE * 100:.0f} % right",
+            f"{share * 100:.1f} % right",
         )
-    return f"Over {SHARE:.0%} of the digits, within the budget. That's a design."
+    return f"Over {SHARE * 100:.0f} % of the digits, within the budget. Nicely designed."
 
 
 def numbers_in(model: Any) -> int:
@@ -593,7 +593,7 @@ EXERCISES = (
         predicts(runs_of_the_python),
         (
             "What does TinyJit do in the first call, in the second, and in the third?",
-            "The first call runs as usual, the second is recorded. Later calls only launch kernels.",
+            "The first call runs as usual, the second is recorded. Later calls launch kernels.",
         ),
         shown_by="the next cell",
         because="The first call runs as usual, and the second is recorded while it runs. From the "
@@ -650,7 +650,7 @@ EXERCISES = (
             "Reshape to (n, 1, 8, 8). `nn.Conv2d(1, 8, 3)`, `nn.BatchNorm(8)`, relu, "
             "`max_pool2d(2)`, `flatten(1)`, then `nn.Linear(72, 10)`.",
         ),
-        because="The convolution has 80 numbers, and uses each of them in 36 places of every image. "
+        because="The convolution has 80 numbers, and uses each of them in 36 places of an image. "
         "Pooling leaves 72 values, and a `Linear` of 730 numbers reads the digit from those. "
         "BatchNorm costs 16, and lets the rest learn faster.",
         seconds=90.0,

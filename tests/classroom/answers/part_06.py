@@ -82,6 +82,10 @@ def small_conv(channels):
     )
 
 
+def hidden_layer(width):
+    return nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
+
+
 def recaptured(captured, x, number):
     captured.reset()
     return captured(x, Tensor([number]))
@@ -95,7 +99,7 @@ WRONG = [
     ("6.2", lambda grad, a, b: grad * b, "a pair of UOps"),
     ("6.2", lambda grad, a, b: (Tensor(grad), Tensor(a)), "a pair of UOps"),
     ("6.4", lambda grad: grad.cumsum(0), "the places before"),
-    ("6.4", lambda grad: grad, "elements differ"),
+    ("6.4", lambda grad: grad, "elements are wrong"),
     ("6.4", lambda grad: grad.flip(0).cumsum(0), "reversed"),
     ("6.4", lambda grad: grad.sum(), "axis"),
     ("6.5", lambda f, x, e: [slope(f, x, i, e, 0, e) for i in range(len(x))], "one direction"),
@@ -127,7 +131,8 @@ WRONG = [
     ("6.16", lambda x: (x - x.mean(axis=0)) / (x.var(axis=0, correction=0) + 1e-5), "square root"),
     ("6.16", lambda x: x - x.mean(axis=0), "too large by a factor of 2"),
     ("6.18", lambda side, classes: nn.Linear(64, 10), "too many wrong"),
-    ("6.18", lambda side, classes: nn.Sequential(nn.Linear(64, 32), nn.Linear(32, 10)), "budget"),
+    ("6.18", lambda side, classes: hidden_layer(32), "budget"),
+    ("6.18", lambda side, classes: hidden_layer(12), "too many wrong"),
     ("6.18", lambda side, classes: nn.Linear(64, 9), "wrong shape"),
     ("6.18", lambda side, classes: nn.Linear, "has to be a model"),
     ("6.18", lambda side, classes: small_conv(2), "too many wrong"),
