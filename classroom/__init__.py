@@ -1,6 +1,6 @@
 """What stands around the course: checked exercises, progress, the grader, notebooks made anew.
 
-    from classroom import answer, check, hint, predict, progress, reset
+    from classroom import check, hint, predict, progress    # and the others of __all__
 
 Importing this imports nothing else; a notebook may set the environment before or after. In a
 notebook, errors in cells show the learner's own lines from then on (`classroom/learner/errors.py`).
@@ -22,10 +22,12 @@ if sys.argv[:1] == ["-m"]:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classroom.learner.notebook import answer, check, hint, predict, progress, reset
+    from classroom.learner.notebook import answer, check, hint, picture, predict, progress, reset
     from classroom.mini.notebook import check_mini, use_mini
 
-__all__ = ["answer", "check", "check_mini", "hint", "predict", "progress", "reset", "use_mini"]
+__all__ = [
+    "answer", "check", "check_mini", "hint", "picture", "predict", "progress", "reset", "use_mini",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

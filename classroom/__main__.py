@@ -16,6 +16,13 @@ COMMANDS = [
         "classroom.build:main",
         "make the learners' notebooks and projects from the worked ones",
     ),
+    ("copy", "classroom.learner.copy:make_command", "make my_course/, your own copy of the course"),
+    (
+        "update",
+        "classroom.learner.copy:update_command",
+        "bring what is new or corrected into my_course/; your work stays",
+    ),
+    ("reset", "classroom.learner.copy:reset_command", "start one part over; your version is kept"),
     ("release", "classroom.release:main", "write a repository for students, without solutions"),
 ]
 

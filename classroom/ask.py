@@ -80,7 +80,7 @@ def describe(value: Any) -> str:
     """A value in a few words."""
     if isinstance(value, Tensor):
         dtype = str(value.dtype).removeprefix("dtypes.")
-        return f"a Tensor of shape {value.shape} and {dtype}"
+        return f"a Tensor of shape {value.shape} and dtype {dtype}"
     if isinstance(value, UOp):
         return f"a UOp {value.op.name} of shape {value.shape}"
     text = " ".join(repr(value).split())

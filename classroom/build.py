@@ -221,7 +221,7 @@ def _shown(outputs: list[Any]) -> list[Any]:
 
 def sanitized(text: str, graphs: bool = False) -> str:
     """A text as tests compare it. graphs: leave pictures of graphs in it."""
-    rules = re.findall(r"^regex: (.*)$\n^replace: (.*)$", SANITIZER.read_text(), re.MULTILINE)
+    rules = re.findall(r"^regex: (.*)$\n^replace: ?(.*)$", SANITIZER.read_text(), re.MULTILINE)
     for regex, replacement in rules:
         if not (graphs and regex.startswith("data:")):
             text = re.sub(regex, replacement, text)

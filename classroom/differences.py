@@ -17,9 +17,17 @@ import numpy as np
 Shape = tuple[int, ...]
 
 
+def alike(got: Any, expected: Any) -> np.ndarray:
+    """Where these agree: whole numbers exactly, all others within what float32 rounds."""
+    got, expected = np.asarray(got), np.asarray(expected)
+    if got.dtype.kind in "biu" and expected.dtype.kind in "biu":
+        return got == expected
+    return np.isclose(got, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
 def close(got: Any, expected: Any) -> bool:
-    """Whether these agree within what float32 rounds."""
-    return np.allclose(got, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
+    """Whether these agree in every element."""
+    return bool(np.all(alike(got, expected)))
 
 
 # ---- shapes --------------------------------------------------------------------------------------
@@ -90,8 +98,10 @@ def of_values(got: np.ndarray, expected: np.ndarray, named: bool = True) -> str:
     if expected.dtype == bool or got.dtype == bool:
         opposite = np.array_equal(got.astype(bool), ~expected.astype(bool))
         return "True and False are swapped." if opposite else _first(got, expected, named)
-    rows = (_not_numbers, _sign, _factor, _offset, _moved, _first)
-    return next(words for row in rows if (words := row(got, expected, named)))
+    floats = got.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(all="ignore"):  # infinities
+        found = (row(*floats, named) for row in (_not_numbers, _sign, _factor, _offset, _moved))
+        return next(filter(None, found), "") or _first(got, expected, named)
 
 
 def _not_numbers(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
@@ -115,15 +125,17 @@ def _factor(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     ratio = float(np.median(ratios))
     if ratio == 0 or not np.allclose(ratios, ratio, rtol=1e-4):
         return ""
-    every = "Every value" if got.size > 1 else "The value"
     sign = "" if ratio > 0 else ", and the sign is wrong"
     size, way = (abs(ratio), "large") if abs(ratio) > 1 else (1 / abs(ratio), "small")
+    if got.size == 1 and not math.isclose(size, round(size), rel_tol=1e-4):
+        return ""  # of a single value, everything is a factor
+    every = "Every value" if got.size > 1 else "The value"
     by = f"a factor of {size:.4g}" if named else "the same factor"
     return f"{every} is too {way} by {by}{sign}."
 
 
 def _offset(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
-    offsets = got.astype(np.float64) - expected
+    offsets = got - expected
     if got.size < 2 or not np.allclose(offsets, offsets.flat[0], rtol=1e-3, atol=1e-5):
         return ""
     offset = float(offsets.flat[0])
@@ -157,7 +169,7 @@ def _movements(values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 def _first(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     """The first element that differs, and how many do."""
-    differs = ~np.isclose(got, expected, rtol=1e-4, atol=1e-5)
+    differs = ~alike(got, expected)
     if not named:
         return "Not all of the values are right."
     place = tuple(map(int, np.argwhere(differs)[0]))

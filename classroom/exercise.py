@@ -10,7 +10,8 @@ grader both call `judge`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from typing import Any, Literal
 from classroom.frames import learners_lines
 from classroom.limit import OutOfTime, time_limit
 from tinyframe import Context, Tensor
+from tinyframe.tensor.random import Random
 from tinyframe.uop import UOp
 
 State = Literal["right", "wrong", "open"]
@@ -104,14 +106,15 @@ def judge(exercise: Exercise, answer: Any) -> Outcome:
         return Outcome(exercise, "open")
     try:
         # Whatever the learner has set: a check is quiet, and does not search.
-        with time_limit(exercise.seconds), Context(DEBUG=0, BEAM=0):
+        with time_limit(exercise.seconds), Context(DEBUG=0, BEAM=0), _random_numbers_untouched():
             return Outcome(exercise, "right", exercise.check(answer))
     except Open as nothing:
         return Outcome(exercise, "open", str(nothing))
     except Wrong as wrong:
         return Outcome(exercise, "wrong", str(wrong), wrong.rows, wrong.graphs)
     except OutOfTime as stopped:
-        text = f"Stopped after {exercise.seconds:g} seconds. Is there a loop that never ends?"
+        text = f"Stopped after {exercise.seconds:g} seconds."
+        text += " Run it again." if exercise.shown_by else " Is there a loop that never ends?"
         return _unfinished(exercise, text, stopped)
     except KeyboardInterrupt as stopped:  # by the learner, who need not see the way through here
         where = "".join(f", in your line {line}" for _, line in _place(stopped.__traceback__))
@@ -128,6 +131,16 @@ def _unfinished(exercise: Exercise, text: str, error: BaseException) -> Outcome:
     """What an error or the limit on time comes to: of a guess, nothing is known then."""
     state: State = "open" if exercise.shown_by else "wrong"
     return Outcome(exercise, state, text, _place(error.__traceback__))
+
+
+@contextmanager
+def _random_numbers_untouched() -> Iterator[None]:
+    """What a check draws at random takes nothing from the learner's own random numbers."""
+    before = Random._key, Random._counter
+    try:
+        yield
+    finally:
+        Random._key, Random._counter = before
 
 
 def is_untouched(answer: Any) -> bool:

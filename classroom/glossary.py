@@ -4,8 +4,9 @@ A notebook explains a term where it first needs it, and marks it there:
 
     A **<dfn>kernel</dfn>** is one program that runs over memory.
 
-The glossary is a table of those sentences with a link to each. `early_uses` finds what is used in a
-text before it has been explained, in the order of the course.
+The glossary is a table of those sentences with a link to each. Where the sentence needs the ones
+around it, a title has one that stands by itself: `<dfn title="A graph is …">graph</dfn>`.
+`early_uses` finds what is used in a text before it has been explained, in the order of the course.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-MARK = re.compile(r"<dfn>(.+?)</dfn>", re.DOTALL)
+MARK = re.compile(r'<dfn(?:\s+title="([^"]+)")?>(.+?)</dfn>', re.DOTALL)
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 # Where one sentence ends and the next begins.
 BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z*`(<])|(?<=[.!?][)*])\s+(?=[A-Z*`(<])")
@@ -77,10 +78,10 @@ class Term:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The term or its plural as a word. One in capitals, such as BUFFER, is meant exactly; any
-        other may begin a sentence."""
+        """The term or its plural as a word. One with capitals in it, such as BUFFER or TinyJit, is
+        meant exactly; of any other the first letter may be a capital."""
         first, rest = self.name[0], self.name[1:]
-        start = f"[{first}{first.upper()}]" if self.name.islower() else re.escape(first)
+        start = f"[{first.lower()}{first.upper()}]" if rest.islower() else re.escape(first)
         singular = start + re.escape(rest).replace(r"\ ", r"\s+")
         words = [singular + ending for ending in ("", "s", "es")]
         head, _, last = self.name.rpartition(" ")
@@ -115,22 +116,26 @@ def terms(course: Iterable[Paragraph]) -> list[Term]:
     """All that are marked, in the order of the course. ValueError where one is marked twice."""
     found: dict[str, Term] = {}
     for place in course:
-        for sentence in BETWEEN_SENTENCES.split(place.text):
-            for name in MARK.findall(sentence):
-                name = " ".join(name.split()).replace("`", "")
-                if name in found:
-                    first = found[name].place
-                    raise ValueError(
-                        f"{name!r} is explained twice: in {first.notebook}, {first.section!r}, and "
-                        f"in {place.notebook}, {place.section!r}"
-                    )
-                found[name] = Term(name, _plain(sentence), place)
+        sentences = BETWEEN_SENTENCES.split(re.sub(r'(<dfn)\s+title="[^"]*"', r"\1", place.text))
+        for title, marked in MARK.findall(place.text):
+            name = " ".join(marked.split()).replace("`", "")
+            if name in found:
+                first = found[name].place
+                raise ValueError(
+                    f"{name!r} is explained twice: in {first.notebook}, {first.section!r}, and "
+                    f"in {place.notebook}, {place.section!r}"
+                )
+            sentence = title or next(s for s in sentences if f"<dfn>{marked}</dfn>" in s)
+            found[name] = Term(name, _plain(sentence), place)
     return list(found.values())
 
 
 def _plain(sentence: str) -> str:
-    """A sentence without marks, and with the words of its links only."""
-    text = re.sub(r"</?dfn>|\*\*|^(?:[-*]|\d+\.) ", "", sentence.strip())
+    """A sentence without marks, and with the words of its links only; a row of a table is one."""
+    if sentence.startswith("|"):
+        first, *others = (cell.strip() for cell in sentence.strip("| \n").split(" | "))
+        sentence = f"{first}: {', '.join(others)}".rstrip(".") + "."
+    text = re.sub(r"</?dfn[^>]*>|\*\*|^(?:[-*]|\d+\.) ", "", sentence.strip())
     text = re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", r"\1", text)
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     return " ".join(text.split())

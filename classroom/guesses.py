@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,13 @@ class Prediction:
 
     compute: Callable[[], Any]
 
+    @cached_property
+    def value(self) -> Any:
+        """What really happens, found out once: somebody may guess again."""
+        return self.compute()
+
     def __call__(self, guess: Any) -> str:
-        value = self.compute()
-        if (read := understood(guess, value)) != value:
+        if (read := understood(guess, self.value)) != self.value:
             raise Wrong(f"you guessed {_shown(read)}")
         return ""
 

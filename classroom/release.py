@@ -1,9 +1,10 @@
 """`python -m classroom release DIR`: write the repository for students, without solutions.
 
-DIR gets what git knows of this repository, less `solutions/`, what tests them, and what is only
-for instructors; in its READMEs, less the rows and paragraphs about those. Of each project's tasks
-it gets what is not hidden, as classroom/projects/NAME.py, and a workflow that grades at every push.
-DIR must be empty or not there; it is written whole, or not at all.
+DIR gets what git knows of this repository, without the worked notebooks and projects, what tests
+them, and what is only for instructors; its READMEs come without the rows and paragraphs about
+those. The worked stages of mini stay, since a learner who skips a stage goes on with those. Of each
+project's tasks DIR gets what is not hidden, as classroom/projects/NAME.py, and a workflow that
+grades at every push. It must be empty or not there; it is written whole, or not at all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # What stays here, as patterns of paths.
 KEPT_BACK = (
-    "solutions/*",
+    "solutions/course/*",
+    "solutions/projects/*",
     "INSTRUCTOR.md",
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
@@ -30,7 +32,7 @@ KEPT_BACK = (
     "tests/grader/repeat.py",  # grades the solution
     "tests/grader/test_release.py",
 )
-NAMES_OF_THOSE = ("solutions", "INSTRUCTOR.md")
+NAMES_OF_THOSE = ("solutions/course", "solutions/projects", "INSTRUCTOR.md")
 # The part of a text that is about how the course is made begins at this line.
 AUTHORS_ONLY = {"course/README.md": "## What a lesson consists of"}
 MOVED = {"classroom/grade.yml": ".github/workflows/grade.yml"}

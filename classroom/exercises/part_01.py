@@ -4,21 +4,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from classroom.ask import call, fresh_tensor, kernels, predicts
+import numpy as np
+
+from classroom.ask import call, count, kernels, predicts, same_number, wants
 from classroom.exercise import Exercise, Graphs, Wrong
-from tinyframe import Context, GlobalCounters, Tensor, Variable
+from tinyframe import Context, GlobalCounters, Tensor, Variable, nn
 from tinyframe.codegen import get_program
+from tinyframe.nn.datasets import digits
+from tinyframe.nn.optim import Adam
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.tensor import gradient
+from tinyframe.uop import Ops
 from tinyframe.uop.ops import PatternMatcher, UPat, graph_rewrite
 
 TITLE = "Why tinyframe"
 
 
-def loops_of_a_sum() -> int:
-    a, b = fresh_tensor(4), fresh_tensor(4)
-    (item,) = (a * b + 1).sum().schedule()
+# ---- what the predictions are about, done for real ----------------------------------------------
+
+
+def table() -> Tensor:
+    x = Tensor.arange(1_000_000, dtype="int64").realize()
+    return x.reshape(-1, 1) * x.reshape(1, -1) + 1
+
+
+def kernels_of_a_table() -> int:
+    x = Tensor.arange(1_000_000, dtype="int64").realize()
+    before = GlobalCounters.kernel_count
+    _ = (x.reshape(-1, 1) * x.reshape(1, -1) + 1).shape
+    return GlobalCounters.kernel_count - before
+
+
+def loops_in(tensor: Tensor) -> int:
+    """How many loops the C of its only kernel has, as written."""
+    (item,) = tensor.schedule()
     with Context(NOOPT=1):
         return get_program(item.ast, CStyleLanguage()).src.count("for (")
+
+
+def loops_of_an_entry() -> int:
+    return loops_in(table()[123_456, 654_321].contiguous())
+
+
+def loops_of_a_sum() -> int:
+    a, b = (Tensor([1.0, 2.0, 3.0, 4.0]).realize() for _ in range(2))
+    return loops_in((a * b + 1).sum())
 
 
 def megabytes_of_three_and_of_one() -> tuple[int, ...]:
@@ -30,20 +60,82 @@ def megabytes_of_three_and_of_one() -> tuple[int, ...]:
     return round((between - before) / 1e6), round((GlobalCounters.global_mem - between) / 1e6)
 
 
-def kernels_of_two() -> tuple[int, ...]:
-    a, b = fresh_tensor(997), fresh_tensor(997)
-    return kernels((a - b).relu().max()), kernels(a / a.sum())
+class Network:
+    """The notebook's network and its first batches."""
+
+    def __init__(self) -> None:
+        images, labels, _, _ = digits()
+        images = (images / 16).realize()
+        cuts = range(0, len(images), 103)
+        self.batches = [
+            (images[i : i + 103].contiguous().realize(), labels[i : i + 103].contiguous().realize())
+            for i in cuts
+        ]
+        Tensor.manual_seed(1)
+        self.conv, self.linear = nn.Conv2d(1, 8, 3), nn.Linear(72, 10)
+
+    def loss(self, batch: int) -> Tensor:
+        x, y = self.batches[batch]
+        out = self.linear(self.conv(x).relu().max_pool2d().flatten(1))
+        return out.cross_entropy(y)
+
+    def train(self, epochs: int) -> list[float]:
+        """The loss after each step."""
+        weights = [self.conv.weight, self.conv.bias, self.linear.weight, self.linear.bias]
+        optimizer = Adam(weights, lr=0.01)
+        losses = []
+        with Tensor.train():
+            for batch in list(range(len(self.batches))) * epochs:
+                optimizer.zero_grad()
+                loss = self.loss(batch).backward()
+                optimizer.step()
+                losses.append(loss.item())
+        return losses
+
+
+def change_of_the_loss() -> str:
+    """Of a fresh network, when 0.1 is added to the weight in the middle of the first filter."""
+    network = Network()
+    before = network.loss(0).item()
+    weights = network.conv.weight.numpy()
+    weights[0, 0, 1, 1] += 0.1
+    network.conv.weight.assign(Tensor(weights)).realize()
+    found = network.loss(0).item() - before
+    offered = {"-0.02": -0.02, "-0.002": -0.002, "+0.002": 0.002, "+0.02": 0.02}
+    return min(offered, key=lambda name: abs(offered[name] - found))
+
+
+def products_in_a_gradient() -> int:
+    """Of one weight of a 3 x 3 filter: as many as there are places where it was used."""
+    network = Network()
+    x, _ = network.batches[0]
+    batch, _, height, width = network.conv(x).shape
+    return batch * height * width
+
+
+def what_a_wrong_row_does() -> str:
+    complete = gradient.gradient_rules
+    wrong = (UPat(Ops.ADD), lambda grad: (grad, None))
+    try:
+        gradient.gradient_rules = PatternMatcher([wrong]) + complete
+        losses = Network().train(6)
+    finally:
+        gradient.gradient_rules = complete
+        change = losses[-1] / losses[0]
+    return "grow" if change > 1.2 else "fall" if change < 0.8 else "stay"
+
+
+# ---- answers ------------------------------------------------------------------------------------
 
 
 def slope_of_a_quotient(answer: Any) -> str:
-    """The slope of x / y by y, at 3 / 2."""
+    """The derivative of x / y with respect to y, at 3 / 2."""
     x, y = Tensor([3.0]), Tensor([2.0])
     (slope,) = (x / y).sum().gradient(y)
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         raise Wrong("The answer has to be a number.", got=repr(answer))
-    if abs(answer - slope.item()) > 1e-6:
-        raise Wrong("Another number.", "x = 3, y = 2", got=str(answer))
-    return "The slope of `x / y` by `y` is `-x / y²`, and the row of the table says just that."
+    same_number(answer, slope.item(), "x = 3, y = 2")
+    return "It is `-x / y²`: the larger `y`, the smaller the quotient."
 
 
 def row_for_three(answer: Any) -> str:
@@ -61,68 +153,192 @@ def row_for_three(answer: Any) -> str:
         got = graph_rewrite(before, rules)
         if got is not after:
             texts = [f"`{u.render(simplify=False)}`" for u in (after, got)]
-            graphs = Graphs(got, after, {})
-            raise Wrong("The rules make something else of it.", case, *texts, graphs=graphs)
+            said = (
+                "Your row does not match it: nothing changed after the row for `v + v`."
+                if got is graph_rewrite(before, PatternMatcher(rules.rules[:1]))
+                else "Your row turns it into something with a different value."
+            )
+            raise Wrong(said, case, *texts, graphs=Graphs(got, after, {}))
     return (
-        "Sources are rewritten first: when a row sees the outer `+`, `v + v` is `v * 2` already. "
-        "So a row for `v + v + v` would never match."
+        "Sources are rewritten first, so when a row gets to see the outer `+`, `v + v` is "
+        "`v * 2` already. A row for `v + v + v` would never match."
     )
+
+
+def cube(answer: Any) -> str:
+    """answer(x): shape (n, n, n), x[i] * x[j] + x[k] at [i, j, k], and nothing is computed."""
+    small = Tensor([2.0, 3.0, 5.0]).realize()
+    before = GlobalCounters.kernel_count
+    got = call(answer, small)
+    wants(got, Tensor, "a Tensor")
+    if ran := GlobalCounters.kernel_count - before:
+        raise Wrong(
+            "It computes something already: return the expression, and don't realize it.",
+            got=count(ran, "kernel"),
+        )  # fmt: skip
+    _entries(got, small.numpy(), "`x = [2, 3, 5]`")
+    large = Tensor.arange(1_000_000, dtype="float32").realize()
+    of_large = call(answer, large)
+    if of_large.shape != (1_000_000,) * 3:
+        raise Wrong(
+            "The shape is right for 3 numbers, but not for a million.",
+            "a million numbers", (1_000_000,) * 3, of_large.shape,
+        )  # fmt: skip
+    i, j, k = np.random.default_rng().integers(0, 1000, 3).tolist()
+    entry = of_large[i, j, k].contiguous()
+    if (needed := kernels(entry)) != 1:
+        raise Wrong("One entry should take one kernel.", got=count(needed, "kernel"))
+    same_number(entry.item(), float(i * j + k), "an entry of the cube of a million")
+    return "8 million terabytes, and you can read any entry you like."
+
+
+def _entries(got: Tensor, x: np.ndarray, case: str) -> None:
+    """Wrong, with the first entry that differs, unless this is the cube of x."""
+    n = len(x)
+    if got.shape != (n, n, n):
+        raise Wrong(
+            f"The shape should have three axes of {n}.", case, (n, n, n), got.shape,
+        )  # fmt: skip
+    expected = x[:, None, None] * x[None, :, None] + x[None, None, :]
+    values = got.numpy()
+    for place in np.ndindex(*expected.shape):
+        if values[place] != expected[place]:
+            i, j, k = place
+            raise Wrong(
+                f"The entry at [{i}, {j}, {k}] should be `x[{i}] * x[{j}] + x[{k}]`.",
+                case, f"{expected[place]:g}", f"{values[place]:g}",
+            )  # fmt: skip
 
 
 EXERCISES = (
     Exercise(
         "1.1",
+        "why-table-kernels",
+        "Kernels of an 8-terabyte table",
+        predicts(kernels_of_a_table),
+        (
+            "Does the cell ask for a single number?",
+            "What is its shape, and how large would it be? You can tell both without computing it.",
+        ),
+        shown_by="the next cell",
+        because="None. Multiplying and adding wrote two lines into tinyframe's notes. The shape "
+        "and the size can be read off the notes.",
+    ),
+    Exercise(
+        "1.2",
+        "why-loops-of-an-entry",
+        "Loops of the program for one entry",
+        predicts(loops_of_an_entry),
+        (
+            "How would you compute this entry on paper?",
+            "It needs two numbers of `x`. What is there to repeat?",
+        ),
+        shown_by="the next cell",
+        because="There is nothing to repeat. The index [123456, 654321] went all the way down to "
+        "`x`, so the program reads two numbers, multiplies them and adds 1.",
+    ),
+    Exercise(
+        "1.3",
         "why-loops-of-a-sum",
         "Loops of the program",
         predicts(loops_of_a_sum),
         (
             "Does anything have to be complete before something else can begin?",
-            "While the first elements are added up, who needs to know the later ones?",
+            "While the first elements are being added up, does anything need the later ones?",
         ),
         shown_by="the next cell",
-    ),
-    Exercise(
-        "1.2",
-        "why-megabytes",
-        "Megabytes of three kernels, and of one",
-        predicts(megabytes_of_three_and_of_one),
-        (
-            "A million floats are 4 MB. Count each time that so many are read or written.",
-            "`a * b` reads two and writes one; `+ 1` reads one and writes one; the sum reads one. "
-            "A single kernel reads two.",
-        ),
-        shown_by="the next cell",
-    ),
-    Exercise(
-        "1.3",
-        "why-kernels-of-two",
-        "Kernels of two expressions",
-        predicts(kernels_of_two),
-        (
-            "For each: can one loop do all of it?",
-            "Before the first division, how much of `a` has to be added up?",
-        ),
-        shown_by="the next cell",
+        because="Element by element, the program can multiply, add 1 and add to the sum before it "
+        "goes on to the next element. One loop is enough.",
     ),
     Exercise(
         "1.4",
-        "why-slope-of-a-quotient",
-        "The slope of `x / y` by `y`, at 3 / 2",
-        slope_of_a_quotient,
+        "why-megabytes",
+        "Megabytes of three loops, and of one",
+        predicts(megabytes_of_three_and_of_one),
         (
-            "The row has two parts: what flows to `x`, and what flows to `y`.",
-            "The second one, with `grad` 1, `x` 3, `y` 2 and `z` 3 / 2.",
+            "A million floats are 4 MB. Count each time that so many are read or written.",
+            "`a * b` reads two and writes one, `+ 1` reads one and writes one, the sum reads one. "
+            "A single loop reads two.",
         ),
+        shown_by="the next cell",
+        because="12 MB for `a * b` (two read, one written), 8 MB for `+ 1`, 4 MB for the sum: 24 "
+        "MB. Fused, only `a` and `b` are read, 8 MB, and one number is written.",
     ),
     Exercise(
         "1.5",
+        "why-nudge-a-weight",
+        "The change of the loss when one weight grows",
+        predicts(change_of_the_loss),
+        (
+            "The gradient says how fast the loss changes. Is it positive or negative here?",
+            "For a small step, the change is about the gradient times the step, 0.018 × 0.1.",
+        ),
+        shown_by="the next cell",
+        because="The change is about the gradient times the step: 0.018 × 0.1, nearly 0.002. It is "
+        "positive, so the loss grows. Training would move this weight the other way.",
+    ),
+    Exercise(
+        "1.6",
+        "why-products-in-a-gradient",
+        "Products in one number of a gradient",
+        predicts(products_in_a_gradient),
+        (
+            "How often was this one weight multiplied with something on the way to the loss?",
+            "6 × 6 places in each of 103 images.",
+        ),
+        shown_by="the next cell",
+        because="One product for each place where the weight was used: 103 × 6 × 6 = 3,708. Every "
+        "use of a weight adds its share to the gradient.",
+    ),
+    Exercise(
+        "1.7",
+        "why-slope-of-a-quotient",
+        "The derivative of `x / y` with respect to `y`, at 3 / 2",
+        slope_of_a_quotient,
+        (
+            "The row returns two things: what goes on to `x`, and what goes on to `y`.",
+            "Take the second one, with `grad` = 1, `y` = 2 and `z` = 3 / 2.",
+        ),
+        because="The second half of the row is `-grad * (z / y)`. With `grad` = 1, `z` = 1.5 and "
+        "`y` = 2 that is -0.75.",
+    ),
+    Exercise(
+        "1.8",
+        "why-wrong-row",
+        "What training does with a wrong row",
+        predicts(what_a_wrong_row_does),
+        (
+            "Where does a network add? In its biases, and where else?",
+            "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
+            "step downhill?",
+        ),
+        shown_by="the next cell",
+        because="A step against the gradient goes downhill. A step against part of it can go "
+        "anywhere, and here it goes uphill: the loss grows, step after step, without any error.",
+    ),
+    Exercise(
+        "1.9",
         "why-row-for-three",
         "A row for `i * 3`",
         row_for_three,
         (
-            "What does `i + i + i` look like once the first row has been at its source?",
-            "A pattern is written like an expression, and the function gets `v` by its name. One "
-            "multiplication and one addition are left to match.",
+            "What does `i + i + i` look like once the first row has rewritten its source?",
+            "Write the pattern as you would write the expression, `v * 2 + v`. The function gets "
+            "`v` by name.",
         ),
+        because="`i + i + i` means `(i + i) + i`. Sources go first, so the first row has turned it "
+        "into `i * 2 + i` by the time your row sees it.",
+    ),
+    Exercise(
+        "1.10",
+        "why-cube",
+        "A cube of 10^18 numbers",
+        cube,
+        (
+            "In the table, one copy of `x` was a column and one was a row. A cube has three axes.",
+            "`x.reshape(-1, 1, 1)` lies along the first axis. Which reshape lies along the last?",
+        ),
+        because="Each of the three copies of `x` lies along its own axis, and has size 1 along the "
+        "two others. Sizes of 1 are stretched to fit. Nothing is computed until you read an entry.",
     ),
 )

@@ -5,6 +5,7 @@ All of them show what they have to say below the cell, as HTML and as text, and 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from classroom.exercise import Exercise, judge
@@ -12,6 +13,8 @@ from classroom.exercises import exercises, find, parts
 from classroom.exercises.answers import worked_answer
 from classroom.learner import record, show
 from classroom.learner.progress import NOWHERE, table
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def check(number: str, answer: Any) -> None:
@@ -42,7 +45,7 @@ def hint(number: str, level: int | None = None) -> None:
         level = record.hints_seen(exercise) + 1
     for_answer = f'`answer("{exercise.number}")` shows a worked answer.'
     if level > last:
-        words = f'You have seen all the hints; `hint("{exercise.number}", 1)` is the first. '
+        words = f'That was the last hint. (`hint("{exercise.number}", 1)` is the first one again.) '
         show.message("hint", f"{exercise.number}.", words + for_answer)
         return
     level = max(int(level), 1)
@@ -53,7 +56,7 @@ def hint(number: str, level: int | None = None) -> None:
 
 
 def answer(number: str) -> None:
-    """A worked answer to an exercise, and the reason: answer("4.3"). It is counted as help."""
+    """A worked answer to an exercise, and the reason: answer("4.3"). It counts as help."""
     if (exercise := _find(number)) is None:
         return
     code = worked_answer(exercise)
@@ -91,6 +94,11 @@ def reset(what: str | int) -> None:
 def progress(part: int | None = None) -> None:
     """The exercises that are done, part by part; progress(4) for one part."""
     show.both(*table(record.place(), part))
+
+
+def picture(name: str) -> None:
+    """Show a picture of the repository's docs/: picture("pipeline.svg")."""
+    show.picture(DOCS / name)
 
 
 def _find(number: str) -> Exercise | None:

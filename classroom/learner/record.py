@@ -17,7 +17,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +100,16 @@ def _change(edit: Callable[[Record], str]) -> str:
     file = place()
     if file is None:
         return ""
+    from classroom.learner import start_page  # which reads this
+
     said: list[str] = []
     try:
         with _locked(file):
             record, trouble = read(file)
             said += [trouble, edit(record)]
             _write(file, record)
+            with suppress(OSError):  # a page, and not worth a word here
+                start_page.write(file.parent)
     except OSError as error:
         said.append(f"This could not be noted in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
@@ -114,12 +118,7 @@ def _change(edit: Callable[[Record], str]) -> str:
 def read(file: Path) -> tuple[Record, str]:
     """The record; and what happened to a file that made no sense, which is kept beside."""
     try:
-        entries = json.loads(file.read_text())["exercises"]
-        record = {
-            str(name): {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
-            for name, entry in entries.items()
-        }
-        return record, ""
+        return parse(file.read_text()), ""
     except FileNotFoundError:
         return {}, ""
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -133,6 +132,15 @@ def read(file: Path) -> tuple[Record, str]:
             {},
             f"{FILE} could not be read. It was renamed to {broken.name}; progress starts over.",
         )
+
+
+def parse(text: str) -> Record:
+    """The record that a file holds. ValueError, LookupError … if it makes no sense."""
+    entries = json.loads(text)["exercises"]
+    return {
+        str(name): {key: kind(entry[key]) for key, kind in FIELDS.items() if key in entry}
+        for name, entry in entries.items()
+    }
 
 
 def _write(file: Path, record: Record) -> None:

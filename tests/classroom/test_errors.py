@@ -25,6 +25,12 @@ CELLS = {
     "recursion": "def deeper(n):\n    return deeper(n + 1)\n\n\ndeeper(0)",
     "stopped": "raise KeyboardInterrupt",
     "chained": "try:\n    1 / 0\nexcept ZeroDivisionError:\n    int('seven')",
+    "own file": (
+        "import pathlib, sys, tempfile\n\nfolder = pathlib.Path(tempfile.mkdtemp())\n"
+        "(folder / 'stage_three.py').write_text('def flat(x):\\n    return x.nothing\\n')\n"
+        "sys.path.insert(0, str(folder))\n"
+        "import stage_three\n\nstage_three.flat(Tensor([1.0]))"
+    ),
     "syntax": "x ===",
     "after": "print('still running')",
 }
@@ -94,6 +100,12 @@ def test_only_the_learners_own_line_is_shown(shown, cell, first, line):
 def test_a_recursion_is_shown_once(shown):
     report = text(shown["recursion"])
     assert report.startswith("RecursionError") and report.count("--->") == 2
+
+
+def test_a_file_of_the_learners_own_is_named(shown):
+    report = text(shown["own file"])
+    assert "line 2 of stage_three.py, in flat():" in report
+    assert "--->   2      return x.nothing" in report
 
 
 def test_a_syntax_error_is_reported_as_ever_and_the_kernel_goes_on(shown):

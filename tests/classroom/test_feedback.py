@@ -66,7 +66,18 @@ def test_more_kinds_of_mistake():
     cube = np.zeros((2, 3, 4), dtype=np.float32)
     moved = Tensor(cube.transpose(1, 2, 0).copy())
     assert "axes are in the wrong order" in told(ask.same_values, moved, cube, "a case")
-    assert told(ask.same_values, Tensor(3.0), np.float32(2.0), "") != ""
+    one = told(ask.same_values, Tensor(3.0), np.float32(2.0), "")
+    assert one == "The value is 3 and should be 2."
+    twice = told(ask.same_values, Tensor(4.0), np.float32(2.0), "")
+    assert twice == "The value is too large by a factor of 2."
+    large = np.array([10_000_000, 20_000_000, 3])
+    assert "is 10000001 and should be 10000000" in told(
+        ask.same_values, Tensor(large + [1, 0, 1]), large, "a case"
+    )
+    least = np.array([-np.inf, 1.0], dtype=np.float32)
+    assert "Element [0] is 0 and should be -inf" in told(
+        ask.same_values, Tensor([0.0, 1.0]), least, "a case"
+    )
 
 
 def test_right_values_are_right():

@@ -24,6 +24,17 @@ def test_a_term_has_its_sentence_and_its_place():
     )
 
 
+def test_a_title_is_the_sentence_where_there_is_one():
+    text = 'They form a **<dfn title="A `graph` is nodes. Arrows\njoin them.">graph</dfn>**.'
+    (term,) = terms(course(text))
+    assert (term.name, term.sentence) == ("graph", "A `graph` is nodes. Arrows join them.")
+
+
+def test_a_row_of_a_table_is_a_sentence():
+    (term,) = terms(course("| word | |\n|---|---|\n| **<dfn>GFLOP/s</dfn>** | billions a second |"))
+    assert term.sentence == "GFLOP/s: billions a second."
+
+
 def test_the_page_is_in_the_order_of_the_alphabet():
     text = page(course("## B\n\nA <dfn>view</dfn> is b.\n\nA <dfn>BUFFER</dfn> is a | b."))
     rows = [line for line in text.splitlines() if line.startswith("| **")]
@@ -85,6 +96,8 @@ def test_terms_in_capitals_are_meant_exactly_and_plurals_are_known():
 
     assert found("RANGE", "a RANGE node") and not found("RANGE", "a range")
     assert found("axis", "two axes") and found("axis", "An axis") and found("axis", "Axes")
+    assert found("Fusion", "and fusion") and found("fusion", "Fusion is")
+    assert not found("TinyJit", "tinyjit") and not found("BUFFER", "a buffer")
     assert found("cost rule", "the cost\nrules") and found("memory", "memories")
     assert found("schedule item", "Schedule items") and not found("node", "nodal")
 

@@ -15,17 +15,20 @@ import pytest
 import classroom
 from classroom.exercise import Exercise, Open, Outcome, Wrong, judge
 from classroom.exercises import find
-from classroom.learner import progress, record, show
+from classroom.learner import progress, record, show, start_page
 from classroom.limit import OutOfTime, time_limit
+from tests.classroom.sample import two_parts  # noqa: F401
 from tinyframe import Context
 from tinyframe.settings import settings
 from tinyframe.uop import Ops, UOp
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = pytest.mark.usefixtures("two_parts")
+
 
 def exercise(check=lambda answer: "Yes.", **more) -> Exercise:
-    return Exercise("4.2", "a-name", "A title", check, ("One.", "Two."), **more)
+    return Exercise("9.2", "a-name", "A title", check, ("One.", "Two."), **more)
 
 
 # ---- what an answer is worth --------------------------------------------------------------------
@@ -126,7 +129,7 @@ def test_somebody_elses_alarm_still_rings():
 
 def test_a_check_is_quiet_whatever_the_learner_has_set(capsys):
     with Context(DEBUG=4):
-        outcome = judge(find("4.9"), lambda a: a.flip((0, 1)).T)
+        outcome = judge(find("9.5"), lambda a: a.flip((0, 1)).T)
         assert settings.DEBUG == 4
     assert outcome.state == "right" and capsys.readouterr().out == ""
 
@@ -153,14 +156,14 @@ def test_a_wrong_answer_shows_the_case_in_both_forms(shown):
     rows = (("case", "`a < b`"), ("got", "1"))
     show.outcome(Outcome(exercise(), "wrong", "Too few."  , rows))  # fmt: skip
     ((text, html),) = shown
-    assert text == "✗ 4.2 wrong. Too few.\n    case  `a < b`\n    got   1"
-    assert "✗ 4.2 wrong." in html and "<code>a &lt; b</code>" in html
+    assert text == "✗ 9.2 wrong. Too few.\n    case  `a < b`\n    got   1"
+    assert "✗ 9.2 wrong." in html and "<code>a &lt; b</code>" in html
 
 
 def test_a_wrong_graph_is_drawn_beside_what_was_asked_for(shown):
-    classroom.check("4.5", lambda a, b: a * b * b + a)
+    classroom.check("9.4", lambda a, b: a * b * b + a)
     (said, _), (text, markup) = shown
-    assert "✗ 4.5 wrong." in said
+    assert "✗ 9.4 wrong." in said
     assert text.splitlines()[0] == "two graphs: yours has one MUL more"
     assert {"yours", "what was asked for"} <= set(text.splitlines())
     assert "[only here] MUL" in text and "a = " in text
@@ -169,13 +172,13 @@ def test_a_wrong_graph_is_drawn_beside_what_was_asked_for(shown):
 
 @pytest.mark.parametrize("arg", ["nonsense", (3,), None])
 def test_a_graph_that_cannot_be_drawn_still_gets_its_sentence(shown, arg):
-    classroom.check("4.5", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (a * b,), arg))
-    assert "✗ 4.5 wrong." in shown[0][0]
+    classroom.check("9.4", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (a * b,), arg))
+    assert "✗ 9.4 wrong." in shown[0][0]
 
 
 def test_without_a_notebook_the_two_graphs_are_printed(capsys):
-    classroom.check("1.5", lambda v: (v * 2 + v, lambda v: v * 4))
-    assert "two graphs: in " in capsys.readouterr().out
+    classroom.check("9.4", lambda a, b: a * b * b + a)
+    assert "two graphs: " in capsys.readouterr().out
 
 
 def test_a_prediction_says_where_to_look_and_folds_the_reason(shown):
@@ -183,8 +186,8 @@ def test_a_prediction_says_where_to_look_and_folds_the_reason(shown):
     show.outcome(Outcome(guessed, "right"))
     show.outcome(Outcome(guessed, "wrong", "you guessed 1"), note="A note.")
     assert [text for text, _ in shown] == [
-        "✓ 4.2 right. Run the next cell to see what happens.\nWhy: `x` is < 3.",
-        "✗ 4.2 not this time: you guessed 1. Run the next cell to see what happens.\nA note.\n"
+        "✓ 9.2 right. Run the next cell to see what happens.\nWhy: `x` is < 3.",
+        "✗ 9.2 not this time: you guessed 1. Run the next cell to see what happens.\nA note.\n"
         "Why: `x` is < 3.",
     ]
     for _, html in shown:
@@ -194,10 +197,10 @@ def test_a_prediction_says_where_to_look_and_folds_the_reason(shown):
 
 
 def test_the_reason_cannot_be_seen_before_a_guess(shown):
-    reasons = [find(n).because for n in ("4.1", "4.10") if find(n).because]
-    for number, guess in (("4.1", ...), ("4.1", "x"), ("4.10", (1, 2)), ("4.10", None)):
+    reasons = [find(n).because for n in ("9.1", "9.6")]
+    for number, guess in (("9.1", ...), ("9.1", "x"), ("9.6", (1, 2)), ("9.6", None)):
         classroom.predict(number, guess)
-    classroom.hint("4.1")
+    classroom.hint("9.1")
     for pages in shown:
         assert "Why" not in "".join(pages)
         assert not any(reason in page for reason in reasons for page in pages)
@@ -214,21 +217,21 @@ def test_a_prediction_that_cannot_be_checked_is_not_counted_as_wrong():
 
 def test_an_open_exercise_says_what_it_is(shown):
     show.outcome(Outcome(exercise(), "open"))
-    assert shown[0][0] == "○ 4.2 open. A title."
+    assert shown[0][0] == "○ 9.2 open. A title."
 
 
 def test_hints_have_levels_and_say_how_to_get_the_next(shown):
-    classroom.hint("4.2")
-    classroom.hint("4.2", 2)
-    classroom.hint("4.2", 99)
+    classroom.hint("9.2")
+    classroom.hint("9.2", 2)
+    classroom.hint("9.2", 99)
     first, second, last = (text for text, _ in shown)
-    assert find("4.2").hints[0] in first and 'For more: `hint("4.2", 2)`.' in first
-    assert find("4.2").hints[1] in second and "For more" not in second
-    assert all('`answer("4.2")` shows a worked answer' in text for text in (second, last))
-    assert "seen all the hints" in last
+    assert find("9.2").hints[0] in first and 'For more: `hint("9.2", 2)`.' in first
+    assert find("9.2").hints[1] in second and "For more" not in second
+    assert all('`answer("9.2")` shows a worked answer' in text for text in (second, last))
+    assert "That was the last hint" in last
 
 
-@pytest.mark.parametrize("number", ["4.99", "9.1", "four", "", 4])
+@pytest.mark.parametrize("number", ["9.99", "7.1", "four", "", 9])
 def test_an_exercise_that_is_not_there_is_a_sentence(shown, number):
     classroom.check(number, 1)
     classroom.hint(number)
@@ -236,8 +239,8 @@ def test_an_exercise_that_is_not_there_is_a_sentence(shown, number):
 
 
 def test_outside_a_notebook_text_is_printed(capsys):
-    classroom.check("4.2", ...)
-    assert capsys.readouterr().out.startswith("○ 4.2 open.")
+    classroom.check("9.2", ...)
+    assert capsys.readouterr().out.startswith("○ 9.2 open.")
 
 
 def test_importing_classroom_imports_nothing_else():
@@ -262,104 +265,104 @@ def kept(copy: Path) -> dict:
 
 
 def test_the_first_guess_counts_and_done_stays_done(copy, shown):
-    name = find("4.3").name
+    name = find("9.3").name
     for guess, expected in (
         ("sixty", None),  # no guess at all
         (61, {"first": False, "done": True}),
         (60, {"first": False, "done": True}),
         (62, {"first": False, "done": True}),
     ):
-        classroom.predict("4.3", guess)
+        classroom.predict("9.3", guess)
         assert (kept(copy)[name] if expected else (copy / record.FILE).exists()) == (
             expected or False
         )
-    classroom.predict("4.1", 0)
-    assert kept(copy)[find("4.1").name] == {"first": True, "done": True}
-    classroom.progress(4)
-    assert re.search(r"Lazy evaluation +2/16 +4\.2 +1/2 +-$", shown[-1][0], re.MULTILINE)
+    classroom.predict("9.1", 0)
+    assert kept(copy)[find("9.1").name] == {"first": True, "done": True}
+    classroom.progress(9)
+    assert re.search(r"A larger part +2/6 +9\.2 +1/2 +-$", shown[-1][0], re.MULTILINE)
 
 
 def test_a_second_guess_is_told_that_the_first_one_counts(copy, shown):
     for guess in (61, 60):
-        classroom.predict("4.3", guess)
+        classroom.predict("9.3", guess)
     assert [record.SECOND_GUESS in text for text, _ in shown] == [False, True]
-    assert "✓ 4.3 right." in shown[1][0]
+    assert "✓ 9.3 right." in shown[1][0]
 
 
 def test_a_wrong_guess_noted_by_an_earlier_edition_is_a_prediction_made(copy, shown):
-    old = {"exercises": {find("4.3").name: {"first": False, "done": False}}}
+    old = {"exercises": {find("9.3").name: {"first": False, "done": False}}}
     (copy / record.FILE).write_text(json.dumps(old))
-    assert "1/16" in progress.table(copy / record.FILE, 4)[0]
+    assert "1/6" in progress.table(copy / record.FILE, 9)[0]
 
 
 def test_hints_go_on_where_one_left_off(copy, shown):
     for _ in range(3):
-        classroom.hint("4.2")
-    classroom.hint("4.2", 1)
+        classroom.hint("9.2")
+    classroom.hint("9.2", 1)
     first, second, third, again = (text for text, _ in shown)
     assert "hint 1 of 2" in first and "hint 2 of 2" in second and again == first
-    assert "seen all the hints" in third
-    assert kept(copy)[find("4.2").name] == {"hints": 2, "helped": False}
+    assert "That was the last hint" in third
+    assert kept(copy)[find("9.2").name] == {"hints": 2, "helped": False}
 
 
 def test_without_a_copy_the_first_hint_is_always_the_first(tmp_path, monkeypatch, shown):
     monkeypatch.chdir(tmp_path)
-    classroom.hint("4.2")
-    classroom.hint("4.2")
+    classroom.hint("9.2")
+    classroom.hint("9.2")
     assert shown[0] == shown[1]
 
 
 def test_a_worked_answer_is_shown_with_its_reason_and_counted(copy, shown, monkeypatch):
-    classroom.answer("4.2")
-    classroom.check("4.2", lambda t, op: sum(u.op is op for u in t.uop.toposort()))
+    classroom.answer("9.2")
+    classroom.check("9.2", lambda t, op: sum(u.op is op for u in t.uop.toposort()))
     assert "for u in tensor.uop.toposort()" in shown[0][0] and "SOLUTION" not in shown[0][0]
     assert "<pre" in shown[0][1]
-    assert kept(copy)[find("4.2").name] == {"done": True, "helped": True, "hints": 0}
-    classroom.progress(4)
-    assert re.search(r"Lazy evaluation +1/16 +4\.1 +- +1$", shown[-1][0], re.MULTILINE)
+    assert kept(copy)[find("9.2").name] == {"done": True, "helped": True, "hints": 0}
+    classroom.progress(9)
+    assert re.search(r"A larger part +1/6 +9\.1 +- +1$", shown[-1][0], re.MULTILINE)
 
 
 def test_the_answer_to_a_prediction_is_computed_and_is_no_guess(copy, shown):
-    classroom.answer("4.10")
-    classroom.predict("4.10", (1, 1, 2, 1, 2))
+    classroom.answer("9.6")
+    classroom.predict("9.6", (1, 1, 2, 1, 2))
     assert "(1, 1, 2, 1, 2)" in shown[0][0]
-    entry = kept(copy)[find("4.10").name]
+    entry = kept(copy)[find("9.6").name]
     assert entry["done"] and "first" not in entry  # done, and no guess right first time
 
 
 def test_reset_forgets_what_is_named_and_nothing_else(copy, shown):
-    for number, guess in (("4.1", 0), ("4.3", 60), ("1.1", 1)):
+    for number, guess in (("9.1", 0), ("9.3", 60), ("8.1", 1)):
         classroom.predict(number, guess)
     before = kept(copy)
-    classroom.reset("4.1")
-    assert "Forgotten: 4.1." in shown[-1][0]
-    assert kept(copy) == {k: v for k, v in before.items() if k != find("4.1").name}
-    classroom.predict("4.1", 5)
-    classroom.reset(4)
-    assert "Forgotten: 4.1, 4.3." in shown[-1][0]
-    assert set(kept(copy)) == {find("1.1").name}
-    for nothing in ("4.1", 4, "4"):
+    classroom.reset("9.1")
+    assert "Forgotten: 9.1." in shown[-1][0]
+    assert kept(copy) == {k: v for k, v in before.items() if k != find("9.1").name}
+    classroom.predict("9.1", 5)
+    classroom.reset(9)
+    assert "Forgotten: 9.1, 9.3." in shown[-1][0]
+    assert set(kept(copy)) == {find("8.1").name}
+    for nothing in ("9.1", 9, "9"):
         classroom.reset(nothing)
         assert "Nothing was recorded for" in shown[-1][0]
-    classroom.reset("4.99")
-    assert "There is no exercise" in shown[-1][0] and set(kept(copy)) == {find("1.1").name}
+    classroom.reset("9.99")
+    assert "There is no exercise" in shown[-1][0] and set(kept(copy)) == {find("8.1").name}
 
 
 def test_reset_outside_a_copy_does_nothing_and_says_why(tmp_path, monkeypatch, shown):
     monkeypatch.chdir(tmp_path)
-    classroom.reset("4.1")
+    classroom.reset("9.1")
     assert "my_course/" in shown[-1][0] and list(tmp_path.iterdir()) == []
 
 
 def test_a_number_without_quotes_is_asked_for_in_quotes(shown):
     for call in (classroom.hint, classroom.answer, classroom.reset):
-        call(4.10)  # which is 4.1
+        call(9.10)  # which is 9.1
     assert all("in quotes" in text for text, _ in shown) and len(shown) == 3
 
 
 def test_nothing_is_written_outside_the_learners_copy(tmp_path, monkeypatch, shown):
     monkeypatch.chdir(tmp_path)
-    classroom.predict("4.3", 60)
+    classroom.predict("9.3", 60)
     classroom.progress()
     assert list(tmp_path.iterdir()) == []
     assert "my_course/" in shown[-1][0]
@@ -368,22 +371,22 @@ def test_nothing_is_written_outside_the_learners_copy(tmp_path, monkeypatch, sho
 def test_a_file_that_makes_no_sense_is_kept_beside(copy, shown):
     for number, text in enumerate(("{", "[]", '{"exercises": {"x": 1}}', "\udcff"), 1):
         (copy / record.FILE).write_bytes(text.encode("utf-8", "surrogateescape"))
-        classroom.predict("4.3", 60)
+        classroom.predict("9.3", 60)
         assert "could not be read" in shown[-1][0]
         assert len(list(copy.glob(".progress.json.unreadable*"))) == number
-        assert kept(copy)[find("4.3").name]["done"]
+        assert kept(copy)[find("9.3").name]["done"]
 
 
 def test_exercises_of_another_edition_stay_and_count_for_nothing(copy, shown):
     old = {"exercises": {"gone-since": {"first": True, "done": True}}}
     (copy / record.FILE).write_text(json.dumps(old))
-    classroom.predict("4.3", 60)
-    assert "gone-since" in kept(copy) and "1/16" in progress.table(copy / record.FILE)[0]
+    classroom.predict("9.3", 60)
+    assert "gone-since" in kept(copy) and "1/6" in progress.table(copy / record.FILE)[0]
 
 
 def test_two_notebooks_at_once_lose_nothing(copy):
     def note(number: int) -> None:
-        one = Exercise("4.2", f"name-{number}", "A title", lambda answer: "", ("", ""))
+        one = Exercise("9.2", f"name-{number}", "A title", lambda answer: "", ("", ""))
         record.note(Outcome(one, "right"))
 
     threads = [threading.Thread(target=note, args=(n,)) for n in range(24)]
@@ -392,7 +395,8 @@ def test_two_notebooks_at_once_lose_nothing(copy):
     for thread in threads:
         thread.join()
     assert len(kept(copy)) == 24
-    assert {p.name for p in copy.iterdir()} == {"course", record.FILE, f"{record.FILE}.lock"}
+    files = {"course", record.FILE, f"{record.FILE}.lock", start_page.PAGE}
+    assert {path.name for path in copy.iterdir()} == files
 
 
 def test_a_copy_that_cannot_be_written_to_is_said_and_no_error(copy, shown, monkeypatch):
@@ -400,16 +404,16 @@ def test_a_copy_that_cannot_be_written_to_is_said_and_no_error(copy, shown, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(record.os, "replace", full)
-    classroom.predict("4.3", 60)
+    classroom.predict("9.3", 60)
     assert "right" in shown[-1][0] and "No space left on device" in shown[-1][0]
     assert not list(copy.glob(".progress.json.*[!k]"))
 
 
 def test_progress_in_a_shell(copy, monkeypatch, capsys):
-    classroom.predict("4.3", 60)
+    classroom.predict("9.3", 60)
     capsys.readouterr()
     for folder in (copy / "course", copy, copy.parent):
         monkeypatch.chdir(folder)
         assert progress.main([]) == 0
-        assert re.search(r"^4 +Lazy evaluation +1/16", capsys.readouterr().out, re.MULTILINE)
+        assert re.search(r"^9 +A larger part +1/6", capsys.readouterr().out, re.MULTILINE)
     assert progress.main(["--help"]) == 0 and progress.main(["more"]) == 2

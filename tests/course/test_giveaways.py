@@ -1,7 +1,8 @@
 """No text near a prediction gives it away.
 
-On the screen, the text after a prediction stands right below the cell with the guess. So until the
-next exercise or heading it may not contain the answer, unless that is folded:
+The text after a prediction is on the same screen as the guess. So it may not contain the answer,
+unless that is folded, up to the next exercise or heading, or to the cell after the one that shows
+what happens:
 
     <details><summary>What happened</summary> … </details>
 """
@@ -22,6 +23,7 @@ PREDICTS = re.compile(r'^predict\("(\d+\.\d+)"', re.MULTILINE)
 CHECKS = re.compile(r'^check\("', re.MULTILINE)
 # Here the text is about something new.
 NEW_SUBJECT = re.compile(r"^#+ |\*\*Exercise \d", re.MULTILINE)
+NEAR = 1  # cells to be run between a guess and what may give the answer: the one that shows it
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 UNNUMBERED = re.compile(r"\*Predict\b[^*]*\*")
 
@@ -42,12 +44,14 @@ def texts_after_predictions(cells: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _seen(cells: Sequence[Any]) -> str:
-    """The text of these cells, unfolded, up to the next exercise or heading."""
+    """The text of these cells, unfolded, as far as it is near."""
     seen: list[str] = []
+    run = 0
     for cell in cells:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
-            if PREDICTS.search(source) or CHECKS.search(source):
+            run += 1
+            if run > NEAR or PREDICTS.search(source) or CHECKS.search(source):
                 break
             continue
         end = NEW_SUBJECT.search(source)
@@ -113,7 +117,7 @@ def test_no_text_near_a_prediction_gives_it_away(path):
     for number, text in texts_after_predictions(read(path)["cells"]):
         check = by_number[number].check
         if isinstance(check, Prediction):
-            found = given_away(check.compute(), text)
+            found = given_away(check.value, text)
             assert not found, (
                 f"{number}: the text after it says {found!r}, which is the answer. Put that into "
                 "`because`, or fold it: <details><summary>What happened</summary> … </details>"
@@ -165,6 +169,14 @@ def test_an_answer_is_recognized(value, says):
 )  # fmt: skip
 def test_what_is_no_answer_is_none(value, says):
     assert not given_away(value, says)
+
+
+def test_what_comes_two_cells_later_is_not_near():
+    sources = ('predict("1.6", n)', "text 1", "run()", "text 2", "run()", "It is 61.")
+    kinds = [*("code", "markdown") * 3]
+    cells = [{"cell_type": k, "source": s} for k, s in zip(kinds, sources, strict=True)]
+    ((_, text),) = texts_after_predictions(cells)
+    assert "text 2" in text and "61" not in text
 
 
 def test_an_unnumbered_prediction_that_is_not_folded_is_found():

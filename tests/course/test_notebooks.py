@@ -239,6 +239,12 @@ def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -
     return f"CPU     {name}   {shapes}  {time}      1.2 GFLOP/s     3.4 GB/s  36 B in use"
 
 
+def test_machine_code_of_two_compilers_compares_equal_and_its_c_does_not():
+    gcc = "9 instructions for 2 lines of C.\n  1  a = b;\n     | mov rax, rbx\n  2  }"
+    clang = gcc.replace("9", "11").replace("mov rax, rbx", "ldr x0, [x1]\n     | ret")
+    assert sanitized(gcc) == sanitized(clang) != sanitized(gcc.replace("a = b", "a = c"))
+
+
 def test_two_runs_of_a_kernel_compare_equal():
     assert sanitized(kernel_line("   8.0 us")) == sanitized(kernel_line("  12.3 ms"))
     assert sanitized("3 kernels, 0.31 ms") == sanitized("3 kernels, 12.00 ms")

@@ -43,7 +43,9 @@ def source_of(path):
 
 def secrets():
     """Lines that are in a solution and in nothing that a learner gets of it, and hidden checks."""
-    worked = [*(ROOT / "solutions").rglob("*.py"), *(ROOT / "solutions").rglob("*.ipynb")]
+    rooms = [ROOT / "solutions" / room for room in ("course", "projects")]
+    files = [path for room in rooms for path in room.rglob("*")]
+    worked = [path for path in files if path.suffix in (".py", ".ipynb")]
     assert len(worked) >= 4
     for path in worked:
         text = source_of(path)
@@ -62,10 +64,11 @@ def test_no_line_of_a_solution_or_a_hidden_check_is_in_it(folder):
 
 
 def test_neither_marks_nor_folders_of_solutions_are_in_it(folder):
-    assert not (folder / "solutions").exists() and not (folder / "INSTRUCTOR.md").exists()
+    assert [path.name for path in (folder / "solutions").iterdir()] == ["mini"]
+    assert not (folder / "INSTRUCTOR.md").exists()
     assert not (folder / ".git").exists()
     for path, text in texts(folder):
-        if path.parent.name in ("course", "projects"):
+        if path.relative_to(folder).parts[0] in ("course", "projects", "mini"):
             assert "SOLUTION" not in text and "HIDDEN" not in text, path
 
 
@@ -77,7 +80,8 @@ def test_links_in_its_texts_lead_somewhere(folder):
 
 def test_its_readme_has_no_holes(folder):
     text = (folder / "README.md").read_text()
-    assert "solutions" not in text and "INSTRUCTOR" not in text
+    assert "solutions/course" not in text and "INSTRUCTOR" not in text
+    assert "solutions/mini" in text, "which they do get"
     assert "`projects/`" in text and "`course/`" in text
     assert "\n\n\n" not in text
 
@@ -146,9 +150,12 @@ def test_without_git_what_is_ignored_is_left_out(monkeypatch):
 
 def test_paragraphs_and_rows_about_solutions_go():
     text = (
-        "# A\n\nSee solutions/x.\nAnd more.\n\n| a | b |\n|---|---|\n| solutions | x |\n| c | d |\n"
+        "# A\n\nSee solutions/course/x.\nAnd more.\n\nSee solutions/mini.\n\n"
+        "| a | b |\n|---|---|\n| solutions/projects | x |\n| c | d |\n"
     )
-    assert for_students("X.md", text) == "# A\n\n| a | b |\n|---|---|\n| c | d |\n"
+    assert for_students("X.md", text) == (
+        "# A\n\nSee solutions/mini.\n\n| a | b |\n|---|---|\n| c | d |\n"
+    )
 
 
 @pytest.mark.parametrize(

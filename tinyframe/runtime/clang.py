@@ -73,13 +73,22 @@ class ClangCompiler(Compiler):
 
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
-            more = () if self.is_zig or "__clang__" in self.macros else GCC_FLAGS
-            more = (*more, *_FLAG_OF_SOURCE.findall(src))
-            arguments = [*self.flags, *more, "-x", "c", "-", "-o", str(library)]
+            arguments = [*self._flags_for(src), "-x", "c", "-", "-o", str(library)]
             alone = self.is_zig or sys.platform == "linux"
             if not (alone and self._links_alone(arguments, src, library)):
                 self.run([*arguments, "-lm"], src)
             return library.read_bytes()
+
+    def _flags_for(self, src: str) -> tuple[str, ...]:
+        more = () if self.is_zig or "__clang__" in self.macros else GCC_FLAGS
+        return (*self.flags, *more, *_FLAG_OF_SOURCE.findall(src))
+
+    def assembly(self, src: str) -> str:
+        """What the machine code of a source looks like, in the compiler's own words: instructions,
+        and `.loc` directives that say which line of the source the next ones come from."""
+        intel = ("-masm=intel",) if "__x86_64__" in self.macros else ()
+        flags = [*self._flags_for(src), "-g1", *intel, "-S", "-x", "c", "-", "-o", "-"]
+        return self.run(flags, src).decode(errors="replace")
 
     def _links_alone(self, arguments: list[str], src: str, library: Path) -> bool:
         """Whether the C library that Python has loaded is enough for this source.

@@ -11,6 +11,7 @@ What computing x would do; nothing runs, and x stays as lazy as it was:
     memory(x)                how long each value lives, and in which memory, before and after reuse
     traffic(x)               the bytes that each kernel reads and writes; fused, and step by step
     kernel(x)                the loops of a kernel beside its source; every=True: Opt by Opt
+    instructions(x)          each line of a kernel's C beside its machine code
     access(x)                the elements that one iteration, vector, tile or block touches
     rewrites(x)              how a kernel becomes source text, rewrite by rewrite
     memory_layout(x)         the cells of memory under a view, movement op by movement op
@@ -28,6 +29,7 @@ and why() give a Picture: `svg()`, `text`, `save(path)`.
 from tinyframe.viz.cells import memory_layout
 from tinyframe.viz.compare import compare
 from tinyframe.viz.graphs import graph
+from tinyframe.viz.instructions import instructions
 from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.lifetimes import memory
 from tinyframe.viz.moved import traffic
@@ -47,6 +49,7 @@ __all__ = [
     "access",
     "compare",
     "graph",
+    "instructions",
     "kernel",
     "memory",
     "memory_layout",

@@ -1,0 +1,256 @@
+"""START.md, the page that JupyterLab opens on: the map of the course, and how far the learner is.
+
+Everything in it is read from the files of the learner's copy: a part's title and time from the head
+of its notebook, its exercises from its cells, a project from its docstring. So a part that is added
+to the course is on the map by itself. The page is written at each start and whenever an exercise is
+done.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from classroom.exercise import Exercise
+from classroom.exercises import find
+from classroom.learner.record import FILE, Record, is_done, parse
+
+PAGE = "START.md"
+PARTS = 11
+BAR = 8  # squares
+ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
+
+HEAD = """\
+# tinyframe
+
+You are going to take a deep-learning framework apart, all the way from `loss.backward()` to the
+machine code that runs, and build a small one of your own along the way. Everything in this folder
+is your own copy, so change whatever you like: you can always get the original back.
+
+**{next}**
+
+## The parts
+
+| part | time | exercises |
+|:---|---:|:---|
+{parts}
+
+{beside}
+"""
+MINI = """
+## Your own framework
+
+From part 3 on, you also write a framework of your own, `mini`, one file a part. The notebooks tell
+you what to write, and check it. If you skip a file, the course uses a finished one in its place.
+
+| file | |
+|:---|:---|
+{stages}
+"""
+PROJECTS = """
+## Projects
+
+A project is a longer piece of work. It is graded out of 100 points, as often as you like.
+
+| project | you need |
+|:---|:---|
+{projects}
+
+In a terminal (*File → New → Terminal*), the first line runs the project, the second one grades it:
+
+    python {example}
+    python -m classroom grade {example}
+"""
+FOOT = """
+## How exercises work
+
+- **Predict.** Replace the `...` with your guess and run the cell (Shift+Enter) *before* you run the
+  next one. Any guess makes the exercise done, but only your first one counts for your score.
+- **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open,
+  and if it is wrong, what is different.
+- **`hint("1.2")`** gives you a hint. Call it again for a bigger one.
+- **`answer("1.2")`** shows you a worked answer, and why it is right.
+- **`reset("1.2")`** forgets your result, so that you can do the exercise again.
+
+No later cell needs your answers, so you can leave an exercise open and come back to it.
+
+## If you get stuck
+
+- **A cell never ends, or a result makes no sense:** *Kernel → Restart Kernel and Run up to Selected
+  Cell*.
+- **You want to start a part over:** `python -m classroom reset 02` in a terminal. Your own version
+  stays beside it.
+- **Something doesn't work on your machine:** `python3 start.py doctor`, in its folder,
+  shows what is missing and how to fix it.
+- **The course has changed:** in that same folder, `git pull` and then `python3 start.py update`
+  bring the new version into your copy. Your answers stay.
+- **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
+
+*This page is rewritten as you go along, so keep your notes somewhere else.*
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One notebook on the map, with its exercises in order."""
+
+    path: Path
+    title: str
+    minutes: int
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def number(self) -> int:
+        return int(self.path.name[:2])
+
+    def to_do(self, record: Record) -> list[Exercise]:
+        """The exercises that are not done yet."""
+        return [e for e in self.exercises if not is_done(e, record.get(e.name, {}))]
+
+
+def write(folder: Path) -> None:
+    """Write the page of the copy in this folder, where it is not there or no longer true."""
+    page, text = folder / PAGE, page_text(folder)
+    if not page.is_file() or page.read_text() != text:
+        unfinished = folder / f".{PAGE}.unfinished"
+        unfinished.write_text(text)
+        unfinished.replace(page)
+
+
+def page_text(folder: Path) -> str:
+    record, parts = _record(folder), _parts(folder)
+    rows, beside = _map(parts, record), _beside(folder)
+    blocks = [HEAD.format(next=_next(parts, record), parts=rows, beside=beside)]
+    stages, projects = list(_stages(folder, record)), list(_projects(folder))
+    if stages:
+        blocks.append(MINI.format(stages="\n".join(stages)))
+    if projects:
+        rows = "\n".join(row for row, _ in projects)
+        blocks.append(PROJECTS.format(projects=rows, example=projects[0][1]))
+    return "".join([*blocks, FOOT])
+
+
+def _record(folder: Path) -> Record:
+    """What has been done. If the file makes no sense, record.py deals with that, and not a page."""
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+        return parse((folder / FILE).read_text())
+    return {}
+
+
+def _given(folder: Path) -> Path:
+    """Where the files are as they were given: small, and whole, whatever the learner does."""
+    originals = folder / ".originals"
+    return originals if originals.is_dir() else folder
+
+
+def _parts(folder: Path) -> list[Part]:
+    """The notebooks NN_name.ipynb of the copy, in order."""
+    found = []
+    for path in sorted((_given(folder) / "course").glob("[0-9][0-9]*.ipynb")):
+        with suppress(ValueError, LookupError, TypeError, AttributeError):
+            cells = json.loads(path.read_text())["cells"]
+            name = path.relative_to(_given(folder))
+            found.append(_part(name, ["".join(cell["source"]) for cell in cells]))
+    return found
+
+
+def _part(name: Path, sources: list[str]) -> Part:
+    title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
+    minutes = re.search(r"About (\d+) minutes", sources[0])
+    exercises = []
+    for number in dict.fromkeys(ASKED.findall("\n".join(sources))):
+        with suppress(LookupError):  # a notebook from before an update
+            exercises.append(find(number))
+    return Part(
+        name,
+        title[1].strip() if title else name.stem,
+        int(minutes[1]) if minutes else 0,
+        tuple(exercises),
+    )
+
+
+def _next(parts: list[Part], record: Record) -> str:
+    """Where to go on."""
+    for part in parts:
+        if to_do := part.to_do(record):
+            link = f"[{part.title}]({part.path.as_posix()})"
+            if part is parts[0] and len(to_do) == len(part.exercises):
+                return f"Start here: {link}"
+            return f"Go on with {link}, exercise {to_do[0].number}."
+    return "You have done every exercise that there is so far."
+
+
+def _map(parts: list[Part], record: Record) -> str:
+    rows = []
+    for number in range(1, PARTS + 1):
+        here = [part for part in parts if part.number == number]
+        rows += [_row(part, record) for part in here] or [f"| {number} | | *being written* |"]
+    hours = sum(part.minutes for part in parts) / 60
+    return "\n".join([*_joined(rows), f"| *all of these* | {hours:.0f} hours | |"])
+
+
+def _row(part: Part, record: Record) -> str:
+    link = f"[{part.title}]({part.path.as_posix()})"
+    minutes = f"{part.minutes} min" if part.minutes else ""
+    total = len(part.exercises)
+    return f"| {link} | {minutes} | {_bar(total - len(part.to_do(record)), total)} |"
+
+
+def _bar(count: int, total: int) -> str:
+    if not total:
+        return ""
+    filled = count * BAR // total if count else 0
+    return f"{'■' * filled}{'□' * (BAR - filled)} {count} of {total}"
+
+
+def _joined(rows: list[str]) -> list[str]:
+    """The rows, with one for all the parts in a line that are being written: "7 to 11"."""
+    found: list[str] = []
+    for row in rows:
+        unwritten = re.fullmatch(r"\| (\d+) (\| \| \*being written\* \|)", row)
+        first = unwritten and found and re.fullmatch(r"\| (\d+)(?: to \d+)? \| \| .*", found[-1])
+        if unwritten and first:
+            found[-1] = f"| {first[1]} to {unwritten[1]} {unwritten[2]}"
+        else:
+            found.append(row)
+    return found
+
+
+def _beside(folder: Path) -> str:
+    """What else is in course/."""
+    texts = {
+        "course/GLOSSARY.md": "The [glossary](course/GLOSSARY.md) explains every term.",
+        "course/gallery.ipynb": "The [gallery](course/gallery.ipynb) has one of each picture.",
+    }
+    return " ".join(text for name, text in texts.items() if (folder / name).is_file())
+
+
+def _projects(folder: Path) -> Iterator[tuple[str, str]]:
+    """A row for each project, and its path."""
+    for path in sorted((_given(folder) / "projects").glob("[0-9][0-9]_*.py")):
+        about = _docstring(path)
+        needs = re.search(r"You need\s+(.+?)\.(?:\s|$)", about, re.DOTALL)
+        title = about.removeprefix("Project ").split(".")[0].replace(":", ".", 1) or path.stem
+        name = path.relative_to(_given(folder)).as_posix()
+        yield f"| [{title}]({name}) | {' '.join(needs[1].split()) if needs else ''} |", name
+
+
+def _stages(folder: Path, record: Record) -> Iterator[str]:
+    """A row for each stage of mini."""
+    paths = (_given(folder) / "mini").glob("part*.py")
+    for path in sorted(paths, key=lambda path: (len(path.stem), path.stem)):
+        about = _docstring(path).split("\n")[0].partition(": ")[2]
+        name = path.relative_to(_given(folder)).as_posix()
+        passes = record.get(path.stem.replace("part", "mini-"), {}).get("done")
+        yield f"| [{path.name}]({name}){' ✓' if passes else ''} | {about[:1].upper()}{about[1:]} |"
+
+
+def _docstring(path: Path) -> str:
+    with suppress(OSError, ValueError, SyntaxError):
+        return ast.get_docstring(ast.parse(path.read_text())) or ""
+    return ""

@@ -1,0 +1,73 @@
+"""Two small parts, 8 and 9, with one exercise of each kind, for tests of what learners see."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import classroom.exercises as tables
+from classroom.ask import call, fresh_tensor, moves, predicts, same_number
+from classroom.exercise import Exercise, Graphs, Wrong
+from classroom.exercises import answers
+from tinyframe.uop import Ops
+
+HINTS = ("What do you know about it?", "Go through them one by one.")
+
+
+def count_nodes(answer: Any) -> str:
+    a = fresh_tensor(5)
+    graph = a * a + a
+    same_number(call(answer, graph, Ops.MUL), 1, "`a * a + a`", "nodes")
+    return "Each node is counted once."
+
+
+def multiply_add(answer: Any) -> str:
+    a, b = fresh_tensor(5), fresh_tensor(5)
+    got, expected = call(answer, a.uop, b.uop), (a * b + a).uop
+    if got is not expected:
+        graphs = Graphs(got, expected, {"a": a, "b": b})
+        raise Wrong("Your graph has a different shape.", "`a * b + a`", graphs=graphs)
+    return "It is that very object."
+
+
+def mirrored(answer: Any) -> str:
+    moves(answer, lambda a: a[::-1, ::-1].T, "a")
+    return "Nothing was moved."
+
+
+def guess(number: str, name: str, value: Any) -> Exercise:
+    because = f"The reason for {name}."
+    return Exercise(
+        number, name, "A guess", predicts(lambda: value), HINTS, "the next cell", because
+    )
+
+
+EIGHT = (guess("8.1", "eight", 1),)
+NINE = (
+    guess("9.1", "nothing", 0),
+    Exercise("9.2", "count", "Count the nodes", count_nodes, HINTS, because="A graph, no tree."),
+    guess("9.3", "sixty", 60),
+    Exercise("9.4", "multiply-add", "Build a graph", multiply_add, HINTS, because="So it is."),
+    Exercise("9.5", "mirrored", "Mirror it", mirrored, HINTS, because="So it is."),
+    guess("9.6", "five", (1, 1, 2, 1, 2)),
+)
+WORKED = {
+    "count": "def count(tensor, op):\n    return sum(u.op is op for u in tensor.uop.toposort())"
+}
+
+
+@pytest.fixture
+def two_parts(monkeypatch: pytest.MonkeyPatch):
+    """In place of the course's own parts."""
+    modules = {
+        "eight": SimpleNamespace(TITLE="A small part", EXERCISES=EIGHT),
+        "nine": SimpleNamespace(TITLE="A larger part", EXERCISES=NINE),
+    }
+    monkeypatch.setattr(tables, "_modules", lambda: {8: "eight", 9: "nine"})
+    monkeypatch.setattr(tables, "import_module", modules.__getitem__)
+    monkeypatch.setattr(answers, "stored", lambda: WORKED)
+    tables.exercises.cache_clear()
+    yield
+    tables.exercises.cache_clear()

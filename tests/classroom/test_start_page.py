@@ -1,0 +1,124 @@
+"""START.md: the map is true, its links lead somewhere, and it follows what the learner does."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from classroom.exercise import Outcome
+from classroom.exercises import exercises, parts
+from classroom.learner import record, start_page
+from classroom.learner.copy import ROOT, Copy
+
+PART = min(parts())
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of the real course."""
+    for room in ("course", "projects", "mini"):
+        (tmp_path / room).symlink_to(ROOT / room, target_is_directory=True)
+    found = Copy(tmp_path)
+    found.make()
+    monkeypatch.chdir(found.folder / "course")
+    return found.folder
+
+
+def row_of(text, name):
+    (line,) = [line for line in text.splitlines() if line.startswith("|") and f"({name})" in line]
+    return line
+
+
+def do(*chosen):
+    for exercise in chosen:
+        record.note(Outcome(exercise, "right"))
+
+
+def test_each_part_is_on_the_map_with_its_time_and_its_exercises(copy):
+    text = start_page.page_text(copy)
+    notebooks = sorted((copy / "course").glob("[0-9]*.ipynb"))
+    assert notebooks
+    total = dict.fromkeys(parts(), 0)
+    for path in notebooks:
+        row = row_of(text, f"course/{path.name}")
+        head = "".join(json.loads(path.read_text())["cells"][0]["source"])
+        assert f"[{head.splitlines()[0].removeprefix('# ')}]" in row
+        assert f"| {re.search(r'About ([0-9]+) minutes', head)[1]} min |" in row
+        total[int(path.name[:2])] += int(re.search(r"0 of (\d+)", row)[1])
+    assert total == {part: len(exercises(part)) for part in parts()}
+
+
+def test_links_lead_to_files_of_the_copy(copy):
+    links = re.findall(r"\]\(([^)]+)\)", start_page.page_text(copy))
+    assert len(links) > 5
+    assert all((copy / link).is_file() for link in links)
+
+
+def test_parts_that_are_not_there_yet_are_announced_in_one_row(tmp_path):
+    for number in (1, 4):
+        path = tmp_path / "course" / f"{number:02}_x.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        cell = nbformat.v4.new_markdown_cell(f"# {number}. A title\n\n*About 90 minutes.*")
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    rows = [line.split(" |")[0] for line in start_page.page_text(tmp_path).splitlines()
+            if line.startswith("| ") and ("being written" in line or "min" in line)]  # fmt: skip
+    assert rows == ["| [1. A title](course/01_x.ipynb)", "| 2 to 3",
+                    "| [4. A title](course/04_x.ipynb)", "| 5 to 11"]  # fmt: skip
+
+
+def test_an_exercise_that_is_done_is_on_the_page_at_once(copy):
+    first, second, *rest = exercises(PART)
+    page = copy / start_page.PAGE
+    start_page.write(copy)
+    assert "Start here: [" in page.read_text()
+    do(first)
+    assert f"Go on with [{PART}." in page.read_text()
+    assert f"exercise {second.number}." in page.read_text()
+    assert f"■ 1 of {2 + len(rest)}" in page.read_text() or "□ 1 of" in page.read_text()
+    do(second, *rest)
+    name = min((copy / "course").glob(f"{PART:02}*.ipynb")).name
+    assert "■" * start_page.BAR in row_of(page.read_text(), f"course/{name}")
+    assert f"Go on with [{PART}." not in page.read_text()
+    record.forget([first])
+    assert f"exercise {first.number}." in page.read_text()
+
+
+def test_when_everything_is_done_the_page_says_so(copy):
+    do(*(exercise for part in parts() for exercise in exercises(part)))
+    text = (copy / start_page.PAGE).read_text()
+    assert "You have done every exercise that there is so far." in text and "□" not in text
+
+
+def test_the_bar_is_never_full_before_the_last_exercise_nor_empty_after_it():
+    assert start_page._bar(0, 9) == "□□□□□□□□ 0 of 9"
+    assert start_page._bar(8, 9) == "■■■■■■■□ 8 of 9"
+    assert start_page._bar(9, 9) == "■■■■■■■■ 9 of 9"
+    assert start_page._bar(0, 0) == ""
+
+
+def test_projects_and_stages_of_mini_are_on_it_with_what_they_are(copy):
+    text = start_page.page_text(copy)
+    for path in (copy / "projects").glob("[0-9]*.py"):
+        assert row_of(text, f"projects/{path.name}").count("|") == 3
+    (copy / ".progress.json").write_text('{"exercises": {"mini-3": {"done": true}}}')
+    text = start_page.page_text(copy)
+    rows = [row_of(text, f"mini/{path.name}") for path in (copy / "mini").glob("part*.py")]
+    assert rows and [("✓" in row) for row in rows] == ["part3" in row for row in rows]
+
+
+def test_a_file_that_cannot_be_read_is_left_off_the_map(copy):
+    before = start_page.page_text(copy)
+    (copy / ".originals" / "course" / "01_broken.ipynb").write_text("{")
+    (copy / ".progress.json").write_text("{")
+    assert start_page.page_text(copy) == before
+
+
+def test_a_page_that_is_true_is_not_written_again(copy):
+    start_page.write(copy)
+    before = (copy / start_page.PAGE).stat().st_mtime_ns
+    start_page.write(copy)
+    assert (copy / start_page.PAGE).stat().st_mtime_ns == before
+    assert not list(copy.glob("*.unfinished"))

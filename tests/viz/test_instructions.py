@@ -1,0 +1,134 @@
+"""Machine code beside its C: against assembly written by hand, and what the kernel needs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.viz.drawn import checked, said
+from tinyframe import Context, Tensor
+from tinyframe.device import Device
+from tinyframe.viz import instructions
+from tinyframe.viz.instructions import by_line, meaning
+
+X86 = """\
+	.file	"<stdin>"
+r_4:
+.LFB0:
+	.loc 1 1 98
+	xor	eax, eax
+.L3:
+	.loc 1 5 14 is_stmt 0	# <stdin>:5:14
+	vfmadd231ss	xmm0, xmm1, DWORD PTR [rdi+rax]
+	.loc 1 4 33
+	add	rax, 4	# a comment
+	cmp	rax, 16
+	jne	.L3
+	.loc 1 5 14
+	vmovaps	xmm2, xmm0
+	.size	r_4, .-r_4
+r_4_entry:
+	.loc 1 9 3
+	jmp	r_4@PLT
+"""
+
+ARM = """\
+_r_4:                                   ; @r_4
+Lfunc_begin0:
+	.loc	1 1 0
+LBB0_1:                                 ; in Loop
+	.loc	1 5 14 prologue_end
+	fmla	v0.4s, v1.4s, v2.4s
+	add	x8, x8, #16
+	ret
+_r_4_entry:
+	b	_r_4
+"""
+
+
+def test_instructions_belong_to_the_line_that_was_named_last():
+    assert by_line(X86, "r_4") == {
+        1: ["xor eax, eax"],
+        5: ["vfmadd231ss xmm0, xmm1, DWORD PTR [rdi+rax]", "vmovaps xmm2, xmm0"],
+        4: ["add rax, 4", "cmp rax, 16", "jne .L3"],
+    }
+    assert by_line(X86, "r_4_entry") == {9: ["jmp r_4@PLT"]}
+
+
+def test_arm_as_macos_writes_it():
+    assert list(by_line(ARM, "r_4")) == [5]
+    fmla = by_line(ARM, "r_4")[5][0]
+    assert fmla.startswith("fmla v0.4s") and meaning(fmla) == "4 × multiply and add"
+
+
+@pytest.mark.parametrize(
+    "instruction, words",
+    [
+        ("vfmadd231ps zmm0, zmm1, ZMMWORD PTR -256[rax]", "16 × multiply and add"),
+        ("vfmadd213sd xmm0, xmm1, xmm2", "multiply and add"),
+        ("mulps xmm0, xmm1", "4 × multiply"),
+        ("vaddpd ymm0, ymm0, ymm1", "4 × add or subtract"),
+        ("subss xmm0, xmm1", "add or subtract"),
+        ("vmaxss xmm0, xmm1, xmm2", "larger or smaller"),
+        ("sqrtss xmm0, xmm0", "square root"),
+        ("fmadd s0, s1, s2, s0", "multiply and add"),
+        ("fmul v0.2d, v1.2d, v2.2d", "2 × multiply"),
+        ("add rax, 4", ""),
+        ("sub x8, x8, #4", ""),
+        ("vmovups zmm0, ZMMWORD PTR [rdi]", ""),
+        ("jne .L3", ""),
+    ],
+)
+def test_arithmetic_is_said_in_words(instruction, words):
+    assert meaning(instruction) == words
+
+
+@pytest.mark.parametrize("noopt", [0, 1])
+def test_the_line_that_multiplies_has_an_instruction_that_does(noopt):
+    a, b = Tensor.empty(32, 32), Tensor.empty(32, 32)
+    with Context(NOOPT=noopt, DEVICE="CPU"):
+        picture = instructions(a @ b)
+    drawn = " ".join(said(checked(picture)))
+    text = picture.text.splitlines()
+    lines = {int(m[1]): m[2] for line in text if (m := re.match(r" *(\d+)  (.*)", line))}
+    assert any("acc0 = acc0 + val0 * val1" in line for line in lines.values())
+    assert any(line.endswith("multiply and add") or "multiply" in line for line in text)
+    assert "instructions for" in drawn
+
+
+def test_of_several_kernels_one_is_chosen():
+    a = Tensor.empty(40, 40)
+    assert "kernel 1 of 2" in instructions(a / a.sum(), number=1).headline
+    with pytest.raises(ValueError, match="there are 2 kernels"):
+        instructions(a / a.sum(), number=3)
+
+
+def test_a_device_that_does_not_say_what_it_makes():
+    x = Tensor([1.0, 2.0], device="PYTHON") + 1
+    with pytest.raises(ValueError, match="draws kernels of CPU; PYTHON does not"):
+        instructions(x)
+
+
+def test_a_long_kernel_fits_a_screen_and_its_text_has_all():
+    with Context(NOOPT=0):
+        picture = instructions(Tensor.empty(512, 512) @ Tensor.empty(512, 512))
+    checked(picture)
+    made = sum(len(v) for v in by_line(_assembly(), _function()).values())
+    assert f"{made} instructions" in picture.text
+
+
+def _program():
+    from tinyframe.codegen import get_program
+
+    (item,) = (Tensor.empty(512, 512) @ Tensor.empty(512, 512)).schedule()
+    with Context(NOOPT=0):
+        return get_program(item.ast, Device["CPU"].renderer)
+
+
+def _assembly() -> str:
+    return Device["CPU"].compiler.assembly(_program().src)
+
+
+def _function() -> str:
+    return _program().function

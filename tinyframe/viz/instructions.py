@@ -1,0 +1,210 @@
+"""`instructions(x)`: each line of a kernel's C beside the machine code that it becomes.
+
+    instructions(a @ b)                 # the kernel with most arithmetic
+
+The compiler is asked for its assembly, with a note on which line each instruction comes from. It
+moves code around, so the instructions of one line need not stand together in the program; here they
+do. Instructions that calculate with floats are marked, and said in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import cycle, groupby
+from typing import Any, NamedTuple
+
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.device import Device
+from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
+from tinyframe.viz.kernels import one_kernel, renderer_of
+from tinyframe.viz.kinds import KINDS
+from tinyframe.viz.nodes import plural
+from tinyframe.viz.picture import DrawnPicture
+from tinyframe.viz.source import function_of
+
+SIZE, LINE_HEIGHT = 8.5, 12.0  # points
+GUTTER, MIDDLE = 24.0, 336.0  # points: where the source begins, and the instructions
+PAPER, STRIPE = "#fafafa", "#f0f0f0"
+# Instructions shown of a line, and lines shown of a run of statements: the first that fit a screen.
+MOST = ((40, 99), (16, 99), (8, 99), (4, 99), (4, 12), (4, 6), (3, 4), (2, 2), (1, 1))
+
+# What an instruction calculates, of the floats of x86 (with and without AVX) and of ARM. The last
+# letters of x86's say one number ("ss", "sd") or as many as the register holds ("ps", "pd").
+KIND = "(?P<kind>[sp][sd])?"
+MEANINGS = [
+    (rf"v?fn?m(add|sub)\d*{KIND}|fn?m(add|sub|la|ls)", "multiply and add"),
+    (rf"v?mul{KIND}|fn?mul", "multiply"),
+    (rf"v?(add|sub){KIND}|f(add|sub)", "add or subtract"),
+    (rf"v?(max|min){KIND}|f(max|min)(nm)?", "larger or smaller"),
+    (rf"v?div{KIND}|fdiv", "divide"),
+    (rf"v?sqrt{KIND}|fsqrt", "square root"),
+]
+# x86 adds integers by `add`, and floats by `addss`; ARM's operands are float registers.
+FLOAT_OPERANDS = re.compile(r"\b([xyz]mm\d|[sdvqh]\d+\b)")
+REGISTER_BYTES = {"x": 16, "y": 32, "z": 64}  # xmm, ymm, zmm (Intel, manual 1, 10.2 and 14.1)
+ELEMENT_BYTES = {"ps": 4, "pd": 8}
+
+LABEL = re.compile(r"(?P<name>[\w.$]+):")
+PLACE = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
+
+
+def instructions(
+    x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None
+) -> DrawnPicture:
+    """A picture of the machine code of one kernel of x, a Tensor or what else kernel() takes.
+
+    number: which kernel, from 1 on, in running order; without one, the one with most arithmetic.
+    opts: in place of those that its plan gives. Nothing runs. It differs from machine to machine
+    and from compiler to compiler. TypeError and ValueError as for kernel(); ValueError too where
+    the device has no compiler that says what it makes (only CPU has).
+    """
+    item, which = one_kernel(x, number, "instructions")
+    program = get_program(item.ast, renderer_of(item), opts)
+    name = item.bufs[0].device if item.bufs else Device.DEFAULT
+    compiler = Device[name].compiler
+    if not hasattr(compiler, "assembly"):
+        raise ValueError(f"instructions() draws kernels of CPU; {name} does not say what it makes")
+    made = by_line(compiler.assembly(program.src), program.function)
+    return _drawn(f"machine code of {program.function}{which}", program, made)
+
+
+def by_line(assembly: str, function: str) -> dict[int, list[str]]:
+    """The instructions of a function, by the line of its source that they come from."""
+    found: dict[int, list[str]] = {}
+    line, inside = 0, False
+    for text in assembly.splitlines():
+        if label := LABEL.match(text):
+            # .L3: and such are inside of it, and macOS writes _ before each name
+            if not label["name"].startswith((".", "L")):
+                inside = label["name"].removeprefix("_") == function
+        elif place := PLACE.match(text):
+            line = int(place["line"])
+        elif inside and (words := text.split("#")[0].split("//")[0].strip()):
+            if not words.startswith((".", ";")):
+                found.setdefault(line, []).append(" ".join(words.split()))
+    return found
+
+
+def meaning(instruction: str) -> str:
+    """What an instruction calculates with floats: "16 × multiply"; "" where it does not."""
+    name, _, operands = instruction.partition(" ")
+    for pattern, words in MEANINGS:
+        if (found := re.fullmatch(pattern, name)) and FLOAT_OPERANDS.search(operands):
+            many = lanes(found.groupdict().get("kind") or "", operands)
+            return f"{many} × {words}" if many > 1 else words
+    return ""
+
+
+def lanes(kind: str, operands: str) -> int:
+    """How many numbers an instruction calculates at once."""
+    if (x86 := re.search(r"\b([xyz])mm\d", operands)) and kind in ELEMENT_BYTES:
+        return REGISTER_BYTES[x86[1]] // ELEMENT_BYTES[kind]
+    arm = re.search(r"\bv\d+\.(\d+)[hsd]\b", operands)
+    return int(arm[1]) if arm else 1
+
+
+# ---- as a picture and as text --------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """A line of the source, its number (0: none), and its instructions."""
+
+    number: int
+    line: str
+    instructions: list[str]
+
+    @property
+    def calculates(self) -> bool:
+        return any(map(meaning, self.instructions))
+
+
+def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> DrawnPicture:
+    source, lines = function_of(program), program.src.splitlines()
+    first = 1 + next(n for n in range(len(lines)) if lines[n : n + len(source)] == source)
+    # Of what stands above the function, the lines that were put into it.
+    numbers = [n for n in sorted(made) if 0 < n < first] + [first + n for n in range(len(source))]
+    rows = [Row(n, lines[n - 1], made.get(n, [])) for n in numbers]
+    counted = sum(len(row.instructions) for row in rows)
+    said = f"{plural(counted, 'instruction')} for {plural(len(source), 'line')} of C."
+    for most, most_lines in MOST:
+        sheet = _sheet(said, shortened(rows, most_lines), most)
+        if sheet.height <= HIGH:
+            break
+    text = [headline, said]
+    for row in rows:
+        # What stands behind | differs from compiler to compiler.
+        text.append(f"{row.number:3}  {row.line}" if row.number >= first else f"     | {row.line}")
+        for instruction in row.instructions:
+            text.append(f"     | {instruction:44} {meaning(instruction)}".rstrip())
+    return DrawnPicture(headline, "\n".join(text), sheet)
+
+
+def shortened(rows: Sequence[Row], most: int) -> list[Row]:
+    """Of each run of lines without a brace the first few that calculate, and the first few of the
+    others; in place of the rest, a row that says how many they are."""
+    out: list[Row] = []
+    run: list[Row] = []
+    for row in [*rows, Row(0, "}", [])]:
+        if not row.line.rstrip().endswith(("{", "}")):
+            run.append(row)
+            continue
+        out += _first_few(run, most)
+        run = []
+        out.append(row)
+    return out[:-1]
+
+
+def _first_few(run: list[Row], most: int) -> Iterator[Row]:
+    kept: set[int] = set()
+    for kind in (True, False):
+        kept.update([row.number for row in run if row.calculates is kind][:most])
+    for stays, group in groupby(run, lambda row: row.number in kept):
+        rows = list(group)
+        if stays or len(rows) == 1:
+            yield from rows
+        else:
+            own = sum(len(row.instructions) for row in rows)
+            yield Row(0, f"// {plural(len(rows), 'line')} more, {plural(own, 'instruction')}", [])
+
+
+def _sheet(said: str, rows: Sequence[Row], most: int) -> Drawing:
+    sheet = Drawing()
+    sheet.words(0, 11, said, colour=MUTED)
+    top = 20.0
+    for row, fill in zip(rows, cycle((STRIPE, PAPER)), strict=False):
+        top = _line(sheet, top, row, fill, most)
+    return sheet
+
+
+def _line(sheet: Drawing, top: float, row: Row, fill: str, most: int) -> float:
+    """A line of the source and its instructions; gives where they end."""
+    code = wrapped(row.line, MIDDLE - GUTTER - 10, SIZE, mono=True)
+    own = sorted(row.instructions, key=lambda i: not meaning(i))  # where not all are shown
+    shown = row.instructions if len(own) <= most + 1 else own[:most]
+    left = len(own) - len(shown)
+    height = LINE_HEIGHT * max(len(code), len(shown) + bool(left))
+    sheet.box(0, top, PAGE, height, fill, fill, radius=0)
+    if row.number:
+        sheet.words(GUTTER - 6, top + 9, str(row.number), SIZE, anchor="end", mono=True)
+    for n, part in enumerate(code):
+        sheet.words(GUTTER, top + 9 + n * LINE_HEIGHT, part, SIZE, mono=True)
+    for n, instruction in enumerate(shown):
+        _instruction(sheet, top + n * LINE_HEIGHT, instruction)
+    if left:
+        sheet.words(MIDDLE, top + 9 + len(shown) * LINE_HEIGHT, f"and {left} more", SIZE)
+    return top + height
+
+
+def _instruction(sheet: Drawing, top: float, instruction: str) -> None:
+    words, room = meaning(instruction), PAGE - MIDDLE
+    text = wrapped(instruction, room, SIZE, mono=True)[0]
+    if words:
+        kind = KINDS["elementwise"]
+        box = (MIDDLE - 3, top + 1, room + 1, LINE_HEIGHT - 2)
+        sheet.box(*box, kind.fill, kind.line, radius=2)
+        if width_of(text, SIZE, mono=True) + width_of(words, SIZE) < room - 12:
+            sheet.words(PAGE - 6, top + 9, words, SIZE, anchor="end")
+    sheet.words(MIDDLE, top + 9, text, SIZE, mono=True)
