@@ -5,13 +5,13 @@ computes it.
 """
 
 import math
-from enum import Enum
+from enum import IntEnum
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 # Every operation of every stage. Only those of the first three lines are used before stage 7.
-Ops = Enum("Ops", """
+Ops = IntEnum("Ops", """
     BUFFER CONST SINK
     ADD MUL MAX CMPLT WHERE RECIP SQRT EXP2 LOG2
     RESHAPE PERMUTE EXPAND SHRINK FLIP PAD DETACH REDUCE_AXIS
