@@ -93,7 +93,7 @@ def recaptured(captured, x, number):
 
 # number of an exercise, a wrong answer, what is said about it
 WRONG = [
-    ("6.2", one_path, "At `a`"),
+    ("6.2", one_path, "one path is missing"),
     ("6.2", swapped, "swapped"),
     ("6.2", sine_of_the_result, "At `a`"),
     ("6.2", lambda grad, a, b: grad * b, "a pair of UOps"),
@@ -110,8 +110,8 @@ WRONG = [
     ("6.7", outer_where_only, "`nan` in the gradient"),
     ("6.7", lambda x: x.abs().sqrt(), "element"),
     ("6.7", lambda x: (x > 0).where(x.abs().sqrt().detach(), 0.0), "went through detach()"),
-    ("6.8", once, "n = 2"),
-    ("6.8", one_too_many, "n = 1"),
+    ("6.8", once, "the derivative of order 1"),
+    ("6.8", one_too_many, "the derivative of order 2"),
     ("6.9", (UPat(Ops.TRUNC), lambda grad: grad), "returns a tuple"),
     ("6.9", (UPat(Ops.TRUNC), lambda grad: (grad * 0,)), "element"),
     ("6.9", (UPat((Ops.TRUNC, Ops.SIN)), lambda grad: (grad,)), "matches SIN"),
