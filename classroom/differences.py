@@ -171,7 +171,8 @@ def _first(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     """The first element that differs, and how many do."""
     differs = ~alike(got, expected)
     if not named:
-        return "Not all of the values are right."
+        right = "None" if differs.all() else "Not all"
+        return f"{right} of the values are right."
     place = tuple(map(int, np.argwhere(differs)[0]))
     what = f"Element {list(place)}" if place else "The value"
     told = f"{what} is {_short(got[place])} and should be {_short(expected[place])}"

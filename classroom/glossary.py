@@ -142,14 +142,14 @@ def _plain(sentence: str) -> str:
 
 
 def early_uses(course: Iterable[Paragraph]) -> list[str]:
-    """A sentence for each term that is used before it is explained.
+    """A sentence for each term and each notebook that uses it before it is explained.
 
     A heading may name what its section explains, and the head of a part, in its list of what one
     will be able to do, what the part explains: both announce, and nobody has to understand them
     yet. Code is not looked at, nor is what a cell prints.
     """
     course = list(course)
-    said = []
+    said: dict[tuple[str, str], str] = {}
     for term in terms(course):
         for place in course:
             if place == term.place:
@@ -158,12 +158,12 @@ def early_uses(course: Iterable[Paragraph]) -> list[str]:
             if not announces and (found := term.pattern.search(place.prose)):
                 where = f"{place.notebook}, {place.section!r}: "
                 around = place.prose[max(found.start() - 30, 0) : found.end() + 30]
-                said.append(
+                words = (
                     f"{where}{found[0]!r} in “{' '.join(around.split())}” is explained "
                     f"later, in {term.place.notebook}, {term.place.section!r}"
                 )
-                break
-    return said
+                said.setdefault((term.name, place.notebook), words)
+    return list(said.values())
 
 
 def page(course: Iterable[Paragraph]) -> str:

@@ -120,7 +120,7 @@ def _truth(given: Any) -> bool | None:
 
 
 def _word(given: Any) -> str | None:
-    """A word as the framework prints it where it is a dtype's name, else in small letters."""
+    """A word; if it names a dtype, the name that the framework prints."""
     if isinstance(given, DType):
         given = str(given)
     elif isinstance(given, type):  # int, float, bool

@@ -2,113 +2,324 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from classroom.ask import (
+    call,
     describe,
     fresh_sizes,
     fresh_tensor,
-    moves,
     predicts,
+    runs_as,
+    same_number,
+    same_values,
+    small_tensor,
     wants,
 )
 from classroom.exercise import Exercise, Wrong
-from tinyframe import GlobalCounters, Tensor
-from tinyframe.uop import Ops
+from tinyframe import Context, GlobalCounters, Tensor, TinyJit
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.observe import Observer, Ran, observing
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.rewrite.spec import SpecError, spec_kernel, verify
+from tinyframe.uop import UOp
 
 TITLE = "Set-up and first steps"
 
 
-def chessboard(answer: Any) -> str:
-    """A Tensor of 4 × 4, 0 and 1 in turns, made of Tensor.arange(4)."""
-    wants(answer, Tensor, "a Tensor")
-    if any(u.op is Ops.COPY for u in answer.uop.toposort()):
-        raise Wrong("It is made of a list. Make it of `Tensor.arange(4)`.")
-    if answer.shape != (4, 4):
-        raise Wrong("The shape is another one.", expected=(4, 4), got=describe(answer))
-    values = answer.numpy().astype(int)
-    rows, columns = np.indices((4, 4))
-    if not any((values == (rows + columns + first) % 2).all() for first in (0, 1)):
-        raise Wrong("A chessboard changes at every step, down and to the right.",
-                    got=str(values.tolist()))  # fmt: skip
-    return "A column and a row meet in a table: neither was ever written out four times."
+def program(tensor: Tensor, opts: list[Opt] | None = None) -> ProgramSpec:
+    """The one kernel of a Tensor as C, the same on every machine; nothing runs."""
+    (item,) = tensor.schedule()
+    with Context(NOOPT=1):
+        return get_program(item.ast, CStyleLanguage(), opts)
 
 
-def three_dtypes() -> tuple[str, ...]:
-    results = (
-        Tensor([True, False]).sum(),
-        Tensor([1, 2, 4]).mean(),
-        Tensor([1.0], dtype="half") * Tensor([2]),
-    )
-    return tuple(str(t.dtype).removeprefix("dtypes.") for t in results)
+# ---- what the predictions are about, done for real ----------------------------------------------
 
 
-def kernels_of_four_lines() -> tuple[int, ...]:
-    a = fresh_tensor(*fresh_sizes(2))
-    found = []
-
-    def ran(run: Any) -> None:
-        before = GlobalCounters.kernel_count
-        run()
-        found.append(GlobalCounters.kernel_count - before)
-
-    t = (a + 1) * 2
-    ran(lambda: (a + 1) * 2)
-    ran(t.tolist)
-    ran(t.tolist)
-    ran(lambda: (t - 3).exp().tolist())
-    return tuple(found)
+def name_of_column_sums() -> str:
+    return program((Tensor.zeros(3, 4).contiguous().realize() + 1).sum(axis=0)).function
 
 
-def column_upwards(answer: Any) -> str:
-    """answer(x): the second column from bottom to top, without a kernel."""
-    moves(answer, lambda x: x[::-1, 1], "x")
-    return "An offset and a negative stride: the same numbers, read where they are."
+def runs_with_vectors() -> tuple[int, ...]:
+    vector = [Opt(OptOps.VECTOR, 0, 4)]
+    numbers = [Tensor.zeros(n).contiguous().realize() for n in (1000, 1002)]
+    return tuple(int(program(t * 2 + 1, vector).loops[0].src[0].arg) for t in numbers)
+
+
+def runs_of_the_body() -> int:
+    runs = []
+
+    @TinyJit
+    def step(x: Tensor) -> Tensor:
+        runs.append(1)
+        return (x * 0.5 + 1).realize()
+
+    x = Tensor([1.0, 2.0]).realize()
+    for _ in range(5):
+        x = step(x)
+    return len(runs)
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def kernels_run(answer: Any) -> str:
+    """answer(run): how many kernels run() runs."""
+    cases: list[tuple[str, int, int]] = [
+        ("`run` realizes one sum", 1, 7),
+        ("`run` does nothing", 0, 7),
+        ("`run` realizes three sums, one after another", 3, 0),
+    ]
+    for case, expected, before in cases:
+        run = _realizes(expected)
+        GlobalCounters.kernel_count = before
+        same_number(call(answer, run), expected, f"{case}; `kernel_count` was {before}", "kernels")
+    return "From now on you can count the kernels of anything."
+
+
+def _realizes(count: int) -> Callable[[], None]:
+    numbers = fresh_tensor(*fresh_sizes(1))
+
+    def run() -> None:
+        for n in range(count):
+            (numbers + n).sum().realize()
+
+    return run
+
+
+class Times(Observer):
+    """Name and seconds of every kernel that ran."""
+
+    def __init__(self) -> None:
+        self.kernels: list[tuple[str, float]] = []
+
+    def ran(self, work: Ran) -> None:
+        if work.spec is not None:
+            self.kernels.append((work.spec.name, work.seconds))
+
+
+def slowest_kernel(answer: Any) -> str:
+    """answer(run): the name of the kernel of run() that took longest."""
+    few, many = Tensor.ones(5).contiguous().realize(), Tensor.ones(320, 320).contiguous().realize()
+    kernels = {
+        "short": lambda: (few + 1).realize(),
+        "long": lambda: (many @ many).realize(),
+        "shortest": lambda: (few * 2).sum().realize(),
+    }
+    for order in (("long", "short"), ("short", "long", "shortest"), ("shortest", "short", "long")):
+        times = Times()
+        with observing(times):
+            got = call(answer, lambda order=order: [kernels[name]() for name in order])
+        _is_the_slowest(got, times.kernels, f"`run` runs kernels that are {', '.join(order)}")
+    return "It is the first thing to know about a slow program: which kernel the time goes into."
+
+
+def _is_the_slowest(got: Any, ran: list[tuple[str, float]], case: str) -> None:
+    if not ran:
+        raise Wrong("`run` has to be called while your observer watches; it never was.", case)
+    names = [name for name, _ in ran]
+    if got not in names:
+        asked = "The answer has to be the name of a kernel that ran."
+        # of an answer that is no name only the type is shown: a time would be new each time
+        shown = repr(got) if isinstance(got, str) else f"a {type(got).__name__}"
+        raise Wrong(asked, case, f"one of {', '.join(dict.fromkeys(names))}", shown)
+    slowest = max(ran, key=lambda kernel: kernel[1])[0]
+    if got != slowest:
+        quickest = min(ran, key=lambda kernel: kernel[1])[0]
+        place = {names[0]: "the first", names[-1]: "the last"}.get(got, "one in the middle")
+        what = "the quickest" if got == quickest else place
+        raise Wrong(f"You gave {what}; a different kernel took longer.", case, slowest, got)
+
+
+def unknown_kernel() -> str:
+    """The C of a kernel whose expression is to be found."""
+    x = Tensor.zeros(3, 4).contiguous().realize()
+    return program((x * x).sum(axis=0).sqrt()).src
+
+
+def what_it_computes(answer: Any) -> str:
+    """answer(x): what the unknown kernel computes."""
+    for x in (Tensor([[3.0, 0.0, 1.0], [4.0, 2.0, 0.0]]).realize(), fresh_tensor(*fresh_sizes(2))):
+        shown = x.numel() == 6
+        case = "`x = [[3, 0, 1], [4, 2, 0]]`" if shown else "a different table"
+        got = call(answer, x)
+        wants(got, Tensor, "a Tensor", case)
+        runs_as(got, 1, case, shown)
+        same_values(got, np.sqrt((x.numpy() ** 2).sum(axis=0)), case, shown)
+    return "You read a C program and knew which line of Python it came from."
+
+
+def spoiled_graph(answer: Any) -> str:
+    """answer(sink): a kernel's graph, changed so that SPEC refuses it, in a way of their own."""
+    (item,) = (small_tensor(3, 4) * fresh_tensor(4)).sum(axis=1).schedule()
+    got = call(answer, item.ast)
+    wants(got, UOp, "a graph: the UOp that `substitute` gives back")
+    if got is item.ast:
+        raise Wrong("This is the graph that you were given, with nothing changed.")
+    try:
+        verify(got, spec_kernel)
+    except SpecError as error:
+        refused = str(error).partition(" ")[0]
+    else:
+        raise Wrong("SPEC accepts this graph. You changed it, but it is still a legal one.")
+    if refused == "Ops.MUL":
+        raise Wrong("SPEC refuses the multiplication, as it did above. Spoil something else.")
+    return f"SPEC refuses `{refused}` before a line of C is written."
+
+
+class Formula:
+    """A formula for a check: it remembers the devices that it was called on. On PYTHON its results
+    are `wrong_by` more than they should be, one after another."""
+
+    def __init__(self, *wrong_by: float) -> None:
+        self.wrong_by, self.devices = wrong_by, set[str]()
+
+    def __call__(self, x: Tensor, y: Tensor) -> Tensor:
+        for tensor in (x, y):
+            if not isinstance(tensor, Tensor):
+                raise Wrong("`formula` has to be called with Tensors.", got=describe(tensor))
+        if x.device != y.device:
+            devices = f"{x.device} and {y.device}"
+            raise Wrong("Both Tensors have to be on the same device.", got=devices)
+        self.devices.add(x.device)
+        wrong_by = np.array(self.wrong_by if x.device == "PYTHON" else [0.0] * len(self.wrong_by))
+        return x * y + Tensor(wrong_by.astype(np.float32), device=x.device)
+
+
+def largest_difference(answer: Any) -> str:
+    """answer(formula, *arrays): how far CPU and PYTHON are apart, at most."""
+    a, b = np.array([1, 2, 3], np.float32), np.array([10, 20, 30], np.float32)
+    cases = {
+        "both devices agree": (0.0, 0.0, 0.0),
+        "PYTHON gives 0.5 more for the second of three numbers": (0.0, 0.5, 0.0),
+        "PYTHON gives 2 less for the last of three numbers, and 0.5 more for the first":
+            (0.5, 0.0, -2.0),
+    }  # fmt: skip
+    for case, wrong_by in cases.items():
+        formula = Formula(*wrong_by)
+        got = call(answer, formula, a, b)
+        if formula.devices != {"CPU", "PYTHON"}:
+            raise Wrong(
+                "`formula` has to be called on CPU and on PYTHON.",
+                case, got=f"it was called on {', '.join(sorted(formula.devices)) or 'neither'}",
+            )  # fmt: skip
+        same_number(got, max(map(abs, wrong_by)), case)
+    return "If you ever doubt a number that tinyframe computed, this tells you who is to blame."
 
 
 EXERCISES = (
     Exercise(
         "2.1",
-        "steps-chessboard",
-        "A chessboard",
-        chessboard,
+        "steps-kernels-run",
+        "Count the kernels of anything",
+        kernels_run,
         (
-            "The number of the row plus the number of the column: where is that even?",
-            "`row.reshape(4, 1)` is a column. A column plus a row is a table.",
+            "What does `GlobalCounters.kernel_count` say before you call `run`, and what after it?",
+            "`GlobalCounters.reset()` sets it to 0. Then call `run()`, and return the count.",
         ),
+        because="`kernel_count` goes on counting from wherever it is, so you have to reset it "
+        "first (or subtract what it was).",
     ),
     Exercise(
         "2.2",
-        "steps-three-dtypes",
-        "Three dtypes",
-        predicts(three_dtypes),
+        "steps-name-of-column-sums",
+        "The name of a kernel",
+        predicts(name_of_column_sums),
         (
-            "What is a sum of True and False? And must a mean of ints be whole?",
-            "A float that meets ints of any size stays what it is.",
+            "How many results are there, and how many numbers go into each of them?",
+            "The loop over the results is the outer one, and stands first in the name.",
         ),
         shown_by="the next cell",
+        because="There are 4 columns, so the outer loop runs 4 times, and the inner loop adds up "
+        "the 3 numbers in each of them. The loops follow the results and not the table, and the "
+        "name follows the loops. The `+ 1` happens inside and has no loop of its own.",
     ),
     Exercise(
         "2.3",
-        "steps-kernels-of-four-lines",
-        "Kernels of four lines",
-        predicts(kernels_of_four_lines),
+        "steps-slowest-kernel",
+        "The slowest kernel",
+        slowest_kernel,
         (
-            "Which of the four lines ask for values that nobody has yet?",
-            "After the first answer, what does `t` point at?",
+            "What is in `times.kernels` after the `with` block?",
+            "`max` takes a `key`: a function that gives the seconds of a (name, seconds) pair.",
         ),
-        shown_by="the next cell",
+        because="An observer is told the name and the seconds of each kernel as it finishes. "
+        "What is left to do is to find the pair with the largest second number.",
     ),
     Exercise(
         "2.4",
-        "steps-column-upwards",
-        "The second column, upwards",
-        column_upwards,
+        "steps-unknown-kernel",
+        "Which line was this?",
+        what_it_computes,
         (
-            "Two movements: choose a column, and turn the order around.",
-            "`x[:, 1]` is the second column; `flip(0)` or a step of -1 turns it around.",
+            "Follow `ridx0 + ridx1 * 4` while `ridx1` goes from 0 to 2: which numbers of a 3 × 4 "
+            "table is that?",
+            "Each number is multiplied by itself, each column is added up, and the last line takes "
+            "a root. `axis=0` adds up columns.",
         ),
+        because="`ridx1 * 4` jumps from row to row, so the inner loop walks down a column. It "
+        "adds up `val0 * val0`, and `sqrt_float` is applied once for each column, after the loop.",
     ),
-)
+    Exercise(
+        "2.5",
+        "steps-spoiled-graph",
+        "Spoil a graph",
+        spoiled_graph,
+        (
+            "Copy `whole_numbers` from above. Which other node could become something that makes "
+            "no sense?",
+            "`u.replace(src=())` takes away all that a node is made from. Try it on `Ops.LOAD`, "
+            "`Ops.STORE` or `Ops.RANGE`.",
+        ),
+        because="A load without an address, or a loop without a length, means nothing. Each kind "
+        "of node has a row in the spec that says what it needs, and the first node that breaks its "
+        "row is named.",
+    ),
+    Exercise(
+        "2.6",
+        "steps-loop-with-vectors",
+        "How often a loop runs, with vectors",
+        predicts(runs_with_vectors),
+        (
+            "How many groups of four are there in 1000 numbers? And in 1002?",
+            "Two numbers are left over, and they have to be computed somewhere.",
+        ),
+        shown_by="the next cell",
+        because="250 groups of four are 1000 numbers. For 1002 the loop has to run once more, "
+        "and that last group starts at number 998, two places early. Two numbers are computed "
+        "twice, but the loop never has to ask whether it is past the end.",
+    ),
+    Exercise(
+        "2.7",
+        "steps-runs-of-the-body",
+        "How often Python runs",
+        predicts(runs_of_the_body),
+        (
+            "Before kernels can be launched again, they have to be recorded once.",
+            "The first call is an ordinary one. In which call are the kernels recorded?",
+        ),
+        shown_by="the next cell",
+        because="The first call runs as if there were no JIT, which gets everything out of the "
+        "way that happens only once. The second call runs too, and its kernels are recorded. From "
+        "the third on, the recorded kernels are launched and the body does not run.",
+    ),
+    Exercise(
+        "2.8",
+        "steps-largest-difference",
+        "Two devices, one answer",
+        largest_difference,
+        (
+            "`Tensor(array, device=\"PYTHON\")` puts numbers on the PYTHON device. What do you do "
+            "with the two results?",
+            "`.numpy()` of both, subtract them, and take the largest of `np.abs(…)`.",
+        ),
+        because="Only the device is different between the two calls. A difference can be in "
+        "either direction, so it is its size that counts, and the worst element decides.",
+    ),
+)  # fmt: skip

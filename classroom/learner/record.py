@@ -111,7 +111,7 @@ def _change(edit: Callable[[Record], str]) -> str:
             with suppress(OSError):  # a page, and not worth a word here
                 start_page.write(file.parent)
     except OSError as error:
-        said.append(f"This could not be noted in {file.name}: {error.strerror}.")
+        said.append(f"This could not be saved in {file.name}: {error.strerror}.")
     return " ".join(filter(None, said))
 
 

@@ -183,7 +183,10 @@ def test_links_lead_somewhere(path):
     for cell in read(path)["cells"]:
         if cell["cell_type"] == "markdown":
             for target in re.findall(r"\]\(([^)#\s]+)\)", source(cell)):
-                if "://" not in target:
+                kind, _, name = target.partition(":")
+                if kind == "attachment":  # a picture that is inside the cell
+                    assert name in cell["attachments"], target
+                elif "://" not in target:
                     assert (path.parent / target).exists(), target
 
 

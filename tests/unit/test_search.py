@@ -336,6 +336,12 @@ def test_a_result_is_kept_with_what_it_was_measured_at():
     assert Found.from_bytes(whole.to_bytes()) == whole
 
 
+def test_what_a_search_took_is_found_on_disk_too(searches):
+    first, second = (search.found(ast(), CPU, 2) for _ in range(2))
+    assert first == second == Found(tuple(FOUND), 1.0, 2.0, 3)
+    assert searches == [2]
+
+
 def test_what_was_found_is_found_on_disk(searches):
     for _ in range(2):
         assert best_opts(ast(), CPU, 2) == FOUND
@@ -401,7 +407,7 @@ def test_without_memory_for_a_second_set_of_arguments_there_is_no_search(monkeyp
 
 
 def test_the_interpreter_is_not_searched_for(searches):
-    assert best_opts(ast(), Device["PYTHON"], 2) is None
+    assert best_opts(ast(), Device["PYTHON"], 2) is search.found(ast(), Device["PYTHON"], 2) is None
     assert searches == []
 
 

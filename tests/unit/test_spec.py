@@ -7,6 +7,8 @@ from hypothesis import given
 
 from tests.unit.chains import chains
 from tests.unit.expressions import expressions
+from tinyframe import Context, Tensor
+from tinyframe.codegen import passes
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.rewrite.spec import SpecError, spec_kernel, spec_program, spec_tensor, verify
 from tinyframe.uop.node import AxisType, Ops, UOp
@@ -255,3 +257,39 @@ def test_the_error_names_the_node_its_level_and_its_sources():
     assert "Ops.ADD dtypes.int" in text and "kernel level" in text
     assert "source 1: Ops.CONST dtypes.float 1.5" in text
     assert isinstance(error.value, AssertionError)
+
+
+def products_as_ints(sink, job):
+    """A pass with a mistake in it: a product of floats becomes an int."""
+    floats = [u for u in sink.toposort() if u.op is Ops.MUL and u.dtype is dtypes.float]
+    return sink.substitute({u: u.replace(dtype=dtypes.int) for u in floats})
+
+
+@pytest.fixture
+def mistaken_pass():
+    passes.insert(0, ("products as ints", products_as_ints))
+    yield
+    del passes[0]
+
+
+def bill():
+    prices = Tensor([0.5, 2.25]).realize()
+    return (Tensor([[2.0, 4.0]]).realize() * prices).sum()
+
+
+def test_a_mistaken_pass_is_named_by_spec_and_goes_unseen_without(mistaken_pass):
+    with Context(SPEC=1), pytest.raises(SpecError, match="after the stage 'products as ints': Ops"):
+        bill().item()
+    with Context(SPEC=0):
+        assert bill().item() == 8.0  # 2 * 0 + 4 * 2
+
+
+def test_no_kernel_outlives_the_pass_that_made_it():
+    assert bill().item() == 10.0
+    passes.insert(0, ("products as ints", products_as_ints))
+    try:
+        with Context(SPEC=0):
+            assert bill().item() == 8.0
+    finally:
+        del passes[0]
+    assert bill().item() == 10.0

@@ -32,7 +32,8 @@ class Setup(NamedTuple):
     """All that a kernel depends on beside its ast.
 
     Device, renderer and compiler are compared as objects: a device that is registered anew, or a
-    setting that changes what they produce, makes another setup.
+    setting that changes what they produce, makes a different setup. So does a plan or a pass that
+    somebody puts into the list, for as long as it is there.
     """
 
     device: Compiled
@@ -40,6 +41,7 @@ class Setup(NamedTuple):
     compiler: Compiler
     settings: tuple[int, ...]
     plans: tuple[Plan, ...]
+    passes: tuple[tuple[str, Any], ...]
 
 
 _kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # the one used last stands last
@@ -100,10 +102,11 @@ def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt]
 
 def setup_of(name: str) -> Setup:
     device = Device[name]
+    from tinyframe.codegen import passes
     from tinyframe.codegen.optimize.plans import CPU
 
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
-    return Setup(device, device.renderer, device.compiler, values, tuple(CPU))
+    return Setup(device, device.renderer, device.compiler, values, tuple(CPU), tuple(passes))
 
 
 def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:

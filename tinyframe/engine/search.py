@@ -82,9 +82,16 @@ class Found:
 
 
 def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
-    """The Opts that a search of this beam width finds, now or earlier; None for the plan's.
+    """The Opts that a search of this beam width finds, now or earlier; None for the plan's."""
+    what = found(ast, device, width)
+    return None if what is None else list(what.opts)
 
-    A device that interprets, whose compiler has no identity, is not searched for.
+
+def found(ast: UOp, device: Compiled, width: int) -> Found | None:
+    """What a search of this beam width finds, now or earlier, and what that took.
+
+    None where there is no search: on a device that interprets, whose compiler has no identity, and
+    without memory for it.
     """
     identity, debug = device.compiler.identity(), settings.DEBUG
     if not identity:
@@ -96,10 +103,10 @@ def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
 
         def make() -> bytes:
             bench = Bench(spec, device)
-            found = search(bench, width)
+            what = search(bench, width)
             if debug >= 2:
-                print(table(spec.name, bench.times, found))
-            return found.to_bytes()
+                print(table(spec.name, bench.times, what))
+            return what.to_bytes()
 
         try:
             try:
@@ -111,10 +118,10 @@ def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
             return None
 
 
-def _checked(data: bytes, ast: UOp, device: Compiled) -> list[Opt]:
-    opts = list(Found.from_bytes(data).opts)
-    get_program(ast, device.renderer, opts)
-    return opts
+def _checked(data: bytes, ast: UOp, device: Compiled) -> Found:
+    what = Found.from_bytes(data)
+    get_program(ast, device.renderer, list(what.opts))
+    return what
 
 
 def search(bench: Bench, width: int) -> Found:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from tinyframe.observe import observers, tell
 from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.rewrite.spec import verify
+from tinyframe.rewrite.spec import SpecError, verify
 from tinyframe.rewrite.trace import Pass, record
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
@@ -38,7 +38,10 @@ def staged(
             nothing = f"{title(name)}\n  (nothing to do)"
             print(printable(nothing if out is before else stage_text(name, out, passes)))
     if settings.SPEC:
-        verify(out, spec)
+        try:
+            verify(out, spec)
+        except SpecError as error:
+            raise SpecError(f"after the stage {name!r}: {error}") from error.__cause__
     return out
 
 

@@ -1,0 +1,89 @@
+"""Tables that a lesson shows: this machine, the compiler's stages, tinyframe's settings."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from tinyframe.device import Compiler, Device, human_bytes
+from tinyframe.renderer import Target
+from tinyframe.runtime.clang import ClangCompiler
+from tinyframe.settings import rows, settings, usable_cores
+from tinyframe.viz.steps import MEANINGS
+
+# The scheduler's stages; the compiler's are in MEANINGS.
+SCHEDULER = {
+    "tensor graph": "the graph of the Tensors that were asked for",
+    "prepare": "leaves out what no kernel needs to know",
+    "lower to ranges": "turns what shares a kernel into loops",
+}
+CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
+FLOAT_BYTES = 4
+
+
+class Table:
+    """Rows of words below a header: as the last line of a cell, or printed."""
+
+    def __init__(self, header: Sequence[str], body: Sequence[Sequence[str]]) -> None:
+        self.header, self.body = tuple(header), [tuple(row) for row in body]
+
+    def __repr__(self) -> str:
+        every = [self.header, *self.body]
+        widths = [max(len(row[c]) for row in every) for c in range(len(self.header))]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in every
+        )
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, row: Sequence[str]) -> str:
+            cells = [f'<{tag} style="{CELL}">{html.escape(cell)}</{tag}>' for cell in row]
+            return f"<tr>{''.join(cells)}</tr>"
+
+        body = "".join(line("td", row) for row in self.body)
+        return (
+            f'<table style="margin-left: 0"><thead>{line("th", self.header)}</thead>'
+            f"<tbody>{body}</tbody></table>"
+        )
+
+
+def settings_table() -> Table:
+    """Every setting, as `tinyframe/settings.py` has them."""
+    return Table(
+        ("setting", "default", "what it does"),
+        [(row.name, row.default_text, row.meaning) for row in rows().values()],
+    )
+
+
+def stages_table() -> Table:
+    """The stages that DEBUG=4 shows, in order, and a few words on each."""
+    return Table(("stage", "what it does"), [*SCHEDULER.items(), *MEANINGS.items()])
+
+
+def machine() -> Table:
+    """What tinyframe has found on this machine."""
+    cpu = Device["CPU"]
+    target = cpu.renderer.target
+    return Table(
+        ("what", "on this machine"),
+        [
+            ("devices", ", ".join(Device._devices)),
+            ("default device", Device.DEFAULT),
+            ("C compiler", compiler_name(cpu.compiler)),
+            ("cores", str(usable_cores())),
+            ("cores that a kernel may use (THREADS)", str(settings.THREADS)),
+            ("one vector", vector_text(target)),
+            ("caches of one core", f"{human_bytes(target.l1)}, then {human_bytes(target.l2)}"),
+        ],
+    )
+
+
+def compiler_name(compiler: Compiler) -> str:
+    """What the C compiler says that it is: "gcc (Debian 12.2.0-14) 12.2.0"."""
+    assert isinstance(compiler, ClangCompiler), "the CPU device has no other"
+    return compiler.run(["--version"], "").decode(errors="replace").partition("\n")[0]
+
+
+def vector_text(target: Target) -> str:
+    """The width of a vector: "64 bytes, which is 16 floats"."""
+    return f"{target.vector_bytes} bytes, which is {target.vector_bytes // FLOAT_BYTES} floats"

@@ -1,0 +1,42 @@
+"""Tables of the machine and of the settings say what the framework says."""
+
+from __future__ import annotations
+
+import re
+
+from classroom.tables import Table, machine, settings_table, stages_table
+from tinyframe import Context, Device, Tensor
+from tinyframe.settings import rows
+
+
+def test_every_setting_has_its_row():
+    table = settings_table()
+    assert [name for name, *_ in table.body] == list(rows())
+    assert all(meaning for *_, meaning in table.body)
+
+
+def test_the_table_of_the_machine_follows_the_settings():
+    with Context(THREADS=1):
+        one = dict(machine().body)
+    with Context(THREADS=2, DEVICE="PYTHON"):
+        two = dict(machine().body)
+    threads = "cores that a kernel may use (THREADS)"
+    assert (one[threads], two[threads]) == ("1", "2")
+    assert two["default device"] == "PYTHON"
+    floats = Device["CPU"].renderer.target.vector_bytes // 4
+    assert one["one vector"].endswith(f"which is {floats} floats")
+    assert one["C compiler"]
+
+
+def test_a_table_is_text_in_columns_and_html_without_surprises():
+    table = Table(("name", "meaning"), [("a<b", "less & more"), ("longer name", "x")])
+    assert repr(table).splitlines()[1:] == ["a<b          less & more", "longer name  x"]
+    assert "a&lt;b" in table._repr_html_() and "less &amp; more" in table._repr_html_()
+
+
+def test_the_stages_are_those_that_debug_4_shows(capsys):
+    numbers = Tensor([[1.0, 2.0]]).realize()
+    with Context(DEBUG=4):
+        (numbers * 3).sum(axis=1).realize()
+    shown = re.findall(r"^───── (.+?) ─+$", capsys.readouterr().out, re.MULTILINE)
+    assert [name for name, _ in stages_table().body] == shown
