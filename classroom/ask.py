@@ -117,7 +117,7 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "", shown: bool = False) ->
         if stored.reason != "output"
     ]
     if not shown:
-        rows = [(label, re.sub(r"\b[\d,]*\d\b", "n", words)) for label, words in rows]
+        rows = [(label, re.sub(r"\b[\d,]*\d\b", "N", words)) for label, words in rows]
     raise Wrong(text, case, more=tuple(rows))
 
 

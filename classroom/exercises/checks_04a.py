@@ -212,7 +212,7 @@ def _difference(got: UOp, expected: UOp) -> str:
         if set(got.src) == set(expected.src):
             return f"The {got.op.name} has the right sources in the wrong order."
     for mine, asked in zip(got.toposort(), expected.toposort(), strict=False):
-        if mine.op is asked.op and mine.src == asked.src and mine.arg != asked.arg:
+        if (mine.op, mine.src) == (asked.op, asked.src) and mine.src and mine.arg != asked.arg:
             return f"The {mine.op.name} has the wrong arg."
     return "All the nodes are there, but they aren't connected in the right way."
 
