@@ -164,8 +164,17 @@ def dot_product(answer: Any) -> str:
 
 def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
     """What the answer builds of two UOps, and the nodes that it built by hand."""
-    with building() as built:
-        got = call(answer, a.uop, b.uop)
+    try:
+        with building() as built:
+            got = call(answer, a.uop, b.uop)
+    except TypeError as error:
+        if str(error) not in ("unhashable type: 'list'", "'UOp' object is not iterable"):
+            raise
+        what = "a list" if "list" in str(error) else "a UOp without a comma after it"
+        raise Wrong(
+            "The sources of a node have to be a tuple: `(a, b)`, or `(a,)` for a single one.",
+            expected="a tuple of UOps", got=what,
+        ) from error  # fmt: skip
     wants(got, UOp, "a UOp")
     return got, built
 
