@@ -352,7 +352,7 @@ EXERCISES = (
         "5.1",
         "kinds-most-common",
         "The most common kind of op",
-        predicts(most_common_kind),
+        predicts(most_common_kind, ("elementwise", "reduction", "movement")),
         (
             "Look at the drawing of one convolution above. Which colour is most common there?",
             "Broadcasting and windows take several nodes each, and every layer needs them.",
@@ -361,7 +361,8 @@ EXERCISES = (
         because=(
             "There is more movement than elementwise ops and reductions together. Every time a "
             "filter, a weight or the maximum of a row meets something larger, it needs a RESHAPE "
-            "and an EXPAND first, and every window needs a WINDOW."
+            "and an EXPAND first. And a window that slides over an image takes two WINDOWs, one "
+            "for each direction."
         ),
     ),
     Exercise(
