@@ -353,8 +353,9 @@ def share(mini: Any) -> None:
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
     if len(calls) > 1:
         raise Wrong("The square root that both use was computed more than once. Put all "
-                    "expressions into one SINK, and run that.", "s = t.sqrt(); a = s + 1; b = s * 10; "
-                    "a.realize(b)", "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+                    "expressions into one SINK, and run that.",
+                    "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)",
+                    "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
 
 
 @checks("Tensor.realize", "Nothing is computed before it", needs=ALL_BELOW)
