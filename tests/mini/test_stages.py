@@ -12,7 +12,7 @@ from classroom.mini.check import Verdict
 from classroom.mini.checking import run
 from classroom.mini.judging import checks_of
 from classroom.mini.stages import HANDED_OUT, REFERENCE, STAGES, up_to
-from tests.mini.planted import with_body
+from tests.mini.planted import paths_with, with_body
 
 every_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 
@@ -161,3 +161,12 @@ def test_what_needs_a_function_that_fails_waits(tmp_path):
     states = {result.of: result.state for result in verdict.results}
     assert states["Array.of"] == "waits"
     assert [result.of for result in verdict.failed] == ["flat"]
+
+
+def test_a_line_that_was_handed_out_is_not_called_the_learners(tmp_path):
+    stage = stages.find(5)
+    body = "return tuple(node.expand(1, 1) for node in nodes)"
+    file = tmp_path / stage.file
+    file.write_text(with_body(stage.reference.read_text(), "broadcast", body))
+    first = run(stage, paths_with(stage, file)).failed[0]
+    assert first.of == "broadcast" and body in dict(first.rows)["your line"]
