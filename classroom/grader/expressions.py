@@ -5,7 +5,7 @@
 A project's checks write them; they are the grader's own text, so they may be evaluated. As an
 argument, a submission gets a function of no arguments that builds the expression anew at each call.
 With `parameters`, as in Expression("t * w", {"w": array}, "t"), it gets a function of those; with
-parameters=None, it gets what the text gives: a Tensor before it is computed, or the graph of a kernel.
+parameters=None, what the text gives: a Tensor before it is computed, or the graph of a kernel.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Expression:
     def function(self) -> Callable[..., Tensor]:
         names: dict[str, Any] = {"Tensor": Tensor, "dtypes": dtypes}
         names |= {name: Tensor(array).realize() for name, array in self.arrays.items()}
-        function: Callable[..., Tensor] = eval(f"lambda {self.parameters or ''}: {self.text}", names)
+        head = f"lambda {self.parameters or ''}:"
+        function: Callable[..., Tensor] = eval(f"{head} {self.text}", names)
         return function
 
     def kernels(self) -> int:

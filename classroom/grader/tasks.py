@@ -35,8 +35,8 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Project", "Raised", "Wrong", "described", "expect", "expect_close",
-           "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
+__all__ = ["Ask", "Expression", "Graph", "Project", "Raised", "Wrong", "described", "expect",
+           "expect_close", "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
 
 
 class Wrong(Exception):

@@ -10,21 +10,22 @@ Run the file as often as you like: a task you have not written yet is simply cal
 parts 1 to 5 of the course, and about three hours. Have a look at what a solved task prints: the
 last one finds the edges in a small picture.
 
-Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, not 3.0.
+Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, and
+not 3.0.
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from tinyframe import Context, Tensor
+from tinyframe import Context, GlobalCounters, Tensor
 from tinyframe.uop import Ops
 from tinyframe.uop.node import GroupOp
 from tinyframe.viz import kernel as picture_of_kernel
 
 
 def kernel_of(tensor):
-    """The graph of the last kernel that `tensor` takes. It has LOAD, STORE, INDEX, RANGE, REDUCE and
+    """The graph of the last kernel that `tensor` takes: LOAD, STORE, INDEX, RANGE, REDUCE and
     elementwise nodes. Nothing runs, and nothing has been optimized yet."""
     return tensor.schedule()[-1].ast
 
@@ -33,8 +34,8 @@ def kernel_of(tensor):
 
 
 def kinds_of(tensor):
-    """Task 1 (6 points). How many nodes of each kind the graph of a Tensor has: a dict with the keys
-    "elementwise", "reduction" and "movement".
+    """Task 1 (6 points). How many nodes of each kind are in the graph of a Tensor: a dict with the
+    keys "elementwise", "reduction" and "movement".
 
     kinds_of((a + b).sum()), with a and b of shape (2, 3), is {"elementwise": 1, "reduction": 1,
     "movement": 3}: there is a RESHAPE after each of the two buffers, and one after the sum.
@@ -58,9 +59,9 @@ def kinds_in_kernel(kernel):
     "reduction"    the REDUCE nodes
 
     kernel: the graph of a kernel, as kernel_of(tensor) returns it.
-    For (x.flip(0) * 5).sum(axis=1), with x of shape (3, 4), it is {"elementwise": 1, "reduction": 1,
-    "movement": 2}: the value is val * 5, and all that is left of the flip is the row 2 - i,
-    which is written as i * -1 + 2.
+    For (x.flip(0) * 5).sum(axis=1), with x of shape (3, 4), it is {"elementwise": 1,
+    "reduction": 1, "movement": 2}. The elementwise node is the multiplication by 5. All that's left
+    of the flip is that row i is read from row 2 - i, which takes two nodes: i * -1 + 2.
     """
     ### BEGIN SOLUTION
     nodes = kernel.toposort()
@@ -78,8 +79,8 @@ def kinds_in_kernel(kernel):
 
 
 def loops_of(kernel):
-    """Task 3 (8 points). The loops of a kernel: a list of (size, kind). The kind is "loop" if each turn
-    has a result of its own, and "reduce" if all turns together make one.
+    """Task 3 (8 points). The loops of a kernel: a list of (size, kind). The kind is "loop" if each
+    turn has a result of its own, and "reduce" if all turns together make one.
 
     kernel: the graph of a kernel. Each RANGE in it is a loop. Its source is its size, a CONST; its
     arg is its number and an AxisType. List the loops in the order of their numbers.
@@ -93,13 +94,13 @@ def loops_of(kernel):
 
 
 def loops_of_sum(shape, axes):
-    """Task 4 (12 points). Predict the loops of x.sum(axes): a list of (size, kind, step). The step of a
-    loop is how many cells further on in x the kernel reads when that loop goes on by one and all the
-    others stay where they are.
+    """Task 4 (12 points). Predict the loops of x.sum(axes): a list of (size, kind, step). When one
+    loop goes on by one, and all others stay where they are, the kernel reads x so many cells
+    further on: that is the step of the loop.
 
     shape: the shape of x, which is in memory row by row. All sizes are 2 or more.
     axes: the axes to add up, in ascending order. At least one axis is left.
-    The loops of kind "loop" are outside, those of kind "reduce" inside, each in the order of axes.
+    Loops of kind "loop" come first, then those of kind "reduce", each in the order of their axes.
     loops_of_sum([3, 4], [0]) is [(4, "loop", 1), (3, "reduce", 4)]: the kernel goes down the first
     column in steps of 4 cells, then down the second one, and so on.
     """
@@ -129,12 +130,6 @@ def cell(view, index):
     ### BEGIN SOLUTION
     return view["offset"] + sum(i * s for i, s in zip(index, view["strides"], strict=True))
     ### END SOLUTION
-
-
-def cells_of(view):
-    """All cells of a view, as a NumPy array of its shape; by your cell()."""
-    cells = [cell(view, index) for index in np.ndindex(*view["shape"])]
-    return np.array(cells).reshape(view["shape"])
 
 
 def moved(view, name, argument):
@@ -188,8 +183,8 @@ def reshaped(view, shape):
 
     shape: the new shape, with as many elements as the view has. A reshape keeps the elements in
     order, row by row.
-    For the view of shape [3, 4] above, reshaped(view, [2, 6]) has strides [6, 1]. If you transpose it
-    first, reshaped(view, [12]) is "copy": cells 0, 4, 8, 1, 5, ... are not evenly spaced.
+    For the view of shape [3, 4] above, reshaped(view, [2, 6]) has strides [6, 1]. For that view
+    transposed, reshaped(view, [12]) is "copy": cells 0, 4, 8, 1, 5, ... are not evenly spaced.
     """
     ### BEGIN SOLUTION
     cells = cells_of(view).reshape(shape)
@@ -203,14 +198,22 @@ def reshaped(view, shape):
     ### END SOLUTION
 
 
+### BEGIN SOLUTION
+def cells_of(view):
+    """The cells of all elements of a view, as a NumPy array of its shape."""
+    places = np.indices(view["shape"])
+    return view["offset"] + sum(s * p for s, p in zip(view["strides"], places, strict=True))
+
+
+### END SOLUTION
 # ---- kernels -------------------------------------------------------------------------------------
 
 
 def predicted_kernels(steps, n):
     """Task 8 (14 points). How many kernels it takes to realize an expression.
 
-    It begins with t, a matrix of shape (n, n) in memory, and each step makes a new t of the old one.
-    (w is a different matrix of that shape, in memory too.)
+    It begins with t, a matrix of shape (n, n) in memory, and each step makes a new t out of the old
+    one. (w is a different matrix of that shape, also in memory.)
 
     "transpose"  t.permute(1, 0)
     "flip"       t.flip(0)
@@ -220,21 +223,21 @@ def predicted_kernels(steps, n):
     "share"      t / t.sum(axis=1, keepdim=True)   only if n is 32 or more
     "sums"       t.sum(axis=1)                     only as the last step, and never after a share
 
-    Each value that is stored in memory takes one kernel. Stored are what "store" asks for, the
-    result, and whatever the next step needs complete. From part 4b you know the reasons:
+    Each value that is stored in memory takes one kernel. The result is stored, and so is whatever
+    "store" asks for, or the next step needs complete. You know the reasons from part 4b:
 
     - A movement by itself stores nothing, not even as the last step. A "store" after it does.
     - A product uses each element n times. Exponentials, shares and other products are too expensive
-      to be computed so often, so they are stored first, with the steps that follow them.
-    - A share uses each element twice. That's fine for an exponential, but a product is stored first.
+      to be computed that often, so t is stored first if there's one in it that isn't stored yet.
+    - A share uses each element twice. That's fine for an exponential; a product is stored first.
     - Any number of shares of the same rows fit into one loop over the rows. Shares of the rows and
       shares of the columns don't: each column needs all of the rows.
     - If n is 32 or more, sums need a product before them stored. If n is smaller, a product and its
       sums are one kernel.
 
-    predicted_kernels(["exp", "product"], 64) is 2. Count from the steps, and build no Tensor: you'll
-    also be asked about matrices that are too large for any memory. You won't get "transpose" or
-    "flip" twice in a row.
+    predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps, and build no Tensor:
+    you'll also be asked about matrices that are too large for any memory. You won't get "transpose"
+    or "flip" twice in a row, nor a "flip" together with a "share".
     """
     ### BEGIN SOLUTION
     kernels, waiting = 0, []  # the steps since something was stored
@@ -280,18 +283,18 @@ def matmul(a, b):
 
 
 def convolution(image, filters):
-    """Task 10 (12 points). Slide each filter over an image. Where a filter reaches over the edge, the
-    image counts as 0, so that the result is as large as the image.
+    """Task 10 (12 points). Slide each filter over an image. Where a filter reaches over the edge,
+    it sees zeros, so the result is as large as the image.
 
     image: shape (channels, height, width).
     filters: shape (results, channels, rows, columns), with odd numbers of rows and columns.
     Returns shape (results, height, width). Element (r, y, x) is the sum of filters[r] * window over
     all channels, rows and columns, where the middle of the window is pixel (y, x).
 
-    Return the graph, not computed; it takes one kernel. Use pad, reshape, expand, permute and slices,
-    one multiplication and one sum, and nothing else: no conv2d, no pool and no unfold, which have
-    windows ready made. In part 5b you made windows of a vector by repeating and cutting. The same
-    works along the last axis of any Tensor; write a function for it, and use it twice.
+    Return the graph, not computed; it takes one kernel. Use pad, reshape, expand, permute, slices,
+    one multiplication and one sum. Don't use conv2d or unfold, which have the windows ready made:
+    in part 5b, you made the windows of a vector by repeating and cutting. That works along the last
+    axis of any Tensor too, so write a function for it and use it twice.
     """
     ### BEGIN SOLUTION
     results, channels, rows, columns = filters.shape
@@ -396,14 +399,13 @@ def strides_and_cells(view):
     """A view in one line: its strides and its first cells, or that it is a copy."""
     if view == "copy":
         return "copy"
-    cells = "" if is_open(cell(GRID, [0, 0])) else cells_of(view).flatten().tolist()[:8]
+    cells = [cell(view, index) for index in np.ndindex(*view["shape"])][:8]
     return f"strides {view['strides']!s:12}cells {cells}"
 
 
 def show_predictions():
-    print(
-        "\n8. Kernels, predicted and counted       (the first is (x.T @ y.reshape(4, 4)).sum(axis=1))"
-    )
+    print("\n8. Kernels, predicted and counted")
+    print("   The first is (x.permute(1, 0) @ y.reshape(4, 4)).sum(axis=1).")
     for n, *steps in (
         (4, "transpose", "product", "sums"),
         (64, "transpose", "product", "sums"),
@@ -412,39 +414,47 @@ def show_predictions():
         (64, "exp", "product", "exp"),
         (64, "share", "transpose", "share"),
     ):
-        count = kernels_of(steps, n)
+        text, counted = f"{n} x {n}: {', '.join(steps)}", kernels_run(built(steps, n))
+        found = predicted_kernels(steps, n)
         show(
-            f"{n} x {n}: {', '.join(steps)}",
-            predicted_kernels(steps, n),
-            lambda found, count=count: side_by_side((f"predicted {found}", f"counted {count}")),
+            text,
+            found,
+            lambda _, found=found, counted=counted: side_by_side(
+                (f"predicted {found}", f"counted {counted}")
+            ),
         )
 
 
-def kernels_of(steps, n):
-    """How many kernels these steps take: the Tensor is built, and its schedule counted."""
+def built(steps, n):
+    """The expression that task 8 is about."""
     t, w = Tensor.rand(n, n).realize(), Tensor.rand(n * n).realize().reshape(n, n)
+    made_by = {
+        "transpose": lambda t: t.permute(1, 0),
+        "flip": lambda t: t.flip(0),
+        "exp": lambda t: t.exp(),
+        "product": lambda t: t @ w,
+        "store": lambda t: t.contiguous(),
+        "share": lambda t: t / t.sum(axis=1, keepdim=True),
+        "sums": lambda t: t.sum(axis=1),
+    }
     for step in steps:
-        t = {
-            "transpose": lambda t: t.permute(1, 0),
-            "flip": lambda t: t.flip(0),
-            "exp": lambda t: t.exp(),
-            "product": lambda t: t @ w,
-            "share": lambda t: t / t.sum(axis=1, keepdim=True),
-            "sums": lambda t: t.sum(axis=1),
-            "store": lambda t: t.contiguous(),
-        }[step](t)
-    return len(t.schedule())
+        t = made_by[step](t)
+    return t
+
+
+def kernels_run(tensor):
+    """How many kernels run when a Tensor is realized."""
+    GlobalCounters.reset()
+    tensor.realize()
+    return GlobalCounters.kernel_count
 
 
 def show_matmul():
     print("\n9. A matrix product")
     a, b = Tensor.rand(3, 5).realize(), Tensor.rand(5, 4).realize()
-    show("kernels", matmul(a, b), lambda product: len(product.schedule()))
-    show(
-        "largest difference from a @ b",
-        matmul(a, b),
-        lambda product: f"{(product - a @ b).abs().max().item():.1e}",
-    )
+    product = matmul(a, b)
+    show("kernels", product, kernels_run)
+    show("largest difference from a @ b", product, lambda _: (product - a @ b).abs().max().item())
 
 
 PICTURE = """
@@ -462,26 +472,27 @@ PICTURE = """
 
 
 def show_convolution():
-    print("\n10. A convolution: a picture, and where it changes from left to right and downwards")
+    print("\n10. A convolution: where a picture changes, from left to right and downwards")
     lines = PICTURE.split()
     picture = Tensor([[[float(pixel == "#") for pixel in line] for line in lines]]).realize()
-    across = [[-1.0, 0.0, 1.0]] * 3
-    filters = Tensor([[across], [[list(row) for row in zip(*across)]]]).realize()
+    across, down = [[-1.0, 0.0, 1.0]] * 3, [[-1.0] * 3, [0.0] * 3, [1.0] * 3]
+    filters = Tensor([[across], [down]]).realize()
     edges = convolution(picture, filters)
-    show("kernels", edges, lambda _: len(convolution(picture, filters).schedule()))
+    show("kernels", edges, kernels_run)
     if is_open(edges):
         return
-    drawn = [
-        ["".join("+" if v > 0 else "-" if v < 0 else "." for v in row) for row in rows]
-        for rows in edges.tolist()
-    ]
-    for row in zip(lines, *drawn):
+    drawn = [["".join(map(sign, row)) for row in rows] for rows in edges.tolist()]
+    for row in zip(lines, *drawn, strict=True):
         print("   ", "   ".join(row))
     folder = Path(__file__).with_suffix("")
     folder.mkdir(exist_ok=True)
     with Context(NOOPT=1):
         saved = picture_of_kernel(convolution(picture, filters)).save(folder / "convolution.svg")
-    print(f"    The loops of this kernel: {saved.parent.name}/{saved.name}")
+    print(f"    Its loops, drawn: {saved.parent.name}/{saved.name}")
+
+
+def sign(value):
+    return "." if value == 0 else "+" if value > 0 else "-"
 
 
 def main():

@@ -94,8 +94,8 @@ def expect_kinds(ask, name, expressions, answer):
     "kinds_of",
     3,
     "arithmetic, movement and a sum",
-    "tensor.uop.toposort() has every node once; GroupOp.Elementwise and GroupOp.Movement are sets of "
-    "ops, and a reduction is a REDUCE_AXIS.",
+    "tensor.uop.toposort() has every node once. GroupOp.Elementwise and GroupOp.Movement are sets "
+    "of ops; a reduction is a REDUCE_AXIS.",
 )
 def _(ask):
     expect_kinds(ask, "kinds_of", random_expressions(ask, 3, kinds_in), kinds_in)
@@ -105,7 +105,7 @@ def _(ask):
 
 
 def kinds_in_ast(each):
-    """Places are all that an INDEX depends on; values are what is stored, and what that is made of."""
+    """Places: all that an INDEX depends on. Values: what is stored, and what that is made of."""
     values, places, pending = set(), set(), []
     for u in (nodes := each.argument().toposort()):
         pending += u.src[1:2] if u.op is Ops.STORE else ()
@@ -125,8 +125,8 @@ def kinds_in_ast(each):
     "kinds_in_kernel",
     6,
     "kernels with a sum, and with movement before it",
-    "Collect what all INDEX nodes depend on, by their own toposort(). An elementwise node that is in "
-    "there computes a place, any other computes a value.",
+    "Collect everything that the INDEX nodes depend on; each of them has a toposort(). An "
+    "elementwise node that is in there computes a place, and any other computes a value.",
 )
 def _(ask):
     kernels = random_expressions(ask, 3, kinds_in_ast, OF_KERNEL)
@@ -179,8 +179,8 @@ def counted(number, what):
     "loops_of",
     4,
     "sums of one axis, and a kernel without a sum",
-    "A RANGE u has its size in u.src[0].arg, its number in u.arg[0] and its AxisType in u.arg[1]; an "
-    "AxisType has a name.",
+    "A RANGE u has its size in u.src[0].arg, its number in u.arg[0] and its AxisType in u.arg[1]; "
+    "u.arg[1].name is its name.",
 )
 def _(ask):
     n, m, k = (int(size) for size in ask.rng.permutation(np.arange(3, 9))[:3])
@@ -220,8 +220,8 @@ def expect_loops_of_sums(ask, *cases):
     "loops_of_sum",
     6,
     "matrices, along rows and along columns",
-    "An axis that is left has a loop outside, an axis that is added up a loop inside. The step of an "
-    "axis is its stride: the product of all sizes after it.",
+    "An axis that is left has a loop outside, and one that is added up has a loop inside. The step "
+    "of an axis is its stride: the product of all sizes after it.",
 )
 def _(ask):
     n, m, k = (int(size) for size in ask.rng.permutation(np.arange(2, 10))[:3])
@@ -249,7 +249,7 @@ def matrix(ask):
 
 def odd_view(ask):
     """Three axes: one of them backwards, one in steps of 2, one repeated, in any order."""
-    n, m = ask.integer(3, 4), ask.integer(5, 7)
+    n, m = ask.integer(3, 4), ask.integer(7, 9)
     cells = np.arange(100)[ask.integer(3, 9) :][: n * m].reshape(n, m)
     cells = np.broadcast_to(cells[::-1, ::2][:, None], (n, ask.integer(2, 3), (m + 1) // 2))
     return cells.transpose([int(axis) for axis in ask.rng.permutation(3)])
@@ -293,7 +293,8 @@ PLAYED = {
 
 def random_movement(ask, name, cells):
     """A view that this movement is possible for, and what it could be given."""
-    longest, count = int(np.argmax(cells.shape)), cells.ndim
+    sizes = [size * (stride != 0) for size, stride in zip(cells.shape, cells.strides, strict=True)]
+    longest, count = int(np.argmax(sizes)), cells.ndim  # of the axes that are not repeated
     match name:
         case "permute":
             turn = ask.integer(1, count - 1)
@@ -302,14 +303,17 @@ def random_movement(ask, name, cells):
             return cells, [longest]
         case "shrink":
             bounds = [[0, size] for size in cells.shape]
-            bounds[longest] = [ask.integer(1, 2), cells.shape[longest] - ask.integer(0, 1)]
+            if (size := cells.shape[longest]) > 1:
+                begin = ask.integer(1, size - 1)
+                bounds[longest] = [begin, ask.integer(begin + 1, size)]
             return cells, bounds
         case "expand":
             one = PLAYED["shrink"](cells, [[s - 1 if n == longest else 0, s]
                                            for n, s in enumerate(cells.shape)])  # fmt: skip
             return one, [ask.integer(2, 4) if s == 1 else s for s in one.shape]
         case _:
-            return cells, [longest, 2, ask.integer(1, 2)]
+            size = 3 if cells.shape[longest] > 4 else 2
+            return cells, [longest, size, 2]
 
 
 def expect_view(got, cells, name):
@@ -385,8 +389,8 @@ def columns_of(ask):
     "reshaped",
     6,
     "rows, columns, and a matrix with gaps",
-    "All cells of the view, row by row, are those of the result. If strides can describe it, they are "
-    "the distances from its first cell to its neighbours; does every other cell fit them?",
+    "Work out the cells of all elements, in order, and give them the new shape. The first cell and "
+    "its neighbours tell you the strides. Do all other cells fit them?",
 )
 def _(ask):
     rows = matrix(ask)
@@ -410,7 +414,7 @@ TEXTS = {
 }
 LARGEST = 64  # rows of a matrix whose kernels are counted; what comes out is the same above
 NO_TENSOR = (
-    "a Tensor cannot have that many elements. Count from the steps, without building anything"
+    "no Tensor can have that many elements. Work it out from the steps, without building anything"
 )
 
 
@@ -433,14 +437,15 @@ def random_steps(ask, words, least, most, last=()):
             return [*steps, *last]
 
 
-def random_predictions(ask, words, n, last=()):
-    """Lists of steps, with how many kernels they take; no two numbers are the same."""
+def predictions(ask, words, n, always, last=()):
+    """Lists of steps, with how many kernels they take: those of `always`, which tell mistakes
+    apart, and random ones that all take different numbers."""
     found = {}
-    while len(found) < 4:
-        steps = random_steps(ask, words, 1, 7, last)
-        kernels = counted_kernels(steps, n)
-        found.setdefault(kernels, (steps, n, kernels))
-    return list(found.values())
+    while len(found) < 3:
+        steps = random_steps(ask, words, 2, 7, last)
+        found.setdefault(counted_kernels(steps, n), steps)
+    cases = [*found.values(), *([*steps, *last] for steps in always)]
+    return [(cases[k], n, counted_kernels(cases[k], n)) for k in ask.rng.permutation(len(cases))]
 
 
 def expect_predictions(ask, cases):
@@ -458,7 +463,7 @@ def expect_predictions(ask, cases):
 
 
 def expect_no_tensor(ask):
-    """Raises for all of a check where a Tensor is built; whether the number is right is not asked."""
+    """Outside of all parts: who builds a Tensor gets nothing. The number may be wrong here."""
     try:
         ask("predicted_kernels", ["exp", "transpose", "share"], 5_000_000_000)
     except Raised as error:
@@ -466,38 +471,44 @@ def expect_no_tensor(ask):
             raise Wrong(f"5,000,000,000 by 5,000,000,000: {NO_TENSOR}") from None
 
 
+# What random lists are made of, and lists that are asked in any case.
 MOVING = ["transpose", "flip", "exp", "store"]
-ALL_STEPS = [*MOVING, "product", "share"]
+STORED = [["transpose", "store"], ["exp", "store", "flip"], ["flip", "transpose"]]
+PRODUCTS = [*MOVING, "product", "product"]
+STORED_FIRST = [["exp", "transpose", "product"], ["product", "exp", "product"]]
+SHARES = ["transpose", "transpose", "exp", "store", "share", "share", "share"]  # none with a flip
+TURNED = [["share", "transpose", "share"], ["share", "transpose", "exp", "transpose", "share"],
+          ["transpose", "share", "share"]]  # fmt: skip
 
 
 @project.check(
     "predicted_kernels",
     6,
     "a few steps: stores, products, shares",
-    "Go through the steps and keep a list of those since something was last stored. Before each step, "
-    "ask whether what is in the list has to be stored first.",
+    "Go through the steps and keep a list of those since something was stored. Before each step, "
+    "ask whether anything in that list has to be stored first.",
 )
 def _(ask):
     expect_no_tensor(ask)
-    for name, words in {
-        "movement, exp and store": MOVING,
-        "product": [*MOVING, "product", "product"],
-        "share": [*MOVING, "share", "share", "share"],
-    }.items():
+    for name, words, always in (
+        ("movement, exp and store", MOVING, STORED),
+        ("product", PRODUCTS, STORED_FIRST),
+        ("share", SHARES, TURNED),
+    ):
         with ask.part(name):
-            expect_predictions(ask, random_predictions(ask, words, LARGEST))
+            expect_predictions(ask, predictions(ask, words, LARGEST, always))
 
 
 # ---- 9 matmul ------------------------------------------------------------------------------------
 
 MOVES = {"RESHAPE", "EXPAND", "PERMUTE", "PAD", "SHRINK", "FLIP"}
-READY_MADE = "conv2d, pool and unfold have windows ready made. Make them by repeating and cutting"
+READY_MADE = "conv2d and unfold have the windows ready made. Make them by repeating and cutting"
 
 
 def expect_only(graph, allowed, what):
     """Movement, one MUL and one sum; nothing else is computed."""
     windows = graph.ops.get("WINDOW", 0)
-    expect(not windows, f"its graph has {counted(windows, 'WINDOW')}: {READY_MADE}")
+    expect(not windows, f"its graph has {counted(windows, 'WINDOW node')}: {READY_MADE}")
     for op in ("MUL", "REDUCE_AXIS"):
         number = graph.ops.get(op, 0)
         expect(number == 1, f"its graph has {counted(number, f'{op} node')}, not 1")
@@ -529,8 +540,8 @@ def expect_matmul(ask, m, k, n):
     "matmul",
     4,
     "a matrix product, made as asked",
-    "Element (p, i, j) of the products is a[i, p] * b[p, j]. Which axis of a has to come first, and "
-    "where do axes of size 1 go?",
+    "Element (p, i, j) of the products is a[i, p] * b[p, j]. Which axis of a has to come first, "
+    "and where do axes of size 1 go?",
 )
 def _(ask):
     m, k, n = (int(size) for size in ask.rng.permutation(np.arange(2, 9))[:3])
@@ -567,8 +578,8 @@ def expect_convolution(ask, image, filters):
     "convolution",
     6,
     "one channel, one square filter",
-    "Pad first. A line of the numbers, written down size + 1 times and cut into rows of n + 1, has a "
-    "window in each column. Use that once along each axis, then line the axes up with the filter's.",
+    "Pad first. Write a line of n numbers down size + 1 times, cut it into rows of n + 1, and each "
+    "column is a window. Do that along both axes, then line the axes up with those of the filters.",
 )
 def _(ask):
     expect_convolution(ask, (1, ask.integer(4, 5), ask.integer(6, 7)), (1, 1, 3, 3))
@@ -649,17 +660,19 @@ def _(ask):
             expect_chain(ask, 3 if part == "a chain" else 6)
 
 
+CHAINED = ["permute", "flip", "shrink"]
+
+
 def expect_chain(ask, length):
     """Each movement of what the submission made of the one before."""
     cells = odd_view(ask)
     view, done = view_of(cells), []
-    for name in ask.rng.choice(["permute", "flip", "shrink"], length):
-        _, argument = random_movement(ask, str(name), cells)
-        if min((moved := PLAYED[str(name)](cells, argument)).shape) == 0:
-            continue
-        done.append(str(name))
-        cells, view = moved, ask("moved", view, str(name), argument)
-        expect_view(view, cells, f"moved(...) after {', '.join(done)}")
+    first, names = ask.rng.permutation(CHAINED), ask.rng.choice(CHAINED, 3)
+    for name in map(str, [*first, *names][:length]):
+        _, argument = random_movement(ask, name, cells)
+        done.append(name)
+        cells, view = PLAYED[name](cells, argument), ask("moved", view, name, argument)
+        expect_view(view, cells, f"the view after {', '.join(done)}")
 
 
 @project.check(
@@ -684,21 +697,21 @@ def _(ask):
     "predicted_kernels",
     8,
     "longer lists, sums of few and of many rows, enormous matrices",
-    "After a transpose, the rows of one share are the columns of the next; after two, they are rows "
-    "again. And what is the rule for sums if n is below 32?",
+    "After a transpose, the rows of one share are the columns of the next; after two, they are "
+    "rows again. And what is the rule for sums if n is below 32?",
 )
 def _(ask):
     expect_no_tensor(ask)
     few, many = ask.integer(4, 31), ask.integer(32, 99)
-    without_share = [*MOVING, "product", "product"]
-    for name, words, n, last in (
-        ("products and shares", ALL_STEPS, many, ()),
-        ("sums of few rows", without_share, few, ("sums",)),
-        ("sums of many rows", without_share, many, ("sums",)),
-        ("enormous matrices", [*MOVING, "share", "share"], ask.integer(4, 9) * 10**9, ()),
+    product_first = [["product", "share"], ["product", "exp", "share", "transpose", "share"]]
+    for name, words, n, always, last in (
+        ("products and shares", [*SHARES, "product"], many, product_first, ()),
+        ("sums of few rows", PRODUCTS, few, [["product"], ["exp", "product"]], ("sums",)),
+        ("sums of many rows", PRODUCTS, many, [["product"], ["exp"]], ("sums",)),
+        ("enormous matrices", SHARES, ask.integer(4, 9) * 10**9, TURNED, ()),
     ):
         with ask.part(name):
-            expect_predictions(ask, random_predictions(ask, words, n, last))
+            expect_predictions(ask, predictions(ask, words, n, always, last))
 
 
 @project.check("matmul", 4, "other shapes, down to one row", "Take all sizes from the two shapes.")
@@ -712,7 +725,8 @@ def _(ask):
     "convolution",
     6,
     "several channels and filters, wider than high",
-    "rows // 2 zeros above and below, columns // 2 on either side; add up channels, rows and columns.",
+    "You need rows // 2 zeros above and below, and columns // 2 on either side. The sum goes over "
+    "channels, rows and columns.",
 )
 def _(ask):
     channels, results = ask.integer(2, 3), ask.integer(2, 4)
