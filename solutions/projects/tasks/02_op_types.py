@@ -195,7 +195,7 @@ def _(ask):
 
 def loops_wanted(shape, axes):
     steps = [stride // 8 for stride in np.empty(shape, np.float64).strides]
-    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    kept = sorted(set(range(len(shape))) - set(axes))
     return [(shape[n], "loop", steps[n]) for n in kept] + [
         (shape[n], "reduce", steps[n]) for n in axes
     ]
