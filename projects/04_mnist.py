@@ -10,8 +10,9 @@ own.
     python -m classroom grade projects/04_mnist.py    100 points, and a hint for each miss
 
 Start with the 8 x 8 digits; they come with scikit-learn. A task you have not written yet is simply
-called open. When everything works, run it on MNIST: after five epochs your network should be right
-more than 98 % of the time. Plots are saved beside this file, in 04_mnist_results/.
+called open. When everything works, run it on MNIST, which takes a few minutes: after five epochs,
+your network gets more than 98 % of the test images right. The plots and the trained network are
+saved beside this file, in 04_mnist_results/.
 
 You need parts 1 to 6 of the course, and about four hours. A Tensor is a tinyframe Tensor, not a
 NumPy array, but you may use NumPy on the way. Wherever a list is asked for, a tuple is fine too.
@@ -123,10 +124,10 @@ def train(model, x, y, epochs, size, rate, seed, after_epoch):
 def scores(model, x, size):
     """Task 6 (8 points). The model's scores for all images x, in order: a Tensor (images, classes).
 
-    Give the model at most `size` images at a time: 10,000 at once would take gigabytes. Leave
-    training mode off. In training mode, the scores of an image depend on the other images in its
-    batch, and BatchNorm learns its statistics from the test. For 10 images and size 4, the model is
-    called with 4, 4 and 2 images.
+    Give the model at most `size` images at a time, since each image takes memory in every layer:
+    10 images with size 4 are three calls, of 4, 4 and 2. Leave training mode off. In training mode,
+    the scores of an image depend on the other images in its batch, and BatchNorm would learn its
+    statistics from the test.
     """
     ...
 

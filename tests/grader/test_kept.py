@@ -119,7 +119,7 @@ def test_a_submission_that_says_it_kept_what_it_did_not_loses_only_its_own_point
 
 
 def test_a_project_may_allow_more_time(tmp_path):
-    """Half a second of work, for answers that may take a fifth of a second, or twenty times that."""
+    """Half a second of work, for answers that may take 0.2 seconds, or 20 times that."""
     submission = tmp_path / "counters.py"
     slow = "    from time import process_time\n    end = process_time() + 0.5\n"
     slow += "    while process_time() < end: pass\n"

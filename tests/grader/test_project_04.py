@@ -104,7 +104,8 @@ MISTAKES = [
             "    load_state_dict(fresh, safe_load(path))\n",
             "    state = get_state_dict(model).items()\n"
             "    state = {name: t for name, t in state if 'running' not in name}\n"
-            "    safe_save(state, path)\n    load_state_dict(fresh, safe_load(path), strict=False)\n",
+            "    safe_save(state, path)\n"
+            "    load_state_dict(fresh, safe_load(path), strict=False)\n",
             6, "running_mean is different in the new model",
         ),
         "slowest_kernels": (

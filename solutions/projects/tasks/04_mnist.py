@@ -342,7 +342,7 @@ def expect_trained(ask, count, epochs, size):
     model, after = ask.keep(SMALL, log), ask.keep(AFTER, told)
     (x, y), (test, truth) = drawn_digits(ask, count, 100)
     losses = ask("train", model, x, y, epochs, size, 1 / 64, ask.integer(0, 99), after)
-    seen = [n for n, training in ask(READ, log) if training]
+    seen = [rows for rows, _ in ask(READ, log)]
     with ask.part("losses"):
         expect_losses(losses, ask(READ, told), epochs)
     with ask.part("batches"):
