@@ -9,6 +9,7 @@ from importlib import import_module
 # name, module:function that takes the rest of the arguments and returns an exit code, what it does
 COMMANDS = [
     ("progress", "classroom.learner.progress:main", "exercises done, part by part"),
+    ("mini", "classroom.mini.command:main", "your own framework: stages, checks, lines"),
     ("grade", "classroom.grader.command:main", "grade a project, out of 100 points"),
     ("grade-class", "classroom.grader.gradebook:main", "grade a project of every student"),
     (

@@ -54,7 +54,8 @@ def _prediction(found: Outcome, note: str) -> None:
 
 def answer(exercise: Exercise, code: str, note: str = "") -> None:
     """Show a worked answer, and the reason for it."""
-    message("hint", f"{exercise.number}, a worked answer:", "", note=note, code=code,
+    what = "the answer" if exercise.shown_by else "a worked answer"
+    message("hint", f"{exercise.number}, {what}:", "", note=note, code=code,
             after=exercise.because)  # fmt: skip
 
 

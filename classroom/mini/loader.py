@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from classroom.mini import stages
@@ -84,10 +85,15 @@ def install(paths: dict[str, Path]) -> None:
     _finder.paths |= paths
 
 
-def load(paths: dict[str, Path]) -> list[Any]:
-    """The modules, imported in this order."""
+def load(paths: dict[str, Path]) -> list[ModuleType]:
+    """The modules, imported in this order; one that stands for several, in one file, once."""
     install(paths)
-    return [importlib.import_module(name) for name in paths]
+    modules: dict[Path, ModuleType] = {}
+    for name, path in paths.items():
+        if path not in modules:
+            modules[path] = importlib.import_module(name)
+        sys.modules[name] = modules[path]
+    return list(modules.values())
 
 
 def choose(last: Stage) -> list[Choice]:
@@ -118,4 +124,12 @@ def use(last: Stage) -> tuple[list[Choice], bool]:
     too_late = _finder.would_change(paths)
     if not too_late:
         install(paths)
+        importlib.import_module(PACKAGE).__dict__["join"] = _join  # `mini.join()` in a notebook
     return choices, too_late
+
+
+def _join() -> Path:
+    """Write all stages that are in use into one file, my_mini.py. Returns where it is."""
+    from classroom.mini.joining import join
+
+    return join()

@@ -53,9 +53,10 @@ NINE = (
     Exercise("9.5", "mirrored", "Mirror it", mirrored, HINTS, because="So it is."),
     guess("9.6", "five", (1, 1, 2, 1, 2)),
 )
-WORKED = {
-    "count": "def count(tensor, op):\n    return sum(u.op is op for u in tensor.uop.toposort())"
-}
+CODE = """\
+def count(tensor, op):
+    return len([u for u in tensor.uop.toposort() if u.op is op])"""
+WORKED = {"count": CODE}
 
 
 @pytest.fixture

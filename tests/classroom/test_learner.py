@@ -322,6 +322,15 @@ def test_a_worked_answer_is_shown_with_its_reason_and_counted(copy, shown, monke
     assert re.search(r"A larger part +1/6 +9\.1 +- +1$", shown[-1][0], re.MULTILINE)
 
 
+def test_a_worked_answer_that_is_only_compared_is_no_help(copy, shown):
+    classroom.predict("9.3", 61)
+    classroom.answer("9.3")
+    assert kept(copy)[find("9.3").name] == {
+        "done": True, "first": False, "helped": False, "hints": 0
+    }  # fmt: skip
+    assert "? 9.3, the answer:" in shown[-1][0]
+
+
 def test_the_answer_to_a_prediction_is_computed_and_is_no_guess(copy, shown):
     classroom.answer("9.6")
     classroom.predict("9.6", (1, 1, 2, 1, 2))

@@ -232,6 +232,23 @@ def test_plots_in_the_style_are_transparent_and_their_lines_differ(tmp_path):
     assert MUTED in svg and not re.search(r"fill: ?#fff", svg) and "#000000" not in svg
 
 
+def test_a_notebook_puts_no_slab_behind_a_plot():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib_inline.backend_inline import _fetch_figure_metadata
+
+    with mpl.rc_context():
+        viz.use_style()
+        for scale in ("linear", "log"):
+            figure, axes = plt.subplots()
+            axes.plot([1, 10, 100], [1, 2, 3])
+            axes.set_xscale(scale)
+            assert _fetch_figure_metadata(figure) is None
+        plt.close("all")
+
+
 def test_without_matplotlib_the_style_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):

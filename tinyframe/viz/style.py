@@ -18,6 +18,9 @@ LINES = [
     ("#a88100", (0, (5, 1))),
     ("#d6478f", (0, (3, 1, 1, 1))),
 ]
+# Of tick labels along x and y: just above and just below half of full brightness. Where all labels
+# of a transparent plot are dark, or all are light, a notebook puts a white or black slab behind it.
+TICKS = ("#818181", "#7b7b7b")
 
 
 def use_style() -> None:
@@ -37,7 +40,8 @@ def use_style() -> None:
             "legend.facecolor": "none",
             "legend.edgecolor": "none",
             **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), MUTED),
-            **dict.fromkeys(("xtick.color", "ytick.color", "grid.color"), MUTED),
+            **dict(zip(("xtick.color", "ytick.color"), TICKS, strict=True)),
+            "grid.color": MUTED,
             "axes.titlecolor": MUTED,
             "axes.prop_cycle": cycler(color=colours) + cycler(linestyle=dashes),
             "axes.spines.top": False,

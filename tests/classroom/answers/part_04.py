@@ -6,16 +6,22 @@ from tinyframe import Tensor
 from tinyframe.uop import Ops, UOp
 
 # exercises that ask for an object, and not for a function
-OBJECTS: set[str] = set()
+OBJECTS: set[str] = {"4.11"}
 
 # for each prediction what is right, and what somebody might think
 GUESSES = {
-    "4.1": (0, 1, 2),
-    "4.3": (60, 61, 2**60, 1),
-    "4.8": (0, 1, 5, 6),
+    "4.1": (60, 61, 2**60, 1),
+    "4.2": ((0, 0, 1, 1), (2, 2, 2, 2), (0, 1, 1, 1), (0, 0, 1, 2), (0, 0, 2, 2)),
+    "4.4": (
+        (False, True, False, False),
+        (False, False, False, False),
+        (True, True, True, True),
+        (False, True, True, True),
+    ),
+    "4.5": ((1, 0, 1), (1, 1, 1), (1, 0, 0), (2, 0, 1), (1, 1, 2)),
     "4.10": ((1, 1, 2, 1, 2), (1, 2, 2, 1, 2), (3, 2, 2, 2, 2), (1, 1, 1, 1, 1)),
-    "4.11": ((2, 1), (1, 1), (2, 2), (1, 2)),
-    "4.13": ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4), (30, 30)),
+    "4.13": ((10, 20, 4), (30, 30, 4), (10, 20, 3), (10, 20, 2), (10, 10, 4)),
+    "4.14": ((1, 1, 2, 2), (1, 1, 1, 1), (1, 2, 2, 2), (0, 0, 1, 1)),
 }
 
 
@@ -36,45 +42,81 @@ def total(a, b, axes=(0,)):
     return UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, axes))
 
 
+def dot(a, b):
+    return UOp(Ops.RESHAPE, a.dtype, (total(a, b),), ())
+
+
+def dot_by_operator(a, b):
+    """Two of the three nodes by hand."""
+    added = UOp(Ops.REDUCE_AXIS, a.dtype, (a * b,), (Ops.ADD, (0,)))
+    return UOp(Ops.RESHAPE, a.dtype, (added,), ())
+
+
 def chain(a, length):
     for _ in range(length):
         a = a + 1
     return a
 
 
+def product(a, n):
+    result = a
+    for _ in range(n - 1):
+        result = result * a
+    return result
+
+
+def three(waves):
+    return [(waves * k).sum() for k in (2, 3, 4)]
+
+
 # number of an exercise, a wrong answer, what is said about it
 WRONG = [
-    ("4.2", lambda t, op: t.uop.op is op, "a whole number"),
-    ("4.2", as_tree, "Another number"),
-    ("4.2", lambda t, op: len(t.uop.toposort()), "Another number"),
-    ("4.2", lambda t, op: 1, "Another number"),
-    ("4.4", lambda a: a + a, "Not yet"),
-    ("4.4", lambda a: chain(a, 100), "too large"),
-    ("4.5", lambda a, b: multiply(a, b), "not the one that was asked for"),
-    ("4.5", lambda a, b: UOp(Ops.ADD, a.dtype, (a, multiply(a, b))), "another order"),
-    ("4.5", lambda a, b: Tensor(a) * Tensor(b) + Tensor(a), "a UOp"),
-    ("4.5", lambda a, b: UOp(Ops.MUL, a.dtype, a), "do not fit"),
-    ("4.6", lambda a, b: total(a, b), "not the one that was asked for"),
-    ("4.6", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (0,)), "do not fit"),
-    ("4.6", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),)), "do not fit"),
-    ("4.6", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(a, b),), (1,)), "another arg"),
-    ("4.7", lambda items: len(items), "Another number"),
-    ("4.7", lambda items: sum(b.size for i in items for b in i.bufs), "Another number"),
-    ("4.7", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "Another"),
-    ("4.9", lambda a: a.T, "values"),
-    ("4.9", lambda a: a.flip((0, 1)), "swapped"),
-    ("4.9", lambda a: a.flip((0, 1)).T.contiguous(), "kernel"),
-    ("4.12", lambda a: a * 2 + 1, "1 kernel"),
-    ("4.12", lambda a: ((a * 2).contiguous() + 1).contiguous() + 0.5, "3 kernels"),
-    ("4.12", lambda a: (a * 2).contiguous() + 2, "Every value is 1 too large"),
-    ("4.12", lambda a: (a * 2).realize() + 1, "ran already"),
-    ("4.14", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "3 kernels"),
-    ("4.14", lambda a: a.sum(axis=0), "1 kernel"),
-    ("4.14", lambda a: a.sum(axis=1) / a.sum(), "shape"),
-    ("4.14", lambda a: (a.sum(axis=0) / a.sum()).contiguous(), "by hand"),
-    ("4.15", lambda a: a / a.sum(), "2 kernels"),
-    ("4.15", lambda a: ((a + 1).contiguous() + 1).contiguous() + 1, "CONTIGUOUS"),
-    ("4.15", lambda a: a @ Tensor.rand(*a.shape), "Random"),
-    ("4.16", lambda a, n: a @ a, "should take 2"),
-    ("4.16", lambda a, n: chain(a, n), "kernel"),
+    ("4.3", lambda t, op: t.uop.op is op, "a whole number"),
+    ("4.3", as_tree, "once for every way to it"),
+    ("4.3", lambda t, op: len(t.uop.toposort()), "You counted all nodes"),
+    ("4.3", lambda t, op: 1, "too many"),
+    ("4.3", lambda t, op: int(t.uop.op is op), "too few"),
+    ("4.6", product, "too many multiplications"),
+    ("4.6", lambda a, n: a**n, "POW"),
+    ("4.6", lambda a, n: (a.log() * n).exp(), "multiplications only"),
+    ("4.6", lambda a, n: product(a, n + 1), "case `a = [[1, 2, 3]]`, n = 1"),
+    ("4.6", lambda a, n: a * n, "case `a = [[1, 2, 3]]`, n = 2"),
+    ("4.7", lambda a, b: multiply(a, b), "missing from your graph: ADD"),
+    ("4.7", lambda a, b: UOp(Ops.ADD, a.dtype, (a, multiply(a, b))), "wrong order"),
+    ("4.7", lambda a, b: Tensor(a) * Tensor(b) + Tensor(a), "a UOp"),
+    ("4.7", lambda a, b: UOp(Ops.MUL, a.dtype, a), "'UOp' object is not iterable"),
+    ("4.7", lambda a, b: a * b + a, "MUL, ADD: built by an operator"),
+    ("4.7", lambda a, b: (Tensor(a) * Tensor(b) + Tensor(a)).uop, "built by an operator"),
+    ("4.7", lambda a, b: UOp(Ops.ADD, a.dtype, (a * b, a)), "MUL: built by an operator"),
+    ("4.7", lambda a, b: multiply(a, b) + a, "ADD: built by an operator"),
+    ("4.8", lambda a, b: total(a, b), "missing from your graph: RESHAPE"),
+    ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (0,)), "possible node"),
+    ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),)), "possible node"),
+    ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(a, b),), (1,)), "wrong arg"),
+    ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(b, a),), ()), "connected"),
+    ("4.8", lambda a, b: (Tensor(a) * Tensor(b)).sum().uop, "built by an operator or a method"),
+    ("4.8", dot_by_operator, "MUL: built by an operator"),
+    ("4.8", lambda a, b: UOp(Ops.MUL, a.dtype, (dot(a, b), dot(a, b))), "too many: MUL"),
+    ("4.9", lambda items: len(items), "by a factor of 44"),
+    ("4.9", lambda items: sum(b.size for i in items for b in i.bufs), "elements instead of bytes"),
+    ("4.9", lambda items: 4 * sum(b.size for i in items for b in i.bufs), "a.double()"),
+    ("4.9", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "too few"),
+    ("4.9", lambda items: sum(b.nbytes for b in items[0].bufs), "case `a / a.sum()`"),
+    ("4.11", 31, "isn't enough rows"),
+    ("4.11", 64, "one row fewer"),
+    ("4.11", 1, "between 2 and 4,096"),
+    ("4.11", 32.0, "a whole number"),
+    ("4.12", lambda u: three(u.sin().exp()), "got 3"),
+    ("4.12", lambda u: three(u.sin().exp().realize()), "run already"),
+    ("4.12", lambda u: [(u.sin().exp() * k).contiguous().sum() for k in (2, 3, 4)], "got 3"),
+    ("4.12", lambda u: three(u.sin().contiguous()), "times 2"),
+    ("4.12", lambda u: u.sin().exp().contiguous().sum(), "list of three"),
+    ("4.15", lambda a: a.sum(axis=0) / a.sum(axis=0).sum(), "takes 3 kernels"),
+    ("4.15", lambda a: a.sum(axis=0), "takes 1 kernel"),
+    ("4.15", lambda a: a.sum(axis=1) / a.sum(), "size"),
+    ("4.15", lambda a: (a.sum(axis=0) / a.sum()).contiguous(), "CONTIGUOUS"),
+    ("4.16", lambda a, n: a @ a, "takes 1 kernel; it should take 2"),
+    ("4.16", lambda a, n: ((a + 1).contiguous() + 1).contiguous() + 1, "CONTIGUOUS"),
+    ("4.16", lambda a, n: a @ Tensor.rand(*a.shape), "Random"),
+    ("4.16", lambda a, n: chain(a, n), "takes 1 kernel"),
 ]

@@ -1,0 +1,82 @@
+"""python -m classroom mini: the table, one file of all stages, training on digits."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from classroom.__main__ import main
+from classroom.mini import digits, joining, loader
+from classroom.mini.checking import run
+from classroom.mini.stages import HANDED_OUT, STAGES, code_lines
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory):
+    return joining.join(tmp_path_factory.mktemp("joined"))
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_as_one_file_it_passes_the_checks_of_every_stage(joined, stage):
+    assert joined.name == "my_mini.py"
+    verdict = run(stage, {one.module: joined for one in STAGES})
+    assert verdict.state == "right", verdict
+
+
+def test_the_one_file_imports_nothing_of_mini_and_has_no_marks(joined):
+    text = joined.read_text()
+    assert "mini.part" not in text and "SOLUTION" not in text
+    names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    assert len(names) == len(set(names)), "a later stage would replace a function of an earlier one"
+    assert not set(names) & set(dir(__builtins__)), "it would hide a function of Python's"
+
+
+def test_the_one_file_has_every_line_of_code_once(joined):
+    def lines(text):
+        kept = [text.splitlines()[n - 1].strip() for n in code_lines(text)]
+        return sorted(line for line in kept if not line.startswith(("import ", "from ")))
+
+    parts = [line for stage in STAGES for line in lines(stage.reference.read_text())]
+    assert lines(joined.read_text()) == sorted(parts)
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    folder = tmp_path / "my_course"
+    (folder / "mini").mkdir(parents=True)
+    for stage in STAGES:
+        (folder / "mini" / stage.file).write_text((HANDED_OUT / stage.file).read_text())
+    (folder / "mini" / "part4.py").write_text(STAGES[1].reference.read_text())
+    monkeypatch.chdir(tmp_path)  # at the root of the repository, so to say
+    return folder
+
+
+def test_the_table_of_stages(copy, capsys):
+    assert main(["mini"]) == 0
+    heading, three, four, *_ = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["stage", "checks", "lines", "of", "yours", "of", "all"]
+    assert three.split()[0] == "3" and "0/16" in three and three.endswith("flat, unflat and 5 more")
+    words = four.split()
+    assert words[:3] == ["4", "Lazy", "Tensors"] and words[3] == "18/18" and int(words[4]) > 15
+
+
+def test_join_says_which_stages_are_the_references(copy, capsys):
+    assert main(["mini", "join"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("my_mini.py: ") and "passes the checks of every stage" in said
+    text = (copy / "my_mini.py").read_text()
+    assert "# Stage 3 (the reference):" in text and "# Stage 4: a Tensor" in text
+
+
+def test_digits_over_95_percent_and_the_same_every_time(capsys):
+    loader.use(STAGES[-1])
+    trained = digits.train(epochs=5)
+    printed = capsys.readouterr().out
+    assert trained.accuracy > 0.95
+    assert printed.count("epoch ") == 5 and printed.startswith("epoch  1 of 5: loss 1.")
+    assert trained.losses[-1] < trained.losses[0] / 5
+    assert (trained.guesses == trained.labels).mean() == trained.accuracy
+    again = digits.train(epochs=1, show=False)
+    assert again.losses == trained.losses[: len(again.losses)]
+    assert capsys.readouterr().out == ""
