@@ -213,7 +213,7 @@ def test_the_worked_solution_prints_a_report_and_saves_its_plots(tmp_path):
     printed = run(changed(*QUICK), tmp_path)
     assert "open" not in printed and "waits" not in printed
     assert "46 batches; the last has 2 images" in printed
-    assert "the scores differ by 0 at most" in printed
+    assert "scores differ by 0 at most" in printed
     saved = {path.name for path in (tmp_path / f"{NAME}_results").iterdir()}
     assert saved == {"loss.png", "mistakes.png", "model.safetensors"}
 
