@@ -94,7 +94,7 @@ def answer(
 def _argument(
     body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int], kept: dict[int, Any]
 ) -> Any:
-    """What the grader wrote: arrays are Tensors in memory, expressions are functions."""
+    """What the grader wrote: arrays are Tensors in memory, expressions are functions or values."""
     if isinstance(body, list):
         return [_argument(x, arrays, inputs, kept) for x in body]
     if not isinstance(body, dict):
@@ -108,7 +108,7 @@ def _argument(
     if "kept" in body:
         return kept[body["kept"]]
     text, named, parameters = body["expression"]
-    return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).function()
+    return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).argument()
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
