@@ -198,7 +198,7 @@ def mistakes(scores, labels, count):
     answers = values.argmax(1)
     confusion = np.zeros((values.shape[1], values.shape[1]), np.int32)
     np.add.at(confusion, (truth, answers), 1)
-    wrong = np.flatnonzero(answers != truth)
+    (wrong,) = np.nonzero(answers != truth)
     worst = wrong[np.argsort(-losses[wrong])][:count]
     return {
         "accuracy": float((answers == truth).mean()),

@@ -59,7 +59,7 @@ MISTAKES = [
         "slowest_kernels": (
             "    run()\n    with observing(Watcher()):\n",
             "    with observing(Watcher()):\n        run()\n",
-            2, "twice too many: was the first call watched?",
+            4, "twice too many: was the first call watched?",
         ),
         "compare": (
             "timed(TinyJit(make()), 2)\n    with", "timed(make(), 2)\n    with",
@@ -110,7 +110,7 @@ MISTAKES = [
         ),
         "slowest_kernels": (
             "moving > computing", "moving < computing",
-            2, "'limit' is 'arithmetic', not 'memory'",
+            4, "'limit' is 'arithmetic', not 'memory'",
         ),
         "compare": (
             "    with Context(BEAM=2, CACHE=0):\n        search", "    if repeats:\n        search",
@@ -303,7 +303,7 @@ def test_constants_collected_from_reports_get_nothing():
     )
     for seed in ("a", "b"):
         got = {row.task: row.points for row in rows(PROJECT, text, seed) if row.points}
-        assert set(got) <= {"slowest_kernels", "reloaded"}, got
+        assert got == {}, got
 
 
 def test_a_network_of_one_linear_layer_is_told_what_is_missing():
@@ -312,7 +312,7 @@ def test_a_network_of_one_linear_layer_is_told_what_is_missing():
         ("            self.blocks.append(block)\n", ""),
         ("            before, size = count, size // 2\n", ""),
     )
-    assert rows_lost(text) == {"Network": 12}
+    assert rows_lost(text) == {"Network": 16}
     found = " ".join(row.found for row in rows(PROJECT, text))
     assert "the model has no Conv2d" in found
 
@@ -322,7 +322,7 @@ def test_numpy_arrays_get_nothing_where_tensors_are_asked_for():
         ("pixels.std()).unsqueeze(1)", "pixels.std()).unsqueeze(1).numpy()"),
         ("    return Tensor.cat(*parts)\n", "    return Tensor.cat(*parts).numpy()\n"),
     )
-    assert rows_lost(text) == {"normalise": 8, "scores": 4}
+    assert rows_lost(text) == {"normalise": 8, "scores": 8}
     assert "where a Tensor is asked for" in " ".join(row.found for row in rows(PROJECT, text))
 
 
