@@ -28,7 +28,7 @@ class Expression:
     parameters: str = ""
 
     def function(self) -> Callable[..., Tensor]:
-        names: dict[str, Any] = {"Tensor": Tensor, "dtypes": dtypes}
+        names: dict[str, Any] = {"Ops": Ops, "Tensor": Tensor, "dtypes": dtypes}
         names |= {name: Tensor(array).realize() for name, array in self.arrays.items()}
         function: Callable[..., Tensor] = eval(f"lambda {self.parameters}: {self.text}", names)
         return function
