@@ -145,7 +145,7 @@ def lesser(x, y):
 
 
 def minimum_row():
-    """Task 9 (10 points). The missing row of the gradient table: a pair of a pattern and a function.
+    """Task 9 (10 points). The missing row of the gradient table: a pattern and a function.
 
     tinyframe has no row for Ops.MIN, because its own Tensor.minimum is made of other ops. Ask for
     the gradient of lesser(x, y), and you get a GradientError. Write the row, in the form that the
@@ -228,8 +228,8 @@ def train(x, y, weights):
     given. The loss is ((predict(x, weights) - y) ** 2).mean(), and it has to get below 0.005.
 
     Write the loop yourself: gradient, update, realize. The points form an XOR, so no straight line
-    separates them. A learning rate of 2 is not too large here, and a few hundred steps are enough.
-    You have 10 seconds, which is plenty with TinyJit and tight without.
+    separates them. A learning rate of 2 is not too large here, and 200 steps are enough. You have 5
+    seconds, which is plenty with TinyJit and tight without.
     """
     ...
 
