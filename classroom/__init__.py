@@ -24,22 +24,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from classroom.learner.notebook import answer, check, hint, picture, predict, progress, reset
     from classroom.mini.notebook import check_mini, use_mini
+    from classroom.puzzlebook.play import puzzle, puzzles
 
 __all__ = [
-    "answer", "check", "check_mini", "hint", "picture", "predict", "progress", "reset", "use_mini",
+    "answer", "check", "check_mini", "hint", "picture", "predict", "progress", "puzzle", "puzzles",
+    "reset", "use_mini",
 ]  # fmt: skip
+
+# Those of a module other than classroom.learner.notebook.
+_ELSEWHERE = {
+    **dict.fromkeys(("check_mini", "use_mini"), "classroom.mini.notebook"),
+    **dict.fromkeys(("puzzle", "puzzles"), "classroom.puzzlebook.play"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'classroom' has no attribute {name!r}")
-    if name.endswith("_mini"):
-        from classroom.mini import notebook as of_mini
+    from importlib import import_module
 
-        return getattr(of_mini, name)
-    from classroom.learner import notebook
-
-    return getattr(notebook, name)
+    return getattr(import_module(_ELSEWHERE.get(name, "classroom.learner.notebook")), name)
 
 
 # A notebook has imported IPython by itself; nothing else is told about errors.

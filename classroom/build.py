@@ -27,7 +27,7 @@ from typing import Any
 
 from classroom import glossary
 from classroom.cut import cut_solutions
-from classroom.exercises import answers, exercises
+from classroom.exercises import answers, exercises, puzzles
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKED, GLOSSARY = "solutions/course", "course/GLOSSARY.md"
@@ -89,7 +89,8 @@ def worked_answers() -> dict[str, str]:
     for worked, _ in pairs():
         if worked.suffix == ".ipynb" and worked.name[:2].isdecimal():
             cells = [cell.source for cell in read(worked).cells if cell.cell_type == "code"]
-            found.update(answers.collected(cells, exercises(int(worked.name[:2]))))
+            asked = (*exercises(int(worked.name[:2])), *puzzles())
+            found.update(answers.collected(cells, asked))
     return found
 
 

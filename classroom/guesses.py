@@ -5,8 +5,11 @@ What cannot be understood is asked for again (`Open`), and never recorded.
 
 from __future__ import annotations
 
+import ast
 import math
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +22,13 @@ from tinyframe.dtype import DType, dtypes
 LONGEST = 60  # characters of a guess that are shown
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 KINDS = {int: "a whole number", bool: "True or False", float: "a number", str: "a word in quotes"}
-SEVERAL = {int: "number", bool: "answer", float: "number", str: "word"}
+
+
+class Shape(tuple[int, ...]):
+    """A value that is a shape: how many sizes it has is part of what is to be guessed."""
+
+
+SEVERAL = {int: "number", bool: "answer", float: "number", str: "word", Shape: "shape"}
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,16 @@ class Prediction:
 
 def understood(guess: Any, value: Any) -> Any:
     """A guess in the form of the value; Open, with what is asked for, where it has no such form."""
+    if isinstance(value, Shape):
+        return _shape(guess)
     return _tuple(guess, value) if isinstance(value, tuple) else _single(guess, value)
 
 
 def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
     given = _opened(guess)
+    if isinstance(given, str) and Shape in map(type, value):
+        with suppress(ValueError, SyntaxError):
+            given = _opened(ast.literal_eval(given.strip()))
     if isinstance(given, str) and len(value) > 1 and given.count(",") == len(value) - 1:
         given = given.strip("()[] ").split(",")
     if not isinstance(given, list):
@@ -61,6 +75,20 @@ def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
         noun, verb = (thing, "is") if len(value) == 1 else (f"{thing}s", "are")
         raise Open(f"{asked} {noun} {verb} asked for here; you gave {there}.")
     return tuple(understood(one, other) for one, other in zip(given, value, strict=True))
+
+
+def _shape(guess: Any) -> tuple[int, ...]:
+    """Whole numbers, as many as were given."""
+    given = _opened(guess)
+    if isinstance(given, str):
+        given = [size for size in re.split(r"[\s,×x]+", given.strip("()[] ")) if size]
+    sizes = [_whole(size) for size in (given if isinstance(given, list) else [given])]
+    if None in sizes:
+        raise Open(
+            f"A shape is a tuple of whole numbers, such as `(2, 3)`. You gave `{_shown(guess)}`. "
+            "Nothing was recorded."
+        )
+    return tuple(size for size in sizes if size is not None)
 
 
 def _opened(guess: Any) -> Any:

@@ -28,6 +28,7 @@ KEPT_BACK = (
     "tests/course/test_*.py",  # hold notebooks against the worked ones, READMEs as they are here
     "tests/classroom/test_exercises.py",  # names typical answers
     "tests/classroom/answers/*",
+    "tests/classroom/test_puzzles.py",  # runs the worked answers
     "tests/grader/test_project_*.py",  # hold solutions, and mistakes in them
     "tests/grader/repeat.py",  # grades the solution
     "tests/grader/test_release.py",

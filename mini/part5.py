@@ -1,8 +1,9 @@
 """Stage 5: three kinds of op are enough. Matmul and convolution are movement, `*` and `sum`.
 
-A movement op computes nothing. It says which element of its source an element of its result is, by
-arithmetic on indices. Those rules do not care what an index is made of: whole numbers here and in
-stage 3, NumPy arrays of all indices at once when a graph is computed, loop counters in stage 7.
+A movement op computes nothing. For each element of its result, it says which element of its source
+to read: a little arithmetic on indices. These rules don't care what an index is made of. They get
+whole numbers in stage 3's Arrays, NumPy arrays with all the indices at once when a graph is
+computed, and loop counters in stage 7.
 """
 
 import math
@@ -14,7 +15,7 @@ from mini.part4 import COMPUTE, SHAPE, Ops, Tensor, UOp, method
 
 # ---- movement: which index of the source? --------------------------------------------------------
 
-# The shape of the result, from the shape of the source and the arg of the node.
+# op: from the shape of the source and the node's arg to the shape of the result.
 MOVED_SHAPE = {
     Ops.RESHAPE: lambda shape, new: new,
     Ops.PERMUTE: lambda shape, order: tuple(shape[axis] for axis in order),
@@ -27,12 +28,12 @@ MOVED_SHAPE = {
     Ops.DETACH: lambda shape, arg: shape,
 }
 
-# The index of the source, from the index of the result, the source's shape, and the node's arg.
+# op: from an index of the result, the source's shape and the node's arg to an index of the source.
 SOURCE_INDEX = {Ops.DETACH: lambda index, shape, arg: index}
 
 
 def index_rule(op):
-    """Puts the function below it into SOURCE_INDEX, as the row of an op."""
+    """@index_rule(op) makes the function below it the op's row of SOURCE_INDEX."""
 
     def add(function):
         SOURCE_INDEX[op] = function
@@ -42,18 +43,20 @@ def index_rule(op):
 
 
 def where(condition, x, y):
-    """x where the condition holds, else y: for numbers, for NumPy arrays and for UOps."""
+    """x where the condition is true, and y elsewhere: for numbers, NumPy arrays and UOps."""
     if isinstance(condition, UOp):
         return condition.where(x, y)
-    return np.where(condition, x, y) if isinstance(condition, np.ndarray) else x if condition else y
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, x, y)
+    return x if condition else y
 
 
 @index_rule(Ops.RESHAPE)
 def reshape_index(index, shape, new):
-    """The same place in the list of all elements, in a different shape.
+    """The element at the same place, if all rows are written one after another.
 
-    Example: from the shape (2, 6) to new = (3, 4), index (1, 3) is place 7 of the new shape, and
-    place 7 of the old one is (1, 1).
+    Example: a source of shape (2, 6) becomes new = (3, 4). In the new shape, index (1, 3) is at
+    place 7. In the old shape, place 7 is index (1, 1).
     """
     ...
 
@@ -62,8 +65,8 @@ def reshape_index(index, shape, new):
 def permute_index(index, shape, order):
     """Axis k of the result is axis order[k] of the source.
 
-    Example: from the shape (2, 3, 4) by order = (2, 0, 1) comes the shape (4, 2, 3). Its index
-    (3, 1, 2) is (1, 2, 3) of the source: the 3 belongs to source axis 2, the 1 to axis 0, the 2 to
+    Example: with order = (2, 0, 1), a source of shape (2, 3, 4) becomes (4, 2, 3). Index (3, 1, 2)
+    of the result reads (1, 2, 3): the 3 goes to axis 2 of the source, the 1 to axis 0, and the 2 to
     axis 1.
     """
     ...
@@ -71,61 +74,64 @@ def permute_index(index, shape, order):
 
 @index_rule(Ops.EXPAND)
 def expand_index(index, shape, new):
-    """Along an axis of size 1 of the source, every index reads element 0. The others stay.
+    """Where the source's axis has size 1, read element 0. The other axes stay as they are.
 
-    Example: from the shape (1, 4) to new = (3, 4), index (2, 3) reads (0, 3).
+    Example: a source of shape (1, 4) becomes new = (3, 4). Index (2, 3) reads (0, 3).
     """
     ...
 
 
 @index_rule(Ops.SHRINK)
 def shrink_index(index, shape, bounds):
-    """bounds has a (start, end) for each axis. What is kept begins at start.
+    """Keep a part of each axis: bounds has a (start, end) for each of them.
 
-    Example: with bounds = ((1, 3), (0, 4)), index (0, 2) reads (1, 2).
+    Example: bounds = ((1, 3), (0, 4)) keeps rows 1 and 2 and all four columns. Index (0, 2) reads
+    (1, 2).
     """
     ...
 
 
 @index_rule(Ops.FLIP)
 def flip_index(index, shape, axes):
-    """Along these axes, the last element comes first.
+    """Turn these axes around, so that the last element comes first.
 
-    Example: in the shape (2, 4) with axes = (1,), index (1, 0) reads (1, 3).
+    Example: in a source of shape (2, 4) with axes = (1,), index (1, 0) reads (1, 3).
     """
     ...
 
 
 def inside(index, shape, widths):
-    """PAD: whether the source has an element at this index of the result; else there is a 0.
+    """PAD puts zeros around its source. Is this index of the result an element of the source?
 
-    widths has a (before, after) for each axis. Use `*` for "and" and `<` to compare, as in
-    (x < y) * (y < z): Python's `and` works on single numbers only, and these may be arrays.
+    widths has a (before, after) for each axis: how many zeros. The parts of the index may be
+    arrays, which Python's `and` can't handle. Compare with `<`, and write `*` for "and", as in
+    (x < y) * (y < z).
 
-    Example: a source of shape (3,) with widths = ((1, 2),) gives the shape (6,). Indices 1, 2 and 3
-    are inside, and 0, 4 and 5 are not.
+    Example: a source of shape (3,) with widths = ((1, 2),) becomes (6,). Indices 1, 2 and 3 are
+    inside, and 0, 4 and 5 are not.
     """
     ...
 
 
 @index_rule(Ops.PAD)
 def pad_index(index, shape, widths):
-    """The index of the source; and where that has no element, one that it has: all zeros.
+    """The index of the source; or 0 along every axis, if this index isn't inside the source.
 
-    What is read there is thrown away, but it must not be read outside of the memory.
-    `where(condition, x, y)` chooses, and knows what an index is made of.
+    The element that is read there is thrown away, but it has to exist. Don't read outside of the
+    memory. `where(condition, x, y)`, above, chooses for numbers and for arrays.
 
-    Example: a source of shape (3,) with widths = ((1, 2),): index 3 reads 2, and 0, 4 and 5 read 0.
+    Example: for a source of shape (3,) with widths = ((1, 2),), index (3,) reads (2,). Indices
+    (0,), (4,) and (5,) are outside, and read (0,).
     """
     ...
 
 
 def gather(node, values):
-    """The values of a movement node: its rule, given the indices of all elements at once.
+    """The values of a movement node: call its rule once, with the indices of all elements.
 
-    Example: a PERMUTE of the shape (2, 3) by (1, 0). Its shape is (3, 2), so `indices` is the
-    array of all row numbers [[0], [1], [2]] and that of all column numbers [[0, 1]]; the rule swaps
-    them; and NumPy reads values[[[0, 1]], [[0], [1], [2]]], which is the whole transpose.
+    Example: PERMUTE by (1, 0) turns the shape (2, 3) into (3, 2). `indices` is a pair of arrays:
+    all row numbers [[0], [1], [2]] and all column numbers [[0, 1]]. The rule swaps the two, and
+    NumPy looks up values[[[0, 1]], [[0], [1], [2]]]: the whole transpose.
     """
     shape = node.src[0].shape
     indices = tuple(np.indices(node.shape, sparse=True))
@@ -142,7 +148,7 @@ for _op in MOVED_SHAPE:
 
 @method
 def reshape(x, *shape):
-    """-1 stands for the size that is left over."""
+    """A size of -1 stands for whatever is left over."""
     if -1 in shape:
         left_over = math.prod(x.shape) // -math.prod(shape)
         shape = tuple(left_over if size == -1 else size for size in shape)
@@ -169,13 +175,13 @@ for _op in (Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.PAD, Ops.DETACH):
 
 
 def broadcast(*nodes):
-    """The nodes, all in one shape: shapes are compared from the right, and an axis of size 1 gives
-    way to one of any size. A shape that is too short gets axes of size 1 on the left.
+    """Bring all nodes to the same shape.
 
-    Constants (op CONST) fit every shape, and stay as they are.
+    Shapes are compared from the right. One that is too short gets axes of size 1 on the left. Then
+    every axis of size 1 is expanded to the largest size that any node has there. Constants (their
+    op is Ops.CONST) fit every shape, so return them as they are.
 
-    Example: shapes (3, 1) and (4,). The second becomes (1, 4) by reshape, then both become (3, 4)
-    by expand.
+    Example: for shapes (3, 1) and (4,), reshape the second to (1, 4), and expand both to (3, 4).
     """
     ...
 
@@ -184,7 +190,7 @@ def alu(x, op, *others):
     return UOp(op, broadcast(x, *map(x.const, others)))
 
 
-UOp.alu = alu  # in place of the one that wants equal shapes
+UOp.alu = alu  # replaces stage 4's, which needs equal shapes
 
 
 # ---- reduce --------------------------------------------------------------------------------------
@@ -199,7 +205,7 @@ COMPUTE[Ops.REDUCE_AXIS] = lambda node, values: REDUCE[node.arg[0]](
 
 
 def reduce(x, op, axes, keepdim):
-    """REDUCE_AXIS leaves axes of size 1; unless they are to be kept, a reshape drops them."""
+    """REDUCE_AXIS leaves axes of size 1 behind. Without keepdim, a reshape drops them."""
     rank = len(x.shape)
     axes = tuple(sorted(axis % rank for axis in axes)) if axes else tuple(range(rank))
     result = UOp(Ops.REDUCE_AXIS, (x,), (op, axes))
@@ -222,38 +228,40 @@ def mean(x, *axes):
 
 
 def __matmul__(a, b):
-    """The matrix product of shapes (n, k) and (k, m): movement, `*` and sum, and no op of its own.
+    """The matrix product of shapes (n, k) and (k, m), from movement, `*` and sum.
 
-    Example: (2, 3) @ (3, 4). Reshape and permute until `a` is (2, 1, 3) and `b` is (1, 4, 3). Their
-    product, (2, 4, 3), has every row of `a` times every column of `b`. Its sum over axis 2 is
-    (2, 4).
+    Example: for (2, 3) @ (3, 4), bring `a` to the shape (2, 1, 3) and `b` to (1, 4, 3). Their
+    product has the shape (2, 4, 3): every row of `a` times every column of `b`. Sum over axis 2,
+    and (2, 4) is left.
     """
     ...
 
 
 def windows(x, size):
-    """Every window of this size along the last axis: (…, n) becomes (…, size, n - size + 1).
+    """All windows of this size along the last axis: (…, n) becomes (…, size, n - size + 1).
 
-    Element [j, o] of the result is element o + j of the row: window o is column o.
+    Column o of the result is the window that starts at element o: element [j, o] is element o + j
+    of the row. You only need reshape, expand and shrink.
 
-    Example: the row 0 1 2 3 and size 2. Write it size + 1 = 3 times: 0 1 2 3 0 1 2 3 0 1 2 3. Keep
-    the first size * (n + 1) = 10 of them and cut them every n + 1 = 5: 0 1 2 3 0 and 1 2 3 0 1. A
-    cut that is one too late moves each row by one. Keep the first n - size + 1 = 3 columns: 0 1 2
-    and 1 2 3. Reshape, expand and shrink do all that.
+    Example: the row 0 1 2 3, with size 2. Write it size + 1 = 3 times: 0 1 2 3 0 1 2 3 0 1 2 3.
+    Keep the first size * (n + 1) = 10 numbers, and cut them into rows of n + 1 = 5, one more than
+    the row had: 0 1 2 3 0 and 1 2 3 0 1. Each row starts one element later than the one above. Keep
+    the first n - size + 1 = 3 columns: 0 1 2 and 1 2 3.
     """
     ...
 
 
 def conv2d(x, weight):
-    """Every window of the images, times every filter, summed: no padding, a step of 1.
+    """Multiply every window of the images by every filter, and add up. No padding, steps of 1.
 
-    x: (batch, channels, height, width). weight: (filters, channels, h, w). Gives the shape
-    (batch, filters, height - h + 1, width - w + 1).
+    x has the shape (batch, channels, height, width), and weight (filters, channels, h, w). The
+    result has the shape (batch, filters, height - h + 1, width - w + 1).
 
-    Example: x (1, 1, 4, 4) and weight (1, 1, 3, 3). The axes of x.windows(3), which cuts along the
-    width, are batch, channels, height, j, column. Move the height to the end, and windows(3) cuts
-    along that: batch, channels, j, column, i, row. Now bring the axes of x and weight into one
-    order, with a size of 1 where one of them lacks an axis; multiply; sum over channels, i and j.
+    Example: x is (1, 1, 4, 4) and weight is (1, 1, 3, 3). x.windows(3) makes windows along the
+    width; its axes are batch, channels, height, j, column. Permute the height to the end, and
+    windows(3) makes windows along the height too: batch, channels, j, column, i, row. Now permute
+    and reshape x and weight so that the same axes line up, with size 1 where one of them has no
+    such axis. Multiply, and sum over channels, i and j.
     """
     ...
 
@@ -264,7 +272,7 @@ for _function in (__matmul__, windows, conv2d):
 
 @method
 def log_softmax(x):
-    """The logarithm of softmax along the last axis. The largest element is taken off first, so that
-    no exponential overflows; `detach` says that no gradient goes that way."""
+    """The logarithm of softmax along the last axis. Subtracting the largest element first keeps the
+    exponentials from overflowing, and `detach` keeps gradients out of that subtraction."""
     x = x - x.detach().max(-1, keepdim=True)
     return x - x.exp().sum(-1, keepdim=True).log()

@@ -1,6 +1,6 @@
-"""Stage 6: gradients, row by row, and optimizers that are expressions like any other.
+"""Stage 6: a table of gradients, row by row, and two optimizers.
 
-A gradient is a graph too. So it is lazy, it can be compiled, and it has a gradient of its own.
+A gradient is one more graph. So it is lazy, it can be compiled, and it has a gradient of its own.
 """
 
 import math
@@ -8,15 +8,15 @@ import math
 from mini.part4 import Ops, Tensor
 from mini.part5 import broadcast
 
-GRADIENT = {}  # op: from the gradient of a node to one gradient for each of its sources
+GRADIENT = {}  # op: from the gradient of a node to a gradient for each of its sources
 
 
 def gradient_rule(op):
-    """Puts the function below it into GRADIENT, as the row of an op.
+    """@gradient_rule(op) makes the function below it the op's row of GRADIENT.
 
-    Each gets `grad`, the gradient of the loss with respect to `node`; `node`; and its sources. It
-    returns a tuple: the gradient of the loss with respect to each source, or None for one that has
-    none.
+    A row gets `grad`, which is the gradient of the loss with respect to `node`, then `node` itself,
+    then the sources of `node`. It returns a tuple: the gradient of the loss with respect to each
+    source, or None for a source that has no gradient.
     """
 
     def add(function):
@@ -31,35 +31,36 @@ def gradient_rule(op):
 
 @gradient_rule(Ops.ADD)
 def add_gradient(grad, node, x, y):
-    """x + y grows as fast as x does, and as fast as y. This row is a present; the rest is yours."""
+    """If x or y grows by 1, x + y grows by 1. This row is done, as an example for the others."""
     return grad, grad
 
 
 @gradient_rule(Ops.MUL)
 def mul_gradient(grad, node, x, y):
-    """If x grows by 1, x * y grows by y.
+    """If x grows by 1, x * y grows by y, and the other way round.
 
-    Example: x = 3, y = 5, grad = 2. The result is (10, 6).
+    Example: for x = 3, y = 5 and grad = 2, the result is (10, 6).
     """
     ...
 
 
 @gradient_rule(Ops.MAX)
 def max_gradient(grad, node, x, y):
-    """All of grad goes to the larger one. If they are equal, half of it goes to each.
+    """grad goes to the larger of the two. If they are equal, each gets half of it.
 
-    `x < y` is 1.0 where that is so and 0.0 elsewhere, and x.eq(y) likewise.
+    `x < y` is 1.0 where it is true and 0.0 where it isn't; so is x.eq(y).
 
-    Example: x = [1, 5, 4], y = [2, 2, 4], grad = [10, 10, 10]: ([0, 10, 5], [10, 0, 5]).
+    Example: for x = [1, 5, 4], y = [2, 2, 4] and grad = [10, 10, 10], the result is
+    ([0, 10, 5], [10, 0, 5]).
     """
     ...
 
 
 @gradient_rule(Ops.RECIP)
 def recip_gradient(grad, node, x):
-    """The derivative of 1/x is -1/x², and `node` is 1/x already.
+    """The derivative of 1/x is -1/x², and `node` is 1/x.
 
-    Example: x = 2, grad = 8. The result is (-2,): a tuple, although there is one source only.
+    Example: for x = 2 and grad = 8, the result is (-2,), a tuple even for a single source.
     """
     ...
 
@@ -71,9 +72,9 @@ def sqrt_gradient(grad, node, x):
 
 @gradient_rule(Ops.EXP2)
 def exp2_gradient(grad, node, x):
-    """The derivative of 2**x is 2**x times the natural logarithm of 2; `node` is 2**x already.
+    """The derivative of 2**x is 2**x times math.log(2), and `node` is 2**x.
 
-    Example: x = 3, grad = 1. The result is (8 * 0.6931,).
+    Example: for x = 3 and grad = 1, the result is (5.5452,), which is 8 * 0.6931.
     """
     ...
 
@@ -85,59 +86,62 @@ def log2_gradient(grad, node, x):
 
 @gradient_rule(Ops.WHERE)
 def where_gradient(grad, node, condition, x, y):
-    """Each element of grad goes to the one that was chosen there, and 0 to the other one. A
-    condition has no gradient: None.
+    """Where x was chosen, x gets grad and y gets 0; where y was chosen, it's the other way round.
+    The condition has no gradient: None.
 
-    Example: condition = [1, 0], grad = [7, 9]: (None, [7, 0], [0, 9]).
+    Example: for condition = [1, 0] and grad = [7, 9], the result is (None, [7, 0], [0, 9]).
     """
     ...
 
 
-# ---- movement: every element of the gradient goes back to where its element came from ------------
+# ---- movement: each element of the gradient goes back to where the value came from ---------------
 
 
 @gradient_rule(Ops.RESHAPE)
 def reshape_gradient(grad, node, x):
-    """Back to the shape of x."""
+    """Give grad the shape of x again.
+
+    Example: x of shape (2, 3) was reshaped to (3, 2). grad is (3, 2), and the result is (2, 3).
+    """
     ...
 
 
 @gradient_rule(Ops.PERMUTE)
 def permute_gradient(grad, node, x):
-    """The permutation that undoes node.arg.
+    """Permute grad so that node.arg, the order of the axes, is undone.
 
-    Example: x of shape (2, 3, 4) and node.arg (2, 0, 1), so grad has the shape (4, 2, 3). The
-    permutation that makes (2, 3, 4) of it again is (1, 2, 0).
+    Example: x has the shape (2, 3, 4) and node.arg is (2, 0, 1), so grad has the shape (4, 2, 3).
+    Permuting that by (1, 2, 0) gives (2, 3, 4).
     """
     ...
 
 
 @gradient_rule(Ops.EXPAND)
 def expand_gradient(grad, node, x):
-    """An element that was read many times collects what comes back from all of them.
+    """An element that was read many times gets the sum of all the gradients that come back.
 
-    Example: x of shape (1, 4) expanded to (3, 4). grad has the shape (3, 4), and its sum over axis
-    0, kept as an axis of size 1, is the gradient of x.
+    Example: x of shape (1, 4) was expanded to (3, 4). Sum grad over axis 0, and keep that axis with
+    size 1.
     """
     ...
 
 
 @gradient_rule(Ops.SHRINK)
 def shrink_gradient(grad, node, x):
-    """What was cut off had no influence: its gradient is 0.
+    """The elements that were cut off had no influence, so their gradient is 0.
 
-    Example: x of shape (5,), node.arg ((1, 3),). grad has 2 elements, and padded with (1, 2) it
-    has 5 again.
+    Example: x has the shape (5,) and node.arg is ((1, 3),), so grad has 2 elements. Padded with
+    (1, 2), it has 5 again.
     """
     ...
 
 
 @gradient_rule(Ops.PAD)
 def pad_gradient(grad, node, x):
-    """The zeros that were added are nobody's: cut them off.
+    """The added zeros aren't elements of x, so cut their gradients off.
 
-    Example: x of shape (3,), node.arg ((1, 2),). grad has 6 elements, and those of x are from 1 to
-    4.
+    Example: x has the shape (3,) and node.arg is ((1, 2),), so grad has 6 elements. The ones for x
+    are 1, 2 and 3: shrink by (1, 4).
     """
     ...
 
@@ -152,12 +156,13 @@ def flip_gradient(grad, node, x):
 
 @gradient_rule(Ops.REDUCE_AXIS)
 def reduce_gradient(grad, node, x):
-    """node.arg is (op, axes). The reduced axes are still there, with size 1.
+    """node.arg is (op, axes). The reduced axes of node and grad are still there, with size 1.
 
-    ADD: every element counts once, so each gets a copy of grad. MAX: only the largest one counts,
-    and if there are several, they share it equally.
+    For Ops.ADD, each element gets all of grad. For Ops.MAX, only the largest element does; if there
+    are several, they share it equally.
 
-    Example: x = [[1, 4, 4]], grad = [[6]]. For ADD it is [[6, 6, 6]], and for MAX [[0, 3, 3]].
+    Example: for x = [[1, 4, 4]] and grad = [[6]], the result is ([[6, 6, 6]],) for ADD and
+    ([[0, 3, 3]],) for MAX.
     """
     ...
 
@@ -166,8 +171,7 @@ def reduce_gradient(grad, node, x):
 
 
 def nodes_between(loss, wanted):
-    """The nodes through which the loss depends on one of `wanted`, sources first: the keys of a
-    dict, in which Python finds a node at once."""
+    """The nodes on the way from `wanted` up to the loss, sources first, as the keys of a dict."""
     between = {}
     for node in loss.toposort():
         depends = node.op in GRADIENT and any(source in between for source in node.src)
@@ -177,16 +181,16 @@ def nodes_between(loss, wanted):
 
 
 def gradient(loss, *wanted):
-    """The gradient of a loss (one number) with respect to each of the wanted nodes, as a list.
+    """A list with the gradient of the loss (a single number) with respect to each wanted node.
 
-    Start from the loss, whose gradient with respect to itself is the constant 1.0, and go through
-    nodes_between(loss, wanted) backwards. Every node hands its gradient down by its row of
-    GRADIENT. What arrives at a node that has several users is added up. Hand nothing to sources
-    that are not between, and where a row says None. loss.const(0.0) is the gradient of a node that
-    the loss does not depend on.
+    Start at the loss: its gradient with respect to itself is loss.const(1.0). Go backwards through
+    nodes_between(loss, wanted), and use each node's row of GRADIENT to hand its gradient down to
+    its sources. A node with several users gets several gradients: add them up. Skip a source if it
+    isn't between, or if the row says None for it. A wanted node that got nothing has the gradient
+    loss.const(0.0).
 
-    Example: loss = a * b + a. The ADD hands 1 to the MUL and 1 to `a`; the MUL hands b to `a` and
-    `a` to b. So the gradient of `a` is 1 + b: two contributions.
+    Example: loss = a * b + a. The ADD hands 1 to the MUL and 1 to `a`. The MUL hands b to `a`, and
+    `a` to b. So `a` gets 1 + b.
     """
     ...
 
@@ -194,7 +198,7 @@ def gradient(loss, *wanted):
 def tensor_gradient(loss, *wanted):
     """loss.gradient(w, b), a list of Tensors."""
     if loss.shape != ():
-        raise ValueError(f"a gradient is that of one number, and this has the shape {loss.shape}")
+        raise ValueError(f"the loss has to be a single number, and its shape is {loss.shape}")
     nodes = gradient(loss.uop, *(tensor.uop for tensor in wanted))
     return [Tensor(node) for node in nodes]
 
@@ -206,28 +210,28 @@ Tensor.gradient = tensor_gradient
 
 
 class SGD:
-    """Stochastic gradient descent: a step against the gradient, as long as `lr` times its size."""
+    """Stochastic gradient descent: subtract `lr` times the gradient."""
 
     def __init__(self, params, lr=0.1):
         self.params, self.lr = params, lr
 
     def step(self, loss):
-        """One step of every parameter. Returns the loss, realized together with them.
+        """Change every parameter by one step. Realize the loss and all parameters, return the loss.
 
-        A parameter stays the same Tensor and gets a new `uop`: param.uop = (…).uop. Ask for all
-        gradients at once, before any parameter changes.
+        A parameter stays the same Tensor and gets a new `uop`: param.uop = (…).uop. Ask for all the
+        gradients at once, before you change any parameter.
 
-        Example: a parameter [2.0] with gradient [10.0] and lr 0.1 becomes [1.0].
+        Example: with lr = 0.1, a parameter [2.0] whose gradient is [10.0] becomes [1.0].
         """
         ...
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2014): every parameter gets a step of its own size.
+    """Adam (Kingma and Ba, 2014): each element of each parameter gets a step size of its own.
 
-    m is a moving average of the gradient, v of its square. b1_power and b2_power are b1 and b2 to
-    the power of the number of steps. They are Tensors, although they are single numbers: a number
-    that changes would make every step a different graph, which stage 8 would have to compile again.
+    m is a moving average of the gradient, and v one of its square. b1_power and b2_power are b1 and
+    b2 to the power of the number of steps. Both are Tensors and not Python numbers: a constant that
+    changes would make each step a new graph, and stage 8 would have to compile every one.
     """
 
     def __init__(self, params, lr=0.003, b1=0.9, b2=0.999, eps=1e-8):
@@ -238,16 +242,17 @@ class Adam:
         self.state = [*params, *self.m, *self.v, self.b1_power, self.b2_power]
 
     def step(self, loss):
-        """One step of every parameter. Returns the loss, realized together with all of self.state.
+        """Change every parameter by one step. Realize the loss and all of self.state, return the
+        loss.
 
-        First b1_power and b2_power are multiplied by b1 and b2. Then, for each parameter:
+        First multiply b1_power by b1, and b2_power by b2. Then, for each parameter:
             m becomes b1 * m + (1 - b1) * grad
             v becomes b2 * v + (1 - b2) * grad * grad
             param becomes param - lr * M / (sqrt(V) + eps)
-        where M is m / (1 - b1_power) and V is v / (1 - b2_power). The averages begin at 0 and would
-        be too small at first; the divisions make up for that.
+        where M is m / (1 - b1_power) and V is v / (1 - b2_power). The averages start at 0, so they
+        are too small at first, and these two divisions correct that.
 
-        Example: in the first step, with gradient [10.0]: m is [1.0] and v is [0.1]. M is [10.0] and
-        V is [100.0], so the parameter moves by lr * 10 / 10 = lr.
+        Example: in the first step, with the gradient [10.0], m becomes [1.0] and v becomes [0.1]. M
+        is [10.0] and V is [100.0], so the parameter changes by lr * 10 / 10, which is lr.
         """
         ...

@@ -22,8 +22,11 @@ def exercises(part: int) -> tuple[Exercise, ...]:
 
 
 def find(number: str) -> Exercise:
-    """The exercise of that number. LookupError, with those there are, where there is none."""
+    """The exercise of that number, or the puzzle of that name. LookupError, with what there is,
+    where there is none."""
     number = str(number)
+    if found := next((p for p in puzzles() if p.number == number), None):
+        return found
     part = number.split(".")[0]
     there = exercises(int(part)) if part.isdecimal() else ()
     for exercise in there:
@@ -31,6 +34,15 @@ def find(number: str) -> Exercise:
             return exercise
     known = f"; part {part} has {there[0].number} to {there[-1].number}" if there else ""
     raise LookupError(f"There is no exercise {number!r}{known}.")
+
+
+@cache
+def puzzles() -> tuple[Exercise, ...]:
+    """The one-line puzzles of part 3, as exercises whose numbers are names."""
+    from classroom.puzzlebook.judge import exercise_of
+    from classroom.puzzlebook.table import PUZZLES
+
+    return tuple(exercise_of(row) for row in PUZZLES)
 
 
 @cache

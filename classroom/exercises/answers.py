@@ -18,8 +18,8 @@ from tinyframe import Context
 
 FILE = Path(__file__).with_name("answers.json")
 
-# a line check("4.3", …) or predict("4.1", …) of a cell
-ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)".*', re.MULTILINE)
+# a line check("4.3", …), predict("4.1", …) or puzzle("outer", …) of a cell
+ASKED = re.compile(r'^(?:check|predict|puzzle)\("([\w.]+)".*', re.MULTILINE)
 
 
 def worked_answer(exercise: Exercise) -> str:

@@ -12,6 +12,7 @@ from tinyframe import Context, GlobalCounters, Tensor, Variable, nn
 from tinyframe.codegen import get_program
 from tinyframe.nn.datasets import digits
 from tinyframe.nn.optim import Adam
+from tinyframe.nn.state import get_parameters
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.tensor import gradient
 from tinyframe.uop import Ops
@@ -81,8 +82,7 @@ class Network:
 
     def train(self, epochs: int) -> list[float]:
         """The loss after each step."""
-        weights = [self.conv.weight, self.conv.bias, self.linear.weight, self.linear.bias]
-        optimizer = Adam(weights, lr=0.01)
+        optimizer = Adam([*get_parameters(self.conv), *get_parameters(self.linear)], lr=0.01)
         losses = []
         with Tensor.train():
             for batch in list(range(len(self.batches))) * epochs:
@@ -115,9 +115,9 @@ def products_in_a_gradient() -> int:
 
 def what_a_wrong_row_does() -> str:
     complete = gradient.gradient_rules
-    wrong = (UPat(Ops.ADD), lambda grad: (grad, None))
+    rows: list[Any] = [(UPat(Ops.ADD), lambda grad: (grad, None))]
     try:
-        gradient.gradient_rules = PatternMatcher([wrong]) + complete
+        gradient.gradient_rules = PatternMatcher(rows) + complete
         losses = Network().train(6)
     finally:
         gradient.gradient_rules = complete
@@ -273,6 +273,7 @@ EXERCISES = (
             "The gradient says how fast the loss changes. Is it positive or negative here?",
             "For a small step, the change is about the gradient times the step, 0.018 × 0.1.",
         ),
+        seconds=60,  # it builds a network
         shown_by="the next cell",
         because="The change is about the gradient times the step: 0.018 × 0.1, nearly 0.002. It is "
         "positive, so the loss grows. Training would move this weight the other way.",
@@ -312,6 +313,7 @@ EXERCISES = (
             "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
             "step downhill?",
         ),
+        seconds=60,  # it builds a network, and trains it
         shown_by="the next cell",
         because="A step against the gradient goes downhill. A step against part of it can go "
         "anywhere, and here it goes uphill: the loss grows, step after step, without any error.",

@@ -49,8 +49,8 @@ THE_GRAPH = (
         predicts(kernels_after_each_line),
         (
             "Which of the lines can't do without the numbers?",
-            "Shape, dtype and op can be read off the plan. And what does `y` hold after it has "
-            "been computed once?",
+            "You can read shape, dtype and op off the expression. And what does `y` hold when it "
+            "has been computed once?",
         ),
         shown_by="the next cell",
         because="Only line 3 needs numbers that aren't there yet. It runs one kernel, for the "
@@ -87,7 +87,7 @@ THE_GRAPH = (
     Exercise(
         "4.5",
         "lazy-computed-for-all",
-        "Kernels of three equal plans",
+        "Kernels of three equal expressions",
         predicts(kernels_of_equal_plans),
         (
             "How many different nodes for `a * b + a` are there?",
@@ -188,11 +188,11 @@ KERNELS_AND_MEMORY = (
         "Each sine only once",
         sines_once,
         (
-            "Which value do all three plans need? What keeps a value in memory?",
+            "Which value do all three expressions need? What keeps a value in memory?",
             "Put `contiguous()` after the exponential, before the three sums are made from it.",
         ),
         because="`contiguous()` makes the waves a stored value. The first call computes them, and "
-        "they stay in memory as long as some plan still needs them. The other two only read.",
+        "they stay in memory as long as some expression still needs them. The other two only read.",
     ),
     Exercise(
         "4.13",

@@ -38,16 +38,23 @@ def rows(file: Path | None, only: int | None) -> tuple[list[tuple[str, ...]], st
 def table(file: Path | None, only: int | None = None) -> tuple[str, str]:
     """The progress kept in a file, of all parts or of one, as text and as HTML."""
     body, said = rows(file, only)
-    widths = [max(map(len, column)) for column in zip(HEADINGS, *body, strict=True)]
+    return as_table(HEADINGS, body, said)
+
+
+def as_table(
+    headings: tuple[str, ...], body: list[tuple[str, ...]], said: str = ""
+) -> tuple[str, str]:
+    """A table, and a sentence after it, as text and as HTML."""
+    widths = [max(map(len, column)) for column in zip(headings, *body, strict=True)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-             for row in (HEADINGS, *body)]  # fmt: skip
+             for row in (headings, *body)]  # fmt: skip
     text = "\n".join([*lines, *([said] if said else [])])
 
     def cells(row: tuple[str, ...], tag: str) -> str:
         left = ' style="text-align: left"'
         return "".join(f"<{tag}{left}>{html.escape(cell)}</{tag}>" for cell in row)
 
-    trs = [f"<tr>{cells(HEADINGS, 'th')}</tr>", *[f"<tr>{cells(row, 'td')}</tr>" for row in body]]
+    trs = [f"<tr>{cells(headings, 'th')}</tr>", *[f"<tr>{cells(row, 'td')}</tr>" for row in body]]
     after = f"<p>{html.escape(said)}</p>" if said else ""
     return text, f"<table>{''.join(trs)}</table>{after}"
 

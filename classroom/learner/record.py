@@ -4,6 +4,7 @@
     first     whether the first answer was right; not there if the worked answer was seen before
     hints     how many hints have been shown
     helped    the worked answer has been shown
+    ops       of a puzzle: the fewest ops of a right answer
 
 It is written only where the learner's copy is, found by walking up from the working directory, so
 `course/` and `solutions/`, run as tests, leave no trace. Exercises are kept by name, which an
@@ -24,7 +25,7 @@ from typing import Any
 from classroom.exercise import Exercise, Outcome
 
 COPY, FILE = "my_course", ".progress.json"
-FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool}
+FIELDS = {"done": bool, "first": bool, "hints": int, "helped": bool, "ops": int}
 SECOND_GUESS = "Your first guess is the one that counts."
 
 Entry = dict[str, Any]
@@ -67,6 +68,17 @@ def note_help(exercise: Exercise, hints: int = 0, answer: bool = False) -> str:
         entry = record.setdefault(exercise.name, {})
         entry["hints"] = max(entry.get("hints", 0), hints)
         entry["helped"] = entry.get("helped", False) or (answer and not is_done(exercise, entry))
+        return ""
+
+    return _change(edit)
+
+
+def note_ops(exercise: Exercise, ops: int) -> str:
+    """Remember how many ops a right answer to a puzzle took, if none took fewer."""
+
+    def edit(record: Record) -> str:
+        entry = record.setdefault(exercise.name, {})
+        entry["ops"] = min(entry.get("ops", ops), ops)
         return ""
 
     return _change(edit)

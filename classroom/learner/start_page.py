@@ -22,7 +22,6 @@ from classroom.learner.record import FILE, Record, is_done, parse
 
 PAGE = "START.md"
 PARTS = 11
-BAR = 8  # squares
 ASKED = re.compile(r'^\w+\("(\d+\.\d+)"', re.MULTILINE)  # check("4.3", …), predict, hint …
 
 HEAD = """\
@@ -202,10 +201,8 @@ def _row(part: Part, record: Record) -> str:
 
 
 def _bar(count: int, total: int) -> str:
-    if not total:
-        return ""
-    filled = count * BAR // total if count else 0
-    return f"{'■' * filled}{'□' * (BAR - filled)} {count} of {total}"
+    bar = f'<progress value="{count}" max="{total}"></progress> {count} of {total}'
+    return bar if total else ""
 
 
 def _joined(rows: list[str]) -> list[str]:

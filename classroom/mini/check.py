@@ -60,8 +60,9 @@ class Checks(list[Check]):
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one check: state is "right", "wrong", "open" (not written), or "waits" (for
-    a function that it needs)."""
+    """What became of one check. state: "right", "wrong", "open" (something that it needs is not
+    written), or "waits" (something that it needs fails); then `text` names what, if it is not the
+    function itself."""
 
     of: str
     promise: str

@@ -89,6 +89,6 @@ def train() -> int:
     from classroom.mini import digits
 
     choices, _ = loader.use(STAGES[-1])
-    print("\n".join(map(str, choices)))
+    print("\n".join(map(str, choices)).replace("`", ""))
     digits.train()
     return 0

@@ -17,7 +17,7 @@ from typing import Any
 from classroom.exercise import Open, Wrong
 from classroom.limit import OutOfTime, time_limit
 from classroom.mini import loader, stages
-from classroom.mini.check import SECONDS, Check, Checks, Result, Verdict
+from classroom.mini.check import SECONDS, Check, Checks, Result, Verdict, listed
 from classroom.mini.stages import Stage
 
 MEMORY = 6 << 30  # bytes of address space; NumPy alone reserves more than one
@@ -53,10 +53,10 @@ def judge_names(stage: Stage, names: Any, path: Path, still_open: tuple[str, ...
     for check in checks_of(stage):
         wanted = (check.of, *check.needs)
         missing = [name for name in wanted if name in still_open]
-        broken = [name for name in wanted if name in failed]
-        if missing or broken:
+        if blocking := missing + [name for name in wanted if name in failed]:
             state = "open" if missing else "waits"
-            results.append(Result(check.of, check.promise, state))
+            on = "" if check.of in blocking else listed(tuple(blocking))
+            results.append(Result(check.of, check.promise, state, on))
             continue
         result = judge_check(check, names, path)
         results.append(result)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from classroom.exercise import Exercise, Outcome, State
 from classroom.learner import record, show
 from classroom.mini import loader, stages
-from classroom.mini.check import Result, Verdict
+from classroom.mini.check import Result, Verdict, listed
 from classroom.mini.checking import run
 from classroom.mini.stages import Stage
 
 SIGNS = {"right": "✓", "wrong": "✗", "open": "○", "waits": "○"}
-WORDS = {"wrong": "Not yet: ", "open": "First: ", "waits": "Waits for what it needs: "}
 
 
 def check_mini(stage: int | str) -> None:
@@ -32,7 +31,7 @@ def use_mini(stage: int | str) -> None:
     if (found := _find(stage)) is None:
         return
     choices, too_late = loader.use(found)
-    show.both("\n".join(map(str, choices)), "")
+    show.both("\n".join(map(str, choices)).replace("`", ""), "")
     if too_late:
         show.message("note", "", "A file of mini has changed since it was imported here, and the "
                      "old one is still in use. Restart the kernel (menu Kernel, Restart Kernel) "
@@ -59,12 +58,21 @@ def rows_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         by_function.setdefault(result.of, []).append(result)
     rows = []
     for name, results in by_function.items():
-        passed = sum(result.state == "right" for result in results)
         stuck = next((result for result in results if result.state != "right"), None)
-        state = stuck.state if stuck else "right"
-        next_one = f". {WORDS[state]}{stuck.promise}" if stuck else ""
-        rows.append((f"{SIGNS[state]} {name}", f"{passed} of {len(results)}{next_one}"))
+        passed = f"{sum(result.state == 'right' for result in results)} of {len(results)}"
+        rows.append((f"{SIGNS[stuck.state if stuck else 'right']} {name}", passed + _words(stuck)))
     return tuple(rows)
+
+
+def _words(stuck: Result | None) -> str:
+    """What there is to say of the first check of a function that does not pass."""
+    if stuck is None:
+        return ""
+    if stuck.state == "wrong":
+        return f", not yet: {stuck.promise}"
+    if stuck.text:
+        return f", waits for {stuck.text}"
+    return ", not written yet" if stuck.state == "open" else ""
 
 
 def summary(verdict: Verdict) -> str:
@@ -73,7 +81,7 @@ def summary(verdict: Verdict) -> str:
         return f"All {count} checks pass."
     said = f"{verdict.passed} of {count} checks pass."
     if verdict.unwritten:
-        said += f" Still to write: {', '.join(f'`{name}`' for name in verdict.unwritten)}."
+        said += f" Still to write: {listed(verdict.unwritten)}."
     return said
 
 

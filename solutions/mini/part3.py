@@ -1,7 +1,7 @@
 """Stage 3: an Array is a shape and a rule. Nothing is stored.
 
-The rule answers one question: what is at index i? Everything that you do to an Array makes a new
-rule out of the old one, and no number is computed until somebody asks for one.
+The rule answers one question: what is at index i? Whatever you do to an Array, you get a new Array
+whose rule uses the old one. No number is computed until you ask for one.
 """
 
 import operator
@@ -9,10 +9,10 @@ from math import prod
 
 
 def flat(index, shape):
-    """The place of an element when the rows lie one after another in a list. Places start at 0.
+    """The place of an element if all rows are written one after another, counting from 0.
 
-    Example: flat((1, 2), (3, 4)) is 6. The shape says 3 rows of 4. Row 1 begins after one whole
-    row, at place 4, and column 2 is 2 places further on. It has to work for any number of axes:
+    Example: flat((1, 2), (3, 4)) is 6. The shape means 3 rows of 4. Row 1 starts after one whole
+    row, at place 4, and column 2 is two places further on. This has to work for any number of axes:
     flat((1, 0, 2), (2, 3, 4)) is 14, and flat((), ()) is 0.
     """
     ### BEGIN SOLUTION
@@ -24,10 +24,10 @@ def flat(index, shape):
 
 
 def unflat(place, shape):
-    """The index, a tuple, of the element at this place: the way back from `flat`.
+    """The index (a tuple) of the element at this place. This undoes `flat`.
 
-    Example: unflat(6, (3, 4)) is (1, 2). The last axis moves fastest, so start there: 6 divided by
-    4 leaves a remainder of 2, the column; the quotient, 1, is what is left for the row.
+    Example: unflat(6, (3, 4)) is (1, 2). Start with the last axis, which changes fastest: 6 divided
+    by 4 is 1, remainder 2. The remainder is the column, and you find the row from the 1.
     """
     ### BEGIN SOLUTION
     index = []
@@ -48,39 +48,42 @@ class Array:
     def of(values, *shape):
         """An Array of this shape that reads its elements from a flat list.
 
-        Example: Array.of([10, 20, 30, 40, 50, 60], 2, 3).at((1, 0)) is 40: place 3 of the list.
+        Example: Array.of([10, 20, 30, 40, 50, 60], 2, 3).at((1, 0)) is 40, which is at place 3.
         """
         ### BEGIN SOLUTION
         return Array(shape, lambda index: values[flat(index, shape)])
         ### END SOLUTION
 
     def moved(self, shape, source_index):
-        """An Array of a new shape with the elements of this one in different places.
+        """The elements of this Array in a different arrangement, with a new shape.
 
-        source_index: takes an index of the new Array, returns the index of this one to read there.
+        source_index takes an index of the new Array, and returns the index of this one to read.
 
-        Example: a.moved((3, 2), lambda i: (i[1], i[0])) is the transpose of an `a` of shape (2, 3).
-        Asked for its element (2, 0), it reads a.at((0, 2)).
+        Example: if `a` has the shape (2, 3), its transpose is
+        a.moved((3, 2), lambda i: (i[1], i[0])). Ask that for element (2, 0), and it reads
+        a.at((0, 2)).
         """
         ### BEGIN SOLUTION
         return Array(shape, lambda index: self.at(source_index(index)))
         ### END SOLUTION
 
     def map(self, function, *others):
-        """Apply a function to each element, together with the elements of the others at that index.
+        """Call a function on each element, and on the elements of the others at the same index.
 
         Example: a.map(max, b).at((0, 1)) is max(a.at((0, 1)), b.at((0, 1))).
         """
         ### BEGIN SOLUTION
-        arrays = (self, *others)
-        return Array(self.shape, lambda index: function(*(array.at(index) for array in arrays)))
+        return Array(
+            self.shape,
+            lambda index: function(self.at(index), *(other.at(index) for other in others)),
+        )
         ### END SOLUTION
 
     def sum(self, axis):
-        """Add up along one axis, which disappears from the shape.
+        """Add up the elements along one axis. That axis disappears from the shape.
 
-        Example: if the shape is (2, 3), that of a.sum(1) is (2,), and its element (1,) is
-        a.at((1, 0)) + a.at((1, 1)) + a.at((1, 2)).
+        Example: if `a` has the shape (2, 3), then a.sum(1) has the shape (2,), and its element (1,)
+        is a.at((1, 0)) + a.at((1, 1)) + a.at((1, 2)).
         """
         ### BEGIN SOLUTION
         shape = self.shape[:axis] + self.shape[axis + 1 :]
@@ -93,7 +96,7 @@ class Array:
         ### END SOLUTION
 
     def tolist(self):
-        """All elements in one flat list, in the order of their places.
+        """All elements in one flat list, row after row.
 
         Example: Array((2, 2), lambda i: 10 * i[0] + i[1]).tolist() is [0, 1, 10, 11].
         """

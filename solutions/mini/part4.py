@@ -1,7 +1,7 @@
 """Stage 4: a Tensor writes down what you ask for, and computes it when you need the numbers.
 
-What it writes down is a graph of UOps. The first half of this file makes the graph, the second half
-computes it.
+It writes that down as a graph of UOps. The first half of this file builds the graph, and the second
+half computes it.
 """
 
 import math
@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-# Every operation of every stage. Only those of the first three lines are used before stage 7.
+# Every operation of every stage. You won't need the last line before stage 7.
 Ops = IntEnum("Ops", """
     BUFFER CONST SINK
     ADD MUL MAX CMPLT WHERE RECIP SQRT EXP2 LOG2
@@ -18,7 +18,7 @@ Ops = IntEnum("Ops", """
     IDIV MOD RANGE ENDRANGE LOAD STORE REDUCE DEFINE_GLOBAL DEFINE_REG HOLE
 """.split())  # fmt: skip
 
-# What an elementwise op does, once, for numbers and for whole NumPy arrays.
+# What each elementwise op does, for single numbers and for whole NumPy arrays.
 ALU = {
     Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum,
     Ops.CMPLT: lambda x, y: (x < y) * np.float32(1), Ops.WHERE: np.where,
@@ -26,31 +26,32 @@ ALU = {
     Ops.IDIV: np.floor_divide, Ops.MOD: np.mod,
 }  # fmt: skip
 
-# Two tables with a row for each op. Stage 5 adds the rows of its own ops.
-SHAPE = {Ops.BUFFER: lambda node: node.arg.data.shape}  # a node's shape; the sources have theirs
-COMPUTE = {  # a node's values, from the node and the values of its sources
+# Two tables with a row for each op. Stage 5 adds rows for its own ops.
+SHAPE = {Ops.BUFFER: lambda node: node.arg.data.shape}  # node to shape
+COMPUTE = {  # node and the values of its sources to the values of the node
     Ops.BUFFER: lambda node: node.arg.data,
     Ops.CONST: lambda node: np.float32(node.arg),
 } | {op: lambda node, *values: ALU[node.op](*values) for op in ALU}
 
 
 class UOp:
-    """A node: the operation `op` on the values of the nodes in `src`; `arg` is what else it needs.
+    """A node: one operation, `op`, on the values of its sources, the nodes in `src`.
 
-    Nodes never change, and no two of them are equal: building a node again gives the same object.
+    `arg` holds what else the operation needs to know. Nodes never change, and there is only one of
+    each: if you build the same node twice, you get the same object.
     """
 
-    table = WeakValueDictionary()  # all nodes there are; forgets those that nobody uses any more
+    table = WeakValueDictionary()  # all nodes; one that is no longer used drops out by itself
 
     def __new__(cls, op, src=(), arg=None):
-        """The one node with this op, src and arg: from the table if it is there, else a new one.
+        """The only node with this op, src and arg. If the table has it, return that one.
 
-        `object.__new__(cls)` makes an empty node. Give it its op, src and arg, and put it in the
-        table under a key before you return it.
+        Otherwise make a new one: `object.__new__(cls)` is an empty node. Set its op, src and arg,
+        and put it into the table before you return it.
 
-        Example: after a = UOp(Ops.CONST, (), 2.0) and b = UOp(Ops.CONST, (), 2.0), `a is b`. And
-        then UOp(Ops.ADD, (a, a)) is UOp(Ops.ADD, (b, b)) too. But UOp(Ops.CONST, (), 2) is a
-        different node: a whole number and a float are different constants.
+        Example: build UOp(Ops.CONST, (), 2.0) twice and call the results a and b. Then `a is b`, so
+        UOp(Ops.ADD, (a, a)) is UOp(Ops.ADD, (b, b)) as well. But UOp(Ops.CONST, (), 2) is a
+        different node, since a whole number and a float are different constants.
         """
         ### BEGIN SOLUTION
         key = (op, src, arg, type(arg))  # 2 == 2.0, so the type has to be part of it
@@ -62,19 +63,19 @@ class UOp:
         ### END SOLUTION
 
     def __init__(self, op, src=(), arg=None):
-        """Python calls this after `__new__`, with the node that came from there."""
+        """Python calls this after `__new__`, on the node that `__new__` returned."""
         if "shape" not in self.__dict__:
             self.shape = SHAPE.get(self.op, longest_shape)(self)
             self.dtype = kind_of_number(self)
 
     def toposort(self):
-        """This node and all nodes below it, as a list: each once, and sources before their users.
+        """A list of this node and all nodes below it: each once, and sources before their users.
 
-        Where there is a choice, what stands first in `src` comes first. Do not call `toposort` on
-        the sources: graphs get deeper than Python lets functions call themselves. Keep a list of
-        nodes that still wait for something.
+        Finish everything below the first source before you start on the second. Don't let the
+        function call itself: graphs get deeper than Python allows. Use a list of nodes that are
+        still waiting for their sources instead.
 
-        Example: for c = a * b and d = c + a, d.toposort() is [a, b, c, d].
+        Example: if c = a * b and d = c + a, then d.toposort() is [a, b, c, d].
         """
         ### BEGIN SOLUTION
         order, waiting = {}, [self]  # a dict keeps its order, and finds a node at once
@@ -89,7 +90,7 @@ class UOp:
         ### END SOLUTION
 
     def const(self, value):
-        """A number as a node that goes with this one; a node stays what it is."""
+        """Turn a number into a node of this node's dtype. A node stays as it is."""
         return value if isinstance(value, UOp) else UOp(Ops.CONST, (), self.dtype(value))
 
     def alu(self, op, *others):
@@ -101,12 +102,12 @@ class UOp:
 
 
 def longest_shape(node):
-    """The shape of an elementwise node: constants have the shape (), and fit every other one."""
+    """The shape of an elementwise node. Constants have the shape (), which fits all others."""
     return max((source.shape for source in node.src), key=len, default=())
 
 
 def kind_of_number(node):
-    """`int` for what is made of whole numbers only (indices, from stage 7 on), else `float`."""
+    """`int` if everything below the node is whole numbers (indices, in stage 7), else `float`."""
     if node.op is Ops.CONST:
         return type(node.arg)
     if node.op is Ops.RANGE:
@@ -115,7 +116,7 @@ def kind_of_number(node):
 
 
 def same_shape(*nodes):
-    """The nodes as they are, if their shapes agree. (Stage 5 puts `broadcast` in its place.)"""
+    """The nodes, unchanged, if their shapes agree. (Stage 5 replaces this with `broadcast`.)"""
     shapes = {node.shape for node in nodes if node.op is not Ops.CONST}
     if len(shapes) > 1:
         raise ValueError(f"these shapes do not agree: {', '.join(map(str, sorted(shapes)))}")
@@ -126,21 +127,22 @@ def same_shape(*nodes):
 
 
 class Buffer:
-    """Memory: a NumPy array of 32-bit floats, `data`, row after row."""
+    """Memory: `data` is a NumPy array of 32-bit floats, stored row after row."""
 
     def __init__(self, data):
         self.data = np.asarray(data, np.float32, order="C")
 
 
 def interpret(sink):
-    """The values of each source of a SINK, as a list of arrays. A SINK collects what is wanted.
+    """Compute a graph. A SINK node has everything that you want computed as its sources.
 
-    Goes through the graph once, sources first, and computes each node by its row in COMPUTE from
-    the values that its sources got before.
+    Go through the graph once, sources first. Compute each node with its row of COMPUTE, from the
+    values of its sources, which you already have. Return a list: the values of each source of the
+    SINK. The SINK itself has no value.
 
-    Example: for sink = UOp(Ops.SINK, (a + b,)) with buffers `a` of [1, 2] and `b` of [10, 20], the
-    nodes come as a, b, ADD, SINK. Their values are [1, 2], [10, 20] and [11, 22]; the result is the
-    list [array([11, 22])]. SINK itself has no value.
+    Example: a and b are buffers with [1, 2] and [10, 20], and the graph is
+    UOp(Ops.SINK, (a + b,)). The nodes come in the order a, b, ADD, SINK. The first three have the
+    values [1, 2], [10, 20] and [11, 22], and the result is the list [array([11, 22])].
     """
     ### BEGIN SOLUTION
     values = {}
@@ -151,9 +153,9 @@ def interpret(sink):
 
 
 class Tensor:
-    """A handle on a node: on a plan, or, after realize(), on a BUFFER that holds the numbers."""
+    """A handle on a node: an expression at first, and after realize() a BUFFER with its numbers."""
 
-    run = staticmethod(interpret)  # what computes a SINK; stage 8 puts compiled code in its place
+    run = staticmethod(interpret)  # computes a SINK; stage 8 replaces it with compiled code
 
     def __init__(self, data):
         self.uop = data if isinstance(data, UOp) else UOp(Ops.BUFFER, (), Buffer(data))
@@ -163,18 +165,19 @@ class Tensor:
         return self.uop.shape
 
     def realize(self, *others):
-        """Compute this Tensor, and the others with it; each becomes a handle on a new BUFFER.
+        """Compute this Tensor and the others. Each gets a new `uop`: a BUFFER with its values.
 
-        Those that are a BUFFER already are left alone. All the rest go into one SINK, so that what
-        they share is computed once: `Tensor.run(sink)` gives their values. Returns this Tensor.
+        Leave a Tensor alone if its `uop` is a BUFFER already. Put all the others into one SINK, so
+        that work they share is done once; Tensor.run(sink) returns their values. Return this
+        Tensor.
 
-        Example: t = Tensor([1.0]) + 1; t.uop.op is Ops.ADD. After t.realize(), t.uop.op is
-        Ops.BUFFER, and t.uop.arg.data is [2.0]. Realize it again, and nothing is computed.
+        Example: for t = Tensor([1.0]) + 1, t.uop.op is Ops.ADD. After t.realize() it is Ops.BUFFER,
+        and t.uop.arg.data is [2.0]. Realize it again, and nothing is computed.
         """
         ### BEGIN SOLUTION
-        plans = [tensor for tensor in (self, *others) if tensor.uop.op is not Ops.BUFFER]
-        results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in plans)))
-        for tensor, values in zip(plans, results, strict=True):
+        expressions = [tensor for tensor in (self, *others) if tensor.uop.op is not Ops.BUFFER]
+        results = Tensor.run(UOp(Ops.SINK, tuple(tensor.uop for tensor in expressions)))
+        for tensor, values in zip(expressions, results, strict=True):
             tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
         ### END SOLUTION
@@ -183,7 +186,7 @@ class Tensor:
         return self.realize().uop.arg.data
 
     def __repr__(self):
-        state = "realized" if self.uop.op is Ops.BUFFER else "a plan"
+        state = "realized" if self.uop.op is Ops.BUFFER else "an expression"
         return f"Tensor of shape {self.shape}, {state}"
 
 
@@ -191,9 +194,9 @@ class Tensor:
 
 
 def method(function, name=None):
-    """Make a function of UOps a method of UOp, and of Tensor.
+    """Make a function of UOps a method of UOp and of Tensor.
 
-    Tensor's hands the function the nodes of the Tensors, and makes a Tensor of what comes back.
+    Called on Tensors, it passes their nodes to the function, and returns the result as a Tensor.
     """
 
     def of_tensors(*arguments, **named):

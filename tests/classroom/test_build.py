@@ -89,10 +89,10 @@ def test_a_cell_that_shows_the_same_but_for_a_time_keeps_what_it_had():
         ]
         return new_notebook(cells=cells)
 
-    before = ran("1 kernels, 0.50 ms", "1 kernels, 0.50 ms", "x")
-    after = build.calmed(ran("1 kernels, 0.70 ms", "2 kernels, 0.70 ms", "y", "z"), before)
+    before = ran("1 kernel, 0.50 ms", "1 kernel, 0.50 ms", "x")
+    after = build.calmed(ran("1 kernel, 0.70 ms", "2 kernels, 0.70 ms", "y", "z"), before)
     shown = [cell.outputs[0].text for cell in after.cells]
-    assert shown == ["1 kernels, 0.50 ms", "2 kernels, 0.70 ms", "y", "z"]
+    assert shown == ["1 kernel, 0.50 ms", "2 kernels, 0.70 ms", "y", "z"]
 
 
 def test_only_what_is_named_is_made(repository):

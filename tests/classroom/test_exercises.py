@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
@@ -116,7 +117,9 @@ def test_a_guess_of_no_use_is_asked_for_again(exercise):
 @every_prediction
 def test_a_guess_counts_in_whatever_form_it_is_typed(exercise):
     right = right_guess(exercise)
-    forms = [[right], np.array(right)]
+    forms = [[right]]
+    with suppress(ValueError):  # several shapes are no array
+        forms.append(np.array(right))
     if isinstance(right, tuple):
         forms += [list(right), str(right), f" {right} "[2:-2]]
     for form in forms:

@@ -10,7 +10,7 @@ import pytest
 
 from classroom import ask
 from classroom.exercise import Exercise, Open, Wrong, judge
-from classroom.guesses import Prediction, understood
+from classroom.guesses import Prediction, Shape, understood
 from tinyframe import Tensor, dtypes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,6 +187,28 @@ def test_kernels_of_fresh_inputs_are_told_without_sizes():
 def test_a_guess_is_understood_in_whatever_form_it_is_typed(guess, value):
     read = understood(guess, value)
     assert read == value and type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    "guess, read",
+    [
+        ((2, 4), (2, 4)), ([2, 4], (2, 4)), ("(2, 4)", (2, 4)), ("2 × 4", (2, 4)), (4, (4,)),
+        ("2x4", (2, 4)), ((), ()), ("()", ()), ((2, 3, 4, 5), (2, 3, 4, 5)),
+        (np.array([2, 4]), (2, 4)), ((2.0, np.int64(4)), (2, 4)),
+    ],
+)  # fmt: skip
+def test_a_guessed_shape_may_have_any_number_of_axes(guess, read):
+    assert understood(guess, Shape((2, 4))) == read
+    assert understood([guess, guess], (Shape((2, 4)), Shape((1,)))) == (read, read)
+
+
+def test_a_guess_that_is_no_shape_is_asked_for_again():
+    for guess in ("a row", 1.5, (2, "y"), None):
+        with pytest.raises(Open, match="A shape is a tuple of whole numbers"):
+            understood(guess, Shape((2, 4)))
+    three = (Shape((2, 4)), Shape((1,)), Shape(()))
+    with pytest.raises(Open, match="Three shapes are asked for here; you gave two."):
+        understood(((2, 4), (1,)), three)
 
 
 @pytest.mark.parametrize(

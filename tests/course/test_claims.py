@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom.exercises import parts
 from tests.course import claims
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +42,10 @@ def first_sentence(bullet: str) -> str:
         return quoted[1].replace("`", "")
     text = text.replace("**", "").replace("`", "")
     return re.split(r"(?<=[.!?]) (?=[A-Z])", text)[0]
+
+
+def test_every_part_has_its_claims():
+    assert {int(module.__name__[-2:]) for module in MODULES} == set(parts())
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__[-7:])

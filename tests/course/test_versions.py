@@ -11,7 +11,7 @@ import json
 import pytest
 
 from classroom import build
-from classroom.exercises import exercises, parts
+from classroom.exercises import exercises, parts, puzzles
 from classroom.exercises.answers import stored
 from tests.course.test_notebooks import (
     ASKED,
@@ -45,6 +45,7 @@ def test_the_stored_worked_answers_are_those_of_the_worked_notebooks():
 
 def test_each_exercise_that_is_no_prediction_has_a_worked_answer():
     asked = [e.name for part in parts() for e in exercises(part) if not e.shown_by]
+    asked += [puzzle.name for puzzle in puzzles()]
     assert sorted(stored()) == sorted(asked)
     for name, code in stored().items():
         ast.parse(code)

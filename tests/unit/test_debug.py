@@ -50,7 +50,7 @@ def test_nothing_is_shown_by_default(capsys):
 
 
 def test_1_shows_how_many_kernels_and_how_long(capsys):
-    assert re.fullmatch(r"1 kernels, \d+\.\d\d ms\n", shown(product(), capsys, DEBUG=1))
+    assert re.fullmatch(r"1 kernel, \d+\.\d\d ms\n", shown(product(), capsys, DEBUG=1))
     x = filled(numbers(64))
     assert shown(x / x.sum(), capsys, DEBUG=1).startswith("2 kernels, ")
     assert shown(x.reshape(8, 8), capsys, DEBUG=1) == ""
@@ -63,7 +63,7 @@ def test_2_shows_a_line_for_each_kernel(capsys):
     assert re.fullmatch(r"r(_\d+)+(n\d+)?", name)
     assert "64x64 <- 64x64, 64x64" in rest
     assert re.search(r"[\d.]+ [um]s +[\d.]+ GFLOP/s +[\d.]+ GB/s +[\d.]+ .?B in use", rest)
-    assert summary.startswith("1 kernels, ")
+    assert summary.startswith("1 kernel, ")
 
 
 def test_2_shows_copies_between_devices(capsys):
@@ -93,7 +93,7 @@ def test_4_shows_every_stage_by_name_and_the_source(capsys):
     text = shown(product(), capsys, DEBUG=4)
     assert list(stages_of(text)) == STAGES
     assert "void r_4_4_4" in text
-    assert "1 kernels, " in text
+    assert "1 kernel, " in text
 
 
 def test_a_stage_is_about_a_page(capsys):

@@ -151,7 +151,7 @@ def test_the_summary_line(capsys):
     t = filled(np.ones(4, np.float32)) + 1
     with Context(DEBUG=1):
         t.realize()
-    assert re.fullmatch(r"1 kernels, \d+\.\d+ ms\n", capsys.readouterr().out)
+    assert re.fullmatch(r"1 kernel, \d+\.\d+ ms\n", capsys.readouterr().out)
 
 
 # ---- groups of ops -------------------------------------------------------------------------------

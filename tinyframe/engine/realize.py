@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
 from tinyframe.engine.kernel import CompiledKernel, compilers
-from tinyframe.engine.shown import kernel_line, time_text, with_plan
+from tinyframe.engine.shown import kernel_line, time_text, total_line, with_plan
 from tinyframe.observe import Ran, observers, tell
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
@@ -192,7 +192,7 @@ def run_schedule(
     if kernels:
         GlobalCounters.time_sum_s += seconds
     if kernels and debug:
-        print(f"{len(kernels)} kernels, {seconds * 1e3:.2f} ms")
+        print(total_line(len(kernels), seconds))
 
 
 def _run_all(

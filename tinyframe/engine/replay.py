@@ -19,6 +19,7 @@ from tinyframe.engine.realize import (
     runs_are_recorded,
     setup_of,
 )
+from tinyframe.engine.shown import total_line
 from tinyframe.observe import is_watched
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
@@ -66,7 +67,7 @@ class Replay:
         GlobalCounters.global_mem += self.nbytes
         GlobalCounters.time_sum_s += seconds
         if self.debug:
-            print(f"{len(self.kernels)} kernels, {seconds * 1e3:.2f} ms")
+            print(total_line(len(self.kernels), seconds))
         return None
 
     def _is_ready(self, var_vals: Mapping[UOp, int]) -> bool:

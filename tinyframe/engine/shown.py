@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
+def total_line(kernels: int, seconds: float) -> str:
+    """What all kernels of a run took: `1 kernel, 0.02 ms`."""
+    return f"{kernels} kernel{'s' * (kernels != 1)}, {seconds * 1e3:.2f} ms"
+
+
 def with_plan(spec: ProgramSpec) -> str:
     """A source below a comment that says why its loops are as they are."""
     said = []

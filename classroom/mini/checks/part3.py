@@ -15,7 +15,7 @@ checks = Checks()
 
 ASKED_TOO_EARLY = (
     "Elements were computed when the Array was made. The new Array should only keep a function: "
-    "the work is done when somebody calls `at`."
+    "the work is done when you call `at`."
 )
 
 
@@ -70,21 +70,22 @@ def elements(array: Any) -> np.ndarray:
 @checks("flat", "The place of element (1, 2) in 3 rows of 4 is 6")
 def two_axes(mini: Any) -> None:
     expect("flat((1, 2), (3, 4))", mini.flat((1, 2), (3, 4)), 6, {
-        5: "You multiplied the row by 3, which is how many rows there are. What comes before the "
-           "element is one whole row, and a row is 4 long: the size of the axis after it.",
-        7: "That is its place if the columns lie one after another. Here the rows do: the last "
-           "axis is the one that moves fastest.",
-        3: "You added the parts of the index. A step along the first axis passes a whole row.",
-        2: "Only the last axis was counted. What became of the first one?",
+        5: "You multiplied the row by 3, the number of rows. One whole row comes before this "
+           "element, and a row has 4 elements: the size of the axis after it.",
+        7: "That would be its place if the columns were written one after another. Here the rows "
+           "are, so the last axis changes fastest.",
+        3: "You added the two numbers of the index. One step along the first axis skips a whole "
+           "row.",
+        2: "Only the last axis counts here. What happened to the first one?",
     })  # fmt: skip
 
 
 @checks("flat", "It works for three axes and for none")
 def more_axes(mini: Any) -> None:
     expect("flat((1, 0, 2), (2, 3, 4))", mini.flat((1, 0, 2), (2, 3, 4)), 14, {
-        3: "Right for two axes. Here there are three, and all of them have to count: a step along "
-           "the first one passes 3 * 4 elements.",
-        13: "The last axis is the one that moves fastest, and the first one the slowest.",
+        3: "This is right for two axes. Here are three, and one step along the first axis skips "
+           "3 * 4 elements.",
+        13: "The last axis should change fastest, and the first one slowest.",
     })  # fmt: skip
     expect("flat((), ())", mini.flat((), ()), 0)
 
@@ -99,18 +100,18 @@ def flat_agrees(mini: Any) -> None:
 @checks("unflat", "The element at place 6 of 3 rows of 4 is (1, 2)")
 def back(mini: Any) -> None:
     expect("unflat(6, (3, 4))", mini.unflat(6, (3, 4)), (1, 2), {
-        (2, 1): "Those are the right numbers, back to front. You take the last axis first, so the "
-                "last number of the index is found first.",
-        (0, 2): "You began with the first axis. The last one moves fastest, so it comes first.",
+        (2, 1): "These are the right numbers, back to front. You find the last number of the index "
+                "first.",
+        (0, 2): "You started with the first axis. The last one changes fastest, so start there.",
         (2, 0): "You divided by 3, the number of rows. A row is 4 long.",
-        (6, 2): "The row is still the whole place. Divide by 4 after you have taken the remainder.",
+        (6, 2): "The row is still the whole place. Divide by 4 once you have the remainder.",
     })  # fmt: skip
 
 
 @checks("unflat", "It works for three axes and for none")
 def back_from_more(mini: Any) -> None:
     expect("unflat(14, (2, 3, 4))", mini.unflat(14, (2, 3, 4)), (1, 0, 2), {
-        (2, 0, 1): "Those are the right numbers, back to front.",
+        (2, 0, 1): "These are the right numbers, back to front.",
     })  # fmt: skip
     expect("unflat(0, ())", mini.unflat(0, ()), ())
 
@@ -132,8 +133,8 @@ def reads_a_list(mini: Any) -> None:
     array = mini.Array.of([10, 20, 30, 40, 50, 60], 2, 3)
     is_array(said, array, mini, (2, 3))
     expect(f"{said}.at((1, 0))", array.at((1, 0)), 40, {
-        20: "The row counted for 1. Ask `flat` for the place, with the shape (2, 3).",
-        30: "The row counted for 2. Ask `flat` for the place, with the shape (2, 3).",
+        20: "You counted a row as 1 element. `flat` knows the place, given the shape (2, 3).",
+        30: "You counted a row as 2 elements. `flat` knows the place, given the shape (2, 3).",
     })  # fmt: skip
     expect("Array.of([7]).at(())", mini.Array.of([7]).at(()), 7)
 
@@ -167,8 +168,8 @@ def maps_two(mini: Any) -> None:
     is_array(said, got, mini, (2, 2))
     nothing_yet(one)
     expect_values(said, elements(got), np.array([[15, 25], [34, 44]]), (
-        (np.array([[51, 52], [43, 44]]), "The elements went to the function in the wrong order: "
-         "this Array's comes first, and then the others'."),
+        (np.array([[51, 52], [43, 44]]), "The function got its arguments in the wrong order: "
+         "this Array's element comes first, then those of the others."),
     ))  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def sums(mini: Any) -> None:
     source = counting(mini, 2, 3)
     got = source.sum(1)
     if isinstance(got, mini.Array) and tuple(got.shape) == (2, 1):
-        raise Wrong("The axis that was summed should disappear: (2,), not (2, 1).", said, "(2,)",
+        raise Wrong("The summed axis should disappear: (2,), not (2, 1).", said, "(2,)",
                     "(2, 1)")  # fmt: skip
     is_array(said, got, mini, (2,))
     nothing_yet(source)
@@ -220,7 +221,7 @@ def lists(mini: Any) -> None:
     needs=("Array.map",),
     told={
         OutOfTime: "One element of the table took too long. Is the whole table computed?",
-        MemoryError: "The table of a million times a million was stored. Keep only the rule.",
+        MemoryError: "You stored a table of a million times a million numbers. Keep only the rule.",
     },
 )
 def table(mini: Any) -> None:

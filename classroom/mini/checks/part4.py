@@ -33,7 +33,7 @@ def doubled(mini: Any, node: Any, times: int) -> Any:
 
 # ---- UOp -----------------------------------------------------------------------------------------
 
-NO_FIELDS = "A node has to get its `op`, `src` and `arg` before it is returned."
+NO_FIELDS = "Set the `op`, `src` and `arg` of a node before you return it."
 
 
 @checks("UOp.__new__", "A node knows its op, src and arg", told={AttributeError: NO_FIELDS})
@@ -57,7 +57,7 @@ def built_again(mini: Any) -> None:
                     "a new one, and put every new one in.", "UOp(Ops.CONST, (), 2.0), twice",
                     "one object", "two objects")  # fmt: skip
     if mini.UOp(mini.Ops.ADD, (one, one)) is not mini.UOp(mini.Ops.ADD, (other, other)):
-        raise Wrong("Constants are shared, and an ADD of them is not.",
+        raise Wrong("Equal constants are one node now, but equal ADDs are two.",
                     "UOp(Ops.ADD, (a, a)), twice", "one object", "two objects")  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def told_apart(mini: Any) -> None:
         ("src", UOp(Ops.ADD, (a, b)), UOp(Ops.ADD, (b, a))),
     ):
         if one is other:
-            raise Wrong(f"Two nodes that differ only in `{what}` are one. Is `{what}` part of the "
+            raise Wrong(f"Two nodes with a different `{what}` became one. Is `{what}` part of the "
                         "key?", expected="two objects", got="one object")  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def kinds_told_apart(mini: Any) -> None:
             )  # fmt: skip
 
 
-@checks("UOp.__new__", "A node that nobody uses any more is forgotten")
+@checks("UOp.__new__", "The table lets go of a node that nobody uses")
 def forgotten(mini: Any) -> None:
     node = constant(mini, 1234.5)
     if node not in mini.UOp.table.values():
@@ -96,16 +96,19 @@ def forgotten(mini: Any) -> None:
     del node
     gc.collect()
     if last() is not None:
-        raise Wrong("Something keeps a node alive that nobody uses. `UOp.table` does not: is "
-                    "there a second table?", "UOp(Ops.CONST, (), 1234.5), then `del`")  # fmt: skip
+        raise Wrong(
+            "Nobody uses this node any more, but something keeps it alive. `UOp.table` doesn't. Is "
+            "there a second table?",
+            "UOp(Ops.CONST, (), 1234.5), then `del`",
+        )
 
 
 # ---- toposort ------------------------------------------------------------------------------------
 
 
 EVERY_PATH = (
-    "It goes down every path, and there are 2^60 of them. Each node has to be done once, however "
-    "many users it has."
+    "This follows every path, and there are 2^60 of them. Visit each node once, however many users "
+    "it has."
 )
 
 
@@ -135,12 +138,12 @@ def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
     text = "The nodes come in a different order."
     for is_so, sentence in (
         (len(set(got)) < len(got), "A node comes more than once. Remember which nodes are done."),
-        (wanted[-1] not in got, "The node itself is missing: it comes last."),
+        (wanted[-1] not in got, "The node itself is missing. It comes last."),
         (not set(wanted) <= set(got), "Some nodes are missing."),
         (not all(s in got[: got.index(u)] for u in got for s in u.src),
-         "A node stands before one of its sources. It cannot be computed yet."),
-        (True, "Each node comes after its sources, but where there is a choice, the order is a "
-               "different one. Finish everything below the first source before the second."),
+         "A node comes before one of its sources, so it can't be computed yet."),
+        (True, "Every node comes after its sources, which is good. But there is one thing more: "
+               "Finish everything below the first source before you start on the second."),
     ):  # fmt: skip
         if is_so:
             text = sentence
@@ -159,7 +162,7 @@ def small_graph(mini: Any) -> None:
     expect_order("a.toposort()", a.toposort(), {a: "a"})
 
 
-@checks("UOp.toposort", "Where there is a choice, the first source comes first",
+@checks("UOp.toposort", "Everything below the first source comes first",
         needs=("UOp.__new__",))  # fmt: skip
 def first_source_first(mini: Any) -> None:
     UOp, Ops = mini.UOp, mini.Ops
@@ -172,7 +175,7 @@ def first_source_first(mini: Any) -> None:
 
 @checks(
     "UOp.toposort",
-    "61 nodes are visited 61 times, although there are 2^60 ways down",
+    "61 nodes, although 2^60 paths lead through them",
     needs=("UOp.__new__",),
     told={OutOfTime: EVERY_PATH, MemoryError: EVERY_PATH},
 )
@@ -186,10 +189,10 @@ def nodes_not_paths(mini: Any) -> None:
     "A chain of 20,000 nodes",
     needs=("UOp.__new__",),
     told={
-        RecursionError: "The function calls itself too deep: this chain is longer than what Python "
-                        "allows. Keep the nodes that wait in a list of your own.",
-        OutOfTime: "20,000 nodes take too long. `node in a_list` looks through the whole list; "
-                   "a dict or a set finds it at once.",
+        RecursionError: "The function calls itself, and this chain is deeper than Python allows. "
+                        "Keep a list of the nodes that are waiting instead.",
+        OutOfTime: "20,000 nodes take too long. `node in some_list` searches the whole list. "
+                   "A dict or a set finds a node right away.",
     },
 )  # fmt: skip
 def deep(mini: Any) -> None:
@@ -199,7 +202,7 @@ def deep(mini: Any) -> None:
     expect("len(chain.toposort())", len(node.toposort()), DEEP + 1)
 
 
-@checks("UOp.toposort", "The right order for 200 graphs made by chance", needs=("UOp.__new__",))
+@checks("UOp.toposort", "The right order for 200 random graphs", needs=("UOp.__new__",))
 def graphs_by_chance(mini: Any) -> None:
     dice = random.Random(0)
     for _ in range(200):
@@ -209,7 +212,7 @@ def graphs_by_chance(mini: Any) -> None:
             nodes.append(mini.UOp(op, (dice.choice(nodes), dice.choice(nodes))))
         wanted = by_recursion(nodes[-1])
         names = {u: str(u.arg) if not u.src else f"{u.op.name}{n}" for n, u in enumerate(wanted)}
-        expect_order("toposort() of a graph made by chance", nodes[-1].toposort(), names)
+        expect_order("toposort() of a random graph", nodes[-1].toposort(), names)
 
 
 # ---- interpret -----------------------------------------------------------------------------------
@@ -269,8 +272,8 @@ def several(mini: Any) -> None:
     "interpret",
     "2^60 from 60 additions, each node computed once",
     needs=("UOp.__new__", "UOp.toposort"),
-    told={OutOfTime: "It computes shared nodes again and again. Keep the value of each node, and "
-                     "go through toposort() once."},
+    told={OutOfTime: "It computes shared nodes again and again. Keep each node's value, and go "
+                     "through toposort() once."},
 )  # fmt: skip
 def each_once(mini: Any) -> None:
     top = doubled(mini, buffer(mini, [1.0]), DOUBLINGS)
@@ -303,15 +306,15 @@ def agrees(mini: Any) -> None:
 ALL_BELOW = ("UOp.__new__", "UOp.toposort", "interpret")
 
 
-@checks("Tensor.realize", "A plan becomes a BUFFER with its values", needs=ALL_BELOW)
+@checks("Tensor.realize", "An expression becomes a BUFFER with its values", needs=ALL_BELOW)
 def becomes_a_buffer(mini: Any) -> None:
     t = mini.Tensor([1.0, 2.0]) * 3
     expect("(Tensor([1, 2]) * 3).uop.op", t.uop.op.name, "MUL")
     returned = t.realize()
     if t.uop.op is not mini.Ops.BUFFER:
-        raise Wrong("After t.realize(), t.uop is still a plan. Give t a new `uop`: a BUFFER whose "
-                    "arg is a Buffer with the values.", "t = Tensor([1, 2]) * 3; t.realize()",
-                    "BUFFER", t.uop.op.name)  # fmt: skip
+        raise Wrong("After t.realize(), t.uop is still an expression. Give t a new `uop`: a "
+                    "BUFFER whose arg is a Buffer with the values.",
+                    "t = Tensor([1, 2]) * 3; t.realize()", "BUFFER", t.uop.op.name)  # fmt: skip
     if not isinstance(t.uop.arg, mini.Buffer):
         raise Wrong("The arg of a BUFFER node has to be a Buffer, made from the values.",
                     "t.uop.arg", "a Buffer", type(t.uop.arg).__name__)  # fmt: skip
@@ -330,7 +333,7 @@ def never_again(mini: Any) -> None:
         t.numpy()
     if t.uop is not before:
         raise Wrong(
-            "A Tensor that is a BUFFER already got a new one. Leave those alone.",
+            "This Tensor had a BUFFER already, and got a new one. Leave such Tensors alone.",
             "t.realize(); t.realize()",
             "the same BUFFER",
             "a different BUFFER",
@@ -346,7 +349,7 @@ def share(mini: Any) -> None:
         a.realize(b)
     for name, tensor, wanted in (("a", a, [3.0]), ("b", b, [20.0])):
         if tensor.uop.op is not mini.Ops.BUFFER:
-            raise Wrong(f"a.realize(b) left {name} a plan.", "a.realize(b)")
+            raise Wrong(f"a.realize(b) left {name} an expression.", "a.realize(b)")
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
     if len(calls) > 1:
         raise Wrong("The square root that both use was computed more than once. Put all plans "

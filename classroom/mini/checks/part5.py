@@ -46,19 +46,19 @@ class Rule:
 
 RULES = [
     Rule("RESHAPE", (2, 6), (3, 4), (1, 3), (1, 1), (((2, 3, 4), (4, 6)), ((12,), (3, 2, 2))), {
-        (2, 1): "You counted the place in the old shape, and looked for it in the new one. The "
-                "index belongs to the new shape.",
+        (2, 1): "You used the old shape for `flat` and the new one for `unflat`. It's the other "
+                "way round: the index belongs to the new shape.",
     }),
     Rule("PERMUTE", (2, 3, 4), (2, 0, 1), (3, 1, 2), (1, 2, 3),
          (((2, 3), (1, 0)), ((2, 1, 3, 2), (3, 1, 0, 2))), {
-        (2, 3, 1): "That is the permutation the other way round. index[k] belongs to source axis "
+        (2, 3, 1): "This is the inverse permutation. index[k] belongs to source axis "
                    "order[k]; for source axis d you have to find the k with order[k] == d.",
-        (3, 1, 2): "The index is as it was. Its parts have to change places.",
+        (3, 1, 2): "The index hasn't changed. Its parts have to trade places.",
     }),
     Rule("EXPAND", (1, 4), (3, 4), (2, 3), (0, 3), (((2, 1, 3), (2, 4, 3)), ((1, 1), (2, 2))), {
         (2, 3): "Row 2 does not exist in a source with one row. An axis of size 1 is read at 0.",
         (0, 0): "Only axes of size 1 are read at 0. The last axis has 4 elements.",
-        (2, 0): "You have it the other way round: axis 0 is the one of size 1.",
+        (2, 0): "It's the other way round: axis 0 is the one with size 1.",
     }),
     Rule("SHRINK", (3, 4), ((1, 3), (0, 4)), (0, 2), (1, 2),
          (((5, 3), ((2, 4), (1, 3))), ((4,), ((0, 1),))), {
@@ -104,7 +104,7 @@ def on_numbers(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
             raise Wrong("This index is outside of the source.", said, got=got)
         if op != "PAD" and x[got] != wanted[index]:
             where = tuple(int(i) for i in np.argwhere(x == wanted[index])[0])
-            raise Wrong("This is a different element.", said, where, got)
+            raise Wrong("This reads the wrong element.", said, where, got)
 
 
 def on_arrays(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
@@ -139,13 +139,13 @@ def on_nodes(mini: Any, op: str, shape: tuple[int, ...], arg: Any) -> None:
         found = tuple(value_of(mini, i, at) for i in got)
         if found != (wanted := rule(index, shape, arg)):
             raise Wrong(
-                f"At {index} the rule gives {wanted} for numbers, and the nodes that it makes of "
-                f"loop counters are worth {found}. Does it use an `if`?", said, wanted, found
+                f"For the numbers {index} the rule gives {wanted}, but for loop counters with "
+                f"these values it gives {found}. Does it use an `if`?", said, wanted, found
             )  # fmt: skip
 
 
 NO_IF = (
-    "This index is made of NumPy arrays, and Python's `if`, `and`, `or`, `min` and `max` want a "
+    "This index is made of NumPy arrays, and Python's `if`, `and`, `or`, `min` and `max` need a "
     "single number. `where(condition, x, y)` chooses element by element."
 )
 NO_SUCH_OPERATOR = (
@@ -193,12 +193,12 @@ def which_are_inside(mini: Any) -> None:
     got = [bool(mini.inside((i,), (3,), ((1, 2),))) for i in range(6)]
     said = "[inside((i,), (3,), ((1, 2),)) for i in range(6)]"
     expect_values(said, got, np.array([0, 1, 1, 1, 0, 0]), (
-        ([1] * 6, "Everything counts as inside, so the padding is not masked: whatever is read at "
-                  "element 0 will stand where zeros should."),
-        ([0, 1, 1, 1, 1, 1], "The end is missing: the source ends `size` elements after `before`."),
-        ([1, 1, 1, 1, 0, 0], "The beginning is missing: the first `before` indices are outside."),
-        ([1, 1, 1, 0, 0, 0], "You compared the index with the source as if nothing stood before "
-                             "it. It begins at `before`."),
+        ([1] * 6, "Everything counts as inside, so the padding is not masked: where there should "
+                  "be zeros, you would see element 0."),
+        ([0, 1, 1, 1, 1, 1], "You only checked the beginning. The source ends at before + size."),
+        ([1, 1, 1, 1, 0, 0], "You only checked the end. The first `before` indices are outside."),
+        ([1, 1, 1, 0, 0, 0], "You compared as if there were no zeros before the source. It "
+                             "starts at `before`."),
         ([0, 1, 1, 1, 1, 0], "One too many at the end."),
         ([0, 0, 1, 1, 0, 0], "Element 0 of the source is missing: it is at index `before`."),
         ([0, 1, 1, 0, 0, 0], "The last element of the source is missing."),
@@ -221,7 +221,7 @@ def moved_by_before(mini: Any) -> None:
     got = tuple(mini.pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3))
     expect("[pad_index((i,), (3,), ((1, 2),)) for i in (1, 2, 3)]", got, ((0,), (1,), (2,)), {
         ((2,), (3,), (4,)): "You added `before`. Element 0 of the source is at index `before`.",
-        ((1,), (2,), (3,)): "The index is as it was. Element 0 of the source is at `before`.",
+        ((1,), (2,), (3,)): "The index hasn't changed. Element 0 of the source is at `before`.",
     })  # fmt: skip
 
 
@@ -233,8 +233,9 @@ def nothing_outside(mini: Any) -> None:
         is_index(said, got, 1)
         if not 0 <= got[0] < 3:
             raise Wrong(
-                f"The source has no element {got[0]}. NumPy would take -1 for the last one, and C "
-                "would read whatever lies there. Read element 0 wherever you are not inside.",
+                f"The source has no element {got[0]}. NumPy would take -1 to mean the last one, "
+                "and C would read whatever is in memory there. If the index isn't inside, read "
+                "element 0.",
                 said, "(0,)", got,
             )  # fmt: skip
 
@@ -295,7 +296,7 @@ def constants_stay(mini: Any) -> None:
     expect("the shape of Tensor (2, 3) + 1", node.shape, (2, 3))
 
 
-@checks("broadcast", "The same sums as NumPy's, for shapes made by chance", needs=ALL_RULES)
+@checks("broadcast", "The same sums as NumPy's, for shapes chosen at random", needs=ALL_RULES)
 def sums_by_chance(mini: Any) -> None:
     dice = np.random.default_rng(1)
     for _ in range(40):
@@ -315,11 +316,11 @@ NEEDED = (*ALL_RULES, "broadcast")
 def made_of(mini: Any, tensor: Any, more: tuple[str, ...], said: str) -> None:
     """Wrong if there is an op besides movement, and these."""
     if not isinstance(tensor.uop, mini.UOp) or tensor.uop.op is mini.Ops.BUFFER:
-        raise Wrong(f"{said} should be a plan that is not computed yet. Is there a `return`?", said)
+        raise Wrong(f"{said} should be an expression, not computed yet. Is there a `return`?", said)
     allowed = {"BUFFER", "CONST", *more, *(op.name for op in mini.MOVED_SHAPE)}
     extra = sorted({node.op.name for node in tensor.uop.toposort()} - allowed)
     if extra:
-        raise Wrong(f"This needs no {' and no '.join(extra)}.", said)
+        raise Wrong(f"You don't need {' or '.join(extra)} for this.", said)
 
 
 @checks("__matmul__", "(2, 3) @ (3, 4), from movement, one MUL and one sum", needs=NEEDED)
@@ -355,10 +356,10 @@ def small_windows(mini: Any) -> None:
     expect_values("Tensor([0, 1, 2, 3]).windows(2)", got.numpy(), windows_of(row, 2), (
         (windows_of(row, 2).T, "These are the windows as rows. They should be columns: [j, o] is "
                                "element o + j."),
-        ([[0, 1, 2], [0, 1, 2]], "The second row has not moved. Cut one element later than a row "
-                                 "is long: n + 1."),
-        ([[0, 1, 2], [3, 0, 1]], "The second row moved the wrong way: the cut was too early. Cut "
-                                 "every n + 1 elements."),
+        ([[0, 1, 2], [0, 1, 2]], "The second row hasn't moved. Cut into rows of n + 1, one more "
+                                 "than the row had."),
+        ([[0, 1, 2], [3, 0, 1]], "The second row moved the wrong way. Cut into rows of n + 1, one "
+                                 "more than the row had."),
         ([[0, 1, 2, 3, 0], [1, 2, 3, 0, 1]], "Nearly: only the first n - size + 1 columns are "
                                              "windows. The rest is from the next copy."),
         ([[0, 1, 2, 3], [1, 2, 3, 0]], "The last column is no window: it runs over the end. There "

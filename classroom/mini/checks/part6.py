@@ -77,8 +77,8 @@ def product(mini: Any) -> None:
     x, y = buffer(mini, [3]), buffer(mini, [5])
     expect_row(mini, "mul_gradient with x = 3, y = 5, grad = 2", x * y, buffer(mini, [2]),
                [[10], [6]], (
-        ([[6], [10]], "These two have changed places: x gets grad times y."),
-        ([[5], [3]], "`grad` is missing: everything that is handed down is multiplied by it."),
+        ([[6], [10]], "These two are swapped: x gets grad * y."),
+        ([[5], [3]], "`grad` is missing. Whatever you hand down is multiplied by it."),
         ([[2], [2]], "That is the row of ADD. If x grows by 1, x * y grows by y."),
     ))  # fmt: skip
 
@@ -92,7 +92,8 @@ def maximum(mini: Any) -> None:
         ([[0, 10, 0], [10, 0, 10]], half.format("y gets everything")),
         ([[0, 10, 10], [10, 0, 0]], half.format("x gets everything")),
         ([[0, 10, 0], [10, 0, 0]], half.format("nobody gets anything")),
-        ([[0, 10, 10], [10, 0, 10]], half.format("both get everything, twice as much as came")),
+        ([[0, 10, 10], [10, 0, 10]],
+         half.format("both get everything, which is twice what came in")),
         ([[10, 0, 5], [0, 10, 5]], "It goes to the smaller one. Which of x < y and y < x says that "
                                    "x is the larger one?"),
     ))  # fmt: skip
@@ -103,7 +104,7 @@ def reciprocal(mini: Any) -> None:
     expect_row(mini, "recip_gradient with x = 2, grad = 8", buffer(mini, [2]).recip(),
                buffer(mini, [8]), [[-2]], (
         ([[2]], "The sign is wrong: when x grows, 1/x shrinks."),
-        ([[-32]], "You squared x. It is 1/x, which is `node`, that is squared."),
+        ([[-32]], "You squared x. Square 1/x instead, which is `node`."),
         ([[-4]], "That is -grad / x. It is divided by x twice."),
     ))  # fmt: skip
 
@@ -115,7 +116,7 @@ def power_of_two(mini: Any) -> None:
     expect_row(mini, "exp2_gradient with x = 3, grad = 1", node, buffer(mini, [1]),
                [[8 * math.log(2)]], (
         ([[8]], "The logarithm of 2 is missing. Only e**x is its own derivative."),
-        ([[8 / math.log(2)]], "You divided by the logarithm of 2. It is multiplied."),
+        ([[8 / math.log(2)]], "You divided by the logarithm of 2. Multiply by it."),
         ([[12]], "That is x * 2**(x-1), the rule for x**n. Here x is the exponent."),
     ))  # fmt: skip
 
@@ -125,7 +126,7 @@ def chosen(mini: Any) -> None:
     condition, x, y = buffer(mini, [1, 0]), buffer(mini, [3, 3]), buffer(mini, [4, 4])
     said = "where_gradient with condition = [1, 0], grad = [7, 9]"
     expect_row(mini, said, condition.where(x, y), buffer(mini, [7, 9]), [None, [7, 0], [0, 9]], (
-        ([None, [0, 9], [7, 0]], "These two have changed places: where the condition holds, x was "
+        ([None, [0, 9], [7, 0]], "These two are swapped: where the condition is true, x was "
                                  "chosen."),
         ([None, [7, 9], [7, 9]], "Both get everything. The one that was not chosen had no "
                                  "influence."),
@@ -147,7 +148,7 @@ def permuted(mini: Any) -> None:
     got = mini.GRADIENT[mini.Ops.PERMUTE](buffer(mini, values), x.permute(2, 0, 1), x)
     said = "permute_gradient with x of shape (2, 3, 4) and node.arg (2, 0, 1)"
     if isinstance(got, tuple) and len(got) == 1 and getattr(got[0], "shape", 0) == (3, 4, 2):
-        raise Wrong("That permutes once more in the same way. You need the permutation that undoes "
+        raise Wrong("This permutes the same way again. You need the permutation that undoes "
                     "node.arg.", said, "shape (2, 3, 4)", "shape (3, 4, 2)")  # fmt: skip
     expect_row(mini, said, x.permute(2, 0, 1), buffer(mini, values),
                [values.transpose(1, 2, 0).tolist()])  # fmt: skip
@@ -217,8 +218,8 @@ def largest(mini: Any) -> None:
     node = x.max(1, keepdim=True)
     expect_row(mini, "reduce_gradient of MAX with x = [[1, 4, 4]], grad = [[6]]", node,
                buffer(mini, [[6]]), [[[0, 3, 3]]], (
-        ([[[0, 6, 6]]], "Two elements are the largest, and each got everything: twice as much as "
-                        "came. They share it."),
+        ([[[0, 6, 6]]], "Two elements are equally large, and each of them got everything. They "
+                        "share it."),
         ([[[6, 6, 6]]], "That is the row of a sum. Only the largest elements count in a maximum."),
         ([[[0, 6, 0]]], "The first of the two largest got everything. They share it."),
         ([[[2, 2, 2]]], "You divided by the number of all elements, and gave to all of them."),
@@ -254,31 +255,31 @@ def one_product(mini: Any) -> None:
                      [5, 3])  # fmt: skip
 
 
-@checks("gradient", "loss = a * b + a: what arrives at `a` twice is added up", needs=ROWS)
+@checks("gradient", "loss = a * b + a: `a` gets two gradients, which are added up", needs=ROWS)
 def added_up(mini: Any) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     said = "gradient(a * b + a, a) with a = 3, b = 5"
-    overwritten = "Two gradients arrive at `a`, 1 and 5, and {} is left of them. Add them up."
+    overwritten = "`a` gets two gradients, 1 and 5, and {} is left. Add them up."
     expect_gradients(mini, said, mini.gradient(a * b + a, a), [6], (
         (5, overwritten.format("only the last one, 5,")),
         (1, overwritten.format("only the first one, 1,")),
     ))  # fmt: skip
 
 
-@checks("gradient", "A node hands down what it got only when all of it has arrived", needs=ROWS)
+@checks("gradient", "A node waits for all of its gradient before it hands it down", needs=ROWS)
 def all_of_it_first(mini: Any) -> None:
     a = buffer(mini, 3)
     square = a * a
     lost = (
-        "A part of what arrives at s is lost. Go backwards through the order of toposort: then "
-        "everybody who uses a node comes before it."
+        "Part of the gradient of s is lost. Go backwards through toposort's order: that way, all "
+        "users of a node come before the node."
     )
     said = "gradient(s + s * s, a), where s = a * a and a = 3"
     got = mini.gradient(square + square * square, a)
     expect_gradients(mini, said, got, [114], ((6, lost), (108, lost)))
 
 
-@checks("gradient", "0 for what the loss does not depend on", needs=ROWS)
+@checks("gradient", "0 for a node that the loss doesn't depend on", needs=ROWS)
 def independent(mini: Any) -> None:
     a, b = buffer(mini, 3), buffer(mini, 5)
     said = "gradient(a * a, a, b) with a = 3, b = 5"
@@ -297,7 +298,7 @@ def stopped(mini: Any) -> None:
     "gradient",
     "60 doublings: 2^60, from 61 nodes",
     needs=ROWS,
-    told={OutOfTime: "It goes down every path. Each node hands its gradient down once."},
+    told={OutOfTime: "This follows every path. Each node should hand its gradient down once."},
 )
 def once_each(mini: Any) -> None:
     a = buffer(mini, 1)
@@ -314,9 +315,10 @@ def once_each(mini: Any) -> None:
     "A chain of 3,000 nodes",
     needs=ROWS,
     told={
-        RecursionError: "The function calls itself too deep. The order of toposort is a list.",
-        OutOfTime: "3,000 nodes take too long. `in` looks through a whole list, and finds a key of "
-                   "a dict at once.",
+        RecursionError: "The function calls itself, and this graph is deeper than Python allows. "
+                        "Go through nodes_between in a loop instead.",
+        OutOfTime: "3,000 nodes take too long. `node in some_list` searches the whole list. A dict "
+                   "finds a node right away.",
     },
 )  # fmt: skip
 def long_chain(mini: Any) -> None:
@@ -384,8 +386,8 @@ TRAINING = (*ROWS, "gradient")
 
 def is_realized(mini: Any, said: str, tensors: list[Any]) -> None:
     if any(t.uop.op is not mini.Ops.BUFFER for t in tensors):
-        raise Wrong("After a step everything that it changed should be realized. Otherwise the "
-                    "graph of the next step contains this one, and it gets longer each time.",
+        raise Wrong("A step should realize everything that it changes. Otherwise the next step's "
+                    "graph contains this one's, and grows every time.",
                     said)  # fmt: skip
 
 
@@ -417,9 +419,9 @@ def together(mini: Any) -> None:
     is_realized(mini, said, [a, b])
     expect_values(f"a after {said}", a.numpy(), np.array([1.7]))
     expect_values(f"b after {said}", b.numpy(), np.array([2.8]), (
-        ([2.83], "b moved by the new value of a. Ask for all gradients at once."),
-        ([3.0], "b has not moved: its gradient was asked for when a was a different node already. "
-                "Ask for all gradients at once."),
+        ([2.83], "b was moved with the new value of a. Ask for all gradients at once."),
+        ([3.0], "b has not moved. You asked for its gradient after a had become a new node. Ask "
+                "for all gradients at once."),
     ))  # fmt: skip
 
 

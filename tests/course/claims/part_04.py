@@ -36,21 +36,21 @@ def exponentials(tensor: Tensor) -> int:
 # ---- 4a ------------------------------------------------------------------------------------------
 
 
-@claim("A Tensor holds memory or a plan, and realize() replaces the plan with memory.")
+@claim("A Tensor holds memory or an expression, and realize() replaces the expression with memory.")
 def realize_replaces_a_plan_by_memory():
     a = memory(6)
-    plan = (a + 1) * a
-    assert a.uop.op is Ops.BUFFER and plan.uop.op is Ops.MUL
-    assert plan.realize().uop.op is Ops.BUFFER
+    expression = (a + 1) * a
+    assert a.uop.op is Ops.BUFFER and expression.uop.op is Ops.MUL
+    assert expression.realize().uop.op is Ops.BUFFER
 
 
-@claim("Building a plan runs no kernel, and neither does looking at its shape.")
+@claim("Building an expression runs no kernel, and neither does looking at its shape.")
 def building_and_looking_run_nothing():
     a = memory(6)
     before = GlobalCounters.kernel_count
-    plan = ((a + 1) * a).sum()
-    assert plan.shape == () and plan.dtype is a.dtype
-    assert GlobalCounters.kernel_count == before and kernels_run(plan) == 1
+    expression = ((a + 1) * a).sum()
+    assert expression.shape == () and expression.dtype is a.dtype
+    assert GlobalCounters.kernel_count == before and kernels_run(expression) == 1
 
 
 @claim("Equal nodes are one node, and each node is computed once.")
@@ -121,7 +121,7 @@ def every_quotient_needs_the_whole_sum():
     assert kernels(rows / rows.sum(axis=0, keepdim=True)) == 2
 
 
-@claim("A plan holds no values: what isn't stored is computed again by every call.")
+@claim("An expression holds no values: what isn't stored is computed again by every call.")
 def a_plan_is_computed_by_every_call():
     u = memory(50)
     waves = u.exp()
@@ -186,12 +186,12 @@ def three_calls_compute_three_times():
     assert sum(exponentials((waves * k).sum()) for k in (2, 3, 4)) == 150
 
 
-@claim("A plan that runs later shows later values.")
+@claim("An expression that runs later shows later values.")
 def a_plan_shows_the_values_of_its_time():
     x = Tensor([1.0, 2.0]).realize()
-    plan = x + 0.5
+    expression = x + 0.5
     x.assign(x * 100).realize()
-    assert plan.tolist() == [1.5, 2.5]
+    assert expression.tolist() == [1.5, 2.5]
 
 
 @claim("assign always writes in place.")

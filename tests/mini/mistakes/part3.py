@@ -12,9 +12,9 @@ MISTAKES = [
         for i, size in zip(reversed(index), reversed(shape)):
             place = place * size + i
         return place
-        """, "its place if the columns lie one after another"),
-    ("flat", "return sum(index)", "A step along the first axis passes a whole row"),
-    ("flat", "return index[0] * shape[1] + index[1]", "Right for two axes"),
+        """, "its place if the columns were written one after another"),
+    ("flat", "return sum(index)", "One step along the first axis skips a whole"),
+    ("flat", "return index[0] * shape[1] + index[1]", "This is right for two axes"),
     ("flat", "print(index)", "returns nothing. Is there a `return`?"),
     ("flat", "return index.place", "AttributeError: 'tuple' object has no attribute 'place'"),
     ("unflat", """
@@ -30,7 +30,7 @@ MISTAKES = [
             index.append(place % size)
             place = place // size
         return tuple(index)
-        """, "You began with the first axis"),
+        """, "You started with the first axis"),
     ("unflat", """
         index = []
         for size in reversed(shape):
@@ -44,7 +44,8 @@ MISTAKES = [
             place = place // 4
         return tuple(index)
         """, "stopped after 5 seconds"),
-    ("Array.of", "return Array(shape, lambda index: values[index[0]])", "The row counted for 1"),
+    ("Array.of", "return Array(shape, lambda index: values[index[0]])",
+     "You counted a row as 1 element"),
     ("Array.moved", "return Array(shape, lambda index: self.at(index))",
      "The elements did not move"),
     ("Array.moved", "return Array(shape, source_index)", "`at` should give a number"),
@@ -62,7 +63,7 @@ MISTAKES = [
         shape = self.shape[:axis] + (1,) + self.shape[axis + 1 :]
         return Array(shape, lambda i: sum(self.at((*i[:axis], k, *i[axis + 1 :]))
                                           for k in range(self.shape[axis])))
-        """, "The axis that was summed should disappear"),
+        """, "The summed axis should disappear"),
     ("Array.sum", """
         shape = self.shape[:axis] + self.shape[axis + 1 :]
         return Array(shape, lambda i: sum(self.at((*i, k)) for k in range(self.shape[axis])))

@@ -21,7 +21,7 @@ MISTAKES = [
             node = cls.table[key] = object.__new__(cls)
             node.op, node.src, node.arg = op, src, arg
         return node
-        """, "Two nodes that differ only in `src` are one"),
+        """, "Two nodes with a different `src` became one"),
     ("UOp.__new__", """
         if not hasattr(cls, "mine"):
             cls.mine = {}
@@ -30,15 +30,15 @@ MISTAKES = [
             node = cls.mine[key] = cls.table[key] = object.__new__(cls)
             node.op, node.src, node.arg = op, src, arg
         return cls.mine[key]
-        """, "Something keeps a node alive"),
-    ("UOp.__new__", "return object.__new__(cls)", "A node has to get its `op`, `src` and `arg`"),
+        """, "something keeps it alive"),
+    ("UOp.__new__", "return object.__new__(cls)", "Set the `op`, `src` and `arg` of a node"),
     ("UOp.__new__", "key = (op, src, arg)", "should give a node. Is there a `return`?"),
     ("UOp.toposort", """
         order = []
         for source in self.src:
             order += [node for node in source.toposort() if node not in order]
         return order + [self]
-        """, "It goes down every path, and there are 2^60 of them"),
+        """, "This follows every path, and there are 2^60 of them"),
     ("UOp.toposort", """
         order, waiting = [], [self]
         while waiting:
@@ -57,7 +57,7 @@ MISTAKES = [
             else:
                 order[node] = None
         return list(order)
-        """, "the order is a different one. Finish everything below the first source"),
+        """, "Finish everything below the first source before"),
     ("UOp.toposort", """
         order, waiting = {}, [self]
         while waiting:
@@ -66,7 +66,7 @@ MISTAKES = [
                 order[node] = None
                 waiting += node.src
         return list(order)
-        """, "A node stands before one of its sources"),
+        """, "A node comes before one of its sources"),
     ("UOp.toposort", """
         done = {}
         def visit(node):
@@ -76,7 +76,7 @@ MISTAKES = [
             done[node] = None
         visit(self)
         return list(done)
-        """, "The function calls itself too deep"),
+        """, "The function calls itself, and this chain is deeper than Python allows"),
     ("UOp.toposort", """
         done = {}
         todo = [self]
@@ -108,20 +108,20 @@ MISTAKES = [
     ("Tensor.realize", """
         Tensor.run(UOp(Ops.SINK, (self.uop, *(tensor.uop for tensor in others))))
         return self
-        """, "t.uop is still a plan"),
+        """, "t.uop is still an expression"),
     ("Tensor.realize", """
         for tensor in (self, *others):
             (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
             tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
-        """, "A Tensor that is a BUFFER already got a new one"),
+        """, "This Tensor had a BUFFER already, and got a new one"),
     ("Tensor.realize", """
         for tensor in (self, *others):
             if tensor.uop.op is not Ops.BUFFER:
                 (values,) = Tensor.run(UOp(Ops.SINK, (tensor.uop,)))
                 tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
-        """, "computed more than once. Put all plans into one SINK"),
+        """, "computed more than once. Put all expressions into one SINK"),
     ("Tensor.realize", """
         (values,) = Tensor.run(UOp(Ops.SINK, (self.uop,)))
         if self.uop.op is not Ops.BUFFER:

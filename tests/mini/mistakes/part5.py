@@ -1,11 +1,12 @@
 """(function, what somebody writes instead, what they are told)"""
 
 MISTAKES = [
-    ("reshape_index", "return unflat(flat(index, shape), new)", "You counted the place in the old"),
+    ("reshape_index", "return unflat(flat(index, shape), new)",
+     "You used the old shape for `flat`"),
     ("reshape_index", "return index", "should be (1, 1)"),
     ("permute_index", "return tuple(index[axis] for axis in order)",
-     "That is the permutation the other way round"),
-    ("permute_index", "return index", "Its parts have to change places"),
+     "This is the inverse permutation"),
+    ("permute_index", "return index", "Its parts have to trade places"),
     ("expand_index", "return index", "Row 2 does not exist in a source with one row"),
     ("expand_index", "return tuple(0 for _ in index)", "Only axes of size 1 are read at 0"),
     ("expand_index", "return tuple(0 if n == 1 else i for i, n in zip(index, new))",
@@ -26,7 +27,7 @@ MISTAKES = [
         for i, size, (before, _) in zip(index, shape, widths):
             condition = condition * (before - 1 < i)
         return condition
-        """, "The end is missing"),
+        """, "You only checked the beginning"),
     ("inside", """
         condition = True
         for i, size, (before, _) in zip(index, shape, widths):
@@ -38,7 +39,7 @@ MISTAKES = [
             if not before - 1 < i < before + size:
                 return False
         return True
-        """, "Python's `if`, `and`, `or`, `min` and `max` want a single number"),
+        """, "Python's `if`, `and`, `or`, `min` and `max` need a single number"),
     ("pad_index", "return tuple(i - before for i, (before, _) in zip(index, widths))",
      "The source has no element -1"),
     ("pad_index", "return tuple(i + before for i, (before, _) in zip(index, widths))",
@@ -49,7 +50,7 @@ MISTAKES = [
     ("pad_index", """
         return tuple(min(max(i - before, 0), n - 1)
                      for i, n, (before, _) in zip(index, shape, widths))
-        """, "Python's `if`, `and`, `or`, `min` and `max` want a single number"),
+        """, "Python's `if`, `and`, `or`, `min` and `max` need a single number"),
     ("broadcast", """
         rank = max(len(node.shape) for node in nodes)
         return tuple(node if node.op is Ops.CONST else
@@ -82,7 +83,7 @@ MISTAKES = [
         rows, count = math.prod(front), n - size + 1
         x = x.reshape(rows, 1, n).expand(rows, size, n)
         return x.shrink((0, rows), (0, size), (0, count)).reshape(*front, size, count)
-        """, "The second row has not moved"),
+        """, "The second row hasn't moved"),
     ("windows", """
         *front, n = x.shape
         rows, count = math.prod(front), n - size + 1

@@ -1,20 +1,21 @@
 """(function, what somebody writes instead, what they are told)"""
 
 MISTAKES = [
-    ("mul_gradient", "return grad * x, grad * y", "These two have changed places"),
+    ("mul_gradient", "return grad * x, grad * y", "These two are swapped"),
     ("mul_gradient", "return y, x", "`grad` is missing"),
     ("max_gradient", "return grad * (y < x), grad * (x < y)", "nobody gets anything"),
     ("max_gradient", "return grad * (y < x), grad * (1 - (y < x))", "y gets everything"),
-    ("max_gradient", "return grad * (1 - (x < y)), grad * (1 - (y < x))", "twice as much as came"),
+    ("max_gradient", "return grad * (1 - (x < y)), grad * (1 - (y < x))",
+     "which is twice what came in"),
     ("recip_gradient", "return (grad * node * node,)", "The sign is wrong"),
     ("recip_gradient", "return -grad * node * node", "A row returns a tuple"),
     ("exp2_gradient", "return (grad * node,)", "The logarithm of 2 is missing"),
     ("where_gradient", "return None, condition.where(0, grad), condition.where(grad, 0)",
-     "These two have changed places"),
+     "These two are swapped"),
     ("where_gradient", "return condition.where(grad, 0), condition.where(0, grad)",
      "a tuple with a gradient for each source"),
     ("reshape_gradient", "return (grad,)", "A gradient has the shape of its source, (2, 3)"),
-    ("permute_gradient", "return (grad.permute(*node.arg),)", "That permutes once more"),
+    ("permute_gradient", "return (grad.permute(*node.arg),)", "This permutes the same way again"),
     ("expand_gradient", "return (grad,)", "still has the shape of the result"),
     ("expand_gradient", """
         axes = [axis for axis, size in enumerate(x.shape) if size != node.shape[axis]]
@@ -44,7 +45,7 @@ MISTAKES = [
                     if source in between and part is not None:
                         grads[source] = part
         return [grads.get(node, loss.const(0.0)) for node in wanted]
-        """, "Two gradients arrive at `a`"),
+        """, "`a` gets two gradients, 1 and 5"),
     ("gradient", """
         grads = {}
         def down(node, grad):
@@ -55,7 +56,7 @@ MISTAKES = [
                         down(source, part)
         down(loss, loss.const(1.0))
         return [grads.get(node, loss.const(0.0)) for node in wanted]
-        """, "It goes down every path"),
+        """, "This follows every path"),
     ("gradient", """
         between = nodes_between(loss, wanted)
         grads = {loss: loss.const(1.0)}
@@ -80,7 +81,7 @@ MISTAKES = [
                             todo.append(source)
                         grads[source] = grads[source] + part if source in grads else part
         return [grads.get(node, loss.const(0.0)) for node in wanted]
-        """, "A part of what arrives at s is lost"),
+        """, "Part of the gradient of s is lost"),
     ("SGD.step", """
         for param, grad in zip(self.params, loss.gradient(*self.params)):
             param.uop = (param + grad * self.lr).uop
@@ -90,7 +91,7 @@ MISTAKES = [
         for param, grad in zip(self.params, loss.gradient(*self.params)):
             param.uop = (param - grad * self.lr).uop
         return loss
-        """, "Otherwise the graph of the next step contains this one"),
+        """, "Otherwise the next step's graph contains this one's"),
     ("SGD.step", """
         for param in self.params:
             (grad,) = loss.gradient(param)
@@ -117,7 +118,7 @@ MISTAKES = [
             mean, square = m / (1 - self.b1_power), v / (1 - self.b2_power)
             param.uop = (param - mean * self.lr / (square.sqrt() + self.eps)).uop
         return loss.realize(*self.params)
-        """, "Otherwise the graph of the next step contains this one"),
+        """, "Otherwise the next step's graph contains this one's"),
     ("Adam.step", """
         grads = loss.gradient(*self.params)
         self.count = getattr(self, "count", 0) + 1

@@ -1,0 +1,295 @@
+"""Part 3, tensors: what an answer has to do."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from classroom.ask import (
+    call,
+    describe,
+    fresh_sizes,
+    fresh_tensor,
+    moves,
+    predicts,
+    same_values,
+    small_tensor,
+    wants,
+)
+from classroom.exercise import Exercise, Wrong
+from classroom.guesses import Shape
+from tinyframe import Tensor
+from tinyframe.dtype import dtypes
+from tinyframe.uop import Ops
+
+TITLE = "Tensors"
+
+
+# ---- what the predictions are about, done for real ----------------------------------------------
+
+
+def names_of(*tensors: Tensor) -> tuple[str, ...]:
+    return tuple(str(t.dtype).removeprefix("dtypes.") for t in tensors)
+
+
+def dtypes_of_three() -> tuple[str, ...]:
+    return names_of(Tensor([1, 2]), Tensor([1, 2.0]), Tensor(np.arange(3)))
+
+
+def shapes_of(*tensors: Tensor) -> tuple[Shape, ...]:
+    return tuple(Shape(t.max_shape) for t in tensors)
+
+
+def shapes_of_reductions() -> tuple[Shape, ...]:
+    x = Tensor.ones(2, 3, 4)
+    return shapes_of(x.sum(axis=1), x.max(axis=2, keepdim=True), x.sum(axis=(0, 2)))
+
+
+def shapes_that_meet() -> tuple[Shape, ...]:
+    ones = Tensor.ones
+    return shapes_of(ones(5, 1) + ones(7), ones(2, 1, 4) * ones(3, 1), ones(6, 2, 3) @ ones(3, 5))
+
+
+def dtypes_of_four() -> tuple[str, ...]:
+    small, half = Tensor([100], dtype="int8"), Tensor([1.5], dtype="float16")
+    return names_of(small + 1, small + 1.5, half * Tensor([2]), Tensor([True, False]).sum())
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def centre(answer: Any) -> str:
+    """answer(x): each column minus its mean."""
+    for x in (small_tensor(2, 3), fresh_tensor(*fresh_sizes(2))):
+        small = x.numel() == 6
+        case = "`x = [[1, 2, 3], [4, 5, 6]]`" if small else "a different shape"
+        got = call(answer, x)
+        wants(got, Tensor, "a Tensor", case)
+        values = x.numpy()
+        same_values(got, values - values.mean(axis=0), case, shown=small)
+    return "Every column now has mean 0. This is the first half of what BatchNorm does."
+
+
+def rotate(answer: Any) -> str:
+    """answer(x): turned by 90 degrees clockwise, without a kernel."""
+    moves(answer, lambda x: np.rot90(x, -1), "x")
+    return "A rotated picture, and no pixel was moved: only the rule for what is at (i, j) is new."
+
+
+def primes(answer: Any) -> str:
+    """answer(n): a Tensor of n True and False, True where the index is prime."""
+    for n in (12, random.randint(30, 150)):
+        got = call(answer, n)
+        wants(got, Tensor, "a Tensor")
+        if any(u.op in (Ops.BUFFER, Ops.COPY) for u in got.uop.toposort()):
+            raise Wrong("This is made of a Python list. Make it of `Tensor.arange`.")
+        is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
+        same_values(got.int(), np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
+    return "A table of all remainders, and a sum along one axis: a sieve without a loop."
+
+
+def fill(answer: Any) -> str:
+    """answer(x, holes): the mean of the other elements where `holes` is True."""
+    rows, columns = fresh_sizes(2)
+    pattern = np.random.default_rng().random((rows, columns)) < 0.3
+    pattern[0, :2] = True, False
+    cases = [
+        (small_tensor(2, 3), np.array([[True, True, False], [False, False, False]])),
+        (fresh_tensor(rows, columns), pattern),
+    ]
+    for x, holes in cases:
+        small = holes.size == 6
+        case = "`x = [[1, 2, 3], [4, 5, 6]]`, holes at 1 and 2" if small else "a different shape"
+        got = call(answer, x, Tensor(holes).realize())
+        wants(got, Tensor, "a Tensor", case)
+        values = x.numpy()
+        same_values(got, np.where(holes, values[~holes].mean(), values), case, shown=small)
+    return "Nothing was cut out and put back: `where` chooses between two tensors, index by index."
+
+
+def average(answer: Any) -> str:
+    """answer(a, b): the mean of two pictures of uint8, rounded down, as uint8."""
+    first = np.array([10, 200, 255], np.uint8), np.array([20, 100, 255], np.uint8)
+    fresh = np.random.default_rng().integers(0, 256, (2, *fresh_sizes(2)), dtype=np.uint8)
+    fresh[:, 0, 0] = 255
+    for a, b in (first, tuple(fresh)):
+        small = a.size == 3
+        case = "`a = [10, 200, 255]`, `b = [20, 100, 255]`" if small else "two larger pictures"
+        got = call(answer, Tensor(a).realize(), Tensor(b).realize())
+        wants(got, Tensor, "a Tensor", case)
+        same_values(got, (a.astype(np.int32) + b) // 2, case, shown=small)
+        if got.dtype != dtypes.uint8:
+            raise Wrong(
+                "The values are right, but these are no longer bytes: cast the result to `uint8`.",
+                case, "a Tensor of uchar (uint8)", describe(got),
+            )  # fmt: skip
+    return "The sum of two bytes does not fit in a byte. You made room first, then went back."
+
+
+GLIDER = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0] * 5, [0] * 5], np.int32)
+
+
+def life(answer: Any) -> str:
+    """answer(board): the next generation of Conway's Game of Life."""
+    fresh = np.random.default_rng().integers(0, 2, fresh_sizes(2), dtype=np.int32)
+    for board in (GLIDER, fresh):
+        small = board is GLIDER
+        case = "a glider on a board of 5 × 5" if small else "a larger board"
+        got = call(answer, Tensor(board).realize())
+        wants(got, Tensor, "a Tensor", case)
+        same_values(got.int(), next_generation(board), case, shown=small)
+    return "Eight slices and two comparisons, and it's alive."
+
+
+def next_generation(board: np.ndarray) -> np.ndarray:
+    """One cell after the other, as the rule is told."""
+    rows, columns = board.shape
+    result = np.zeros_like(board)
+    for r in range(rows):
+        for c in range(columns):
+            around = board[max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2].sum() - board[r, c]
+            result[r, c] = around == 3 or (around == 2 and board[r, c] == 1)
+    return result
+
+
+EXERCISES = (
+    Exercise(
+        "3.1",
+        "tensors-three-dtypes",
+        "The dtypes of three new tensors",
+        predicts(dtypes_of_three),
+        (
+            "Which of the three lists has a float in it? And who made the last one?",
+            "Python's whole numbers become `int`, its floats `float`. NumPy brings its own dtype.",
+        ),
+        shown_by="the next cell",
+        because="Python's ints become `int` (32 bits), and one float in a list makes all of it "
+        "`float`. A NumPy array keeps its own dtype, and NumPy's ints have 64 bits: `long`.",
+    ),
+    Exercise(
+        "3.2",
+        "tensors-shapes-of-reductions",
+        "The shapes of three reductions",
+        predicts(shapes_of_reductions),
+        (
+            "Which axes of (2, 3, 4) are left in each?",
+            "A reduced axis disappears. With `keepdim=True` it stays, with size 1.",
+        ),
+        shown_by="the next cell",
+        because="Cross out the axes that are reduced: axis 1 of (2, 3, 4) leaves (2, 4), and axes "
+        "0 and 2 leave (3,). `keepdim=True` writes a 1 in place of crossing out: (2, 3, 1).",
+    ),
+    Exercise(
+        "3.3",
+        "tensors-centre",
+        "Each column minus its mean",
+        centre,
+        (
+            "Along which axis do you have to add up to get one number for each column?",
+            "`x.mean(axis=0)` has one number for each column. Can you subtract it from `x` as it "
+            "is?",
+        ),
+        because="`x.mean(axis=0)` goes down the rows and leaves one number for each column, with "
+        "shape (columns,). Sizes are compared from the right, so it meets the columns of `x`.",
+    ),
+    Exercise(
+        "3.4",
+        "tensors-rotate",
+        "A quarter turn",
+        rotate,
+        (
+            "Where does the first row go? It becomes the last column.",
+            "`x.T` makes columns of rows. Then the order of the columns has to be reversed: "
+            "`flip`.",
+        ),
+        because="The transpose makes the first row the first column. Reversing the columns puts it "
+        "last, and that is a clockwise turn. Two movements, and no kernel.",
+    ),
+    Exercise(
+        "3.5",
+        "tensors-shapes-that-meet",
+        "Three shapes",
+        predicts(shapes_that_meet),
+        (
+            "Write the two shapes below each other, aligned on the right.",
+            "A 1, or an axis that is missing on the left, takes the other size. Of `@`, look at "
+            "the last two axes.",
+        ),
+        shown_by="the next cell",
+        because="Align on the right. (5, 1) and (7,) give (5, 7); (2, 1, 4) and (3, 1) give (2, 3, "
+        "4). In a matrix product the 3 disappears, since it is summed, and the 6 in front stays: "
+        "(6, 2, 5).",
+    ),
+    Exercise(
+        "3.6",
+        "tensors-primes",
+        "All primes below n",
+        primes,
+        (
+            "How many divisors does a prime number have? In which table could you count them?",
+            "A column of divisors 1 … n and a row of numbers 0 … n - 1: `numbers % divisors == 0` "
+            "is a table. Add up each column.",
+        ),
+        because="The column holds all divisors from 1 to n, the row all numbers below n, and the "
+        "table is True where one divides the other. A prime has exactly two divisors, 1 and "
+        "itself.",
+    ),
+    Exercise(
+        "3.7",
+        "tensors-fill",
+        "Fill the holes with the mean",
+        fill,
+        (
+            "What is the sum of the elements that are not holes? And how many are there?",
+            "`holes.where(0, x)` has zeros in the holes, so its sum is that of the others. "
+            "`(~holes).sum()` counts them.",
+        ),
+        because="Zeros do not change a sum, so put zeros into the holes, add up, and divide by the "
+        "number of elements that are no holes. The result has shape `()`, which fits everywhere.",
+    ),
+    Exercise(
+        "3.8",
+        "tensors-four-dtypes",
+        "Four dtypes",
+        predicts(dtypes_of_four),
+        (
+            "What does a plain Python number do to the dtype of a Tensor?",
+            "It changes nothing, unless it is of a higher kind: a float that meets ints. And can "
+            "the sum of bools be a bool?",
+        ),
+        shown_by="the next cell",
+        because="A Python number takes the tensor's dtype, so int8 + 1 stays `char`; only 1.5 "
+        "cannot be an int, so the result is `float`. A half that meets ints stays `half`. A sum of "
+        "bools counts: `int`.",
+    ),
+    Exercise(
+        "3.9",
+        "tensors-average",
+        "The mean of two pictures",
+        average,
+        (
+            "What is 200 + 100, in a uint8?",
+            "Convert to `int()` before you add, divide with `//`, and go back with "
+            '`.cast("uint8")`.',
+        ),
+        because="200 + 100 needs more than 8 bits, so the sum has to be made in a wider dtype. The "
+        "mean fits again, so it can go back to uint8.",
+    ),
+    Exercise(
+        "3.10",
+        "tensors-life",
+        "Conway's Game of Life",
+        life,
+        (
+            "How do you make a tensor that holds, for each cell, its upper neighbour? What is "
+            "above the first row?",
+            "`p = board.pad(((1, 1), (1, 1)))`. Then `p[:-2, 1:-1]` holds the upper neighbours; "
+            "there are eight such slices. Add them up, and compare.",
+        ),
+        because="Padding gives every cell eight neighbours. Each of the eight slices of the padded "
+        "board has the board's shape, and holds one neighbour of every cell; their sum counts. `|` "
+        "and `&` are *or* and *and*.",
+    ),
+)

@@ -1,0 +1,205 @@
+"""Arrays drawn as grids of numbers, for lessons and for what is said of wrong answers.
+
+    grids(a=a, doubled=a * 2)       arrays beside one another, each with its name and shape
+    meet(column, row)               how broadcasting stretches a column and a row
+    dots(mask)                      a dot for each True
+    film(step, board, (0, 4, 8))    a board after so many steps
+
+All of them compute the Tensors that they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinyframe import Tensor
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
+from tinyframe.viz.kinds import ARROW, MARKED
+from tinyframe.viz.picture import DrawnPicture, Picture
+
+HIGH = 21.0  # points, of a cell
+NARROWEST = 24.0
+GAP = 34.0  # points between two grids
+TITLE = 32.0  # points above a grid, for its name and shape
+MOST = 12  # rows and columns that are drawn
+# Red, green, blue of the smallest number and of the largest.
+PALE, DEEP = (247, 251, 255), (140, 190, 235)
+INPUT_FILL, WRONG_FILL = "#f4f4f4", "#ffd8b0"
+LIT, DARK = "#2f86d6", "#e9eef3"  # cells of a film
+SMALL = 11.0  # points, of a cell in a film
+DOT = 2.0  # points, of an element in a picture
+YOURS, ASKED = "yours", "what was asked for"
+
+Panel = tuple[str, np.ndarray, np.ndarray | None]  # a name, numbers, and which of these are marked
+
+
+def grids(**arrays: Any) -> Picture:
+    """Arrays or Tensors beside one another, under their names."""
+    panels: list[Panel] = [(name, values_of(x), None) for name, x in arrays.items()]
+    return _picture(f"{len(panels)} arrays: {', '.join(arrays)}", panels, 0)
+
+
+def meet(column: Any, row: Any) -> Picture:
+    """A column, a row, and their product; what broadcasting stretches has a dashed border."""
+    tall, wide = values_of(column), values_of(row)
+    shape = np.broadcast_shapes(tall.shape, wide.shape)
+    rows, columns = np.indices(shape)
+    panels: list[Panel] = [
+        ("the column, stretched", np.broadcast_to(tall, shape), np.asarray(columns > 0)),
+        ("the row, stretched", np.broadcast_to(wide, shape), np.asarray(rows > 0)),
+        ("their product", tall * wide, None),
+    ]
+    said = f"a column of {tall.size} and a row of {wide.size}, stretched to {shape}, and multiplied"
+    return _picture(said, panels, 0, ghosts=True)
+
+
+def example(inputs: Sequence[tuple[str, Any]], expected: np.ndarray) -> Picture:
+    """What goes in, and what has to come out."""
+    panels = [*_of_inputs(inputs), (ASKED, expected, None)]
+    return _picture("an example: what goes in, and what has to come out", panels, len(inputs))
+
+
+def side_by_side(
+    inputs: Sequence[tuple[str, Any]], got: np.ndarray, expected: np.ndarray
+) -> Picture:
+    """What went in, what came out, and what should have; cells that differ have a thick border."""
+    if got.shape == expected.shape:
+        wrong = ~np.isclose(got.astype(float), expected.astype(float), rtol=1e-4, atol=1e-5)
+        said = f"{int(wrong.sum())} of {wrong.size} elements are wrong"
+    else:
+        wrong = None
+        said = f"the shape is {got.shape}; it should be {expected.shape}"
+    panels = [*_of_inputs(inputs), (YOURS, got, wrong), (ASKED, expected, None)]
+    return _picture(said, panels, len(inputs))
+
+
+def dots(mask: Any) -> Picture:
+    """A matrix of True and False, or 1 and 0, with a dot for each True."""
+    lit = values_of(mask) != 0
+    rows, columns = lit.shape
+    sheet = Drawing()
+    sheet.box(0, 0, columns * DOT, rows * DOT, DARK, DARK, radius=0, thick=0)
+    edges = np.diff(lit.astype(int), axis=1, prepend=0, append=0)
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
+    for (row, first), (_, end) in zip(starts.tolist(), ends.tolist(), strict=True):
+        left, right, top = first * DOT, end * DOT, row * DOT
+        corners = [(left, top), (right, top), (right, top + DOT), (left, top + DOT)]
+        sheet.area(corners, LIT)
+    said = f"{int(lit.sum())} of {lit.size} dots, in {rows} rows and {columns} columns"
+    return DrawnPicture(said, said, sheet)
+
+
+def film(step: Callable[[Tensor], Any], board: Tensor, after: Sequence[int]) -> Picture | None:
+    """A board of 0 and 1 after so many steps each; where `step` gives no board yet, it says so."""
+    boards = [board]
+    for _ in range(max(after)):
+        found = step(boards[-1])
+        if not isinstance(found, Tensor) or found.shape != board.shape:
+            print("Nothing to draw yet: the function does not return a board of the same shape.")
+            return None
+        boards.append(found.cast(board.dtype).realize())
+    sheet, lines = Drawing(), list[str]()
+    for number in after:
+        name, cells = f"after {number} steps" if number else "at first", boards[number].numpy() != 0
+        sheet.put(_board(name, cells), sheet.width + (GAP / 2 if lines else 0), 0)
+        lines += [name, *("".join(".#"[int(cell)] for cell in row) for row in cells)]
+    return DrawnPicture(
+        f"a board after {', '.join(map(str, after))} steps", "\n".join(lines), sheet
+    )
+
+
+def values_of(x: Any) -> np.ndarray:
+    return x.numpy() if isinstance(x, Tensor) else np.asarray(x)
+
+
+def _of_inputs(inputs: Sequence[tuple[str, Any]]) -> list[Panel]:
+    return [(name, np.asarray(value), None) for name, value in inputs]
+
+
+def _picture(said: str, panels: list[Panel], inputs: int, ghosts: bool = False) -> Picture:
+    """Panels in rows as wide as a page; the first `inputs` are grey, with an arrow after them."""
+    sheet = Drawing()
+    x, y, below = 0.0, 0.0, 0.0
+    shades = _Shades([numbers for _, numbers, _ in panels[inputs:]])
+    for place, (name, numbers, marks) in enumerate(panels):
+        grid = _grid(name, numbers, marks, shades if place >= inputs else None, ghosts)
+        if x and x + grid.width > PAGE:
+            x, y = 0.0, below + GAP / 2
+        sheet.put(grid, x, y)
+        below = max(below, y + grid.height)
+        x += grid.width
+        if place == inputs - 1:
+            middle = y + TITLE + HIGH / 2
+            sheet.line([(x + 8, middle), (x + GAP, middle)], arrow=True)
+            x += 14
+        x += GAP
+    text = "\n".join([said, *[_as_text(name, numbers) for name, numbers, _ in panels]])
+    return DrawnPicture(said, text, sheet)
+
+
+class _Shades:
+    """A fill for each number: the larger, the deeper."""
+
+    def __init__(self, arrays: Sequence[np.ndarray]) -> None:
+        values = np.concatenate([a.astype(float).ravel() for a in arrays])
+        values = values[np.isfinite(values)]
+        self.low = float(values.min(initial=0))
+        self.span = float(values.max(initial=0)) - self.low or 1.0
+
+    def __call__(self, value: float) -> str:
+        part = (value - self.low) / self.span if np.isfinite(value) else 0.0
+        mixed = [round(p + (d - p) * part) for p, d in zip(PALE, DEEP, strict=True)]
+        return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def _grid(
+    name: str, numbers: np.ndarray, marks: np.ndarray | None, shades: _Shades | None, ghosts: bool
+) -> Drawing:
+    """One array: a row for a vector, a matrix for two axes; of more, matrices on top of each other.
+
+    ghosts: marks are copies, with a dashed border; else they are mistakes."""
+    sheet = Drawing()
+    sheet.words(0, 10, name, 11, colour=MUTED, bold=True)
+    if numbers.ndim or shades:  # an input without axes is a Python number
+        sheet.words(0, 24, f"shape {numbers.shape}", 10, colour=MUTED)
+    rows = _as_matrix(numbers)
+    words = [[_number(value) for value in row[:MOST]] for row in rows[:MOST]]
+    wide = max([NARROWEST, *(width_of(word) + 9 for row in words for word in row)])
+    marked = _as_matrix(marks) if marks is not None else np.zeros(rows.shape, bool)
+    places = [(r, c) for r, row in enumerate(words) for c in range(len(row))]
+    for r, c in sorted(places, key=lambda at: bool(marked[at])):  # thick borders last, on top
+        wrong = bool(marked[r, c]) and not ghosts
+        fill = shades(float(rows[r, c])) if shades else INPUT_FILL
+        sheet.box(
+            c * wide, TITLE + r * HIGH, wide, HIGH, WRONG_FILL if wrong else fill,
+            MARKED["color"] if wrong else ARROW, [words[r][c]], radius=0,
+            thick=2.5 if wrong else 0.75, dashed=ghosts and bool(marked[r, c]),
+        )  # fmt: skip
+    if rows.shape[0] > MOST or rows.shape[1] > MOST:
+        sheet.words(0, TITLE + len(words) * HIGH + 14, "… and more", 11, colour=MUTED)
+    return sheet
+
+
+def _board(name: str, cells: np.ndarray) -> Drawing:
+    sheet = Drawing()
+    sheet.words(0, 12, name, 11, colour=MUTED)
+    for (r, c), value in np.ndenumerate(cells):
+        fill = LIT if value else DARK
+        sheet.box(c * SMALL, TITLE + r * SMALL, SMALL, SMALL, fill, ARROW, radius=0, thick=0.5)
+    return sheet
+
+
+def _as_matrix(numbers: np.ndarray) -> np.ndarray:
+    return numbers.reshape(-1, numbers.shape[-1]) if numbers.ndim else numbers.reshape(1, 1)
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
+
+
+def _as_text(name: str, numbers: np.ndarray) -> str:
+    rows = [" ".join(f"{_number(v):>4}" for v in row[:MOST]) for row in _as_matrix(numbers)[:MOST]]
+    return "\n".join([f"{name}, shape {numbers.shape}", *[f"  {row}" for row in rows]])
