@@ -81,7 +81,7 @@ def answer(
 
 
 def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> Any:
-    """What the grader wrote: arrays are Tensors in memory, expressions are functions."""
+    """What the grader wrote: arrays are Tensors in memory, expressions are functions or values."""
     if isinstance(body, list):
         return [_argument(x, arrays, inputs) for x in body]
     if not isinstance(body, dict):
@@ -95,7 +95,7 @@ def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> An
     if "dict" in body:
         return {key: _argument(x, arrays, inputs) for key, x in body["dict"]}
     text, named, parameters = body["expression"]
-    return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).function()
+    return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).argument()
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

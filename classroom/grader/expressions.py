@@ -4,7 +4,8 @@
 
 A project's checks write them; they are the grader's own text, so they may be evaluated. As an
 argument, a submission gets a function of no arguments that builds the expression anew at each call.
-With `parameters`, as in Expression("t * w", {"w": array}, "t"), it gets a function of those.
+With `parameters`, as in Expression("t * w", {"w": array}, "t"), it gets a function of those; with
+parameters=None, what the text gives: a Tensor before it is computed, or the graph of a kernel.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ from tinyframe.uop.node import Ops
 class Expression:
     text: str
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    parameters: str = ""
+    parameters: str | None = ""
+
+    def argument(self) -> Any:
+        """What a submission gets for it."""
+        return self.function() if self.parameters is not None else self.function()()
 
     def function(self) -> Callable[..., Tensor]:
         names: dict[str, Any] = {"Ops": Ops, "Tensor": Tensor, "dtypes": dtypes}
         names |= {name: Tensor(array).realize() for name, array in self.arrays.items()}
-        function: Callable[..., Tensor] = eval(f"lambda {self.parameters}: {self.text}", names)
+        head = f"lambda {self.parameters or ''}:"
+        function: Callable[..., Tensor] = eval(f"{head} {self.text}", names)
         return function
 
     def kernels(self) -> int:

@@ -68,9 +68,16 @@ def facts(rebuilt: Rebuilt) -> dict[str, Any]:
         "kernels": len(kernels),
         "reads": [_reads(ast) for ast in kernels],
         "ops": {op.name: n for op, n in Counter(u.op for u in nodes).items()},
+        "reductions": [_reduction(u) for u in nodes if u.op is Ops.REDUCE_AXIS],
         "shape": list(rebuilt.root.shape),
         "inputs": sorted(rebuilt.inputs),
     }
+
+
+def _reduction(u: UOp) -> list[Any]:
+    """What it reduces by, along which axes, and the shape of what it reduces."""
+    op, axes = u.arg
+    return [op.name, list(axes), list(u.src[0].shape)]
 
 
 def _reads(ast: UOp) -> int:

@@ -35,8 +35,8 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "NumpyArray", "Project", "Wrong", "described", "expect",
-           "expect_close", "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
+__all__ = ["Ask", "Expression", "Graph", "NumpyArray", "Project", "Raised", "Wrong", "described",
+           "expect", "expect_close", "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
 
 
 class Wrong(Exception):
@@ -135,10 +135,10 @@ class Ask:
     """`ask("name", arguments…)` calls the submission's function and gives what it returns.
 
     Arguments: numbers, texts, lists and dicts of them, arrays (which arrive as Tensors in memory),
-    NumpyArrays (which arrive as NumPy arrays), Expressions (which arrive as functions). In what
-    comes back, Tensors are NumPy arrays, and NumPy arrays are NumpyArrays; every mapping is a dict,
-    and every other sequence a list or tuple; dtypes and ops are texts such as "dtypes.float" and
-    "Ops.ADD".
+    NumpyArrays (which arrive as NumPy arrays), Expressions (which arrive as functions, or as what
+    they give). In what comes back, Tensors are NumPy arrays, and NumPy arrays are NumpyArrays; every
+    mapping is a dict, and every other sequence a list or tuple; dtypes and ops are texts such as
+    "dtypes.float" and "Ops.ADD".
     """
 
     def __init__(self, answers: Answers, seed: int) -> None:
@@ -220,6 +220,7 @@ class Graph:
         self.kernels: int = facts["kernels"]  # how many it is scheduled to
         self.reads: list[int] = facts["reads"]  # each kernel's most reads of one buffer
         self.ops: dict[str, int] = facts["ops"]  # how often each op is in it
+        self.reductions: list[list[Any]] = facts["reductions"]  # [["ADD", axes, shape of what], …]
         self.shape = tuple(facts["shape"])
         self.inputs: list[int] = facts["inputs"]  # the inputs that it reads
 

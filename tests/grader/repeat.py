@@ -1,7 +1,7 @@
 """Does the worked solution always get full marks? One after the other, and side by side.
 
-python -m tests.grader.repeat --runs 30
-python -m tests.grader.repeat --runs 30 --beside 4
+python -m tests.grader.repeat 01_tensor_basics --runs 30
+python -m tests.grader.repeat 01_tensor_basics --runs 30 --beside 4
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WORKED = ROOT / "solutions" / "projects" / "01_tensor_basics.py"
+WORKED = ROOT / "solutions" / "projects"
+PROJECTS = sorted(path.stem for path in WORKED.glob("*.py"))
 
 
-def graded_side_by_side(beside: int) -> list[tuple[int, list[str]]]:
+def graded_side_by_side(project: str, beside: int) -> list[tuple[int, list[str]]]:
     """(score, what was found wrong) of each grader, all started at once."""
-    command = [sys.executable, "-m", "classroom", "grade", str(WORKED), "--json"]
+    worked = str(WORKED / f"{project}.py")
+    command = [sys.executable, "-m", "classroom", "grade", worked, "--json"]
     graders = [
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for _ in range(beside)
@@ -30,12 +32,13 @@ def graded_side_by_side(beside: int) -> list[tuple[int, list[str]]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("project", choices=PROJECTS)
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--beside", type=int, default=1)
     told = parser.parse_args()
     scores: Counter[int] = Counter()
     for number in range(told.runs):
-        for score, found in graded_side_by_side(told.beside):
+        for score, found in graded_side_by_side(told.project, told.beside):
             scores[score] += 1
             print(number, score, *found, flush=True)
     print(dict(scores))

@@ -89,6 +89,13 @@ def test_a_gradient_that_there_is_none_of_is_refused_with_the_reason():
     assert kind == "refused" and "there is no gradient of Ops.MIN" in why
 
 
+def test_reductions_are_named_with_their_axes_and_what_they_reduce():
+    assert facts(sent((A * B).sum(0), A, B))["reductions"] == [["ADD", [0], [4, 6]]]
+    assert facts(sent(A @ B.T, A, B))["reductions"] == [["ADD", [2], [4, 4, 6]]]
+    assert facts(sent(A.max(1).sum(), A))["reductions"] == [["MAX", [1], [4, 6]], ["ADD", [0], [4]]]
+    assert facts(sent(A + B, A, B))["reductions"] == []
+
+
 def test_what_is_computed_already_has_no_inputs():
     assert facts(sent((A + B).realize(), A, B))["inputs"] == []
 

@@ -1,8 +1,11 @@
-"""Full marks for the worked solution, on a busy machine too."""
+"""Full marks for the worked solutions, on a busy machine too."""
 
-from tests.grader.repeat import graded_side_by_side
+import pytest
+
+from tests.grader.repeat import PROJECTS, graded_side_by_side
 
 
-def test_the_worked_solution_gets_full_marks_beside_others():
-    """A longer form, by hand: python -m tests.grader.repeat --runs 30 --beside 4"""
-    assert graded_side_by_side(4) == [(100, [])] * 4
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_worked_solution_gets_full_marks_beside_others(project):
+    """A longer form, by hand: python -m tests.grader.repeat NAME --runs 30 --beside 4"""
+    assert graded_side_by_side(project, 4) == [(100, [])] * 4

@@ -11,6 +11,7 @@ import pytest
 
 from classroom import release
 from classroom.cut import cut_solutions
+from classroom.grader.judge import load_project, tasks_of
 from classroom.release import ROOT, CannotRelease, for_students, without_hidden
 
 LONG = 40  # characters: shorter lines may stand anywhere
@@ -99,18 +100,34 @@ def test_its_tests_pass(folder):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-def test_what_is_checked_there_is_graded_and_the_rest_is_announced(folder):
-    worked = ROOT / "solutions" / "projects" / "01_tensor_basics.py"
+PROJECTS = sorted(path.stem for path in (ROOT / "solutions" / "projects").glob("*.py"))
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_what_is_checked_there_is_graded_and_the_rest_is_announced(folder, project):
+    worked = ROOT / "solutions" / "projects" / f"{project}.py"
     done = run_in(folder, "classroom", "grade", str(worked), "--slow", "9", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0, found
     assert found["score"] == found["of"] == found["total"] - found["elsewhere"] < 100
-    starter = run_in(folder, "classroom", "grade", "projects/01_tensor_basics.py")
+    starter = run_in(folder, "classroom", "grade", f"projects/{project}.py")
     assert starter.returncode == 1
     text = " ".join(starter.stdout.split())
     assert f"0 of {found['of']} points" in text
     assert "Nothing in this file has changed yet" in text
     assert f"your instructor's own checks decide {found['elsewhere']} more" in text
+
+
+def test_each_project_is_graded_at_every_push_and_listed_for_instructors(folder):
+    steps = (folder / ".github" / "workflows" / "grade.yml").read_text()
+    rows = (ROOT / "INSTRUCTOR.md").read_text()
+    for project in PROJECTS:
+        step = f"project-{int(project[:2])}"
+        assert f"grade projects/{project}.py" in steps and f"- id: {step}\n" in steps
+        assert re.search(rf"runners: .*\b{step}\b", steps)
+        declared = load_project(tasks_of(project))
+        visible = declared.points - sum(c.points for c in declared.checks if c.hidden)
+        assert re.search(rf"\| `{project}` .*\| {visible} of {declared.points} \|", rows)
 
 
 # ---- writing it ----------------------------------------------------------------------------------

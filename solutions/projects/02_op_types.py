@@ -1,0 +1,507 @@
+"""Project 2: Three kinds of op. Find them in graphs, follow them to memory, and build with them.
+
+You will write ten functions. Each one says what it is given and what it should return; replace the
+`...` with your code. Nothing else needs to change, and you may add functions of your own.
+
+    python projects/02_op_types.py                       runs everything and prints a report
+    python -m classroom grade projects/02_op_types.py    100 points, and a hint for each miss
+
+Run the file as often as you like: a task you have not written yet is simply called open. You need
+parts 1 to 5 of the course, and about three hours. Have a look at what a solved task prints: the
+last one finds the edges in a small picture.
+
+Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, and
+not 3.0.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from tinyframe import Context, GlobalCounters, Tensor
+from tinyframe.uop import Ops
+from tinyframe.uop.node import GroupOp
+from tinyframe.viz import kernel as picture_of_kernel
+
+
+def kernel_of(tensor):
+    """The graph of the last kernel that `tensor` takes: LOAD, STORE, INDEX, RANGE, REDUCE and
+    elementwise nodes. Nothing runs, and nothing has been optimized yet."""
+    return tensor.schedule()[-1].ast
+
+
+# ---- three kinds of op ---------------------------------------------------------------------------
+
+
+def kinds_of(tensor):
+    """Task 1 (6 points). How many nodes of each kind are in the graph of a Tensor: a dict with the
+    keys "elementwise", "reduction" and "movement".
+
+    kinds_of((a + b).sum()), with a and b of shape (2, 3), is {"elementwise": 1, "reduction": 1,
+    "movement": 3}: there is a RESHAPE after each of the two buffers, and one after the sum.
+    """
+    ### BEGIN SOLUTION
+    nodes = tensor.uop.toposort()
+    return {
+        "elementwise": sum(u.op in GroupOp.Elementwise for u in nodes),
+        "reduction": sum(u.op is Ops.REDUCE_AXIS for u in nodes),
+        "movement": sum(u.op in GroupOp.Movement for u in nodes),
+    }
+    ### END SOLUTION
+
+
+def kinds_in_kernel(kernel):
+    """Task 2 (12 points). What became of the three kinds in a kernel: a dict with the same keys.
+
+    "movement"     the elementwise nodes that compute places: an INDEX depends on them, directly or
+                   through other nodes
+    "elementwise"  all other elementwise nodes: they compute values
+    "reduction"    the REDUCE nodes
+
+    kernel: the graph of a kernel, as kernel_of(tensor) returns it.
+    For (x.flip(0) * 5).sum(axis=1), with x of shape (3, 4), it is {"elementwise": 1,
+    "reduction": 1, "movement": 2}. The elementwise node is the multiplication by 5. All that's left
+    of the flip is that row i is read from row 2 - i, which takes two nodes: i * -1 + 2.
+    """
+    ### BEGIN SOLUTION
+    nodes = kernel.toposort()
+    elementwise = {u for u in nodes if u.op in GroupOp.Elementwise}
+    below_index = {below for u in nodes if u.op is Ops.INDEX for below in u.toposort()}
+    return {
+        "elementwise": len(elementwise - below_index),
+        "reduction": sum(u.op is Ops.REDUCE for u in nodes),
+        "movement": len(elementwise & below_index),
+    }
+    ### END SOLUTION
+
+
+# ---- loops ---------------------------------------------------------------------------------------
+
+
+def loops_of(kernel):
+    """Task 3 (8 points). The loops of a kernel: a list of (size, kind). The kind is "loop" if each
+    turn has a result of its own, and "reduce" if all turns together make one.
+
+    kernel: the graph of a kernel. Each RANGE in it is a loop. Its source is its size, a CONST; its
+    arg is its number and an AxisType. List the loops in the order of their numbers.
+    For x.sum(axis=0), with x of shape (3, 4), it is [(4, "loop"), (3, "reduce")].
+    """
+    ### BEGIN SOLUTION
+    ranges = [u for u in kernel.toposort() if u.op is Ops.RANGE]
+    ranges.sort(key=lambda u: u.arg[0])
+    return [(u.src[0].arg, u.arg[1].name.lower()) for u in ranges]
+    ### END SOLUTION
+
+
+def loops_of_sum(shape, axes):
+    """Task 4 (12 points). Predict the loops of x.sum(axes): a list of (size, kind, step). When one
+    loop goes on by one, and all others stay where they are, the kernel reads x so many cells
+    further on: that is the step of the loop.
+
+    shape: the shape of x, which is in memory row by row. All sizes are 2 or more.
+    axes: the axes to add up, in ascending order. At least one axis is left.
+    Loops of kind "loop" come first, then those of kind "reduce", each in the order of their axes.
+    loops_of_sum([3, 4], [0]) is [(4, "loop", 1), (3, "reduce", 4)]: the kernel goes down the first
+    column in steps of 4 cells, then down the second one, and so on.
+    """
+    ### BEGIN SOLUTION
+    steps = [1]
+    for size in reversed(shape[1:]):
+        steps.insert(0, steps[0] * size)
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    outer = [(shape[axis], "loop", steps[axis]) for axis in kept]
+    return outer + [(shape[axis], "reduce", steps[axis]) for axis in axes]
+    ### END SOLUTION
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+# From here on, a view is a dict. {"shape": [3, 4], "strides": [4, 1], "offset": 0} shows cells 0 to
+# 11 of some memory as three rows of four. The stride of an axis says how many cells further on its
+# next element is, and the offset is the cell of the first element.
+
+
+def cell(view, index):
+    """Task 5 (4 points). The number of the cell that one element of a view is in.
+
+    index: the element's place in the view, one number for each axis.
+    In the view above, the element at [1, 2] is in cell 6.
+    """
+    ### BEGIN SOLUTION
+    return view["offset"] + sum(i * s for i, s in zip(index, view["strides"], strict=True))
+    ### END SOLUTION
+
+
+def moved(view, name, argument):
+    """Task 6 (12 points). A view after one movement: a new view of the same memory.
+
+    name, and what its argument is:
+
+    "permute"  the axes in their new order, such as [1, 0]
+    "flip"     the axes to reverse, such as [0]
+    "shrink"   for each axis where to begin and where to stop, such as [[1, 3], [0, 4]]
+    "expand"   the new shape; only axes of size 1 become larger
+    "unfold"   [axis, size, step]: all windows of that size along an axis, each of them `step`
+               elements after the one before. The axis now counts the windows that fit, and a
+               new last axis, of that size, goes through a window
+
+    moved({"shape": [3, 4], "strides": [4, 1], "offset": 0}, "permute", [1, 0]) is
+    {"shape": [4, 3], "strides": [1, 4], "offset": 0}. You will also get views with strides that are
+    0 or negative, and views that begin in the middle of memory. Leave the view you get unchanged.
+    """
+    ### BEGIN SOLUTION
+    shape, strides, offset = list(view["shape"]), list(view["strides"]), view["offset"]
+    if name == "permute":
+        shape, strides = [shape[axis] for axis in argument], [strides[axis] for axis in argument]
+    elif name == "flip":
+        for axis in argument:
+            offset += (shape[axis] - 1) * strides[axis]
+            strides[axis] = -strides[axis]
+    elif name == "shrink":
+        for axis, (begin, stop) in enumerate(argument):
+            offset += begin * strides[axis]
+            shape[axis] = stop - begin
+    elif name == "expand":
+        strides = [
+            s if old == new else 0 for s, old, new in zip(strides, shape, argument, strict=True)
+        ]
+        shape = list(argument)
+    elif name == "unfold":
+        axis, size, step = argument
+        shape[axis] = (shape[axis] - size) // step + 1
+        shape.append(size)
+        strides.append(strides[axis])
+        strides[axis] *= step
+    return {"shape": shape, "strides": strides, "offset": offset}
+    ### END SOLUTION
+
+
+def reshaped(view, shape):
+    """Task 7 (12 points). A view after a reshape: a new view of the same memory if strides can
+    describe it. If they can't, the text "copy", because a library that only has strides would have
+    to copy the numbers.
+
+    shape: the new shape, with as many elements as the view has. A reshape keeps the elements in
+    order, row by row.
+    For the view of shape [3, 4] above, reshaped(view, [2, 6]) has strides [6, 1]. For that view
+    transposed, reshaped(view, [12]) is "copy": cells 0, 4, 8, 1, 5, ... are not evenly spaced.
+    """
+    ### BEGIN SOLUTION
+    cells = cells_of(view).reshape(shape)
+    first = int(cells.flat[0])
+    strides = [
+        int(cells.take(1, axis).flat[0]) - first if size > 1 else 0
+        for axis, size in enumerate(shape)
+    ]
+    found = {"shape": list(shape), "strides": strides, "offset": first}
+    return found if np.array_equal(cells_of(found), cells) else "copy"
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+def cells_of(view):
+    """The cells of all elements of a view, as a NumPy array of its shape."""
+    places = np.indices(view["shape"])
+    return view["offset"] + sum(s * p for s, p in zip(view["strides"], places, strict=True))
+
+
+### END SOLUTION
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+def predicted_kernels(steps, n):
+    """Task 8 (14 points). How many kernels it takes to realize an expression.
+
+    It begins with t, a matrix of shape (n, n) in memory, and each step makes a new t out of the old
+    one. (w is a different matrix of that shape, also in memory.)
+
+    "transpose"  t.permute(1, 0)
+    "flip"       t.flip(0)
+    "exp"        t.exp()
+    "product"    t @ w
+    "store"      t.contiguous()
+    "share"      t / t.sum(axis=1, keepdim=True)   only if n is 32 or more
+    "sums"       t.sum(axis=1)                     only as the last step, and never after a share
+
+    Each value that is stored in memory takes one kernel. The result is stored, and so is whatever
+    "store" asks for, or the next step needs complete. You know the reasons from part 4b:
+
+    - A movement by itself stores nothing, not even as the last step. A "store" after it does.
+    - A product uses each element n times. Exponentials, shares and other products are too expensive
+      to be computed that often, so t is stored first if there's one in it that isn't stored yet.
+    - A share uses each element twice. That's fine for an exponential; a product is stored first.
+    - Any number of shares of the same rows fit into one loop over the rows. Shares of the rows and
+      shares of the columns don't: each column needs all of the rows.
+    - If n is 32 or more, sums need a product before them stored. If n is smaller, a product and its
+      sums are one kernel.
+
+    predicted_kernels(["exp", "product"], 64) is 2. Work it out from the steps, and build no Tensor:
+    you'll also be asked about matrices that are too large for any memory. You won't get "transpose"
+    or "flip" twice in a row, nor a "flip" together with a "share".
+    """
+    ### BEGIN SOLUTION
+    kernels, waiting = 0, []  # the steps since something was stored
+    for step in steps:
+        if is_stored_before(step, waiting, n):
+            kernels, waiting = kernels + 1, []
+        if step != "store":
+            waiting.append(step)
+    return kernels + any(step not in ("transpose", "flip") for step in waiting)
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+def is_stored_before(step, waiting, n):
+    """Whether what the waiting steps compute has to be in memory before this step."""
+    if step == "store":
+        return bool(waiting)
+    if step == "product":
+        return not {"exp", "product", "share"}.isdisjoint(waiting)
+    if step == "sums":
+        return n >= 32 and "product" in waiting
+    if step == "share":
+        since = waiting[waiting.index("share") :] if "share" in waiting else []
+        return "product" in waiting or since.count("transpose") % 2 == 1
+    return False
+
+
+### END SOLUTION
+# ---- two ops that are not there ------------------------------------------------------------------
+
+
+def matmul(a, b):
+    """Task 9 (8 points). The matrix product of `a`, of shape (m, k), and `b`, of shape (k, n).
+
+    All products make one Tensor of shape (k, m, n), and you add them up along axis 0. (`a @ b` adds
+    up the last axis of a Tensor of shape (m, n, k), so it is not what is asked for here.) Use
+    movement, one multiplication and one sum. Return the graph, not computed; it takes one kernel.
+    """
+    ### BEGIN SOLUTION
+    (m, k), n = a.shape, b.shape[1]
+    return (a.permute(1, 0).reshape(k, m, 1) * b.reshape(k, 1, n)).sum(axis=0)
+    ### END SOLUTION
+
+
+def convolution(image, filters):
+    """Task 10 (12 points). Slide each filter over an image. Where a filter reaches over the edge,
+    it sees zeros, so the result is as large as the image.
+
+    image: shape (channels, height, width).
+    filters: shape (results, channels, rows, columns), with odd numbers of rows and columns.
+    Returns shape (results, height, width). Element (r, y, x) is the sum of filters[r] * window over
+    all channels, rows and columns, where the middle of the window is pixel (y, x).
+
+    Return the graph, not computed; it takes one kernel. Use pad, reshape, expand, permute, slices,
+    one multiplication and one sum. Don't use conv2d or unfold, which have the windows ready made:
+    in part 5b, you made the windows of a vector by repeating and cutting. That works along the last
+    axis of any Tensor too, so write a function for it and use it twice.
+    """
+    ### BEGIN SOLUTION
+    results, channels, rows, columns = filters.shape
+    down, across = rows // 2, columns // 2
+    padded = image.pad(((0, 0), (down, down), (across, across)))
+    seen = windows(padded, columns).permute(0, 2, 3, 1)  # channel, x, column, padded y
+    seen = windows(seen, rows).permute(0, 4, 2, 3, 1)  # channel, row, column, y, x
+    height, width = image.shape[1:]
+    products = seen.reshape(1, channels, rows, columns, height, width) * filters.reshape(
+        results, channels, rows, columns, 1, 1
+    )
+    return products.sum(axis=(1, 2, 3))
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+def windows(x, size):
+    """All windows of `x` along its last axis: (..., n) becomes (..., n - size + 1, size)."""
+    *front, n = x.shape
+    repeated = x.reshape(*front, 1, n).expand(*front, size + 1, n)
+    line = repeated.reshape(*front, (size + 1) * n)[..., : size * (n + 1)]
+    starts = line.reshape(*front, size, n + 1)[..., : n - size + 1]
+    return starts.transpose(-1, -2)
+
+
+### END SOLUTION
+# ---- run everything ------------------------------------------------------------------------------
+
+
+def is_open(answer):
+    """Whether a task has no answer yet."""
+    return answer is None or answer is ...
+
+
+def show(title, answer, look=lambda answer: answer):
+    """Print an answer, or that there is none yet."""
+    print(f"   {title:38} {'open' if is_open(answer) else look(answer)}")
+
+
+def side_by_side(parts):
+    """Parts in columns: "1 elementwise   1 reduction   5 movement"."""
+    return "".join(f"{part:18}" for part in parts).rstrip()
+
+
+def show_kinds_and_loops():
+    """Of four expressions of x, of shape (48, 64), and w, of shape (64, 32)."""
+    x, w = Tensor.rand(48, 64).realize(), Tensor.rand(64, 32).realize()
+    expressions = {
+        "(x.flip(0) * 5).sum(axis=1)": lambda: (x.flip(0) * 5).sum(axis=1),
+        "x.permute(1, 0).reshape(96, 32).exp()": lambda: x.permute(1, 0).reshape(96, 32).exp(),
+        "x.softmax(axis=1)": lambda: x.softmax(axis=1),
+        "x @ w": lambda: x @ w,
+    }
+    print("1. Three kinds of op: nodes in the graph")
+    for text, build in expressions.items():
+        kinds = kinds_of(build())
+        show(text, kinds, lambda kinds: side_by_side(f"{n} {kind}" for kind, n in kinds.items()))
+    print("\n2. What became of them in the kernel")
+    for text, build in expressions.items():
+        kinds = kinds_in_kernel(kernel_of(build()))
+        show(text, kinds, lambda kinds: side_by_side(f"{n} {kind}" for kind, n in kinds.items()))
+    print("\n3. The loops of the same kernels")
+    for text, build in expressions.items():
+        loops = loops_of(kernel_of(build()))
+        show(text, loops, lambda loops: side_by_side(f"{kind} {size}" for size, kind in loops))
+    print("\n4. The loops of a sum, predicted: how often each runs, and its step in memory")
+    for axes in ([0], [1]):
+        loops = loops_of_sum([48, 64], axes)
+        show(
+            f"x.sum({axes})",
+            loops,
+            lambda loops: side_by_side(f"{kind} {size}, by {step}" for size, kind, step in loops),
+        )
+
+
+GRID = {"shape": [3, 4], "strides": [4, 1], "offset": 0}
+
+
+def show_views():
+    print("\n5. Cells: three rows of four")
+    show("the cell of [1, 2]", cell(GRID, [1, 2]))
+    print("\n6. Movements, one after another")
+    view = GRID
+    for name, argument in (
+        ("permute", [1, 0]),
+        ("flip", [0]),
+        ("shrink", [[0, 4], [1, 2]]),
+        ("expand", [4, 3]),
+    ):
+        view = moved(view, name, argument)
+        show(f"{name} {argument}", view, strides_and_cells)
+        if is_open(view):
+            break
+    print("\n7. Reshapes: of the rows, and of the columns")
+    columns = {"shape": [4, 3], "strides": [1, 4], "offset": 0}
+    for name, view in (("rows", GRID), ("columns", columns)):
+        for shape in ([12], [2, 2, 3]):
+            show(f"{name} as {shape}", reshaped(view, shape), strides_and_cells)
+
+
+def strides_and_cells(view):
+    """A view in one line: its strides and its first cells, or that it is a copy."""
+    if view == "copy":
+        return "copy"
+    cells = [cell(view, index) for index in np.ndindex(*view["shape"])][:8]
+    return f"strides {view['strides']!s:12}cells {cells}"
+
+
+def show_predictions():
+    print("\n8. Kernels, predicted and counted")
+    print("   The first is (x.permute(1, 0) @ y.reshape(4, 4)).sum(axis=1).")
+    for n, *steps in (
+        (4, "transpose", "product", "sums"),
+        (64, "transpose", "product", "sums"),
+        (64, "transpose", "flip"),
+        (64, "exp", "share"),
+        (64, "exp", "product", "exp"),
+        (64, "share", "transpose", "share"),
+    ):
+        text, counted = f"{n} x {n}: {', '.join(steps)}", kernels_run(built(steps, n))
+        found = predicted_kernels(steps, n)
+        show(
+            text,
+            found,
+            lambda _, found=found, counted=counted: side_by_side(
+                (f"predicted {found}", f"counted {counted}")
+            ),
+        )
+
+
+def built(steps, n):
+    """The expression that task 8 is about."""
+    t, w = Tensor.rand(n, n).realize(), Tensor.rand(n * n).realize().reshape(n, n)
+    made_by = {
+        "transpose": lambda t: t.permute(1, 0),
+        "flip": lambda t: t.flip(0),
+        "exp": lambda t: t.exp(),
+        "product": lambda t: t @ w,
+        "store": lambda t: t.contiguous(),
+        "share": lambda t: t / t.sum(axis=1, keepdim=True),
+        "sums": lambda t: t.sum(axis=1),
+    }
+    for step in steps:
+        t = made_by[step](t)
+    return t
+
+
+def kernels_run(tensor):
+    """How many kernels run when a Tensor is realized."""
+    GlobalCounters.reset()
+    tensor.realize()
+    return GlobalCounters.kernel_count
+
+
+def show_matmul():
+    print("\n9. A matrix product")
+    a, b = Tensor.rand(3, 5).realize(), Tensor.rand(5, 4).realize()
+    product = matmul(a, b)
+    show("kernels", product, kernels_run)
+    show("largest difference from a @ b", product, lambda _: (product - a @ b).abs().max().item())
+
+
+PICTURE = """
+...................
+.........##........
+.......######......
+.....##########....
+....############...
+....############...
+....####....####...
+....####....####...
+....####....####...
+...................
+"""
+
+
+def show_convolution():
+    print("\n10. A convolution: where a picture changes, from left to right and downwards")
+    lines = PICTURE.split()
+    picture = Tensor([[[float(pixel == "#") for pixel in line] for line in lines]]).realize()
+    across, down = [[-1.0, 0.0, 1.0]] * 3, [[-1.0] * 3, [0.0] * 3, [1.0] * 3]
+    filters = Tensor([[across], [down]]).realize()
+    edges = convolution(picture, filters)
+    show("kernels", edges, kernels_run)
+    if is_open(edges):
+        return
+    drawn = [["".join(map(sign, row)) for row in rows] for rows in edges.tolist()]
+    for row in zip(lines, *drawn, strict=True):
+        print("   ", "   ".join(row))
+    folder = Path(__file__).with_suffix("")
+    folder.mkdir(exist_ok=True)
+    with Context(NOOPT=1):
+        saved = picture_of_kernel(convolution(picture, filters)).save(folder / "convolution.svg")
+    print(f"    Its loops, drawn: {saved.parent.name}/{saved.name}")
+
+
+def sign(value):
+    return "." if value == 0 else "+" if value > 0 else "-"
+
+
+def main():
+    show_kinds_and_loops()
+    show_views()
+    show_predictions()
+    show_matmul()
+    show_convolution()
+
+
+if __name__ == "__main__":
+    main()
