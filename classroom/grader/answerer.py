@@ -28,6 +28,7 @@ A_DAY = 24 * 60 * 60.0
 
 def main(channel: Channel, path: str) -> None:
     submission: ModuleType | None = None
+    kept: dict[int, Any] = {}
     while True:
         try:
             question = channel.receive(monotonic() + A_DAY)
@@ -39,7 +40,7 @@ def main(channel: Channel, path: str) -> None:
                 submission = load(path)
                 kind, body = "loaded", None
             else:
-                kind, body = answer(submission, question, arrays)
+                kind, body = answer(submission, question, arrays, kept)
         except BaseException as error:  # an exit() or an interrupt is one answer like any other
             kind, body, arrays = "raised", what_was_raised(error, path), []
         try:
@@ -60,16 +61,26 @@ def load(path: str) -> ModuleType:
 
 
 def answer(
-    submission: ModuleType | None, question: Message, arrays: list[np.ndarray]
+    submission: ModuleType | None,
+    question: Message,
+    arrays: list[np.ndarray],
+    kept: dict[int, Any],
 ) -> tuple[str, Any]:
+    """kept: the results that stay here, by number, for as long as later questions may name them."""
     name, want = question.body["function"], question.kind
-    function = getattr(submission, name, None)
+    inputs: dict[UOp, int] = {}
+
+    def argument(body: Any) -> Any:
+        return _argument(body, question.arrays, inputs, kept)
+
+    function = getattr(submission, name, None) if isinstance(name, str) else argument(name)
     if function is None:
         return "missing", None
-    inputs: dict[UOp, int] = {}
-    arguments = [_argument(a, question.arrays, inputs) for a in question.body["arguments"]]
-    result = function(*arguments)
-    if want == "value":
+    result = function(*map(argument, question.body["arguments"]))
+    if want == "keep" and result is not None and result is not ...:
+        kept[question.body["keep"]] = result
+        return "kept", None
+    if want in ("value", "keep"):
         return "value", encode(_plain(result), arrays)
     if not isinstance(result, Tensor):
         return "value", encode(_plain(result), arrays)
@@ -80,10 +91,12 @@ def answer(
         return "refused", str(error)
 
 
-def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> Any:
+def _argument(
+    body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int], kept: dict[int, Any]
+) -> Any:
     """What the grader wrote: arrays are Tensors in memory, expressions are functions or values."""
     if isinstance(body, list):
-        return [_argument(x, arrays, inputs) for x in body]
+        return [_argument(x, arrays, inputs, kept) for x in body]
     if not isinstance(body, dict):
         return body
     if "array" in body:
@@ -93,7 +106,9 @@ def _argument(body: Any, arrays: list[np.ndarray], inputs: dict[UOp, int]) -> An
     if "numpy" in body:
         return np.array(arrays[body["numpy"]])
     if "dict" in body:
-        return {key: _argument(x, arrays, inputs) for key, x in body["dict"]}
+        return {key: _argument(x, arrays, inputs, kept) for key, x in body["dict"]}
+    if "kept" in body:
+        return kept[body["kept"]]
     text, named, parameters = body["expression"]
     return Expression(text, {k: arrays[n] for k, n in named.items()}, parameters).argument()
 

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         tasks = tasks_of(told.project or told.file.stem)
-        limits = limits_for(told.slow)
+        limits = Limits().longer(told.slow)
         with tidied_up():
             report = grade(told.file, tasks, best_protection(), limits, told.seed, progress)
     except CannotGrade as error:
@@ -99,17 +98,6 @@ def tidied_up() -> Iterator[None]:
 def unsupported() -> str:
     """Why nothing can be graded on this system; empty where it can."""
     return "on Windows, run this in WSL." if os.name == "nt" else ""
-
-
-def limits_for(slow: float) -> Limits:
-    """The usual limits, with this many times the time."""
-    limits = Limits()
-    return replace(
-        limits,
-        load_seconds=limits.load_seconds * slow,
-        answer_seconds=limits.answer_seconds * slow,
-        total_seconds=limits.total_seconds * slow,
-    )
 
 
 def progress(text: str) -> None:

@@ -5,7 +5,8 @@
 A project's checks write them; they are the grader's own text, so they may be evaluated. As an
 argument, a submission gets a function of no arguments that builds the expression anew at each call.
 With `parameters`, as in Expression("t * w", {"w": array}, "t"), it gets a function of those; with
-parameters=None, what the text gives: a Tensor before it is computed, or the graph of a kernel.
+parameters=None, what the text gives: a Tensor before it is computed, or the graph of a kernel. A
+check may also have one called there itself: ask(Expression("model(x)", {}, "model, x"), model, x).
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from tinyframe import Context, Tensor, dtypes
+from tinyframe import Context, Tensor, TinyJit, dtypes, nn
 from tinyframe.codegen import get_program
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.settings import settings
 from tinyframe.uop.node import Ops
+
+# what a text may name beside its arrays and parameters
+NAMES = {"Ops": Ops, "Tensor": Tensor, "TinyJit": TinyJit, "dtypes": dtypes, "nn": nn,
+         "settings": settings}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Expression:
         return self.function() if self.parameters is not None else self.function()()
 
     def function(self) -> Callable[..., Tensor]:
-        names: dict[str, Any] = {"Ops": Ops, "Tensor": Tensor, "dtypes": dtypes}
+        names: dict[str, Any] = dict(NAMES)
         names |= {name: Tensor(array).realize() for name, array in self.arrays.items()}
         head = f"lambda {self.parameters or ''}:"
         function: Callable[..., Tensor] = eval(f"{head} {self.text}", names)
@@ -46,6 +52,12 @@ class Expression:
     def op(self) -> str:
         """The name of the op that its graph ends with, movement aside."""
         return self.function()().uop.base.op.name
+
+    def estimates(self) -> list[tuple[str, int, int]]:
+        """(source, bytes, operations) of each kernel that realizing it takes."""
+        kernels = [item.ast for item in self.function()().schedule() if item.ast.op is Ops.SINK]
+        specs = [get_program(ast, CStyleLanguage()) for ast in kernels]
+        return [(spec.src, spec.mem_estimate, spec.ops_estimate) for spec in specs]
 
     def source(self) -> str:
         """The C source of its last kernel with its loops as written, the same on every machine."""

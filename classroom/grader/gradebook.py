@@ -27,10 +27,10 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from classroom.grader.command import limits_for, parser_of, progress, tidied_up, unsupported
+from classroom.grader.command import parser_of, progress, tidied_up, unsupported
 from classroom.grader.judge import CannotGrade, grade, load_project, read_submission, tasks_of
 from classroom.grader.report import Report, cell, cleaned, render_rows
-from classroom.grader.sandbox import best_protection
+from classroom.grader.sandbox import Limits, best_protection
 from classroom.grader.tasks import Project
 
 FIRST, LAST = ("student", "status", "points", "of"), ("note", "file", "made from")
@@ -231,7 +231,7 @@ def grade_next(
         return
 
     def judge(path: Path) -> Report:
-        limits = limits_for(told.slow)
+        limits = Limits().longer(told.slow)
         return grade(path, tasks, best_protection(), limits, told.seed)
 
     book.put(grade_student(student, folder, tasks.name, digest, judge))

@@ -299,9 +299,9 @@ def grade(
     a file always gets the same report, and a learner who has no hidden checks cannot know their
     inputs.
     """
-    limits = Limits() if limits is None else limits
     source = read_submission(path)
     project = load_project(tasks)
+    limits = (Limits() if limits is None else limits).longer(project.times)
     seed = seed or hashlib.sha256(source + tasks.read_bytes()).hexdigest()
     lines = lines_of(source)
     report = Report(

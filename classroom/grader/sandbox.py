@@ -60,6 +60,15 @@ class Limits:
     disk: int = 256 << 20
     files: int = 2000
 
+    def longer(self, times: float) -> Limits:
+        """The same with so many times the time."""
+        return replace(
+            self,
+            load_seconds=self.load_seconds * times,
+            answer_seconds=self.answer_seconds * times,
+            total_seconds=self.total_seconds * times,
+        )
+
 
 LOOK_EVERY = 0.1  # seconds, at what a process takes
 OTHER_USERS = 10_000  # what is added to a submission's user for the referee's

@@ -35,8 +35,9 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "NumpyArray", "Project", "Raised", "Wrong", "described",
-           "expect", "expect_close", "expect_equal", "expect_integers", "expect_kind"]  # fmt: skip
+__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Project", "Raised", "Wrong",
+           "described", "expect", "expect_close", "expect_equal", "expect_integers",
+           "expect_kind"]  # fmt: skip
 
 
 class Wrong(Exception):
@@ -101,11 +102,14 @@ class Check:
 class Project:
     """A title and checks; `points` is what all of them are worth, with the instructor's own.
 
-    afterwards: what to say to a learner who has all points.
+    afterwards: what to say to a learner who has all points. times: how many times the usual time
+    the submission may take, where it compiles or trains a lot.
     """
 
-    def __init__(self, title: str, points: int = 100, afterwards: str = "") -> None:
-        self.title, self.points, self.afterwards = title, points, afterwards
+    def __init__(
+        self, title: str, points: int = 100, afterwards: str = "", times: float = 1.0
+    ) -> None:
+        self.title, self.points, self.afterwards, self.times = title, points, afterwards, times
         self.checks: list[Check] = []
 
     def check(self, task: str, points: int, shows: str, hint: str):
@@ -131,12 +135,23 @@ class Answers(Protocol):
     def value(self, message: Message) -> Any: ...
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Something that a submission's function returned, and that stays in its process."""
+
+    number: int
+
+
+Called = str | Kept | Expression  # by name; what was kept; the grader's own text
+
+
 class Ask:
     """`ask("name", arguments…)` calls the submission's function and gives what it returns.
 
     Arguments: numbers, texts, lists and dicts of them, arrays (which arrive as Tensors in memory),
     NumpyArrays (which arrive as NumPy arrays), Expressions (which arrive as functions, or as what
-    they give). In what comes back, Tensors are NumPy arrays, and NumPy arrays are NumpyArrays; every
+    they give), and what was kept. In place of the name, what was kept or an Expression is called
+    too. In what comes back, Tensors are NumPy arrays, and NumPy arrays are NumpyArrays; every
     mapping is a dict, and every other sequence a list or tuple; dtypes and ops are texts such as
     "dtypes.float" and "Ops.ADD".
     """
@@ -145,6 +160,7 @@ class Ask:
         self._answers = answers
         self.rng = np.random.default_rng(seed)
         self.parts: list[tuple[str, Finding | None]] = []  # None: right
+        self._kept = 0
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -158,17 +174,25 @@ class Ask:
         else:
             self.parts.append((name, None))
 
-    def __call__(self, name: str, *arguments: Any) -> Any:
+    def __call__(self, name: Called, *arguments: Any) -> Any:
         return self._value(self._send("value", name, arguments))
 
-    def graph(self, name: str, *arguments: Any) -> Graph:
+    def keep(self, name: Called, *arguments: Any) -> Kept:
+        """What a function returns, kept in the submission's process: a model, or a function with a
+        memory of its own. What comes back is only its number, for later questions of this check."""
+        result, self._kept = Kept(self._kept), self._kept + 1
+        if self._send("keep", name, arguments, keep=result.number).kind == "kept":
+            return result
+        raise Open
+
+    def graph(self, name: Called, *arguments: Any) -> Graph:
         """What a function returns before it is computed. Arrays among the arguments are inputs 0, 1
         and so on of the graph."""
         message = self._send("graph", name, arguments)
         if message.kind == "graph":
             inputs = [a for a in arguments if isinstance(a, np.ndarray)]
             return Graph(self._answers, message.body, inputs, message.arrays)
-        raise Wrong(wrong_kind(f"the result of {name}()", self._value(message), "a Tensor"))
+        raise Wrong(wrong_kind(f"the result of {called(name)}", self._value(message), "a Tensor"))
 
     def floats(self, *shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray:
         """float32 with few enough digits that sums and products of some of them are exact."""
@@ -178,14 +202,15 @@ class Ask:
         """From low to high, both included."""
         return int(self.rng.integers(low, high + 1))
 
-    def _send(self, kind: str, name: str, arguments: tuple[Any, ...]) -> Message:
+    def _send(self, kind: str, name: Called, arguments: tuple[Any, ...], **more: int) -> Message:
         arrays: list[np.ndarray] = []
-        body = {"function": name, "arguments": [_argument(a, arrays) for a in arguments]}
+        sent = [_argument(a, arrays) for a in arguments]
+        body = {"function": _argument(name, arrays), "arguments": sent, **more}
         message = self._answers.submission(kind, body, arrays)
         if message.kind == "missing":
-            raise Wrong(f"there is no function {name}() in the file")
+            raise Wrong(f"there is no function {called(name)} in the file")
         if message.kind == "refused":
-            raise Wrong(f"{name}() returned {message.body}")
+            raise Wrong(f"{called(name)} returned {message.body}")
         return message
 
     def _value(self, message: Message) -> Any:
@@ -195,7 +220,16 @@ class Ask:
         return value
 
 
+def called(name: Called) -> str:
+    """A function as a sentence names it."""
+    if isinstance(name, str):
+        return f"{name}()"
+    return name.text if isinstance(name, Expression) else "what your function returned"
+
+
 def _argument(value: Any, arrays: list[np.ndarray]) -> Any:
+    if isinstance(value, Kept):
+        return {"kept": value.number}
     if isinstance(value, Expression):
         start = len(arrays)
         arrays += value.arrays.values()

@@ -297,8 +297,8 @@ def train(x, y, weights):
     given. The loss is ((predict(x, weights) - y) ** 2).mean(), and it has to get below 0.005.
 
     Write the loop yourself: gradient, update, realize. The points form an XOR, so no straight line
-    separates them. A learning rate of 2 is not too large here, and 200 steps are enough. You have 5
-    seconds, which is plenty with TinyJit and tight without.
+    separates them. A learning rate of 2 is not too large here, and 200 steps are enough. You have
+    10 seconds, which is plenty with TinyJit and tight without.
     """
     ### BEGIN SOLUTION
     names = list(weights)

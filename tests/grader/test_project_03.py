@@ -131,6 +131,7 @@ def lost(judged):
 
 @pytest.mark.parametrize("task, what, pairs, points, said", MISTAKES,
                          ids=[f"{task}: {what}" for task, what, *_ in MISTAKES])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:invalid value")
 def test_a_mistake_costs_the_points_of_its_task_and_is_named(task, what, pairs, points, said):
     assert task in touched(*pairs)
     judged = rows(PROJECT, changed(*pairs), tasks=touched(*pairs))
@@ -144,6 +145,7 @@ def test_every_task_has_a_planted_mistake():
     assert {task for task, *_ in MISTAKES} == POINTS.keys()
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
 def test_mistakes_cost_nothing_but_the_points_of_their_tasks():
     """One in each task, all of them at once."""
     chosen = {task: (pairs, points) for task, _, pairs, points, _ in MISTAKES if points <= POINTS[task]}

@@ -19,6 +19,7 @@ from classroom.grader.tasks import (
 project = Project(
     "Project 3: Gradients",
     points=100,
+    times=2.0,  # for training without TinyJit
     afterwards="You have measured gradients, written rows of the table, walked a graph backwards, "
     "and trained a network with what came out. Next: part 7 of the course, where you "
     "rewrite the graph itself.",

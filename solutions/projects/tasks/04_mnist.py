@@ -1,0 +1,820 @@
+"""Project 4: what its checks ask, what they are worth, and a hint for each.
+
+Numbers are compared with NumPy's, computed here. Models, and functions that remember something,
+stay in the submission's process (ask.keep); most of them are the grader's own, small and linear, so
+that each task is judged by itself.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from classroom.grader.tasks import (
+    Expression,
+    Project,
+    expect,
+    expect_close,
+    expect_equal,
+    expect_kind,
+)
+
+project = Project(
+    "Project 4: Handwritten digits",
+    points=100,
+    times=3,  # a training step is some twenty kernels to compile
+    afterwards="Your network reads handwriting, and you know which kernels its training waits for. "
+    "Next: the second half of the course, where you look at how tinyframe makes those kernels.",
+)
+
+
+def close(got, wanted):
+    return got.shape == wanted.shape and bool(np.allclose(got, wanted, rtol=1e-3, atol=1e-4))
+
+
+def expect_none_of(got, slips):
+    """Wrong with the sentence of a slip, if its values are what came."""
+    for text, values in slips:
+        expect(not close(got, np.asarray(values)), text)
+
+
+# ---- 1 normalise ---------------------------------------------------------------------------------
+
+
+def pixels(ask, *shape):
+    low, high = sorted((ask.integer(0, 90), ask.integer(120, 255)))
+    return ask.rng.integers(low, high, shape).astype(np.uint8)
+
+
+def expect_normal(ask, images, training):
+    got = ask("normalise", images, training)
+    expect_kind(got, np.ndarray, "the result of normalise()")
+    missing = f"it has shape {got.shape}, without the axis of channels, which has size 1"
+    expect(got.shape != images.shape, missing)
+
+    def by(mean, deviation):
+        return ((images - mean) / deviation)[:, None]
+
+    mean = training.mean()
+    own = "it has the mean and the deviation of `images`; use those of `training`"
+    squared = "it is divided by the variance; divide by its root, the standard deviation"
+    for ddof in (0, 1):
+        expect_none_of(got, [(squared, by(mean, training.var(ddof=ddof)))])
+        if images is not training:
+            expect_none_of(got, [(own, by(images.mean(), images.std(ddof=ddof)))])
+    spread = min((training.std(), training.std(ddof=1)), key=lambda s: far(got, by(mean, s)))
+    expect_close(got, by(mean, spread), "normalise(images, training)")
+    expect(got.dtype == np.float32, f"it has dtype {got.dtype}, not float32")
+
+
+def far(got, wanted):
+    return float(np.abs(got - wanted).max()) if got.shape == wanted.shape else np.inf
+
+
+@project.check(
+    "normalise",
+    4,
+    "training images, shifted and scaled by themselves",
+    "Whole numbers have no place for -0.5: begin with images.float(). unsqueeze(1) adds an axis.",
+)
+def _(ask):
+    images = pixels(ask, ask.integer(5, 9), 4, ask.integer(5, 7))
+    expect_normal(ask, images, images)
+
+
+# ---- 2 batches -----------------------------------------------------------------------------------
+
+
+def numbered(ask, count):
+    """Images that each say which one they are, in every pixel, and labels that do not."""
+    x = np.broadcast_to(np.arange(count, dtype=np.float32)[:, None, None, None], (count, 1, 2, 3))
+    return np.ascontiguousarray(x), ask.rng.integers(0, 10, count).astype(np.int32)
+
+
+def order_of(ask, x, y, size, seed):
+    """Which images came, in order; the batches are right otherwise."""
+    pairs = ask("batches", x, y, size, seed)
+    expect_kind(pairs, list, "the result of batches()")
+    for pair in pairs:
+        expect_kind(pair, tuple, "a batch")
+        expect(len(pair) == 2, f"a batch has {len(pair)} parts, not 2: images and labels")
+        for part, like, name in zip(pair, (x, y), ("images", "labels"), strict=True):
+            these = f"the {name} of a batch"
+            expect_kind(part, np.ndarray, these)
+            wanted = (*part.shape[:1], *like.shape[1:])
+            expect(part.shape == wanted, f"{these} have shape {part.shape}, not {wanted}")
+            types = f"{these} have dtype {part.dtype}, not {like.dtype}"
+            expect(part.dtype == like.dtype, types)
+    rows = [len(labels) for _, labels in pairs]
+    whole, rest = divmod(len(y), size)
+    sizes = f"with {len(y)} images and size {size}, the list of the sizes of the batches"
+    expect_equal(rows, [size] * whole + [rest] * (rest > 0), sizes)
+    images = np.concatenate([images for images, _ in pairs])
+    labels = np.concatenate([labels for _, labels in pairs])
+    order = images[:, 0, 0, 0].astype(int)
+    counts = Counter(order.tolist())
+    missing = [n for n in range(len(y)) if not counts[n]]
+    expect(not missing, f"image {min(missing, default=0)} is in no batch")
+    apart = "images and labels no longer belong together; shuffle both in the same order"
+    expect(np.array_equal(labels, y[order]), apart)
+    return order.tolist()
+
+
+def expect_batches(ask, count, size):
+    x, y = numbered(ask, count)
+    seed = ask.integer(0, 1000)
+    order = order_of(ask, x, y, size, seed)
+    with ask.part("every image once, with its label"):
+        pass  # or there would be no order to speak of
+    with ask.part("shuffled"):
+        expect(order != sorted(order), "the images come in their old order; shuffle them")
+    with ask.part("the same seed"):
+        again = order_of(ask, x, y, size, seed)
+        expect(again == order, f"two calls with the seed {seed} gave two different orders")
+    with ask.part("a different seed"):
+        other = order_of(ask, x, y, size, seed + 1)
+        expect(other != order, f"the seeds {seed} and {seed + 1} gave the same order")
+
+
+@project.check(
+    "batches",
+    5,
+    "each image once, with its label; the order follows the seed",
+    "np.random.default_rng(seed).permutation(count) is an order. Take x and y apart by the same "
+    "pieces of it.",
+)
+def _(ask):
+    expect_batches(ask, ask.integer(20, 25), ask.integer(8, 9))
+
+
+# ---- 3 Network -----------------------------------------------------------------------------------
+
+STATE = Expression("nn.state.get_state_dict(model)", {}, "model")
+WRITE = Expression(  # True, since a check takes None for a task that is open
+    "nn.state.load_state_dict(model, dict(zip(names, values)), False, False) is None",
+    {},
+    "model, names, values",
+)
+LINEAR = Expression("nn.Linear(features, classes)", {}, "features, classes")
+
+
+class Weights:
+    """The layers of a Network, found by the shapes of what it keeps, in its own order."""
+
+    def __init__(self, state, size, channels, classes):
+        self.convolutions = [name for name, a in state.items() if a.ndim == 4]
+        self.norms = [name for name in state if name.endswith("running_mean")]
+        self.linear = [name for name, a in state.items() if a.ndim == 2]
+        shapes = [(c, before, 3, 3) for before, c in zip((1, *channels), channels, strict=False)]
+        last = channels[-1] * (size >> len(channels)) ** 2
+        found = [state[name].shape for name in self.convolutions]
+        expect(bool(found), "the model has no Conv2d: are its layers in attributes?")
+        expect_equal(found, shapes, "the list of the shapes of its Conv2d weights")
+        expect(bool(self.norms), "the model has no BatchNorm")
+        found = [state[name].shape for name in self.norms]
+        expect_equal(found, [(c,) for c in channels], "the list of the shapes of its running means")
+        found = [state[name].shape for name in self.linear]
+        expect_equal(found, [(classes, last)], "the list of the shapes of its Linear weights")
+
+
+def state_of(ask, model):
+    state = ask(STATE, model)
+    return {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+
+
+def expect_network(ask, size, channels, classes):
+    model = ask.keep("Network", size, channels, classes)
+    x = ask.floats(3, 1, size, size)
+    named = f"Network({size}, {channels}, {classes})"
+    with ask.part("scores"):
+        got = ask(model, x)
+        expect_kind(got, np.ndarray, f"the result of {named}(x)")
+        wanted = (3, classes)
+        shapes = f"for x of shape {x.shape}, its scores have shape {got.shape}, not {wanted}"
+        expect(got.shape == wanted, f"{named}: {shapes}")
+    with ask.part("weights"):
+        ask(model, x)
+        Weights(state_of(ask, model), size, channels, classes)
+
+
+@project.check(
+    "Network",
+    8,
+    "the shapes of its scores, and of what it keeps",
+    "The first convolution has 1 channel to read, each other one as many as the one before gave; "
+    "halve the size in each block (7 // 2 is 3).",
+)
+def _(ask):
+    expect_network(ask, 8, (ask.integer(2, 3), ask.integer(4, 5)), ask.integer(3, 6))
+    expect_network(ask, 5 + 2 * ask.integer(0, 1), (ask.integer(2, 5),), ask.integer(3, 6))
+
+
+# ---- 4 make_step ---------------------------------------------------------------------------------
+
+LOG = Expression("[]")
+WATCHED = Expression(
+    "nn.Sequential(lambda x: (log.append([x.shape[0], Tensor.training]), x)[1], "
+    "nn.Linear(features, classes))",
+    {},
+    "log, features, classes",
+)
+READ = Expression("log", {}, "log")
+
+
+def log_softmax(scores):
+    shifted = scores.astype(np.float64) - scores.max(1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+
+
+class Softmax:
+    """A linear model that learns as `step` should, in NumPy: Kingma and Ba's Adam."""
+
+    def __init__(self, weight, bias, rate, adds_up=False):
+        self.values = [weight.astype(np.float64), bias.astype(np.float64)]
+        self.rate, self.adds_up, self.steps = rate, adds_up, 0
+        self.gradients = [np.zeros_like(v) for v in self.values]
+        self.first = [np.zeros_like(v) for v in self.values]
+        self.second = [np.zeros_like(v) for v in self.values]
+
+    def step(self, x, y):
+        self.steps += 1
+        chances = log_softmax(x @ self.values[0].T + self.values[1])
+        loss = -chances[np.arange(len(y)), y].mean()
+        apart = np.exp(chances)
+        apart[np.arange(len(y)), y] -= 1
+        for n, new in enumerate((apart.T @ x / len(y), apart.mean(0))):
+            g = self.gradients[n] = new + self.gradients[n] * self.adds_up
+            self.first[n] = 0.9 * self.first[n] + 0.1 * g
+            self.second[n] = 0.999 * self.second[n] + 0.001 * g * g
+            mean = self.first[n] / (1 - 0.9**self.steps)
+            square = self.second[n] / (1 - 0.999**self.steps)
+            self.values[n] = self.values[n] - self.rate * mean / (np.sqrt(square) + 1e-8)
+        return loss
+
+
+def examples(ask, count, features, classes):
+    return ask.floats(count, features), ask.rng.integers(0, classes, count).astype(np.int32)
+
+
+def expect_steps(ask, count, jit):
+    """`count` steps on fresh batches, and the same in NumPy."""
+    features, classes, rate = ask.integer(4, 7), ask.integer(3, 5), ask.integer(1, 4) / 64
+    log = ask.keep(LOG)
+    model = ask.keep(WATCHED, log, features, classes)
+    first = list(state_of(ask, model).values())
+    right, adding = Softmax(*first, rate), Softmax(*first, rate, adds_up=True)
+    step = ask.keep("make_step", model, rate)
+    if jit:
+        step = ask.keep(Expression("TinyJit(step)", {}, "step"), step)
+    losses, wanted = [], []
+    for _ in range(count):
+        x, y = examples(ask, 8, features, classes)
+        losses.append(ask(step, x, y))
+        wanted.append(right.step(x, y))
+        adding.step(x, y)
+    with ask.part("losses"):
+        for number, (loss, value) in enumerate(zip(losses, wanted, strict=True), 1):
+            summed = "the loss is the sum over the batch; return the mean"
+            expect_kind(loss, np.ndarray, f"the loss of step {number}")
+            expect_none_of(loss, [(summed, value * 8)])
+            expect_close(loss, value, f"the loss of step {number}", rtol=1e-3)
+    with ask.part("weights"):
+        weight = state_of(ask, model)[weight_name(ask, model)]
+        slips = [
+            ("the weights have not changed: did Adam take a step?", first[0]),
+            ("the gradients of all steps add up: call zero_grad() in each step", adding.values[0]),
+        ]
+        expect_none_of(weight, slips)
+        expect_close(weight, right.values[0], f"after {count} steps, the weight", rtol=1e-3)
+    with ask.part("training mode"):
+        seen = ask(READ, log)
+        off = "training mode is off when the model runs; put `with Tensor.train():` around the call"
+        expect(all(training for _, training in seen), off)
+
+
+def weight_name(ask, model):
+    return next(name for name, value in state_of(ask, model).items() if value.ndim == 2)
+
+
+@project.check(
+    "make_step",
+    8,
+    "three steps of a linear model, as NumPy takes them",
+    "zero_grad(), the loss, backward(), step(), in this order, with one Adam that you make before.",
+)
+def _(ask):
+    expect_steps(ask, 3, jit=False)
+
+
+# ---- 5 train -------------------------------------------------------------------------------------
+
+AFTER = Expression("lambda number, loss: told.append([number, loss])", {}, "told")
+SMALL = Expression(
+    "nn.Sequential(lambda x: (log.append([x.shape[0], Tensor.training]), x)[1], "
+    "nn.Conv2d(1, 4, 3), nn.BatchNorm(4), Tensor.relu, Tensor.max_pool2d, "
+    "nn.Flatten(), nn.Linear(36, 10))",
+    {},
+    "log",
+)
+
+
+def drawn_digits(ask, *counts):
+    """Ten fresh patterns of 8 x 8 pixels, and noisy images of them."""
+    patterns = ask.rng.normal(size=(10, 8, 8))
+    for count in counts:
+        labels = ask.rng.integers(0, 10, count).astype(np.int32)
+        noise = ask.rng.normal(size=(count, 8, 8))
+        yield (patterns[labels] + 0.8 * noise)[:, None].astype(np.float32), labels
+
+
+def expect_losses(losses, told, epochs):
+    expect_kind(losses, list, "the result of train()")
+    expect(len(losses) == epochs, f"train() returned {len(losses)} losses for {epochs} epochs")
+    for loss in losses:
+        expect_kind(loss, float, "a loss that train() returned")
+    numbers, got = [number for number, _ in told], [loss for _, loss in told]
+    expect_equal(numbers, list(range(1, epochs + 1)), "the list of numbers given to after_epoch")
+    expect_equal(got, list(losses), "the list of losses given to after_epoch")
+
+
+def expect_trained(ask, count, epochs, size):
+    """A small network of the grader's learns noisy patterns, and is right on new ones."""
+    log, told = ask.keep(LOG), ask.keep(LOG)
+    model, after = ask.keep(SMALL, log), ask.keep(AFTER, told)
+    (x, y), (test, truth) = drawn_digits(ask, count, 100)
+    losses = ask("train", model, x, y, epochs, size, 1 / 64, ask.integer(0, 99), after)
+    seen = [rows for rows, _ in ask(READ, log)]
+    with ask.part("losses"):
+        expect_losses(losses, ask(READ, told), epochs)
+    with ask.part("batches"):
+        rest = count % size
+        left = f"{count} images in batches of {size} leave a batch of {rest}"
+        expect(rest in seen, f"{left}, which the model never saw")
+        largest = max(seen, default=0)
+        expect(largest == size, f"the largest batch that the model saw has {largest}, not {size}")
+    with ask.part("TinyJit"):
+        often = f"your step ran in Python for {seen.count(size)} batches of {size} images"
+        expect(seen.count(size) <= 4, f"{often}; a TinyJit runs it twice, and then replays it")
+    with ask.part("accuracy"):
+        right = float((ask(model, test).argmax(1) == truth).mean())
+        after = f"after {epochs} epochs, it gets {right:.0%} of new images right"
+        expect(right >= 0.8, f"{after}; it should be 80 % or more")
+
+
+@project.check(
+    "train",
+    6,
+    "a small network learns ten fresh patterns",
+    "step = make_step(model, rate) and fast = TinyJit(step), once. Give `fast` all batches of "
+    "`size` images, and give `step` a smaller one.",
+)
+def _(ask):
+    expect_trained(ask, 165, 5, 32)
+
+
+# ---- 6 scores ------------------------------------------------------------------------------------
+
+
+def expect_scores(ask, count, size):
+    features, classes = ask.integer(4, 7), ask.integer(3, 5)
+    log = ask.keep(LOG)
+    model = ask.keep(WATCHED, log, features, classes)
+    weight, bias = state_of(ask, model).values()
+    x = ask.floats(count, features)
+    got = ask("scores", model, x, size)
+    seen = ask(READ, log)
+    with ask.part("values"):
+        expect_kind(got, np.ndarray, "the result of scores()")
+        of = f"for {count} images and size {size}, there are scores of {len(got)} images"
+        expect(len(got) == count, of)
+        expect_close(got, x @ weight.T + bias, "scores(model, x, size)", rtol=1e-3)
+    with ask.part("batches"):
+        largest = max(rows for rows, _ in seen)
+        expect(largest <= size, f"the model got {largest} images at once, and size is {size}")
+    with ask.part("mode"):
+        on = "training mode is on when the model runs; leave Tensor.train() out"
+        expect(not any(training for _, training in seen), on)
+
+
+@project.check(
+    "scores",
+    4,
+    "a linear model's, in batches, not in training mode",
+    "x[start : start + size] is a batch; Tensor.cat(*parts) puts the parts together.",
+)
+def _(ask):
+    expect_scores(ask, ask.integer(15, 17), ask.integer(6, 7))
+
+
+# ---- 7 mistakes ----------------------------------------------------------------------------------
+
+
+def random_scores(ask, count, classes, scale):
+    """Scores with one largest in each row, right for some of the labels, and losses that differ."""
+    labels = ask.rng.integers(0, classes, count).astype(np.int32)
+    while True:
+        scores = (ask.rng.normal(size=(count, classes)) * scale).astype(np.float32)
+        scores[np.arange(count), labels] += 0.8 * scale
+        losses = -log_softmax(scores)[np.arange(count), labels]
+        wrong = scores.argmax(1) != labels
+        apart = np.diff(np.sort(losses[wrong]))
+        if 4 <= wrong.sum() < count and apart.min() > 0.01 * scale:
+            return scores, labels, losses, wrong
+
+
+def expect_mistakes(ask, count, classes, most, scale):
+    scores, labels, losses, wrong = random_scores(ask, count, classes, scale)
+    most = int(wrong.sum()) + 2 if most is None else most
+    found = ask("mistakes", scores, labels, most)
+    expect_kind(found, dict, "the result of mistakes()")
+    for name in ("accuracy", "confusion", "worst"):
+        with ask.part(name):
+            expect(name in found, f"there is no {name!r} in the dict")
+            JUDGED[name](found[name], scores, labels, losses, wrong, most)
+
+
+def expect_accuracy(got, scores, labels, losses, wrong, most):
+    expect_kind(got, float, "it")
+    right = 1 - wrong.mean()
+    expect(
+        abs(got - wrong.mean()) > 1e-6 or abs(right - 0.5) < 1e-6,
+        "this is the fraction that is wrong, not the one that is right",
+    )
+    expect(abs(got - right) < 1e-6, f"it is {got:.6g}, not {right:.6g}")
+
+
+def expect_confusion(got, scores, labels, losses, wrong, most):
+    wanted = np.zeros((scores.shape[1],) * 2, np.int64)
+    np.add.at(wanted, (labels, scores.argmax(1)), 1)
+    expect_kind(got, np.ndarray, "it")
+    expect(
+        np.issubdtype(got.dtype, np.integer),
+        f"it has dtype {got.dtype}, where integers are asked for",
+    )
+    swapped = got.shape == wanted.shape and np.array_equal(got, wanted.T)
+    expect(
+        not swapped or np.array_equal(wanted, wanted.T),
+        "rows and columns are swapped: rows are labels, columns are answers",
+    )
+    expect_close(got, wanted, "it")
+
+
+def expect_worst(got, scores, labels, losses, wrong, most):
+    order = np.argsort(-np.where(wrong, losses, -np.inf))[: min(most, int(wrong.sum()))].tolist()
+    expect_kind(got, list, "it")
+    got = list(got)
+    right = [n for n in got if type(n) is int and 0 <= n < len(wrong) and not wrong[n]]
+    expect(not right, f"it names image {min(right, default=0)}, which is right")
+    expect(got == order or got != order[::-1], "the smallest loss comes first, not the largest")
+    for place, (one, other) in enumerate(zip(got, order, strict=False)):
+        if one != other and one in order:
+            apart = f"{losses[one]:.4g}, and image {other} has {losses[other]:.4g}"
+            expect(False, f"image {one} is at place {place}; its loss is {apart}")
+    expect_equal(got, order, "it")
+
+
+JUDGED = {"accuracy": expect_accuracy, "confusion": expect_confusion, "worst": expect_worst}
+
+
+@project.check(
+    "mistakes",
+    5,
+    "the scores of some fresh images",
+    'scores.argmax(1) has the answers; cross_entropy(labels, reduction="none") has a loss for each '
+    "image.",
+)
+def _(ask):
+    expect_mistakes(ask, ask.integer(40, 50), ask.integer(4, 6), 3, 1.0)
+
+
+# ---- 8 reloaded ----------------------------------------------------------------------------------
+
+NORMED = Expression(
+    "nn.Sequential(nn.Linear(features, 6), nn.BatchNorm(6), nn.Linear(6, 3))", {}, "features"
+)
+
+
+def filled(ask, model):
+    """Writes fresh values into all floats that a model keeps, and returns them. They are positive,
+    since some are variances."""
+    state = {n: v for n, v in state_of(ask, model).items() if v.dtype == np.float32}
+    values = {name: ask.floats(*value.shape, low=0.25) for name, value in state.items()}
+    ask(WRITE, model, list(values), list(values.values()))
+    return values
+
+
+def expect_reloaded(ask, path):
+    features = ask.integer(4, 7)
+    model, fresh = ask.keep(NORMED, features), ask.keep(NORMED, features)
+    filled(ask, model)
+    x = ask.floats(5, features)
+    before = ask(model, x)
+    new = ask.keep("reloaded", model, fresh, path)
+    wanted = state_of(ask, model)
+    with ask.part("the same scores"):
+        is_old = ask(Expression("new is model", {}, "new, model"), new, model)
+        expect(not is_old, "it returned the old model; return the one that you read the file into")
+        after = ask(new, x)
+        state = state_of(ask, new)
+        for name, value in wanted.items():
+            expect(name in state, f"the new model has no {name}")
+            expect(np.array_equal(state[name], value), f"{name} is different in the new model")
+        expect(np.array_equal(after, before), "the scores are not exactly what they were")
+    with ask.part("a model of its own"):
+        filled(ask, model)
+        shared = "when the old model changes, the new one changes too: they share memory"
+        expect(np.array_equal(ask(new, x), before), shared)
+    with ask.part("the file"):
+        held = ask(Expression("len(nn.state.safe_load(path))", {}, "path"), path)
+        expect(held >= len(wanted), f"it holds {held} Tensors, and the model {len(wanted)}")
+
+
+@project.check(
+    "reloaded",
+    3,
+    "a model with a BatchNorm",
+    "safe_save(get_state_dict(model), path), then load_state_dict(fresh, safe_load(path)).",
+)
+def _(ask):
+    expect_reloaded(ask, f"weights{ask.integer(10, 99)}.safetensors")
+
+
+# ---- 9 slowest_kernels ---------------------------------------------------------------------------
+
+
+def expect_slowest(ask, texts, most):
+    size = 8 * ask.integer(3, 6)
+    arrays = {name: ask.floats(size, size) for name in "abc"}
+    run = Expression(f"[{', '.join(f'({text}).realize()' for text in texts)}]", arrays)
+    totals = Counter()
+    for text in texts:
+        for source, moved, operations in Expression(text, arrays).estimates():
+            totals[source, "bytes"] += moved
+            totals[source, "operations"] += operations
+    sources = {source for source, _ in totals}
+    wanted = Counter((totals[s, "bytes"], totals[s, "operations"]) for s in sources)
+    ratio = sorted(operations / moved for moved, operations in wanted.elements())
+    balance = (ratio[0] * ratio[-1]) ** 0.5  # some kernels are on either side of it
+    machine = [balance * 1e9, 1e9]
+    rows = ask("slowest_kernels", run, most, machine)
+    expect_kind(rows, list, "the result of slowest_kernels()")
+    for row in rows:
+        expect_kind(row, dict, "a row")
+    kernels = sum(wanted.values())
+    with ask.part("rows"):
+        asked = f"of {kernels} different kernels, the slowest {most} were asked for"
+        expect(len(rows) == min(most, kernels), f"{asked}, and there are {len(rows)} rows")
+    with ask.part("seconds"):
+        seconds = [row.get("seconds") for row in rows]
+        for each in seconds:
+            expect_kind(each, float, "'seconds'")
+            expect(each > 0, f"'seconds' is {each}")
+        ordered = seconds == sorted(seconds, reverse=True)
+        expect(ordered, "the rows are not in order: the slowest comes first")
+    with ask.part("bytes and operations"):
+        left = Counter(wanted)
+        for row in rows:
+            found = row.get("bytes"), row.get("operations")
+            numbers = f"{row.get('name')} has {found[0]} bytes and {found[1]} operations"
+            twice = tuple(n / 2 if type(n) is int else n for n in found)
+            expect(twice not in wanted, f"{numbers}, twice too many: was the first call watched?")
+            expect(left[found] > 0, f"{numbers}; no kernel has those, all its runs together")
+            left[found] -= 1
+    with ask.part("limit"):
+        for row in rows:
+            slow = "memory" if row["operations"] < balance * row["bytes"] else "arithmetic"
+            on = f"({machine[0]:.3g}, {machine[1]:.3g})"
+            name = f"for {row['operations']} operations and {row['bytes']} bytes"
+            expect_equal(row.get("limit"), slow, f"{name} on the machine {on}, 'limit'")
+
+
+@project.check(
+    "slowest_kernels",
+    4,
+    "a product of matrices, a sum and an addition",
+    "class Watcher(Observer), with a method ran(self, work) that writes into a dict by name.",
+)
+def _(ask):
+    expect_slowest(ask, ["a @ b", "(a + b).sum()", "b * c + a"], 3)
+
+
+# ---- 10 compare ----------------------------------------------------------------------------------
+
+MAKE = Expression("lambda: lambda: (log.append(settings.BEAM), (a + 1).realize())[1]", {}, "log, a")
+
+
+def expect_compared(ask, repeats):
+    log = ask.keep(LOG)
+    make = ask.keep(MAKE, log, ask.floats(ask.integer(3, 8)))
+    found = ask("compare", make, repeats)
+    expect_kind(found, dict, "the result of compare()")
+    seen = ask(READ, log)
+    usual, beam = seen.count(0), seen.count(2)
+    with ask.part("seconds"):
+        for name in ("plain", "jit", "beam", "search"):
+            expect(name in found, f"there is no {name!r} in the dict")
+            expect_kind(found[name], float, repr(name))
+            expect(found[name] > 0, f"{name!r} is {found[name]}")
+        expect(
+            len(set(found.values())) == len(found),
+            "two of the times are the same to the last digit; did you measure them?",
+        )
+    with ask.part("plain and jit"):
+        often = f"for {repeats} repeats, the work ran in Python {usual} times without BEAM"
+        expect(usual > repeats, f"{often}: too few to measure the plain way, and to warm up")
+        expect(usual < 2 * repeats, f"{often}: is the second way in a TinyJit?")
+    with ask.part("beam"):
+        expect(beam > 0, "BEAM was never 2 when the work ran: put the calls in the Context, too")
+        often = f"with BEAM=2, the work ran in Python {beam} times"
+        expect(beam < repeats, f"{often}: put it in a TinyJit, too")
+
+
+@project.check(
+    "compare",
+    3,
+    "one small kernel",
+    "TinyJit(make()) is the second way; the third is the same in `with Context(BEAM=2, CACHE=0):`.",
+)
+def _(ask):
+    expect_compared(ask, 12)
+
+
+### BEGIN HIDDEN
+# ---- the instructor's own checks -----------------------------------------------------------------
+
+
+@project.check(
+    "normalise",
+    4,
+    "images to test with, shifted and scaled as the others",
+    "The mean and the standard deviation are those of `training`, one number each.",
+)
+def _(ask):
+    shape = 4, ask.integer(5, 7)
+    expect_normal(
+        ask, pixels(ask, ask.integer(5, 9), *shape), pixels(ask, ask.integer(10, 15), *shape)
+    )
+
+
+@project.check("batches", 5, "other sizes", "The last batch has what is left, if anything is.")
+def _(ask):
+    size = ask.integer(5, 8)
+    expect_batches(ask, 3 * size, size)
+    expect_batches(ask, size + 9, size + 12)
+
+
+def pooled(x):
+    """The maximum of each 2 x 2 square."""
+    n, channels, height, width = x.shape
+    cut = x[:, :, : height // 2 * 2, : width // 2 * 2]
+    return cut.reshape(n, channels, height // 2, 2, width // 2, 2).max((3, 5))
+
+
+def convolved(x, weight):
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    return np.einsum("nchwij,ocij->nohw", windows, weight)
+
+
+def numpy_scores(x, state, weights, relu_first=False):
+    """The scores of a Network with these values, not in training."""
+
+    def value(name, part):
+        return state.get(f"{name.rpartition('.')[0]}.{part}")
+
+    for convolution, norm in zip(weights.convolutions, weights.norms, strict=True):
+        x = convolved(x, state[convolution])
+        if (bias := value(convolution, "bias")) is not None:
+            x = x + bias[:, None, None]
+        mean, variance, scale, shift = (
+            value(norm, part)[:, None, None]
+            for part in ("running_mean", "running_var", "weight", "bias")
+        )
+        x = np.maximum(x, 0) if relu_first else x
+        x = (x - mean) / np.sqrt(variance + 1e-5) * scale + shift
+        x = pooled(x if relu_first else np.maximum(x, 0))
+    (last,) = weights.linear
+    return x.reshape(len(x), -1) @ state[last].T + (0 if (b := value(last, "bias")) is None else b)
+
+
+@project.check(
+    "Network",
+    8,
+    "its scores for fresh weights, as NumPy computes them",
+    "A block is convolution, norm, relu and maximum, in this order. After the blocks, flatten(1).",
+)
+def _(ask):
+    for size, channels in ((8, (2, 3)), (ask.integer(9, 11), (3, 4))):
+        classes = ask.integer(3, 6)
+        model = ask.keep("Network", size, channels, classes)
+        x = ask.floats(2, 1, size, size)
+        ask(model, x)
+        weights = Weights(state_of(ask, model), size, channels, classes)
+        values = state_of(ask, model)
+        for name, value in values.items():
+            if value.dtype == np.float32:
+                is_variance = name.endswith("running_var")
+                values[name] = ask.floats(*value.shape, low=0.5 if is_variance else -1.0)
+        ask(WRITE, model, list(values), list(values.values()))
+        got = ask(model, x)
+        named = f"with fresh weights, the scores of Network({size}, {channels}, {classes})"
+        expect_kind(got, np.ndarray, named)
+        slip = "relu comes before the norm; in each block it is the other way round"
+        expect_none_of(got, [(slip, numpy_scores(x, values, weights, relu_first=True))])
+        expect_close(got, numpy_scores(x, values, weights), named, rtol=1e-3)
+
+
+@project.check(
+    "make_step",
+    8,
+    "six steps in a TinyJit, as NumPy takes them",
+    "Make the Adam outside of step(), once; return loss.realize(), a Tensor.",
+)
+def _(ask):
+    expect_steps(ask, 6, jit=True)
+
+
+def expect_exact(ask, epochs):
+    """Where one batch holds everything, its order does not matter: each loss is NumPy's."""
+    features, classes, rate = ask.integer(4, 7), ask.integer(3, 5), 1 / 32
+    model, told = ask.keep(LINEAR, features, classes), ask.keep(LOG)
+    x, y = examples(ask, 12, features, classes)
+    right = Softmax(*state_of(ask, model).values(), rate)
+    losses = ask("train", model, x, y, epochs, 12, rate, 1, ask.keep(AFTER, told))
+    expect_losses(losses, ask(READ, told), epochs)
+    for number, loss in enumerate(losses, 1):
+        wanted = right.step(x, y)
+        told = f"with all images in one batch, the loss of epoch {number} is {loss:.4f}"
+        expect(abs(loss - wanted) < 1e-3, f"{told}, not {wanted:.4f}")
+
+
+def expect_orders(ask):
+    """The last batch of each epoch, which a model can look at: it is not always the same images."""
+    log, told = ask.keep(LOG), ask.keep(LOG)
+    text = (
+        "nn.Sequential(lambda x: (log.append(x) if x.shape[0] == 3 else 0, x)[1], "
+        "nn.Linear(features, classes))"
+    )
+    model = ask.keep(Expression(text, {}, "log, features, classes"), log, 2, 3)
+    x, y = examples(ask, 23, 2, 3)
+    x[:, 0] = np.arange(23)
+    ask("train", model, x, y, 6, 10, 1 / 64, ask.integer(0, 99), ask.keep(AFTER, told))
+    last = [tuple(sorted(rows[:, 0].tolist())) for rows in ask(READ, log)]
+    expect(len(last) >= 2, "the last batch, smaller than the others, was left out")
+    same = "the last batch of every epoch has the same images: give each epoch a seed of its own"
+    expect(len(set(last)) > 1, same)
+
+
+@project.check(
+    "train",
+    6,
+    "each loss, one batch being all; an order for each epoch",
+    "The seed of an epoch can be anything that follows from `seed` and the epoch's number.",
+)
+def _(ask):
+    with ask.part("each loss"):
+        expect_exact(ask, 4)
+    with ask.part("a different order in each epoch"):
+        expect_orders(ask)
+
+
+@project.check("scores", 4, "other sizes", "The last batch may be smaller, and the first one too.")
+def _(ask):
+    expect_scores(ask, ask.integer(5, 8), 9)
+    size = ask.integer(3, 4)
+    expect_scores(ask, 3 * size, size)
+
+
+@project.check(
+    "mistakes",
+    5,
+    "scores of a thousand, and fewer mistakes than asked for",
+    "log_softmax and cross_entropy subtract the largest score first; softmax().log() overflows.",
+)
+def _(ask):
+    expect_mistakes(ask, ask.integer(30, 40), ask.integer(3, 5), None, 500.0)
+
+
+@project.check(
+    "reloaded", 3, "a file in its own folder", "`path` may be in any folder that is there."
+)
+def _(ask):
+    expect_reloaded(ask, f"./model{ask.integer(10, 99)}.safetensors")
+
+
+@project.check(
+    "slowest_kernels",
+    4,
+    "kernels that run several times, and fewer than there are",
+    "Kernels with the same name are one row; cut the list after sorting it.",
+)
+def _(ask):
+    expect_slowest(ask, ["a + b", "b + c", "a + c", "a @ b"], 5)
+    expect_slowest(ask, ["a @ b", "(a * b).sum(1)", "a - c"], 2)
+
+
+@project.check("compare", 3, "more repeats", "`repeats` is how many calls each time is a mean of.")
+def _(ask):
+    expect_compared(ask, ask.integer(20, 30))
+
+
+### END HIDDEN
