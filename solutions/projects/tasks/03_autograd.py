@@ -73,8 +73,17 @@ class Dual:
         slopes = np.broadcast_to(self.slopes, (len(self.slopes), *shape))
         return Dual(np.broadcast_to(self.value, shape), slopes, self.sine)
 
+    def largest(self, axis):
+        place = np.expand_dims(self.value.argmax(axis), axis)
+        slopes = np.take_along_axis(self.slopes, place[None], axis + 1)
+        return Dual(np.take_along_axis(self.value, place, axis), slopes, self.sine)
+
     def detach(self):
         return self  # a measurement knows nothing of it
+
+    def back(self, grad):
+        """What flows back to each of the n inputs if `grad` arrives here."""
+        return (self.slopes * grad).reshape(len(self.slopes), -1).sum(1)
 
 
 def slopes_of(text, arrays, x, sine=np.cos):
@@ -166,9 +175,8 @@ def sigmoid(x):
 
 
 SLOPES = {
-    "square": lambda x, w: 2 * np.float64(x),
-    "product": lambda x, w: w,
-    "sigmoid": lambda x, w: sigmoid(x) * (1 - sigmoid(x)),
+    "square": lambda x, w: slopes_of("(t * t).sum()", {}, x),
+    "product": lambda x, w: slopes_of("(t * w).sum()", {"w": w}, x),
 }
 
 
@@ -262,7 +270,8 @@ def expect_mul(ask, shape):
     got = ask("mul_row", *in_numpy(grad, x, y))
     expect_kind(got, tuple, "the result of mul_row()")
     expect(len(got) == 2, f"mul_row() returned {len(got)} arrays, one for each source would be 2")
-    for name, found, wanted, own in zip("xy", got, (grad * y, grad * x), (x, y), strict=True):
+    flows = [(Dual.of(a) * b).back(grad).reshape(shape) for a, b in ((x, y), (y, x))]
+    for name, found, wanted, own in zip("xy", got, flows, (x, y), strict=True):
         with ask.part(f"what flows back to {name}"):
             if same(found, grad * own):
                 raise Wrong(f"it is grad * {name}, but if {name} grows, x * y grows by the other")
@@ -282,7 +291,7 @@ def expect_expanded(ask, shape, *axes):
     source = tuple(1 if d in axes else size for d, size in enumerate(shape))
     grad = signed(ask, *shape)
     got = ask("expand_row", NumpyArray(grad), list(source))
-    wanted = grad.astype(np.float64).sum(axis=axes, keepdims=True)
+    wanted = Dual.of(np.zeros(source)).expand(*shape).back(grad).reshape(source)
     if axes and same(got, grad):
         raise Wrong("it is grad itself: what flows back from all copies of an element is added up")
     expect_array(got, wanted, f"expand_row(grad of shape {shape}, {source})")
@@ -300,18 +309,9 @@ def _(ask):
     expect_expanded(ask, shape, 1)
 
 
-def expect_largest(ask, x, axes):
-    largest = x == x.max(axis=axes, keepdims=True)
-    count = largest.sum(axis=axes, keepdims=True)
-    grad = signed(ask, *count.shape)
+def expect_largest(ask, x, grad, wanted):
     got = ask("max_row", *in_numpy(grad, x))
-    name = f"max_row(grad of shape {grad.shape}, {x.tolist()})"
-    if same(got, (grad * largest).astype(np.float32)) and count.max() > 1:
-        raise Wrong(
-            f"where {count.max()} elements are the largest, each of them gets all of the gradient. "
-            "They share it"
-        )
-    expect_array(got, grad * largest / count, name)
+    expect_array(got, wanted, f"max_row(grad of shape {grad.shape}, {x.tolist()})")
 
 
 @project.check(
@@ -324,7 +324,9 @@ def _(ask):
     rows, columns = ask.integer(2, 3), ask.integer(4, 5)
     for axis in (0, 1):
         x = ask.rng.permutation(rows * columns).reshape(rows, columns).astype(np.float32)
-        expect_largest(ask, x, (axis,))
+        largest = Dual.of(x).largest(axis)
+        grad = signed(ask, *largest.value.shape)
+        expect_largest(ask, x, grad, largest.back(grad).reshape(x.shape))
 
 
 # ---- 7 old_names ---------------------------------------------------------------------------------
@@ -637,6 +639,8 @@ def _(ask):
 ### BEGIN HIDDEN
 # ---- the instructor's own checks -----------------------------------------------------------------
 
+SLOPES["sigmoid"] = lambda x, w: sigmoid(x) * sigmoid(-np.float64(x))
+
 
 @project.check(
     "finite_difference", 4, "a matrix, and a scalar", "np.ndindex(*x.shape) gives every place in x."
@@ -686,8 +690,17 @@ def _(ask):
     x = ask.rng.integers(0, 2, (ask.integer(2, 3), ask.integer(5, 6))).astype(np.float32)
     x[:, :2] = 1.0  # at least two in each row, and every row on a level of its own
     x += 2 * ask.rng.permutation(len(x)).reshape(-1, 1).astype(np.float32)
-    expect_largest(ask, x, (1,))
-    expect_largest(ask, x - 3, (0, 1))
+    for axes in ((1,), (0, 1)):
+        at = x == x.max(axis=axes, keepdims=True)
+        count = at.sum(axis=axes, keepdims=True)
+        grad = signed(ask, *count.shape)
+        got = ask("max_row", *in_numpy(grad, x))
+        expect(
+            not same(got, (grad * at).astype(np.float32)),
+            f"where {count.max()} elements are the largest, each of them gets all of the gradient. "
+            "They share it",
+        )
+        expect_largest(ask, x, grad, grad * at / count)
 
 
 @project.check(
