@@ -117,7 +117,7 @@ def runs_as(tensor: Tensor, wanted: int, case: str = "", shown: bool = False) ->
         if stored.reason != "output"
     ]
     if not shown:
-        rows = [(label, re.sub(r"\b[\d,]*\d\b", "n", words)) for label, words in rows]
+        rows = [(label, re.sub(r"\b[\d,]*\d\b", "N", words)) for label, words in rows]
     raise Wrong(text, case, more=tuple(rows))
 
 
@@ -153,12 +153,13 @@ def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> No
         raise Wrong(text, case, f"{expected:.6g}" if isinstance(expected, float) else expected, got)
 
 
-def predicts(compute: Callable[[], Any]) -> Prediction:
+def predicts(compute: Callable[[], Any], words: tuple[str, ...] = ()) -> Prediction:
     """The check of a prediction: `compute` really does what is predicted, and gives the value.
 
-    A guess is right where it has that value, in whatever form it was typed.
+    A guess is right where it has that value, in whatever form it was typed. words: what to choose
+    from, if the question says so; anything else is asked for again.
     """
-    return Prediction(compute)
+    return Prediction(compute, words)
 
 
 def count(number: int, thing: str) -> str:

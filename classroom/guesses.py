@@ -36,6 +36,7 @@ class Prediction:
     """The check of a prediction: `compute` really does what is predicted, and gives the value."""
 
     compute: Callable[[], Any]
+    words: tuple[str, ...] = ()  # those to choose from, if the question names them
 
     @cached_property
     def value(self) -> Any:
@@ -43,7 +44,11 @@ class Prediction:
         return self.compute()
 
     def __call__(self, guess: Any) -> str:
-        if (read := understood(guess, self.value)) != self.value:
+        read = understood(guess, self.value)
+        if self.words and read.lower() not in self.words:
+            choice = " or ".join([", ".join(map(repr, self.words[:-1])), repr(self.words[-1])])
+            raise Open(f"Choose {choice}. You gave `{_shown(guess)}`. Nothing was recorded.")
+        if read != self.value:
             raise Wrong(f"you guessed {_shown(read)}")
         return ""
 

@@ -19,6 +19,7 @@ from classroom.ask import (
 from classroom.by_hand import building, others
 from classroom.exercise import Graphs, Wrong
 from tinyframe import GlobalCounters, Tensor
+from tinyframe.dtype import DType
 from tinyframe.uop import Ops, UOp
 
 # ---- what the predictions are about, done for real ----------------------------------------------
@@ -78,14 +79,16 @@ def count_nodes(answer: Any) -> str:
     cases = [
         ("`a * b + a`, Ops.MUL", a * b + a, Ops.MUL),
         ("`a + b`, Ops.MUL", a + b, Ops.MUL),
-        ("`(a * b) + (a * b)`, Ops.MUL", a * b + a * b, Ops.MUL),
         ("`a * b + a`, Ops.BUFFER", a * b + a, Ops.BUFFER),
+        ("`(a * b) + (a * b)`, Ops.MUL", a * b + a * b, Ops.MUL),
     ]
     for case, tensor, op in cases:
         got = call(answer, tensor, op)
         wants(got, int, "a whole number", case)
         expected, order = len(nodes(tensor, op)), tensor.uop.toposort()
+        in_sources = sum(u.op is op for u in tensor.uop.src)
         for mistake, words in (
+            (in_sources, "You looked only at the sources of the last node, and not further up."),
             (_in_the_tree(tensor.uop, op), "You counted a node once for every way to it."),
             (len(order), f"You counted all nodes; only those with op {op.name} are asked for."),
         ):
@@ -161,8 +164,17 @@ def dot_product(answer: Any) -> str:
 
 def _build(answer: Any, a: Tensor, b: Tensor) -> tuple[UOp, set[UOp]]:
     """What the answer builds of two UOps, and the nodes that it built by hand."""
-    with building() as built:
-        got = call(answer, a.uop, b.uop)
+    try:
+        with building() as built:
+            got = call(answer, a.uop, b.uop)
+    except TypeError as error:
+        if str(error) not in ("unhashable type: 'list'", "'UOp' object is not iterable"):
+            raise
+        what = "a list" if "list" in str(error) else "a UOp without a comma after it"
+        raise Wrong(
+            "The sources of a node have to be a tuple: `(a, b)`, or `(a,)` for a single one.",
+            expected="a tuple of UOps", got=what,
+        ) from error  # fmt: skip
     wants(got, UOp, "a UOp")
     return got, built
 
@@ -182,6 +194,9 @@ def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
     """Wrong, with the difference in words and both graphs drawn, unless they are one graph."""
     if got is expected:
         return
+    if without := [u for u in got.toposort() if not isinstance(u.dtype, DType)]:
+        words = f"The second thing you pass to `UOp(…)` is its dtype, and this {without[0].op.name}"
+        raise Wrong(f"{words} has something else there. `a.dtype` is the one you need.", case)
     if ill_formed := _ill_formed(got):
         words = "The sources are a tuple of UOps, and `arg` has the form that the op needs."
         raise Wrong(f"This isn't a possible node. {words}", case, got=ill_formed)
@@ -202,9 +217,12 @@ def _difference(got: UOp, expected: UOp) -> str:
     if got.op is expected.op:
         for field in ("dtype", "arg"):
             if getattr(got, field) != getattr(expected, field):
-                return f"The last node is the right op with the wrong {field}."
+                return f"The {got.op.name} has the wrong {field}."
         if set(got.src) == set(expected.src):
-            return "The last node has the right sources in the wrong order."
+            return f"The {got.op.name} has the right sources in the wrong order."
+    for mine, asked in zip(got.toposort(), expected.toposort(), strict=False):
+        if (mine.op, mine.src) == (asked.op, asked.src) and mine.src and mine.arg != asked.arg:
+            return f"The {mine.op.name} has the wrong arg."
     return "All the nodes are there, but they aren't connected in the right way."
 
 

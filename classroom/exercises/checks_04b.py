@@ -96,6 +96,18 @@ def bytes_touched(answer: Any) -> str:
         expected = sum(buf.size * buf.dtype.itemsize for item in items for buf in item.bufs)
         got = call(answer, items)
         wants(got, int, "a whole number", case)
+        for mistake, words in (
+            (
+                sum({buf: buf.nbytes for item in items for buf in item.bufs}.values()),
+                "You counted each buffer once. A buffer that's in two items counts twice.",
+            ),
+            (
+                4 * sum(buf.size for item in items for buf in item.bufs),
+                "You took 4 bytes for every element, and a double has 8.",
+            ),
+        ):
+            if case and got == mistake != expected:
+                raise Wrong(words, case, expected, got)
         if case:
             same_number(got, expected, case, "bytes")
         elif got != expected:
@@ -129,7 +141,8 @@ def sines_once(answer: Any) -> str:
         plans = call(answer, u)
         _three_tensors(plans)
         if GlobalCounters.kernel_count > before:
-            raise Wrong("A kernel has run already. Return plans, and don't realize anything.", case)
+            words = "A kernel has run already. Return expressions, and don't realize anything."
+            raise Wrong(words, case)
         waves, total = np.exp(np.sin(u.numpy())), 0
         for factor, plan in zip((2, 3, 4), plans, strict=True):
             items = plan.schedule()
@@ -140,7 +153,7 @@ def sines_once(answer: Any) -> str:
         if total != u.numel():
             each = total / u.numel()
             raise Wrong(
-                "The values are right, but that isn't one sine for each element.", case,
+                f"The values are right, but each sine is computed {each:g} times.", case,
                 "1 sine for each element", f"{each:g}",
             )  # fmt: skip
     return "Each sine is computed by the first call, and the other two read it from memory."

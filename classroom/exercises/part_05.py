@@ -287,8 +287,15 @@ def conv2d(answer: Any) -> str:
     for case, (images, filters) in cases.items():
         got = call(answer, images, filters)
         wants(got, Tensor, "a Tensor", case)
+        expected = convolved(images.numpy(), filters.numpy())
+        if len(got.shape) != 4:
+            raise Wrong(
+                "The result has four axes: image, filter, row and column.",
+                case,
+                f"shape {expected.shape}",
+                f"shape {got.shape}",
+            )
         try:
-            expected = convolved(images.numpy(), filters.numpy())
             in_one_kernel(got, expected, case, shown=images is image)
         except Wrong:
             turned = convolved(images.numpy(), filters.numpy()[:, :, ::-1, ::-1])
@@ -352,7 +359,7 @@ EXERCISES = (
         "5.1",
         "kinds-most-common",
         "The most common kind of op",
-        predicts(most_common_kind),
+        predicts(most_common_kind, ("elementwise", "reduction", "movement")),
         (
             "Look at the drawing of one convolution above. Which colour is most common there?",
             "Broadcasting and windows take several nodes each, and every layer needs them.",
@@ -361,7 +368,8 @@ EXERCISES = (
         because=(
             "There is more movement than elementwise ops and reductions together. Every time a "
             "filter, a weight or the maximum of a row meets something larger, it needs a RESHAPE "
-            "and an EXPAND first, and every window needs a WINDOW."
+            "and an EXPAND first. And a window that slides over an image takes two WINDOWs, one "
+            "for each direction."
         ),
     ),
     Exercise(
@@ -556,14 +564,15 @@ EXERCISES = (
         (
             "For each of them: can one row be finished before the next one is begun?",
             "A vector has one maximum and one sum, and all of its 4,096 quotients wait for them. "
-            "And `(a @ a)`: how often does a softmax look at each of its numbers?",
+            "And `scores @ scores`: how often does a softmax look at each of its numbers?",
         ),
         shown_by="the next cell",
         because=(
             "With rows, all reductions of one row happen before the next row starts, in one "
             "kernel. A softmax over a single vector has 4,096 results that wait for one sum, so "
-            "the sum gets a kernel of its own. And a softmax reads each number of `a @ a` three "
-            "times: storing it is cheaper than multiplying the matrices three times over."
+            "the sum gets a kernel of its own. And a softmax reads each number of `scores @ "
+            "scores` three times: storing it is cheaper than multiplying the matrices three times "
+            "over."
         ),
     ),
     Exercise(
@@ -574,8 +583,9 @@ EXERCISES = (
         (
             "Start with the windows of the images: `unfold` along the rows, then along the "
             "columns. Which shape do you have then? Which axis is missing that the filters have?",
-            "The windows have the shape (n, c, h, w, kh, kw). Make room for the filters at axis "
-            "1, and reshape the filters to (1, o, c, 1, 1, kh, kw). Three axes are summed over.",
+            "The windows have the shape (n, c, h - kh + 1, w - kw + 1, kh, kw). Make room for the "
+            "filters at axis 1, and reshape the filters to (1, o, c, 1, 1, kh, kw). Three axes are "
+            "summed over.",
         ),
         because=(
             "It is the matrix product again. Line up each window with each filter at place (image, "

@@ -259,7 +259,15 @@ def straight_through(answer: Any) -> str:
         raise Wrong("A row has to be a pair: a pattern `UPat(…)`, and a function.")
     with _in_front(answer):
         grad, x = Tensor([2.0, 3.0]).realize(), Tensor([0.4, 1.7]).realize()
-        flowing = gradient_module.flow_back(x.trunc().uop, grad.uop)
+        try:
+            flowing = gradient_module.flow_back(x.trunc().uop, grad.uop)
+        except TypeError as error:
+            if "argument" not in str(error):
+                raise
+            raise Wrong(
+                "The function is called with `grad` and with every node that the pattern names. "
+                "`UPat(Ops.TRUNC)` names none, so its function has just one parameter, `grad`."
+            ) from None
         if not isinstance(flowing, tuple):
             raise Wrong(
                 "A row's function returns a tuple, with one gradient for each source. TRUNC has "
@@ -316,6 +324,8 @@ def momentum_step(answer: Any) -> str:
         parameter, shown = p - 0.1 * velocity, len(p) == 1
         if _close(got[0], velocity) and _close(got[1], parameter):
             raise Wrong("The two are swapped: the parameter comes first.", case)
+        if _close(got[0], p - 0.1 * g):
+            raise Wrong("That's a plain step. The parameter moves by the new velocity.", case)
         if _close(got[0], p - 0.1 * v):
             raise Wrong("The parameter moved by the old velocity. Compute the new one first.", case)
         if _close(got[0], p + 0.1 * velocity):
@@ -364,10 +374,12 @@ def normalized(answer: Any) -> str:
                 "mean of the squares.",
                 case,
             )
+        if _close(got, (values - values.mean()) / np.sqrt(values.var() + 1e-5)):
+            raise Wrong("One mean and one variance for everything: each column has its own.", case)
         if _close(got, centred / (variance + 1e-5)):
             raise Wrong("You divided by the variance. The spread is its square root.", case)
         same_values(got, np.round(centred / np.sqrt(variance + 1e-5), 5), case, shown)
-    return "That's all BatchNorm does, but for a weight and an offset that can be learned."
+    return "That's all BatchNorm does, apart from a weight and an offset that it can learn."
 
 
 LARGEST, SHARE = 1000, 0.97
@@ -448,7 +460,8 @@ EXERCISES = (
         flow_by_hand,
         (
             "Go backwards. What does the row of ADD do with `grad`? And the row of SIN?",
-            "At the product arrives `grad * (a * b).cos()`. MUL swaps: that times `b` goes to `a`. "
+            "What arrives at the product is `grad * (a * b).cos()`. MUL swaps: that times `b` "
+            "goes to `a`. "
             "And `a` gets `grad` once more, from the addition.",
         ),
         because="ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplies by the "
@@ -538,7 +551,8 @@ EXERCISES = (
         "A row of your own",
         straight_through,
         (
-            "What does the row of NEG look like, and what should be different here?",
+            "You saw the row of TRUNC above: it returns `(zeros(grad),)`. What should it return "
+            "instead?",
             "A function with one parameter, `grad`, that returns a tuple with `grad` in it.",
         ),
         because="TRUNC has one source, so the function returns a tuple of one gradient: the one "

@@ -37,7 +37,7 @@ def outcome(found: Outcome, note: str = "") -> None:
         return
     words = found.text
     if found.state == "open" and not words:
-        words = exercise.title + "."
+        words = exercise.title + "." * (not exercise.title.endswith("?"))
     message(found.state, f"{exercise.number} {found.state}.", words, found.rows, note)
     if found.graphs is not None:
         graphs(found.graphs)

@@ -98,7 +98,16 @@ def told_of(
         return f"{name}: {error.msg}", (("line", f"{error.lineno}: `{line}`"),)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(path)]
-    return text, tuple(("your line", f"{f.lineno}: `{f.line}`") for f in own[-1:])
+    given = handed_out(path.name)
+    written = [frame for frame in own if frame.line not in given]
+    where = "your line" if written else "line"
+    return text, tuple((where, f"{f.lineno}: `{f.line}`") for f in (written or own)[-1:])
+
+
+def handed_out(name: str) -> set[str]:
+    """The lines of a file of mini as learners get it: these are not theirs."""
+    path = stages.HANDED_OUT / name
+    return {line.strip() for line in path.read_text().splitlines()} if path.exists() else set()
 
 
 def main() -> None:

@@ -195,17 +195,15 @@ def reshaped(view, shape):
     ]
     found = {"shape": list(shape), "strides": strides, "offset": first}
     return found if np.array_equal(cells_of(found), cells) else "copy"
-    ### END SOLUTION
 
 
-### BEGIN SOLUTION
 def cells_of(view):
     """The cells of all elements of a view, as a NumPy array of its shape."""
     places = np.indices(view["shape"])
     return view["offset"] + sum(s * p for s, p in zip(view["strides"], places, strict=True))
+    ### END SOLUTION
 
 
-### END SOLUTION
 # ---- kernels -------------------------------------------------------------------------------------
 
 
@@ -247,10 +245,8 @@ def predicted_kernels(steps, n):
         if step != "store":
             waiting.append(step)
     return kernels + any(step not in ("transpose", "flip") for step in waiting)
-    ### END SOLUTION
 
 
-### BEGIN SOLUTION
 def is_stored_before(step, waiting, n):
     """Whether what the waiting steps compute has to be in memory before this step."""
     if step == "store":
@@ -263,9 +259,9 @@ def is_stored_before(step, waiting, n):
         since = waiting[waiting.index("share") :] if "share" in waiting else []
         return "product" in waiting or since.count("transpose") % 2 == 1
     return False
+    ### END SOLUTION
 
 
-### END SOLUTION
 # ---- two ops that are not there ------------------------------------------------------------------
 
 
@@ -307,10 +303,8 @@ def convolution(image, filters):
         results, channels, rows, columns, 1, 1
     )
     return products.sum(axis=(1, 2, 3))
-    ### END SOLUTION
 
 
-### BEGIN SOLUTION
 def windows(x, size):
     """All windows of `x` along its last axis: (..., n) becomes (..., n - size + 1, size)."""
     *front, n = x.shape
@@ -318,9 +312,9 @@ def windows(x, size):
     line = repeated.reshape(*front, (size + 1) * n)[..., : size * (n + 1)]
     starts = line.reshape(*front, size, n + 1)[..., : n - size + 1]
     return starts.transpose(-1, -2)
+    ### END SOLUTION
 
 
-### END SOLUTION
 # ---- run everything ------------------------------------------------------------------------------
 
 

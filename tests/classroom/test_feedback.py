@@ -161,7 +161,7 @@ def test_kernels_of_fresh_inputs_are_told_without_sizes():
     a = ask.fresh_tensor(*ask.fresh_sizes(2))
     with pytest.raises(Wrong) as wrong:
         ask.runs_as(a.sum(axis=0) / a.sum(), 1)
-    assert ("kernel 1", "sums all n numbers") in wrong.value.rows
+    assert ("kernel 1", "sums all N numbers") in wrong.value.rows
     assert not re.search(r"\d{2}", str(wrong.value.rows))
 
 

@@ -12,6 +12,7 @@ from classroom.mini.check import Verdict
 from classroom.mini.checking import run
 from classroom.mini.judging import checks_of
 from classroom.mini.stages import HANDED_OUT, REFERENCE, STAGES, up_to
+from tests.mini.planted import paths_with, with_body
 
 every_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
 
@@ -99,6 +100,22 @@ def verdict_of(tmp_path, text: str) -> Verdict:
 REFERENCE_3 = STAGES[0].reference.read_text()
 
 
+def test_the_rules_of_stage_5_pass_before_the_rest_of_it_is_written(tmp_path):
+    """5a has the rules written, and `broadcast`, which arithmetic on nodes needs, comes in 5b."""
+    stage = stages.find("5")
+    text = stage.reference.read_text()
+    later = ("broadcast", "__matmul__", "windows", "conv2d")
+    for function in later:
+        text = with_body(text, function, "...")
+    file = tmp_path / stage.file
+    file.write_text(text)
+    verdict = run(stage, references(stage) | {stage.module: file})
+    assert verdict.unwritten == later and verdict.state == "open"
+    assert {r.of for r in verdict.results if r.state == "right"} == set(stages.asked(stage)) - {
+        *later
+    }
+
+
 def test_a_file_that_is_not_python_is_told_its_line(tmp_path):
     verdict = verdict_of(tmp_path, REFERENCE_3.replace("def unflat(place, shape):", "def unflat("))
     assert verdict.trouble.startswith("part3.py does not run. SyntaxError")
@@ -144,3 +161,12 @@ def test_what_needs_a_function_that_fails_waits(tmp_path):
     states = {result.of: result.state for result in verdict.results}
     assert states["Array.of"] == "waits"
     assert [result.of for result in verdict.failed] == ["flat"]
+
+
+def test_a_line_that_was_handed_out_is_not_called_the_learners(tmp_path):
+    stage = stages.find(5)
+    body = "return tuple(node.expand(1, 1) for node in nodes)"
+    file = tmp_path / stage.file
+    file.write_text(with_body(stage.reference.read_text(), "broadcast", body))
+    first = run(stage, paths_with(stage, file)).failed[0]
+    assert first.of == "broadcast" and body in dict(first.rows)["your line"]

@@ -352,9 +352,10 @@ def share(mini: Any) -> None:
             raise Wrong(f"a.realize(b) left {name} an expression.", "a.realize(b)")
         expect_values(f"{name}, after a.realize(b)", tensor.uop.arg.data, np.array(wanted))
     if len(calls) > 1:
-        raise Wrong("The square root that both use was computed more than once. Put all plans "
-                    "into one SINK, and run that.", "s = t.sqrt(); a = s + 1; b = s * 10; "
-                    "a.realize(b)", "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
+        raise Wrong("The square root that both use was computed more than once. Put all "
+                    "expressions into one SINK, and run that.",
+                    "s = t.sqrt(); a = s + 1; b = s * 10; a.realize(b)",
+                    "1 SQRT", f"{len(calls)} SQRT")  # fmt: skip
 
 
 @checks("Tensor.realize", "Nothing is computed before it", needs=ALL_BELOW)

@@ -5,6 +5,8 @@ handed in. What a kernel is like is read off the kernel, where cells are is what
 array of their numbers, and how many kernels there are is counted in a schedule.
 """
 
+from functools import cache
+
 import numpy as np
 
 from classroom.grader.tasks import (
@@ -193,7 +195,7 @@ def _(ask):
 
 def loops_wanted(shape, axes):
     steps = [stride // 8 for stride in np.empty(shape, np.float64).strides]
-    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    kept = sorted(set(range(len(shape))) - set(axes))
     return [(shape[n], "loop", steps[n]) for n in kept] + [
         (shape[n], "reduce", steps[n]) for n in axes
     ]
@@ -420,12 +422,15 @@ NO_TENSOR = (
 
 def counted_kernels(steps, n):
     """How many kernels realizing it takes: scheduled, not predicted."""
+    return scheduled(tuple(steps), min(n, LARGEST))
+
+
+@cache
+def scheduled(steps, n):
     text = "t"
     for step in steps:
         text = TEXTS[step].format(text)
-    size = min(n, LARGEST)
-    arrays = {name: np.ones((size, size), np.float32) for name in "tw"}
-    return Expression(text, arrays).kernels()
+    return Expression(text, dict.fromkeys("tw", np.ones((n, n), np.float32))).kernels()
 
 
 def random_steps(ask, words, least, most, last=()):
@@ -475,10 +480,13 @@ def expect_no_tensor(ask):
 MOVING = ["transpose", "flip", "exp", "store"]
 STORED = [["transpose", "store"], ["exp", "store", "flip"], ["flip", "transpose"]]
 PRODUCTS = [*MOVING, "product", "product"]
-STORED_FIRST = [["exp", "transpose", "product"], ["product", "exp", "product"]]
+STORED_FIRST = [["exp", "transpose", "product"], ["product", "exp", "product"],
+                ["product", "store", "flip"]]  # fmt: skip
 SHARES = ["transpose", "transpose", "exp", "store", "share", "share", "share"]  # none with a flip
 TURNED = [["share", "transpose", "share"], ["share", "transpose", "exp", "transpose", "share"],
-          ["transpose", "share", "share"]]  # fmt: skip
+          ["transpose", "share", "share"], ["exp", "store", "transpose"]]  # fmt: skip
+BOTH = [["product", "share"], ["product", "exp", "share", "transpose", "share"],
+        ["exp", "transpose", "product"], ["share", "store", "transpose"]]  # fmt: skip
 
 
 @project.check(
@@ -703,11 +711,10 @@ def _(ask):
 def _(ask):
     expect_no_tensor(ask)
     few, many = ask.integer(4, 31), ask.integer(32, 99)
-    product_first = [["product", "share"], ["product", "exp", "share", "transpose", "share"]]
     for name, words, n, always, last in (
-        ("products and shares", [*SHARES, "product"], many, product_first, ()),
+        ("products and shares", [*SHARES, "product"], many, BOTH, ()),
         ("sums of few rows", PRODUCTS, few, [["product"], ["exp", "product"]], ("sums",)),
-        ("sums of many rows", PRODUCTS, many, [["product"], ["exp"]], ("sums",)),
+        ("sums of many rows", PRODUCTS, many, [["product"], ["exp", "product"]], ("sums",)),
         ("enormous matrices", SHARES, ask.integer(4, 9) * 10**9, TURNED, ()),
     ):
         with ask.part(name):

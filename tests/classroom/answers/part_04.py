@@ -42,6 +42,11 @@ def total(a, b, axes=(0,)):
     return UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.ADD, axes))
 
 
+def largest(a, b):
+    maximum = UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),), (Ops.MAX, (0,)))
+    return UOp(Ops.RESHAPE, a.dtype, (maximum,), ())
+
+
 def dot(a, b):
     return UOp(Ops.RESHAPE, a.dtype, (total(a, b),), ())
 
@@ -75,6 +80,7 @@ WRONG = [
     ("4.3", as_tree, "once for every way to it"),
     ("4.3", lambda t, op: len(t.uop.toposort()), "You counted all nodes"),
     ("4.3", lambda t, op: 1, "too many"),
+    ("4.3", lambda t, op: sum(u.op is op for u in t.uop.src), "sources of the last node"),
     ("4.3", lambda t, op: int(t.uop.op is op), "too few"),
     ("4.6", product, "too many multiplications"),
     ("4.6", lambda a, n: a**n, "POW"),
@@ -84,7 +90,9 @@ WRONG = [
     ("4.7", lambda a, b: multiply(a, b), "missing from your graph: ADD"),
     ("4.7", lambda a, b: UOp(Ops.ADD, a.dtype, (a, multiply(a, b))), "wrong order"),
     ("4.7", lambda a, b: Tensor(a) * Tensor(b) + Tensor(a), "a UOp"),
-    ("4.7", lambda a, b: UOp(Ops.MUL, a.dtype, a), "'UOp' object is not iterable"),
+    ("4.7", lambda a, b: UOp(Ops.MUL, a.dtype, a), "a UOp without a comma"),
+    ("4.7", lambda a, b: UOp(Ops.MUL, a.dtype, [a, b]), "have to be a tuple"),
+    ("4.7", lambda a, b: UOp(Ops.ADD, (UOp(Ops.MUL, (a, b)), a)), "is its dtype"),
     ("4.7", lambda a, b: a * b + a, "MUL, ADD: built by an operator"),
     ("4.7", lambda a, b: (Tensor(a) * Tensor(b) + Tensor(a)).uop, "built by an operator"),
     ("4.7", lambda a, b: UOp(Ops.ADD, a.dtype, (a * b, a)), "MUL: built by an operator"),
@@ -94,13 +102,14 @@ WRONG = [
     ("4.8", lambda a, b: UOp(Ops.REDUCE_AXIS, a.dtype, (multiply(a, b),)), "possible node"),
     ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(a, b),), (1,)), "wrong arg"),
     ("4.8", lambda a, b: UOp(Ops.RESHAPE, a.dtype, (total(b, a),), ()), "connected"),
+    ("4.8", largest, "REDUCE_AXIS has the wrong arg"),
     ("4.8", lambda a, b: (Tensor(a) * Tensor(b)).sum().uop, "built by an operator or a method"),
     ("4.8", dot_by_operator, "MUL: built by an operator"),
     ("4.8", lambda a, b: UOp(Ops.MUL, a.dtype, (dot(a, b), dot(a, b))), "too many: MUL"),
     ("4.9", lambda items: len(items), "by a factor of 44"),
     ("4.9", lambda items: sum(b.size for i in items for b in i.bufs), "elements instead of bytes"),
-    ("4.9", lambda items: 4 * sum(b.size for i in items for b in i.bufs), "a.double()"),
-    ("4.9", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "too few"),
+    ("4.9", lambda items: 4 * sum(b.size for i in items for b in i.bufs), "a double has 8"),
+    ("4.9", lambda items: sum({b: b.nbytes for i in items for b in i.bufs}.values()), "twice"),
     ("4.9", lambda items: sum(b.nbytes for b in items[0].bufs), "case `a / a.sum()`"),
     ("4.11", 31, "isn't enough rows"),
     ("4.11", 64, "one row fewer"),
