@@ -224,7 +224,7 @@ def called(name: Called) -> str:
     """A function as a sentence names it."""
     if isinstance(name, str):
         return f"{name}()"
-    return name.text if isinstance(name, Expression) else "what your function returned"
+    return name.text if isinstance(name, Expression) else "the function that you returned"
 
 
 def _argument(value: Any, arrays: list[np.ndarray]) -> Any:
