@@ -8,6 +8,7 @@ was seen. Each of these says *what* is different, never only that something is.
 
 from __future__ import annotations
 
+import dis
 import random
 import re
 from collections.abc import Callable
@@ -65,9 +66,8 @@ def call(function: Any, *inputs: Any, case: str = "") -> Any:
 def _does_nothing(function: Callable[..., Any]) -> bool:
     """Whether the body of a function is `...`, `pass` or a docstring."""
     code = getattr(function, "__code__", None)
-    return code is not None and not code.co_names and set(code.co_consts) <= {
-        None, ..., function.__doc__
-    }  # fmt: skip
+    does = {step.opname for step in dis.get_instructions(code)} if code is not None else {""}
+    return does <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
 
 
 def wants(value: Any, kind: type, what: str, case: str = "") -> None:
@@ -153,13 +153,13 @@ def same_number(got: Any, expected: float, case: str = "", unit: str = "") -> No
         raise Wrong(text, case, f"{expected:.6g}" if isinstance(expected, float) else expected, got)
 
 
-def predicts(compute: Callable[[], Any], words: tuple[str, ...] = ()) -> Prediction:
+def predicts(compute: Callable[[], Any], *options: str) -> Prediction:
     """The check of a prediction: `compute` really does what is predicted, and gives the value.
 
-    A guess is right where it has that value, in whatever form it was typed. words: what to choose
-    from, if the question says so; anything else is asked for again.
+    A guess is right where it has that value, in whatever form it was typed. options: the words to
+    choose from, in lower case; a guess that is none of them is asked for again.
     """
-    return Prediction(compute, words)
+    return Prediction(compute, options)
 
 
 def count(number: int, thing: str) -> str:

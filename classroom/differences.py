@@ -149,7 +149,8 @@ def _moved(got: np.ndarray, expected: np.ndarray, named: bool) -> str:
     for words, moved in _movements(expected):
         if moved.shape == got.shape and close(got, moved):
             return f"The right values, but {words}."
-    if close(np.sort(got, axis=None), np.sort(expected, axis=None)):
+    several = np.unique(expected).size > 2  # as many zeros and ones as there should be mean nothing
+    if several and close(np.sort(got, axis=None), np.sort(expected, axis=None)):
         return "The right values are there, but not in the right places."
     return ""
 

@@ -36,7 +36,7 @@ class Prediction:
     """The check of a prediction: `compute` really does what is predicted, and gives the value."""
 
     compute: Callable[[], Any]
-    words: tuple[str, ...] = ()  # those to choose from, if the question names them
+    options: tuple[str, ...] = ()  # the words to choose from, where the exercise offers some
 
     @cached_property
     def value(self) -> Any:
@@ -44,12 +44,19 @@ class Prediction:
         return self.compute()
 
     def __call__(self, guess: Any) -> str:
-        read = understood(guess, self.value)
-        if self.words and read.lower() not in self.words:
-            choice = " or ".join([", ".join(map(repr, self.words[:-1])), repr(self.words[-1])])
-            raise Open(f"Choose {choice}. You gave `{_shown(guess)}`. Nothing was recorded.")
-        if read != self.value:
+        if self.options and self._chosen(guess) not in self.options:
+            offered = ", ".join(f'`"{word}"`' for word in self.options)
+            raise Open(
+                f"This prediction is one of {offered}. You gave `{_shown(guess)}`. "
+                "Nothing was recorded."
+            )
+        if (read := understood(guess, self.value)) != self.value:
             raise Wrong(f"you guessed {_shown(read)}")
+        return ""
+
+    def _chosen(self, guess: Any) -> str:
+        with suppress(Open):
+            return str(understood(guess, self.options[0])).lower()
         return ""
 
 

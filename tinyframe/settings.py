@@ -201,10 +201,10 @@ class Settings:
     NOOPT = flag(0, "leave each kernel's loops as written")
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
     SPEC = flag(0, "check every graph against the spec between passes")
-    RELAXED = flag(0, "also use float rules that are not exact, as log(exp(x)) -> x")
+    RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
 
     # where to run
-    DEVICE = text("", 'the default device by name, as "CPU" or "CUDA:1"')
+    DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')
     CPU = flag(0, "the default device is CPU: C through the system's compiler")
     CLANG = flag(0, "another name for CPU")
     CL = flag(0, "the default device is OpenCL")
@@ -217,7 +217,7 @@ class Settings:
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
                       "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
     CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")
-    TINYFRAME_CFLAGS = text("", 'more flags for the C compiler, as "-mno-avx512f"')
+    TINYFRAME_CFLAGS = text("", 'more flags for the C compiler, such as "-mno-avx512f"')
 
     # what to keep
     CACHE = flag(1, "0 neither reads nor writes compiled kernels on disk")

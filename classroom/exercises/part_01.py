@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.ask import call, count, kernels, predicts, same_number, wants
+from classroom.ask import call, count, describe, kernels, predicts, same_number, wants
 from classroom.exercise import Exercise, Graphs, Wrong
 from tinyframe import Context, GlobalCounters, Tensor, Variable, nn
 from tinyframe.codegen import get_program
@@ -141,8 +141,12 @@ def slope_of_a_quotient(answer: Any) -> str:
 def row_for_three(answer: Any) -> str:
     """answer(v): a row that makes v * 3 of what is left of v + v + v."""
     row = call(answer, UPat.var("v"))
-    if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], UPat)):
-        raise Wrong("A row is a tuple of two: a pattern, and a function.", got=repr(row))
+    if not (isinstance(row, tuple) and len(row) == 2):
+        raise Wrong("A row is a tuple of two: a pattern, and a function.", got=describe(row))
+    if not isinstance(row[0], UPat):
+        raise Wrong("The first half of a row is a pattern: write it with `v`.")
+    if isinstance(row[1], UPat) or not callable(row[1]):
+        raise Wrong("The second half of a row is a function: `lambda v: …`.")
     rules = PatternMatcher([(UPat.var("v") + UPat.var("v"), lambda v: v * 2), row])
     i, j = Variable("i", 0, 7), Variable("j", 0, 3)
     for case, before, after in (
@@ -221,8 +225,8 @@ EXERCISES = (
             "What is its shape, and how large would it be? You can tell both without computing it.",
         ),
         shown_by="the next cell",
-        because="None. Multiplying and adding wrote two lines into tinyframe's notes. The shape "
-        "and the size can be read off the notes.",
+        because="None. Multiplying and adding only added two lines to tinyframe's notes. The "
+        "shape and the size can be read off those notes.",
     ),
     Exercise(
         "1.2",
@@ -256,7 +260,7 @@ EXERCISES = (
         "Megabytes of three loops, and of one",
         predicts(megabytes_of_three_and_of_one),
         (
-            "A million floats are 4 MB. Count each time that so many are read or written.",
+            "A million floats are 4 MB. Count 4 MB each time a million floats are read or written.",
             "`a * b` reads two and writes one, `+ 1` reads one and writes one, the sum reads one. "
             "A single loop reads two.",
         ),
@@ -268,7 +272,7 @@ EXERCISES = (
         "1.5",
         "why-nudge-a-weight",
         "The change of the loss when one weight grows",
-        predicts(change_of_the_loss),
+        predicts(change_of_the_loss, "-0.02", "-0.002", "+0.002", "+0.02"),
         (
             "The gradient says how fast the loss changes. Is it positive or negative here?",
             "For a small step, the change is about the gradient times the step, 0.018 × 0.1.",
@@ -284,12 +288,12 @@ EXERCISES = (
         "Products in one number of a gradient",
         predicts(products_in_a_gradient),
         (
-            "How often was this one weight multiplied with something on the way to the loss?",
-            "6 × 6 places in each of 103 images.",
+            "How many times was this one weight multiplied by something on the way to the loss?",
+            "There are 6 × 6 positions in each of 103 images.",
         ),
         shown_by="the next cell",
-        because="One product for each place where the weight was used: 103 × 6 × 6 = 3,708. Every "
-        "use of a weight adds its share to the gradient.",
+        because="One product for each position where the weight was used: 103 × 6 × 6 = 3,708. "
+        "Every use of a weight adds its share to the gradient.",
     ),
     Exercise(
         "1.7",
@@ -307,7 +311,7 @@ EXERCISES = (
         "1.8",
         "why-wrong-row",
         "What training does with a wrong row",
-        predicts(what_a_wrong_row_does),
+        predicts(what_a_wrong_row_does, "fall", "stay", "grow"),
         (
             "Where does a network add? In its biases, and where else?",
             "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
@@ -338,7 +342,8 @@ EXERCISES = (
         cube,
         (
             "In the table, one copy of `x` was a column and one was a row. A cube has three axes.",
-            "`x.reshape(-1, 1, 1)` lies along the first axis. Which reshape lies along the last?",
+            "`x.reshape(-1, 1, 1)` puts `x` along the first axis. Which reshape puts it along the "
+            "last?",
         ),
         because="Each of the three copies of `x` lies along its own axis, and has size 1 along the "
         "two others. Sizes of 1 are stretched to fit. Nothing is computed until you read an entry.",

@@ -79,7 +79,10 @@ def kernels_run(answer: Any) -> str:
     for case, expected, before in cases:
         run = _realizes(expected)
         GlobalCounters.kernel_count = before
-        same_number(call(answer, run), expected, f"{case}; `kernel_count` was {before}", "kernels")
+        got, case = call(answer, run), f"{case}; `kernel_count` was {before}"
+        if before and got == before + expected:
+            raise Wrong("You counted the kernels from before `run()`, too.", case, expected, got)
+        same_number(got, expected, case, "kernels")
     return "From now on you can count the kernels of anything."
 
 
@@ -161,7 +164,12 @@ def spoiled_graph(answer: Any) -> str:
     got = call(answer, item.ast)
     wants(got, UOp, "a graph: the UOp that `substitute` gives back")
     if got is item.ast:
-        raise Wrong("This is the graph that you were given, with nothing changed.")
+        names = ", ".join(sorted({u.op.name for u in got.toposort()}))
+        raise Wrong(
+            "This is the graph that you were given, with nothing changed. Does it have the op "
+            "that you replace?",
+            more=(("its ops", names),),
+        )
     try:
         verify(got, spec_kernel)
     except SpecError as error:
@@ -209,7 +217,13 @@ def largest_difference(answer: Any) -> str:
                 "`formula` has to be called on CPU and on PYTHON.",
                 case, got=f"it was called on {', '.join(sorted(formula.devices)) or 'neither'}",
             )  # fmt: skip
-        same_number(got, max(map(abs, wrong_by)), case)
+        largest = max(map(abs, wrong_by))
+        if any(wrong_by) and got != largest and got in (max(wrong_by), -min(wrong_by)):
+            raise Wrong(
+                "A difference can be negative: take `np.abs` before you look for the largest.",
+                case, f"{largest:g}", f"{got:g}",
+            )  # fmt: skip
+        same_number(got, largest, case)
     return "If you ever doubt a number that tinyframe computed, this tells you who is to blame."
 
 

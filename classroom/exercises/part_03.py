@@ -18,6 +18,7 @@ from classroom.ask import (
     small_tensor,
     wants,
 )
+from classroom.differences import close
 from classroom.exercise import Exercise, Wrong
 from classroom.guesses import Shape
 from tinyframe import Tensor
@@ -68,6 +69,13 @@ def centre(answer: Any) -> str:
         got = call(answer, x)
         wants(got, Tensor, "a Tensor", case)
         values = x.numpy()
+        mistakes = {
+            "You subtracted the mean of each row. The columns have means of their own.":
+                values - values.mean(axis=1, keepdims=True),
+            "You subtracted the mean of the whole table. Each column has a mean of its own.":
+                values - values.mean(),
+        }  # fmt: skip
+        unlike(got, mistakes, values - values.mean(axis=0), case, small)
         same_values(got, values - values.mean(axis=0), case, shown=small)
     return "Every column now has mean 0. This is the first half of what BatchNorm does."
 
@@ -105,7 +113,16 @@ def fill(answer: Any) -> str:
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
         values = x.numpy()
-        same_values(got, np.where(holes, values[~holes].mean(), values), case, shown=small)
+        mean, expected = values[~holes].mean(), np.where(holes, values[~holes].mean(), values)
+        mistakes = {
+            "The mean includes the elements in the holes. Leave those out.":
+                np.where(holes, values.mean(), values),
+            "The mean counts the holes as zeros. Divide by how many elements are not holes.":
+                np.where(holes, values[~holes].sum() / values.size, values),
+            "You filled the places that are not holes.": np.where(holes, values, mean),
+        }  # fmt: skip
+        unlike(got, mistakes, expected, case, small)
+        same_values(got, expected, case, shown=small)
     return "Nothing was cut out and put back: `where` chooses between two tensors, index by index."
 
 
@@ -139,19 +156,45 @@ def life(answer: Any) -> str:
         case = "a glider on a board of 5 × 5" if small else "a larger board"
         got = call(answer, Tensor(board).realize())
         wants(got, Tensor, "a Tensor", case)
-        same_values(got.int(), next_generation(board), case, shown=small)
+        expected = next_generation(board)
+        mistakes = {
+            "You counted each cell as its own neighbour. There are eight, without the middle.":
+                next_generation(board, middle=1),
+            "Your board wraps around, so an edge sees the opposite one. Beyond it, all is dead.":
+                next_generation(np.pad(board, 1, mode="wrap"))[1:-1, 1:-1],
+            "A dead cell with 2 living neighbours stays dead: 2 is enough only if it is alive.":
+                next_generation(board, born=(2, 3)),
+        }  # fmt: skip
+        unlike(got.int(), mistakes, expected, case, small)
+        same_values(got.int(), expected, case, shown=small)
     return "Eight slices and two comparisons, and it's alive."
 
 
-def next_generation(board: np.ndarray) -> np.ndarray:
-    """One cell after the other, as the rule is told."""
+def next_generation(
+    board: np.ndarray, middle: int = 0, born: tuple[int, ...] = (3,)
+) -> np.ndarray:
+    """One cell after the other, as the rule is told. (With other numbers: as it may be misread.)"""
     rows, columns = board.shape
     result = np.zeros_like(board)
     for r in range(rows):
         for c in range(columns):
-            around = board[max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2].sum() - board[r, c]
-            result[r, c] = around == 3 or (around == 2 and board[r, c] == 1)
+            around = board[max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2].sum()
+            around -= board[r, c] * (1 - middle)
+            result[r, c] = around in born or (around in (2, 3) and board[r, c] == 1)
     return result
+
+
+def unlike(
+    got: Tensor, mistakes: dict[str, np.ndarray], expected: np.ndarray, case: str, shown: bool
+) -> None:
+    """Wrong, with its sentence, where an answer is what a well-known mistake gives."""
+    values = got.numpy()
+    if values.shape != expected.shape or close(values, expected):
+        return
+    for said, mistaken in mistakes.items():
+        if close(values, mistaken):
+            both = (expected, values) if shown else ()
+            raise Wrong(said, case, *(describe(each.tolist()) for each in both))
 
 
 EXERCISES = (

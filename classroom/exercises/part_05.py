@@ -359,7 +359,7 @@ EXERCISES = (
         "5.1",
         "kinds-most-common",
         "The most common kind of op",
-        predicts(most_common_kind, ("elementwise", "reduction", "movement")),
+        predicts(most_common_kind, "elementwise", "reduction", "movement"),
         (
             "Look at the drawing of one convolution above. Which colour is most common there?",
             "Broadcasting and windows take several nodes each, and every layer needs them.",

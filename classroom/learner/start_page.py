@@ -44,8 +44,9 @@ is your own copy, so change whatever you like: you can always get the original b
 MINI = """
 ## Your own framework
 
-From part 3 on, you also write a framework of your own, `mini`, one file a part. The notebooks tell
-you what to write, and check it. If you skip a file, the course uses a finished one in its place.
+From part 3 on, you also write a framework of your own, `mini`, one file per part. The notebooks
+tell you what to write, and check it. If you skip a file, the course uses a finished one in its
+place.
 
 | file | |
 |:---|:---|
@@ -70,9 +71,9 @@ FOOT = """
 
 - **Predict.** Replace the `...` with your guess and run the cell (Shift+Enter) *before* you run the
   next one. Any guess makes the exercise done, but only your first one counts for your score.
-- **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open,
-  and if it is wrong, what is different.
-- **`hint("1.2")`** gives you a hint. Call it again for a bigger one.
+- **Check.** Replace the `...` with your code and run the cell. It says ✓ right, ✗ wrong or ○ open
+  (not done yet), and if it is wrong, what is different.
+- **`hint("1.2")`** gives you a hint. Call it again for a stronger one.
 - **`answer("1.2")`** shows you a worked answer, and why it is right.
 - **`reset("1.2")`** forgets your result, so that you can do the exercise again.
 
@@ -84,10 +85,10 @@ No later cell needs your answers, so you can leave an exercise open and come bac
   Cell*.
 - **You want to start a part over:** `python -m classroom reset 02` in a terminal. Your own version
   stays beside it.
-- **Something doesn't work on your machine:** `python3 start.py doctor`, in its folder,
-  shows what is missing and how to fix it.
-- **The course has changed:** in that same folder, `git pull` and then `python3 start.py update`
-  bring the new version into your copy. Your answers stay.
+- **Something doesn't work on your machine:** in a terminal, in the folder where you first ran
+  `start.py`, `python3 start.py doctor` shows what is missing and how to fix it.
+- **The course has changed:** in that same folder, `git pull` (or download it again, if you have no
+  git), and then `python3 start.py update` brings the new version into your copy. Your answers stay.
 - **How far have you got?** `progress()` in a notebook, or this page: close it and open it again.
 
 *This page is rewritten as you go along, so keep your notes somewhere else.*
@@ -160,7 +161,7 @@ def _parts(folder: Path) -> list[Part]:
 
 def _part(name: Path, sources: list[str]) -> Part:
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
-    minutes = re.search(r"About (\d+) minutes", sources[0])
+    minutes = re.search(r"About (\d+) minutes(?:, and (\d+) more)?", sources[0])
     exercises = []
     for number in dict.fromkeys(ASKED.findall("\n".join(sources))):
         with suppress(LookupError):  # a notebook from before an update
@@ -168,7 +169,7 @@ def _part(name: Path, sources: list[str]) -> Part:
     return Part(
         name,
         title[1].strip() if title else name.stem,
-        int(minutes[1]) if minutes else 0,
+        sum(int(given or 0) for given in minutes.groups()) if minutes else 0,
         tuple(exercises),
     )
 
@@ -222,7 +223,7 @@ def _beside(folder: Path) -> str:
     """What else is in course/."""
     texts = {
         "course/GLOSSARY.md": "The [glossary](course/GLOSSARY.md) explains every term.",
-        "course/gallery.ipynb": "The [gallery](course/gallery.ipynb) has one of each picture.",
+        "course/gallery.ipynb": "The [gallery](course/gallery.ipynb) shows every kind of picture.",
     }
     return " ".join(text for name, text in texts.items() if (folder / name).is_file())
 

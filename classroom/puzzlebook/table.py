@@ -401,7 +401,7 @@ PUZZLES = (
     Puzzle(
         "sort(a)",
         "The elements in ascending order. No two are equal.",
-        (ints(30, 10, 40, 20),),
+        (ints(20, 40, 30, 10),),
         lambda a: np.sort(a),
         lambda rng: (different(rng, size(rng)),),
         par=18,

@@ -242,6 +242,34 @@ def test_a_guess_that_is_well_formed_and_wrong_is_wrong():
     assert judge(exercise, [1, dtypes.int32]).state == "right"
 
 
+def test_a_guess_that_is_none_of_the_words_on_offer_is_asked_for_again():
+    check = ask.predicts(lambda: "grow", "fall", "stay", "grow")
+    exercise = Exercise("9.1", "a-name", "A title", check, (), "next")
+    outcome = judge(exercise, "rise")
+    assert outcome.state == "open" and '`"fall"`, `"stay"`, `"grow"`' in outcome.text
+    assert judge(exercise, ["Grow"]).state == "right"
+    assert judge(exercise, "stay").state == "wrong"
+
+
+def test_zeros_and_ones_in_the_right_number_are_not_right_values():
+    assert "right values" not in told(ask.same_values, Tensor([1, 0, 0, 1]), [0, 1, 0, 1], "")
+
+
+def test_an_expression_without_return_is_not_taken_for_an_empty_body():
+    def forgotten(a):
+        """Twice a."""
+        a[:, None] * 2
+
+    def empty(a):
+        """Twice a."""
+        ...
+
+    for function, said in ((forgotten, "Did you forget `return`?"), (empty, "")):
+        with pytest.raises(Open) as nothing:
+            ask.call(function, Tensor([1, 2]))
+        assert said in str(nothing.value) and bool(said) == bool(str(nothing.value))
+
+
 # ---- words ---------------------------------------------------------------------------------------
 
 # Sentences that only say that there is a difference.

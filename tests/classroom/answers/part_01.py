@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tinyframe import Variable
+
 # exercises that ask for an object, and not for a function
 OBJECTS = {"1.7"}
 
@@ -46,6 +48,8 @@ WRONG = [
     ("1.9", lambda v: (v + v + v, lambda v: v * 3), "does not match"),
     ("1.9", lambda v: (v * 2 + v, lambda v: v * 4), "a different value"),
     ("1.9", lambda v: v * 2 + v, "a tuple of two"),
+    ("1.9", lambda v: (Variable("i", 0, 7) * 3, lambda v: v * 3), "write it with `v`"),
+    ("1.9", lambda v: (v * 2 + v, v * 3), "is a function"),
     ("1.10", times_itself, "[0, 0, 0] should be `x[0] * x[0] + x[0]`"),
     ("1.10", other_axes, "[0, 0, 1] should be"),
     ("1.10", flat, "three axes of 3"),

@@ -81,7 +81,7 @@ def shapes_meet_as_in_numpy():
             assert found == expected, (one, other)
 
 
-@claim("An int that meets a float becomes that float.")
+@claim("When an int meets a float, the result has the float's dtype.")
 def ints_become_the_float():
     for int_type in ("int8", "uint8", "int32", "int64", "uint64"):
         for float_type in ("float16", "bfloat16", "float32", "float64"):
