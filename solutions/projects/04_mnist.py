@@ -124,7 +124,8 @@ def make_step(model, rate):
     def step(x, y):
         with Tensor.train():
             optimizer.zero_grad()
-            loss = model(x).cross_entropy(y).backward()
+            loss = model(x).cross_entropy(y)
+            loss.backward()
             optimizer.step()
             return loss.realize()
 

@@ -247,10 +247,9 @@ AS_GOOD = [
          "            x = norm(convolution(x)).relu().max_pool2d()\n",
          "        for layer in self.blocks:\n            x = layer(x)\n"
          "            x = x.relu().max_pool2d() if isinstance(layer, nn.BatchNorm) else x\n"),
-        ("loss = model(x).cross_entropy(y).backward()\n            optimizer.step()",
+        ("loss = model(x).cross_entropy(y)\n",
          "chances = model(x).log_softmax(1)\n"
-         "            loss = -(chances * y.one_hot(chances.shape[1])).sum(1).mean()\n"
-         "            loss.backward()\n            optimizer.step()"),
+         "            loss = -(chances * y.one_hot(chances.shape[1])).sum(1).mean()\n"),
         ("    return Tensor.cat(*parts)\n",
          "    return Tensor(np.concatenate([part.numpy() for part in parts]))\n"),
         ("-losses[wrong])][:count]", "-losses[wrong], kind='stable')][:count]"),
