@@ -103,6 +103,8 @@ def _argument(
         tensor = Tensor(arrays[body["array"]]).realize()
         inputs[tensor.uop.base] = len(inputs)
         return tensor
+    if "numpy" in body:
+        return np.array(arrays[body["numpy"]])
     if "dict" in body:
         return {key: _argument(x, arrays, inputs, kept) for key, x in body["dict"]}
     if "kept" in body:
@@ -124,7 +126,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
         floats = value.float() if value.dtype is dtypes.bfloat16 else value
         return np.array(floats.numpy())
     if isinstance(value, np.ndarray):
-        return NumpyArray(value.shape)
+        return NumpyArray(np.array(value, value.dtype.newbyteorder("=")))
     if isinstance(value, (DType, Ops)):
         return str(value)
     if isinstance(value, abc.Mapping):

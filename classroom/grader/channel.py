@@ -9,7 +9,7 @@ is not exactly of this form is `Malformed`. The body holds None, bools, ints bel
 floats and strings as they are, and everything else as an object with one key:
 
     {"array": 0}   {"tuple": [...]}   {"dict": [[key, value], ...]}   {"float": "nan"}
-    {"open": 0}    {"numpy": [2, 3]}   {"other": "generator"}
+    {"open": 0}    {"numpy": 0}    {"other": "generator"}
 """
 
 from __future__ import annotations
@@ -58,11 +58,16 @@ class Other:
         return f"an object of type {self.kind}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumpyArray:
-    """An array where a Tensor could have been: only its shape is sent."""
+    """An array that is no Tensor. As an argument it arrives as a NumPy array; as an answer it is
+    told apart from the Tensor that most tasks ask for."""
 
-    shape: tuple[int, ...]
+    values: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
 
     def __repr__(self) -> str:
         return f"a NumPy array of shape {self.shape}"
@@ -101,7 +106,10 @@ def encode(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         pairs = [[encode(x, arrays, depth + 1) for x in pair] for pair in value.items()]
         return {"dict": pairs}
     if kind is NumpyArray:
-        return {"numpy": list(value.shape)}
+        if value.values.dtype.name not in DTYPES:
+            return {"other": "ndarray"}
+        arrays.append(value.values)
+        return {"numpy": len(arrays) - 1}
     if kind is np.ndarray and value.dtype.name in DTYPES:
         arrays.append(value)
         return {"array": len(arrays) - 1}
@@ -131,10 +139,8 @@ def decode(body: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         return float(what)
     if tag == "other" and isinstance(what, str):
         return Other(what[:80])
-    if tag == "array" and type(what) is int and 0 <= what < len(arrays):
-        return arrays[what]
-    if tag == "numpy" and isinstance(what, list) and all(type(size) is int for size in what):
-        return NumpyArray(tuple(what))
+    if tag in ("array", "numpy") and type(what) is int and 0 <= what < len(arrays):
+        return arrays[what] if tag == "array" else NumpyArray(arrays[what])
     if tag == "tuple" and isinstance(what, list):
         return tuple(decode(x, arrays, depth + 1) for x in what)
     if tag == "dict" and isinstance(what, list):

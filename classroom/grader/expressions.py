@@ -24,7 +24,8 @@ from tinyframe.settings import settings
 from tinyframe.uop.node import Ops
 
 # what a text may name beside its arrays and parameters
-NAMES = {"Tensor": Tensor, "TinyJit": TinyJit, "dtypes": dtypes, "nn": nn, "settings": settings}
+NAMES = {"Ops": Ops, "Tensor": Tensor, "TinyJit": TinyJit, "dtypes": dtypes, "nn": nn,
+         "settings": settings}  # fmt: skip
 
 
 @dataclass(frozen=True)

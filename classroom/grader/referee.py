@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from classroom.grader.answerer import A_DAY
-from classroom.grader.channel import Channel, Closed
+from classroom.grader.channel import Channel, Closed, Message
 from classroom.grader.graphs import Rebuilt, Refused, from_table, same_dtype
 from tinyframe import Tensor
 from tinyframe.device import buffer_of
+from tinyframe.errors import GradientError
 from tinyframe.schedule import create_schedule
 from tinyframe.uop.node import Ops, UOp
 
@@ -29,20 +30,29 @@ def main(channel: Channel, path: str) -> None:
             question = channel.receive(monotonic() + A_DAY)
         except Closed:
             return
-        table, count = question.body["table"], question.body["inputs"]
-        inputs = question.arrays[:count]
         arrays: list[np.ndarray] = []
-        body: Any
-        try:
-            rebuilt = from_table(table, question.arrays[count:])
-            if question.kind == "run":
-                run(rebuilt, inputs, arrays)
-            kind, body = question.kind, facts(rebuilt) if question.kind == "facts" else None
-        except Refused as error:
-            kind, body = "refused", str(error)
-        except Exception as error:
-            kind, body = "refused", f"a graph that does not run ({type(error).__name__})"
+        kind, body = answer(question, arrays)
         channel.send(question.nonce, kind, body, arrays, monotonic() + A_DAY)
+
+
+def answer(question: Message, arrays: list[np.ndarray]) -> tuple[str, Any]:
+    """The facts of a graph, its values or a gradient of it, as asked; or "refused", and why. Values
+    are appended to `arrays`."""
+    table, count = question.body["table"], question.body["inputs"]
+    inputs = question.arrays[:count]
+    try:
+        rebuilt = from_table(table, question.arrays[count:])
+        if question.kind == "facts":
+            return "facts", facts(rebuilt)
+        root = Tensor(rebuilt.root)
+        if question.kind == "gradient":
+            root = gradient(rebuilt, question.body["target"])
+        run(root, rebuilt, inputs, arrays)
+        return question.kind, None
+    except Refused as error:
+        return "refused", str(error)
+    except Exception as error:
+        return "refused", f"a graph that does not run ({type(error).__name__})"
 
 
 def facts(rebuilt: Rebuilt) -> dict[str, Any]:
@@ -75,7 +85,19 @@ def _reads(ast: UOp) -> int:
     return max(buffers.values(), default=0)
 
 
-def run(rebuilt: Rebuilt, inputs: list[np.ndarray], arrays: list[np.ndarray]) -> None:
+def gradient(rebuilt: Rebuilt, target: int) -> Tensor:
+    """The gradient of the sum of the graph with respect to this input, which is flat."""
+    if target not in rebuilt.inputs:
+        raise Refused(f"a graph that does not depend on input {target}")
+    try:
+        (found,) = Tensor(rebuilt.root).sum().gradient(Tensor(rebuilt.inputs[target]))
+    except GradientError as error:
+        raise Refused(f"a graph without that gradient: {error}") from None
+    return found
+
+
+def run(root: Tensor, rebuilt: Rebuilt, inputs: list[np.ndarray], arrays: list[np.ndarray]) -> None:
+    """The values of `root`, which depends on nothing but the inputs and data of the graph."""
     contents = dict(rebuilt.data)
     for number, buffer in rebuilt.inputs.items():
         if number >= len(inputs):
@@ -85,4 +107,4 @@ def run(rebuilt: Rebuilt, inputs: list[np.ndarray], arrays: list[np.ndarray]) ->
         if array.size != buffer.arg or not same_dtype(array, buffer.dtype):
             raise Refused("a buffer with contents of another size or dtype")
         buffer_of(buffer).ensure_allocated().copyin(np.ascontiguousarray(array).tobytes())
-    arrays.append(np.array(Tensor(rebuilt.root).numpy()))
+    arrays.append(np.array(root.numpy()))

@@ -35,8 +35,8 @@ import numpy as np
 from classroom.grader.channel import Message, NumpyArray, Other, encode
 from classroom.grader.expressions import Expression
 
-__all__ = ["Ask", "Expression", "Graph", "Kept", "Project", "Raised", "Wrong", "described",
-           "expect", "expect_close", "expect_equal", "expect_integers",
+__all__ = ["Ask", "Expression", "Graph", "Kept", "NumpyArray", "Project", "Raised", "Wrong",
+           "described", "expect", "expect_close", "expect_equal", "expect_integers",
            "expect_kind"]  # fmt: skip
 
 
@@ -149,10 +149,11 @@ class Ask:
     """`ask("name", arguments…)` calls the submission's function and gives what it returns.
 
     Arguments: numbers, texts, lists and dicts of them, arrays (which arrive as Tensors in memory),
-    Expressions (which arrive as functions, or as what they give), and what was kept. In place of
-    the name, what was kept or an Expression is called too. In what comes back, Tensors are NumPy
-    arrays, and NumPy arrays are only named (NumpyArray); every mapping is a dict, and every other
-    sequence a list or tuple; dtypes and ops are texts such as "dtypes.float" and "Ops.ADD".
+    NumpyArrays (which arrive as NumPy arrays), Expressions (which arrive as functions, or as what
+    they give), and what was kept. In place of the name, what was kept or an Expression is called
+    too. In what comes back, Tensors are NumPy arrays, and NumPy arrays are NumpyArrays; every
+    mapping is a dict, and every other sequence a list or tuple; dtypes and ops are texts such as
+    "dtypes.float" and "Ops.ADD".
     """
 
     def __init__(self, answers: Answers, seed: int) -> None:
@@ -261,8 +262,14 @@ class Graph:
         """Its values: of the inputs that it was built from, or of others of the same shapes."""
         return self._ask("run", list(inputs) or self._inputs).arrays[0]
 
-    def _ask(self, kind: str, inputs: list[np.ndarray]) -> Message:
-        body = {"table": self._table, "inputs": len(inputs)}
+    def gradient(self, number: int, *inputs: np.ndarray) -> np.ndarray:
+        """The gradient of the sum of its values with respect to one of its inputs."""
+        chosen = list(inputs) or self._inputs
+        found = self._ask("gradient", chosen, target=number).arrays[0]
+        return found.reshape(chosen[number].shape)
+
+    def _ask(self, kind: str, inputs: list[np.ndarray], **more: int) -> Message:
+        body = {"table": self._table, "inputs": len(inputs), **more}
         flat = [a.reshape(-1) for a in inputs]
         answer = self._answers.referee(kind, body, flat + self._arrays)
         if answer.kind == "refused":
@@ -294,6 +301,7 @@ KINDS: dict[type, str] = {
     tuple: "a tuple",
     dict: "a dict",
     np.ndarray: "a Tensor",
+    NumpyArray: "a NumPy array",
 }
 
 
@@ -326,10 +334,16 @@ def _same(got: Any, wanted: Any) -> bool:
     return bool(got == wanted)
 
 
-def expect_close(got: Any, wanted: np.ndarray | float, what: str, rtol: float = 1e-4) -> None:
-    """A Tensor of the same shape, with all values close; NaN is close to nothing."""
+def expect_close(
+    got: Any, wanted: np.ndarray | float, what: str, rtol: float = 1e-4, kind: type = np.ndarray
+) -> None:
+    """A Tensor of the same shape, with all values close; NaN is close to nothing. With
+    kind=NumpyArray, a NumPy array."""
     wanted = np.asarray(wanted, np.float64)
-    expect_kind(got, np.ndarray, what)
+    expect_kind(got, kind, what)
+    if isinstance(got, NumpyArray):
+        expect(got.values.dtype.kind in "biuf", f"{what} has dtype {got.values.dtype}")
+        got = got.values
     expect(got.shape == wanted.shape, f"{what} has shape {got.shape}, not {wanted.shape}")
     scale = float(np.max(np.abs(wanted), initial=1.0))
     with np.errstate(all="ignore"):  # one infinity less another is NaN

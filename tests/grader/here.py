@@ -5,11 +5,10 @@ from types import ModuleType
 
 import numpy as np
 
+from classroom.grader import referee
 from classroom.grader.answerer import answer, what_was_raised
 from classroom.grader.channel import Message, decode
-from classroom.grader.graphs import Refused, from_table
 from classroom.grader.judge import _seed, judge_check, raised_body
-from classroom.grader.referee import facts, run
 from classroom.grader.tasks import Ask, Raised
 
 
@@ -32,24 +31,19 @@ class Here:
         return Message("n", kind, json.loads(json.dumps(body)), [np.array(a) for a in sent])
 
     def referee(self, kind, body, arrays):
-        count, sent = body["inputs"], []
-        try:
-            rebuilt = from_table(body["table"], arrays[count:])
-            if kind == "run":
-                run(rebuilt, arrays[:count], sent)
-                return Message("n", kind, None, sent)
-            return Message("n", kind, facts(rebuilt), sent)
-        except Refused as error:
-            return Message("n", "refused", str(error), [])
+        sent = []
+        kind, answered = referee.answer(Message("n", kind, body, arrays), sent)
+        return Message("n", kind, answered, sent)
 
     def value(self, message):
         return decode(message.body, message.arrays)
 
 
-def rows(project, text, seed="0"):
-    """What becomes of each check of the project."""
+def rows(project, text, seed="0", tasks=None):
+    """What becomes of each check of the project, or of these tasks of it."""
     here, lines = Here(text), text.split("\n")
     return [
         judge_check(check, Ask(here, _seed(seed, number)), lines)
         for number, check in enumerate(project.checks, 1)
+        if tasks is None or check.task in tasks
     ]

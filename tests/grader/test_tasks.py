@@ -10,6 +10,7 @@ from classroom.grader.answerer import _plain
 from classroom.grader.channel import NumpyArray, decode, encode
 from classroom.grader.judge import load_project
 from classroom.grader.tasks import (
+    Ask,
     Project,
     Wrong,
     expect,
@@ -18,7 +19,7 @@ from classroom.grader.tasks import (
     expect_integers,
     expect_kind,
 )
-from tests.grader.here import rows
+from tests.grader.here import Here, rows
 from tinyframe import Tensor
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -112,11 +113,32 @@ def test_lists_and_tuples_are_alike_and_numbers_of_different_types_are_not():
 def test_a_numpy_array_is_told_apart_from_a_tensor_and_named():
     array = np.ones((2, 3), np.float32)
     expect_close(arrived(Tensor(array)), array, "it")
-    assert arrived(array) == NumpyArray((2, 3))
+    found = arrived(array)
+    assert type(found) is NumpyArray and found.shape == (2, 3)
     with pytest.raises(Wrong, match=r"it is a NumPy array of shape \(2, 3\), where a Tensor is"):
         expect_close(arrived(array), array, "it")
     with pytest.raises(Wrong, match="it is a NumPy array"):
         expect_kind(arrived([array])[0], np.ndarray, "it")
+
+
+def test_numpy_arrays_cross_both_ways_where_they_are_asked_for():
+    def doubled(x):
+        assert type(x) is np.ndarray
+        x *= 2  # it may be written to
+        return x[::2], x.astype(">f8")
+
+    here, given = Here(""), np.arange(6.0).reshape(3, 2)
+    here.module.doubled = doubled
+    half, swapped = Ask(here, 0)("doubled", NumpyArray(given))
+    expect_close(half, 2 * given[::2], "it", kind=NumpyArray)
+    expect_close(swapped, 2 * given, "it", kind=NumpyArray)
+    with pytest.raises(Wrong, match=r"it\[0, 1\] is 2, not 3"):
+        expect_close(half, 2 * given[::2] + [0, 1], "it", kind=NumpyArray)
+    with pytest.raises(Wrong, match=r"it is a Tensor of shape \(2,\).*where a NumPy array is"):
+        expect_close(arrived(Tensor([1.0, 2.0])), np.ones(2), "it", kind=NumpyArray)
+    words = np.array(["a", "b"])
+    with pytest.raises(Wrong, match="an object of type ndarray, where a NumPy array is asked"):
+        expect_close(arrived(words), np.ones(2), "it", kind=NumpyArray)
 
 
 def test_a_wrong_kind_is_named_with_what_was_asked_for():
