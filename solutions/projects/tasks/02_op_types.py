@@ -365,7 +365,7 @@ def _(ask):
 
 
 def strides_fit(cells, shape):
-    """Whether NumPy finds strides for this view in another shape; it would copy otherwise."""
+    """Whether NumPy finds strides for this view in a different shape; it would copy otherwise."""
     return bool(np.shares_memory(cells, cells.reshape(shape)))
 
 
