@@ -332,7 +332,7 @@ def test_debug_0_shows_nothing(capsys):
 
 
 def test_debug_1_is_one_line_a_realize(capsys):
-    assert re.fullmatch(r"1 kernels, \d+\.\d\d ms\n", shown(capsys, 1))
+    assert re.fullmatch(r"1 kernel, \d+\.\d\d ms\n", shown(capsys, 1))
 
 
 def test_debug_2_is_a_line_for_each_kernel_and_copy(capsys):
@@ -342,7 +342,7 @@ def test_debug_2_is_a_line_for_each_kernel_and_copy(capsys):
         assert unit in kernel_line
     assert "\x1b" not in kernel_line
     assert re.match(r"PYTHON +copy 128 B from CPU", copy_line)
-    assert summary.startswith("1 kernels")
+    assert summary.startswith("1 kernel,")
 
 
 @pytest.mark.parametrize("device", ["CPU", "PYTHON"])

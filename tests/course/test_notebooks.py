@@ -258,7 +258,7 @@ def test_two_runs_of_a_kernel_compare_equal():
     [
         (kernel_line("8.0 us"), kernel_line("8.0 us", name="r_64_8")),
         (kernel_line("8.0 us"), kernel_line("8.0 us", shapes="64 <- 64x8")),
-        ("1 kernels, 0.31 ms", "2 kernels, 0.31 ms"),
+        ("1 kernel, 0.31 ms", "2 kernels, 0.31 ms"),
         ("8 MB read", "24 MB read"),
         ("   2 BUFFER float [0, 1]  4", "   2 BUFFER float [0, 1]  8"),
         ("<Ops.ADD: 49>", "<Ops.MUL: 49>"),

@@ -42,7 +42,7 @@ def each_level_adds_what_it_says() -> None:
         return out.getvalue()
 
     one, two, three, four = (shown(level) for level in (1, 2, 3, 4))
-    count, line = r"^1 kernels, .* ms$", r"^CPU +r_3_4 +3 <- 3x4, 4 "
+    count, line = r"^1 kernel, .* ms$", r"^CPU +r_3_4 +3 <- 3x4, 4 "
     code, stage = r"^void r_3_4\(", r"^───── linearize ─"
     for text, has in ((one, 1), (two, 2), (three, 3), (four, 4)):
         found = [bool(re.search(what, text, re.MULTILINE)) for what in (count, line, code, stage)]
