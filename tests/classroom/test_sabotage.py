@@ -26,7 +26,7 @@ def test_results_are_wrong_inside_and_right_before_and_after():
 
 def test_spec_names_the_stage_and_an_error_leaves_the_compiler_as_it_was():
     stages = list(passes)
-    with Context(SPEC=1), pytest.raises(SpecError, match="after the stage 'tidy numbers': Ops.MUL"):
-        with sabotage():
-            bills()
+    refused = pytest.raises(SpecError, match="after the stage 'tidy numbers': Ops.MUL")
+    with refused, sabotage(), Context(SPEC=1):
+        bills()
     assert passes == stages
