@@ -224,7 +224,7 @@ def largest_difference(answer: Any) -> str:
                 case, f"{largest:g}", f"{got:g}",
             )  # fmt: skip
         same_number(got, largest, case)
-    return "If you ever doubt a number that tinyframe computed, this tells you who is to blame."
+    return "Now you can run any formula on both devices, and see how far apart they are."
 
 
 EXERCISES = (

@@ -552,8 +552,8 @@ EXERCISES = (
         ),
         because=(
             "The comparison marks every largest number of a row. The choice replaces each mark by "
-            "its position and everything else by n, which is larger than any position, so the "
-            "minimum is the first mark."
+            "its position and everything else by m, the number of columns, which is larger than "
+            "any position. So the minimum is the position of the first mark."
         ),
     ),
     Exercise(

@@ -21,8 +21,8 @@ project = Project(
     points=100,
     times=2.0,  # for training without TinyJit
     afterwards="You have measured gradients, written rows of the table, walked a graph backwards, "
-    "and trained a network with what came out. Next: part 7 of the course, where you "
-    "rewrite the graph itself.",
+    "and trained a network with what came out. Next: project 4, where a "
+    "network learns to read handwriting.",
 )
 
 
@@ -198,7 +198,7 @@ def expect_slope(ask, name, x, w):
     "slope",
     4,
     "square and product",
-    "x * x grows twice as fast as x says; x * w grows by w whenever x grows by 1.",
+    "If x grows by a tiny bit, by how much does x * x grow? And x * w?",
 )
 def _(ask):
     shape = (ask.integer(3, 9),)

@@ -23,7 +23,7 @@ project = Project(
     points=100,
     times=4,  # a training step is a dozen kernels to compile, or more
     afterwards="Your network reads handwriting, and you know which kernels its training waits for. "
-    "Next: the second half of the course, where you look at how tinyframe makes those kernels.",
+    "That was the last project for now: you have come from a Tensor to a network that reads.",
 )
 
 
