@@ -24,7 +24,7 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -541,6 +541,7 @@ def buffer_of(uop: UOp) -> Buffer:
     """The Buffer of a BUFFER node, made at the first call; no memory is taken yet. It lives for as
     long as the node, which keeps it beside what else is worked out about it once.
 
+    Where a schedule that writes the values has been made and not been run, it is run now.
     OverwrittenError where the memory has gone on to a later value.
     """
     found = uop.__dict__.get("_buffer")
@@ -551,6 +552,9 @@ def buffer_of(uop: UOp) -> Buffer:
             f"these {uop.arg} values of {uop.dtype} are gone: their memory was changed in place "
             "(by assign(), a slice assignment or an optimizer's step) after this graph was made"
         )
+    if isinstance(found, _Awaited):
+        found.compute()
+        return set_buffer(uop, found.buffer)
     return found
 
 
@@ -564,6 +568,23 @@ def set_buffer(uop: UOp, buffer: Buffer | None) -> Buffer:
     return buffer
 
 
+class _Awaited(NamedTuple):
+    """Stands for the Buffer of a BUFFER node until what computes its values has been called."""
+
+    buffer: Buffer
+    compute: Callable[[], None]
+
+
+def compute_at_need(uop: UOp, compute: Callable[[], None]) -> None:
+    """From now on the first who asks for the Buffer of this BUFFER node calls `compute()`."""
+    uop.__dict__["_buffer"] = _Awaited(buffer_of(uop), compute)
+
+
+def is_awaited(uop: UOp) -> bool:
+    """Whether the values of a BUFFER node are still to be computed by whoever needs them."""
+    return isinstance(uop.__dict__.get("_buffer"), _Awaited)
+
+
 _OVERWRITTEN: Any = object()
 
 
@@ -571,8 +592,13 @@ def take_over(uop: UOp) -> UOp:
     """A new BUFFER node for memory that now holds other values than those `uop` stands for."""
     new = UOp.new_buffer(uop.device, uop.arg, uop.dtype)
     set_buffer(new, buffer_of(uop))
-    uop.__dict__["_buffer"] = _OVERWRITTEN
+    lose(uop)
     return new
+
+
+def lose(uop: UOp) -> None:
+    """Notes that the memory of a BUFFER node holds other values now than those it stands for."""
+    uop.__dict__["_buffer"] = _OVERWRITTEN
 
 
 def is_overwritten(uop: UOp) -> bool:

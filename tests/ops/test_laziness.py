@@ -8,8 +8,9 @@ import weakref
 import numpy as np
 import pytest
 
-from tinyframe import Context, GlobalCounters, Tensor, dtypes
-from tinyframe.device import buffer_of
+from tinyframe import Context, GlobalCounters, Tensor, Variable, dtypes
+from tinyframe.device import OverwrittenError, buffer_of
+from tinyframe.engine import realize
 from tinyframe.engine.realize import run_schedule
 from tinyframe.uop.node import Ops
 
@@ -265,3 +266,101 @@ def test_without_optimization_the_numbers_are_the_same():
     expected = value()
     with Context(NOOPT=1):
         assert value() == expected
+
+
+# ---- schedule(), and nobody has run it yet -------------------------------------------------------
+
+
+def scheduled(size=6):
+    """Two Tensors of the same graph, of which one is scheduled; its items; what both are."""
+    values = np.arange(size, dtype=np.float32)
+    a, b = Tensor(values).realize(), Tensor(values * 3).realize()
+    x, y = a + b, a + b
+    return x, y, x.schedule(), values * 4
+
+
+def test_schedule_alone_runs_nothing():
+    GlobalCounters.reset()
+    x, _, items, _ = scheduled()
+    assert len(items) == 1
+    assert GlobalCounters.kernel_count == 0
+    assert "not allocated" in repr(items[0].bufs[0])
+    assert repr(x) and "not allocated" in repr(items[0].bufs[0])  # to look is not to need
+
+
+@pytest.mark.parametrize("who", ["itself", "its equal", "what is made of it", "a slice"])
+def test_a_schedule_that_nobody_has_run_is_run_when_a_value_is_needed(who):
+    x, y, items, expected = scheduled()
+    read, value = {
+        "itself": (x, expected),
+        "its equal": (y, expected),
+        "what is made of it": ((y * 2).sum(), expected.sum() * 2),
+        "a slice": (x[2:4], expected[2:4]),
+    }[who]
+    np.testing.assert_array_equal(read.numpy(), value)
+    assert [item.has_run for item in items] == [True]
+    GlobalCounters.reset()
+    np.testing.assert_array_equal(x.numpy(), expected)
+    assert GlobalCounters.kernel_count == 0
+
+
+def test_items_that_were_run_by_hand_are_not_run_again():
+    counter = Tensor(np.zeros(3, np.float32)).realize()
+    items = counter.assign(counter + 1).schedule()
+    run_schedule(items)
+    assert counter.tolist() == [1, 1, 1]
+
+
+def test_only_the_items_that_are_left_are_run():
+    x = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4)).realize()
+    total = (x * 2).contiguous().sum(axis=1)
+    items = total.schedule()
+    run_schedule(items[:1])
+    GlobalCounters.reset()
+    np.testing.assert_array_equal(total.numpy(), (x.numpy() * 2).sum(axis=1))
+    assert GlobalCounters.kernel_count == len(items) - 1
+
+
+def test_a_change_in_place_that_was_scheduled_is_seen_by_whoever_reads():
+    counter = Tensor(np.zeros(3, np.float32)).realize()
+    counter.assign(counter + 1).schedule()
+    twice = counter * 2
+    assert twice.tolist() == [2, 2, 2]
+    assert counter.tolist() == [1, 1, 1]
+    counter.assign(counter + 1).schedule()
+    counter.assign(counter * 10).schedule()
+    assert counter.tolist() == [20, 20, 20]
+
+
+def test_a_bound_variable_keeps_its_value_until_the_schedule_is_run():
+    n = Variable("n", 1, 10).bind(4)
+    x = Tensor(np.arange(10, dtype=np.float32)).realize()[:n]
+    total = (x * 3).sum()
+    total.schedule()
+    assert total.item() == 18
+
+
+def test_a_schedule_that_cannot_run_says_so_and_can_be_tried_again(monkeypatch):
+    x, y, items, expected = scheduled()
+    with monkeypatch.context() as broken:
+        broken.setattr(realize, "compile_all", lambda wanted: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            y.tolist()
+    np.testing.assert_array_equal(y.numpy(), expected)
+
+
+def test_half_a_change_in_place_is_never_taken_for_a_whole_one(monkeypatch):
+    counter = Tensor(np.zeros(3, np.float32)).realize()
+    counter.assign(counter + 1).schedule()
+    with monkeypatch.context() as broken:
+        broken.setattr(realize, "_run_kernel", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            counter.tolist()
+    with pytest.raises(OverwrittenError, match="gone"):
+        counter.tolist()
+
+
+def test_empty_memory_is_not_awaited():
+    assert Tensor.empty(3, 4).realize().numpy().shape == (3, 4)
+    (Tensor.empty(3) + 1).schedule()
+    assert Tensor.empty(3).numpy().shape == (3,)

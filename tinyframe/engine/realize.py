@@ -216,6 +216,7 @@ def _run_all(
         else:
             took = _run_kernel(kernel, item, var_vals, debug >= 2 or is_watched)
             measured += took or 0.0
+        item.note_run()
         if is_watched:
             end, spec = perf_counter(), getattr(kernel, "spec", None)
             tell.ran(Ran(item, spec, begin, end, took or end - begin, GlobalCounters.mem_used))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tinyframe.device import Buffer
 from tinyframe.uop.node import Ops, UOp
@@ -23,10 +23,18 @@ class Kernel:
 
 @dataclass(frozen=True)
 class ScheduleItem:
-    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` its arguments in order."""
+    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` its arguments in order.
+
+    has_run: whether `run_schedule` has run it.
+    """
 
     ast: UOp
     bufs: tuple[Buffer, ...]
+    has_run: bool = field(default=False, init=False, repr=False, compare=False)
+
+    def note_run(self) -> None:
+        """The kernel is done, or started where the device works by itself."""
+        object.__setattr__(self, "has_run", True)
 
     @property
     def written(self) -> list[Buffer]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tinyframe.device import Buffer, Device, buffer_of
+from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.capture import capture_now, needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
@@ -141,8 +141,8 @@ class Tensor(
         uop = self.uop
         state: Any
         if uop is uop.base:
-            buffer = buffer_of(uop) if uop.op is Ops.BUFFER else None
-            state = (uop.op, buffer if buffer is not None and buffer.is_allocated() else None)
+            is_there = uop.op is Ops.BUFFER and not is_awaited(uop)
+            state = (uop.op, buffer_of(uop) if is_there and buffer_of(uop).is_allocated() else None)
         else:
             state = (uop.op, None)
         graph = f"<UOp {self.device} {sizes_text(self.shape)} {str(self.dtype)[7:]} {state}>"
@@ -213,13 +213,13 @@ class Tensor(
     def schedule(self, *others: Tensor) -> list[ScheduleItem]:
         """What realize() would run, as a list of ScheduleItems with `.ast` and `.bufs`.
 
-        The Tensors point at the buffers of the results from now on, so the items have to be run
-        (`run_schedule`) before anybody reads them.
+        The Tensors point at the buffers of the results from now on. Whoever needs their values
+        before the items have been run (`run_schedule`) has those run first that are left.
         """
         if not (roots := unrealized(self, *others)):
             return []
         scheduled = Scheduled(roots)
-        scheduled.finish()
+        scheduled.finish_unrun()
         return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:

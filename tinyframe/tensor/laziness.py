@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import buffer_of, is_overwritten, take_over
+from tinyframe.device import buffer_of, compute_at_need, is_overwritten, lose, take_over
 from tinyframe.dtype import dtypes
 from tinyframe.engine.capture import Capture, capture_now, capturing, needs_value
 from tinyframe.engine.lock import running
@@ -151,6 +151,36 @@ class Scheduled:
     def finish(self) -> None:
         """Points everybody at the results."""
         update_holders(self.placed.moved_on(self.becomes), self.placed.graph)
+
+    def finish_unrun(self) -> None:
+        """The same before anything has run: the items still to be run are, as soon as somebody
+        needs one of the results."""
+        becomes = self.placed.moved_on(self.becomes)
+        update_holders(becomes, self.placed.graph)
+        items, var_vals = list(self.items), self.var_vals
+
+        written = {buffer for item in items for buffer in item.written}
+        in_place = {buffer for buffer in written if buffer.is_allocated()}
+        bases = {base: None for new in becomes.values() if (base := base_of(new)).op is Ops.BUFFER}
+        awaited = {base: buffer for base in bases if (buffer := buffer_of(base)) in written}
+
+        def compute_rest() -> None:
+            from tinyframe.engine.realize import run_schedule
+
+            begun: list[ScheduleItem] = []
+            with running:
+                try:
+                    if left := [item for item in items if not item.has_run]:
+                        run_schedule(left, var_vals, begun)
+                except BaseException:
+                    half = {b for item in begun if not item.has_run for b in item.written}
+                    for result, buffer in awaited.items():
+                        if buffer in half & in_place:
+                            lose(result)
+                    raise
+
+        for result in awaited:
+            compute_at_need(result, compute_rest)
 
 
 class Placed:
