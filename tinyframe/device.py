@@ -133,6 +133,10 @@ class _Kept:
         self.total = 0
 
 
+class DeviceUnavailable(RuntimeError):
+    """A device is known, and is not there; the message says why, and what would bring it."""
+
+
 class CompileError(RuntimeError):
     """A compiler refused a source; the message has its words, the command and the source."""
 
@@ -299,6 +303,7 @@ class _DeviceRegistry:
     def __init__(self) -> None:
         self._devices: dict[str, type[Compiled] | str] = {
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
+            "CL": "tinyframe.runtime.opencl:CLDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
         }
         self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}

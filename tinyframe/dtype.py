@@ -97,6 +97,10 @@ class DType:
         as the lanes."""
         return dtypes.sints[self.scalar().itemsize.bit_length() - 1].vec(self.count)
 
+    def unsigned(self) -> DType:
+        """Unsigned integers as wide as the lanes."""
+        return dtypes.uints[self.scalar().itemsize.bit_length() - 1].vec(self.count)
+
     def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
         """A pointer to `size` of these; -1 where the size is not known."""
         return _pointer(self, size, addrspace)

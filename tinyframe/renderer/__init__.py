@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tinyframe.dtype import DType
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -12,8 +13,8 @@ from tinyframe.uop.node import Ops, UOp
 class Target:
     """What a schedule has to know of the machine.
 
-    vector_bytes: width of a vector register. vector_registers: how many there are. threads: how
-    many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
+    vector_bytes: width of a vector register. vector_registers: how many there are. most_lanes: of
+    a vector in the language; 0 where there is no limit. threads: how many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
     none.
 
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
@@ -27,6 +28,7 @@ class Target:
     l1: int
     l2: int
     l3: int = 0
+    most_lanes: int = 0
     block_threads: int = 0
     shared_bytes: int = 0
     grid: tuple[int, ...] = ()
@@ -40,6 +42,7 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
+    unsupported: frozenset[DType] = frozenset()  # what the device cannot compute with
     # what a kernel goes through last, by name: the language has no words for something in it
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 

@@ -17,13 +17,13 @@ from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, gcc, variables, x86
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.writer import (
-    LEAVES,
     Writer,
     argument_name,
     call,
     has_all_bounds,
     infix,
     is_threaded,
+    may_overflow,
     memory_of,
     short,
 )
@@ -73,6 +73,8 @@ class CStyleLanguage(Renderer):
     code_for_workitem: Mapping[str, Callable[[int], str]] = {}
     # the first line of a text in which signed integers may overflow, and have to wrap around
     wraps = WRAPS
+    # or whether to compute as unsigned ones what may
+    wraps_unsigned = False
     # whether a comparison may be computed with as it is
     bools_are_ints = True
 
@@ -203,8 +205,8 @@ class CStyleLanguage(Renderer):
         if writer.streams:
             writer.outside.append(x86.STREAMED)
             writer.line("streamed();")
-        head = f"{self.signature(name, uops)} {{"
-        text = "\n".join([head, *writer.lines, "}", *self.entry(name, uops)]) + "\n"
+        head = [f"{self.signature(name, uops)} {{", *[f"  {x}" for x in self.opening(uops)]]
+        text = "\n".join([*head, *writer.lines, "}", *self.entry(name, uops)]) + "\n"
         text = "\n".join([*writer.outside, *self.definitions(text), text])
         notes = [self.wraps] if self.wraps and any(map(may_overflow, uops)) else []
         return "\n".join([*notes, *self.typedefs(text), text])
@@ -215,13 +217,19 @@ class CStyleLanguage(Renderer):
         for u in sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg):
             kind = f"{'' if u in written else 'const '}{self.type_name(u.dtype.base)}"
             out.append(f"{self.buffer_prefix}{kind}* {self.restrict} {argument_name(u)}")
-        return out + [
-            f"const {self.type_name(u.dtype)} {argument_name(u)}" for u in variables(uops)
-        ]
+        return out + [self.variable(u) for u in variables(uops)]
+
+    def variable(self, u: UOp) -> str:
+        """A Variable as an argument."""
+        return f"const {self.type_name(u.dtype)} {argument_name(u)}"
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         extra = ["const int start", "const int stop"] if is_threaded(uops) else []
         return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops) + extra)})"
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        """The first lines of a kernel's body."""
+        return []
 
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
         """One signature for all kernels: buffers, Variables' values, a share of the THREAD loop."""
@@ -264,14 +272,3 @@ def _shortest(value: float) -> str:
         if struct.pack("f", float(text)) == struct.pack("f", rounded):
             break
     return text
-
-
-def may_overflow(u: UOp) -> bool:
-    """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
-    C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
-    if u.op not in LEAVES or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
-        return False
-    scalar = u.dtype.scalar()
-    if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
-        return u.op is Ops.MUL and u.dtype is dtypes.ushort
-    return scalar.itemsize >= 4 or u.dtype.count > 1

@@ -89,7 +89,8 @@ def lanes_of(sink: UOp, target: Target) -> int:
             if u.op in GroupOp.ALU or u.op is Ops.REDUCE:
                 width = 4 if u.dtype in (dtypes.half, dtypes.bfloat16) else u.dtype.itemsize
                 widest = max(widest, width)
-    return max(1, target.vector_bytes // (widest or 4))
+    lanes = max(1, target.vector_bytes // (widest or 4))
+    return min(lanes, target.most_lanes) if target.most_lanes else lanes
 
 
 @dataclass(frozen=True, eq=False)

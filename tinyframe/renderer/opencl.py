@@ -1,0 +1,164 @@
+"""OpenCL C: vectors are part of the language, a panel is `__local`, a block is a work-group.
+
+    __kernel void E_4(__global float* restrict data0, __global const float* restrict data1)
+
+Two kinds of device run it. One that has blocks of threads is a GPU: GLOBAL and LOCAL loops become
+the numbers of a work-group and of a work-item in it. One that has not is a processor: the loop that
+is divided among cores (THREAD) becomes the number of a work-group of one work-item.
+
+The OpenCL C Specification, version 1.2, is the smallest one that this needs (6.1.2 vector types,
+6.2 conversions, 6.12 built-in functions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.renderer import Target, variables
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.writer import argument_name, bare, call, is_threaded, short
+from tinyframe.uop.node import Ops, UOp
+
+LANES = (2, 3, 4, 8, 16)  # of the vectors that there are (6.1.2)
+
+
+def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
+    lanes = x[:1] if len(set(u.src)) == 1 else x
+    return f"(({language.type_name(u.dtype)})({', '.join(map(bare, lanes))}))"
+
+
+def _convert(language: CStyleLanguage, u: UOp, x: str) -> str:
+    return f"convert_{language.type_name(u.dtype)}({bare(x)})"
+
+
+def _same_bits(language: CStyleLanguage, u: UOp, x: str) -> str:
+    old, new = (language.type_name(d) for d in (u.src[0].dtype, u.dtype))
+    return x if old == new else f"as_{new}({bare(x)})"
+
+
+def _extreme(sign: str) -> Callable[..., str]:
+    """A function for the larger or the smaller of two numbers, or of their lanes; NaN if either
+    is."""
+
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        kind, nan = language.type_name(dtype), ""
+        either = "|" if dtype.count > 1 else "||"
+        if dtypes.is_float(dtype):
+            nan = f" {either} (b != b)"
+        wins = f"(b {sign} a){nan}"
+        if dtype.count > 1:
+            body = f"return select(a, b, as_{language.type_name(dtype.mask())}({wins}));"
+        else:
+            body = f"return {wins} ? b : a;"
+        return f"inline {kind} {name}_{short(dtype)}({kind} a, {kind} b) {{ {body} }}"
+
+    return definition
+
+
+class OpenCLLanguage(CStyleLanguage):
+    """OpenCL C 1.2.
+
+    has_half, has_double: whether the device has the types (cl_khr_fp16, cl_khr_fp64). float16 is
+    computed with as its bits where it has not.
+    """
+
+    device = "CL"
+    kernel_prefix = "__kernel void"
+    buffer_prefix = "__global "
+    local_prefix = "__local "
+    barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
+    code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
+    wraps = ""
+    wraps_unsigned = True
+    type_names = {dtypes.bool: "uchar", dtypes.half: "half"} | {
+        dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
+                                          dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
+    infinity, not_a_number = "INFINITY", "NAN"
+    code_for_op: Mapping[Ops, Callable[..., str]] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+    }
+    code_for_vector = {
+        Ops.CAST: _convert,
+        Ops.BITCAST: _same_bits,
+        Ops.WHERE: lambda language, u, c, a, b: (
+            f"select({bare(b)}, {bare(a)}, {bare(c)})"),
+        Ops.GEP: lambda language, u, x: f"{x}.s{u.arg:x}",
+        Ops.VECTORIZE: _lanes,
+    }  # fmt: skip
+    typedef = None
+    functions = {"max": _extreme(">"), "min": _extreme("<")}
+    vector_functions = functions
+
+    def __init__(
+        self, target: Target | None = None, has_half: bool = False, has_double: bool = True
+    ) -> None:
+        super().__init__(target)
+        self.native_half = has_half
+        self.unsupported = frozenset() if has_double else frozenset([dtypes.double])
+
+    # ---- one thing each -------------------------------------------------------------------------
+
+    def cast(self, x: str, dtype: DType) -> str:
+        return f"({x} != 0)" if dtype is dtypes.bool else super().cast(x, dtype)
+
+    def bitcast(self, x: str, old: DType, new: DType) -> str:
+        return f"as_{self.type_name(new)}({bare(x)})"
+
+    def constant(self, value: Any, dtype: DType) -> str:
+        text = super().constant(value, dtype)
+        return f"((double){text})" if dtype is dtypes.double and text.lstrip("-").isalpha() else text
+
+    def nothing(self, dtype: DType) -> str:
+        return f"(({self.type_name(dtype)})(0))" if dtype.count > 1 else "0"
+
+    def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
+        return f"vload{dtype.count}(0, {bare(pointer)})"
+
+    def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
+        return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
+
+    def gather(
+        self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]
+    ) -> str:
+        return f"(({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))}))"
+
+    def scatter(self, dtype: DType, name: str, place: Callable[[Any], str]) -> str:
+        lanes = [f"{place(n)} = {name}.s{n:x};" for n in range(dtype.count)]
+        return f"{{ {' '.join(lanes)} }}"
+
+    def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
+        fits = self.target.block_threads or dtype.nbytes <= self.target.shared_bytes
+        array = f"{self.type_name(dtype.base)} {name}[{max(dtype.size, 1)}]{self.local_suffix};"
+        return [], f"{self.local_prefix if fits else ''}{array}"
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    # ---- a program ------------------------------------------------------------------------------
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        used = {u.dtype.base.scalar() for u in uops}
+        wanted = {"cl_khr_fp16": dtypes.half, "cl_khr_fp64": dtypes.double}
+        lines = [f"#pragma OPENCL EXTENSION {extension} : enable"
+                 for extension, dtype in wanted.items() if dtype in used]  # fmt: skip
+        return "\n".join([*lines, super().render(name, uops)])
+
+    def signature(self, name: str, uops: list[UOp]) -> str:
+        return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops))})"
+
+    def variable(self, u: UOp) -> str:
+        return f"const long {argument_name(u)}_given"  # one type for all: a launch knows no other
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        share = ["const int start = get_group_id(0), stop = start + 1;"] * is_threaded(uops)
+        return share + [
+            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
+            for u in variables(uops)
+        ]
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []
