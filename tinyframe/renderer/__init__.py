@@ -13,9 +13,9 @@ from tinyframe.uop.node import Ops, UOp
 class Target:
     """What a schedule has to know of the machine.
 
-    vector_bytes: width of a vector register. vector_registers: how many there are. most_lanes: of
-    a vector in the language; 0 where there is no limit. threads: how many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
-    none.
+    vector_bytes: width of a vector register. vector_registers: how many there are. threads: how
+    many may run at once. l1, l2, l3: bytes of cache, of one core for l1 and l2; 0 where there is
+    none. most_lanes: of a vector that the language has; 0 where it sets no limit.
 
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
     shared_bytes: the memory that they share. grid: the most blocks along each axis. warp: threads

@@ -20,7 +20,6 @@ from tinyframe.renderer.writer import (
     Writer,
     argument_name,
     call,
-    has_all_bounds,
     infix,
     is_threaded,
     may_overflow,

@@ -52,7 +52,7 @@ def _extreme(sign: str) -> Callable[..., str]:
             body = f"return select(a, b, as_{language.type_name(dtype.mask())}({wins}));"
         else:
             body = f"return {wins} ? b : a;"
-        return f"inline {kind} {name}_{short(dtype)}({kind} a, {kind} b) {{ {body} }}"
+        return f"static inline {kind} {name}_{short(dtype)}({kind} a, {kind} b) {{ {body} }}"
 
     return definition
 
@@ -110,7 +110,12 @@ class OpenCLLanguage(CStyleLanguage):
 
     def constant(self, value: Any, dtype: DType) -> str:
         text = super().constant(value, dtype)
-        return f"((double){text})" if dtype is dtypes.double and text.lstrip("-").isalpha() else text
+        return (
+            f"((double){text})" if dtype is dtypes.double and text.lstrip("-").isalpha() else text
+        )
+
+    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+        return vector.scalar().itemsize >= 4  # a number has at least the size of an int (6.2.6)
 
     def nothing(self, dtype: DType) -> str:
         return f"(({self.type_name(dtype)})(0))" if dtype.count > 1 else "0"
@@ -121,9 +126,7 @@ class OpenCLLanguage(CStyleLanguage):
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
 
-    def gather(
-        self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]
-    ) -> str:
+    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
         return f"(({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))}))"
 
     def scatter(self, dtype: DType, name: str, place: Callable[[Any], str]) -> str:

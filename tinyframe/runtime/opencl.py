@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import threading
-import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,13 @@ from tinyframe.device import (
     Compiled,
     CompileError,
     Compiler,
-    Device,
     DeviceUnavailable,
     Runner,
 )
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import LANES, OpenCLLanguage
 
+LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
 ADVICE = "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux a driver for the processor"
 
 
@@ -92,7 +92,8 @@ class CLCompiler(Compiler):
         self.context, self.device = context, device
         rounds = cl().device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
         is_exact = device.single_fp_config & rounds
-        self.options = ["-cl-std=CL1.2"] + ["-cl-fp32-correctly-rounded-divide-sqrt"] * bool(is_exact)
+        exact = ["-cl-fp32-correctly-rounded-divide-sqrt"] if is_exact else []
+        self.options = ["-cl-std=CL1.2", *exact]
 
     def compile(self, src: str) -> bytes:
         try:
@@ -103,7 +104,8 @@ class CLCompiler(Compiler):
 
     def identity(self) -> str:
         d = self.device
-        return "\n".join([d.platform.name, d.platform.version, d.name, d.driver_version, *self.options])
+        driver = d.platform.name, d.platform.version, d.name, d.driver_version
+        return "\n".join([*driver, *self.options])
 
 
 class CLRunner(Runner):
@@ -112,8 +114,8 @@ class CLRunner(Runner):
     def __init__(self, device: CLDevice, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         self.device = device
-        program = cl().Program(device.context, [device.cl_device], [lib]).build(device.compiler.options)
-        self.kernel = cl().Kernel(program, name)
+        program = cl().Program(device.context, [device.cl_device], [lib])
+        self.kernel = cl().Kernel(program.build(device.options), name)
 
     def __call__(
         self,
@@ -126,9 +128,7 @@ class CLRunner(Runner):
         total = [blocks * threads for blocks, threads in zip(global_size, local_size, strict=True)]
         with self.device.lock:  # arguments belong to the kernel, not to a launch
             self.kernel.set_args(*bufs, *map(np.int64, vals))
-            event = cl().enqueue_nd_range_kernel(
-                self.device.queue, self.kernel, total, local_size
-            )
+            event = cl().enqueue_nd_range_kernel(self.device.queue, self.kernel, total, local_size)
         if not wait:
             return None
         event.wait()
@@ -151,11 +151,13 @@ class CLDevice(Compiled):
         profiled = cl().command_queue_properties.PROFILING_ENABLE
         self.queue = cl().CommandQueue(self.context, self.cl_device, profiled)
         self.lock = threading.RLock()
+        compiler = CLCompiler(self.context, self.cl_device)
+        self.options = compiler.options
         super().__init__(
             device,
             CLAllocator(self.context, self.queue),
             language(self.cl_device),
-            CLCompiler(self.context, self.cl_device),
+            compiler,
             functools.partial(CLRunner, self),
         )
 
@@ -163,20 +165,25 @@ class CLDevice(Compiled):
         self.queue.finish()
 
 
-def language(device: Any) -> OpenCLLanguage:
-    """How programs for an OpenCL device are written, and what its schedules have to know."""
+def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:
+    """How programs for an OpenCL device are written, and what its schedules have to know.
+
+    has_blocks: whether its work-items run in blocks, as a GPU's do; None asks the device.
+    """
     names = device.extensions.split()
-    is_gpu = bool(device.type & cl().device_type.GPU)
-    most = LANES[-1]
-    # Of a processor, that is the last of its caches; the panels of one core are smaller.
-    cache = device.global_mem_cache_size or 256 << 10
-    common = dict(l1=32 << 10, l2=min(cache, 1 << 20), most_lanes=most, shared_bytes=device.local_mem_size)
-    if is_gpu:
-        target = Target(vector_bytes=16, vector_registers=64, threads=1,
-                        block_threads=device.max_work_group_size, grid=(2**31 - 1,) * 3, warp=32,
-                        **common)  # fmt: skip
-    else:
-        width = max(device.native_vector_width_float, 4)
-        target = Target(vector_bytes=4 * width, vector_registers=32 if width == 16 else 16,
-                        threads=device.max_compute_units, **common)  # fmt: skip
+    if has_blocks is None:
+        has_blocks = bool(device.type & cl().device_type.GPU)
+    # A processor says how large the last of its caches is; what a core has for itself is less.
+    cache = min(device.global_mem_cache_size or LEAST_CACHE, MOST_CACHE)
+    target = Target(
+        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=cache, warp=32,
+        most_lanes=LANES[-1], shared_bytes=device.local_mem_size,
+        block_threads=device.max_work_group_size, grid=(2**31 - 1,) * 3,
+    )  # fmt: skip
+    if not has_blocks:
+        lanes = max(device.native_vector_width_float, 4)
+        target = replace(
+            target, vector_bytes=4 * lanes, vector_registers=32 if lanes == 16 else 16,
+            threads=device.max_compute_units, block_threads=0, grid=(), warp=0,
+        )  # fmt: skip
     return OpenCLLanguage(target, "cl_khr_fp16" in names, "cl_khr_fp64" in names)

@@ -1,0 +1,123 @@
+"""Arithmetic lane by lane, for languages that can move a vector of numbers and not compute with it.
+
+A vector that is computed becomes its lanes, and its lanes meet again where they are stored:
+
+    STORE(INDEX, ADD(LOAD float2, float2))
+    STORE(INDEX, VECTORIZE(ADD(GEP(LOAD float2, 0), float), ADD(GEP(LOAD float2, 1), float)))
+
+Such languages ask for memory that is moved as one vector to begin at a multiple of its size. Where
+that is not known of an index, lanes are moved one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from tinyframe.algebra.symbolic import terms
+from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.rebuild import rebuild
+
+
+def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
+    """A pass that leaves no vector but in a LOAD and a STORE.
+
+    most_bytes: of what is moved at once. lanes: how many there may be.
+    """
+
+    def is_moved(index: UOp, dtype: DType) -> bool:
+        """Whether the language moves all lanes at once."""
+        memory = index.src[0].dtype
+        assert isinstance(memory, PtrDType)
+        return (
+            dtype.count in lanes
+            and dtype.itemsize <= most_bytes
+            and not dtypes.is_bool(dtype)
+            and index.arg is None
+            and all(factor % dtype.count == 0 for factor in terms(index.src[2]).values())
+        )
+
+    def load(old: UOp, u: UOp) -> UOp:
+        (index,) = u.src
+        if is_moved(index, u.dtype):
+            return _vector(u.gep(n) for n in range(u.dtype.count))
+        return _vector(UOp(Ops.LOAD, u.dtype.scalar(), (place,)) for place in _places(index, u))
+
+    def store(old: UOp, u: UOp) -> UOp:
+        index, value, *ranges = u.src
+        if value.dtype.count == 1 or is_moved(index, value.dtype):
+            return u
+        stores = zip(_places(index, value), value.src, strict=True)
+        return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (p, x, *ranges)) for p, x in stores])
+
+    rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
+        Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink, Ops.GEP: _gep,
+        Ops.CONST: _const, Ops.REDUCE: _reduce, Ops.VECTORIZE: lambda old, u: u,
+    }  # fmt: skip
+
+    def in_lanes(old: UOp, u: UOp) -> UOp:
+        has_vector = old.dtype.count > 1 or any(s.dtype.count > 1 for s in old.src)
+        if old.op is Ops.STORE or old.op is Ops.SINK or has_vector:
+            return rules.get(old.op, _each)(old, u)
+        return u
+
+    return lambda sink: rebuild(sink, in_lanes)
+
+
+def _vector(lanes: Iterable[UOp]) -> UOp:
+    found = tuple(lanes)
+    return UOp(Ops.VECTORIZE, found[0].dtype.vec(len(found)), found)
+
+
+def _lane(u: UOp, n: int) -> UOp:
+    return u.src[n] if u.op is Ops.VECTORIZE else u
+
+
+def _places(index: UOp, value: UOp) -> list[UOp]:
+    """The place of each lane."""
+    memory, valid, flat = index.src
+    step = 1 if index.arg is None else index.arg
+    return [
+        UOp(Ops.INDEX, index.dtype, (memory, valid, (flat + n * step).simplify() if n else flat))
+        for n in range(value.dtype.count)
+    ]
+
+
+def _each(old: UOp, u: UOp) -> UOp:
+    count, dtype = old.dtype.count, old.dtype.scalar()
+    return _vector(
+        UOp(u.op, dtype, tuple([_lane(s, n) for s in u.src]), u.arg, u.tag) for n in range(count)
+    )
+
+
+def _const(old: UOp, u: UOp) -> UOp:
+    values = u.arg if isinstance(u.arg, tuple) else (u.arg,) * u.dtype.count
+    return _vector(UOp.const(u.dtype.scalar(), value) for value in values)
+
+
+def _gep(old: UOp, u: UOp) -> UOp:
+    return _lane(u.src[0], u.arg)
+
+
+def _reduce(old: UOp, u: UOp) -> UOp:
+    value, *ranges = u.src
+    return _vector(
+        UOp(Ops.REDUCE, u.dtype.scalar(), (_lane(value, n), *ranges), u.arg, u.tag)
+        for n in range(u.dtype.count)
+    )
+
+
+def _stage(old: UOp, u: UOp) -> UOp:
+    """Lanes that are stored one by one are a panel that is stored to several times."""
+    store, *ranges = u.src
+    if store.op is not Ops.SINK:
+        return u
+    memory = store.src[0].src[0].src[0]
+    for place, value, *_ in (s.src for s in store.src):
+        place = place.replace(src=(memory, *place.src[1:]))
+        memory = u.replace(src=(place.store(value), *ranges))
+    return memory
+
+
+def _sink(old: UOp, u: UOp) -> UOp:
+    return UOp.sink(*[x for s in u.src for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg)
