@@ -337,7 +337,8 @@ def test(options: list[str]) -> None:
 
 def doctor(options: list[str]) -> None:
     """One line for each thing that the course can use: what was found, or how to get it."""
-    free, needed = shutil.disk_usage(ROOT).free / 1e9, sum(GIGABYTES[extra] for extra in COURSE | {"test"})
+    needed = sum(GIGABYTES[extra] for extra in COURSE | {"test"})
+    free = shutil.disk_usage(ROOT).free / 1e9
     room = free > needed or is_ready(COURSE | {"test"})
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
