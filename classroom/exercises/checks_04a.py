@@ -89,7 +89,7 @@ def count_nodes(answer: Any) -> str:
         in_sources = sum(u.op is op for u in tensor.uop.src)
         for mistake, words in (
             (in_sources, "You looked only at the sources of the last node, and not further up."),
-            (_in_the_tree(tensor.uop, op), "You counted a node once for every path that leads to it."),
+            (_in_the_tree(tensor.uop, op), "You counted a node once for every path to it."),
             (len(order), f"You counted all nodes. Count only those whose op is {op.name}."),
         ):
             if got == mistake != expected:
