@@ -56,11 +56,8 @@ def plot_each(
     axes = _lines(list(runs), [str(n) for n in sizes], each)
     axes.set(xlabel="n", ylabel="nanoseconds for each number", ylim=(0, None))
     (first, *others), (least, *more) = runs, each[-1]
-    times = [f"{t / least:.1f}× for {label}" for label, t in zip(others, more, strict=True)]
-    axes.set_title(
-        f"on your machine, n = {sizes[-1]:,}: the time for {first},\n{', '.join(times)}",
-        fontsize=12,
-    )
+    times = [f"{label}: {t / least:.1f}×" for label, t in zip(others, more, strict=True)]
+    axes.set_title(f"your machine, n = {sizes[-1]:,}\n{first}: 1×, {', '.join(times)}", fontsize=12)
 
 
 def _lines(labels: Sequence[str], x: Sequence[Any], rows: Sequence[Sequence[float]]) -> Any:
