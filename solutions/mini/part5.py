@@ -149,7 +149,7 @@ def pad_index(index, shape, widths):
     ### END SOLUTION
 
 
-def gather(node, values):
+def moved_values(node, values):
     """The values of a movement node: call its rule once, with the indices of all elements.
 
     Example: PERMUTE by (1, 0) turns the shape (2, 3) into (3, 2). `indices` is a pair of arrays:
@@ -166,7 +166,7 @@ def gather(node, values):
 
 for _op in MOVED_SHAPE:
     SHAPE[_op] = lambda node: MOVED_SHAPE[node.op](node.src[0].shape, node.arg)
-    COMPUTE[_op] = gather
+    COMPUTE[_op] = moved_values
 
 
 @method
