@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tinyframe.dtype import DType
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -31,6 +32,7 @@ class Target:
     shared_bytes: int = 0
     grid: tuple[int, ...] = ()
     warp: int = 0
+    lanes: int = 0
 
 
 class Renderer:
@@ -40,13 +42,17 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
+    # dtypes that a kernel cannot have here, once its ops have been decomposed
+    unsupported: frozenset[DType] = frozenset()
+    # the machine that is written for where none is named
+    default_target = Target(
+        vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
+    )
     # what a kernel goes through last, by name: the language has no words for something in it
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 
     def __init__(self, target: Target | None = None):
-        self.target = target or Target(
-            vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
-        )
+        self.target = target or self.default_target
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")
