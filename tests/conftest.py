@@ -7,6 +7,8 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import cpp_device
+
 os.environ["SPEC"] = "1"
 
 settings.register_profile(
@@ -23,4 +25,6 @@ settings.load_profile("repeatable")
 # PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
 # So is a browser, which the explorer's page is tested in.
 OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
+# And METAL and HIP are run as C++, where there is a compiler for that.
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
+collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]

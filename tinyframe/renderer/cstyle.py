@@ -17,13 +17,12 @@ from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, gcc, variables, x86
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.writer import (
-    LEAVES,
     Writer,
     argument_name,
     call,
-    has_all_bounds,
     infix,
     is_threaded,
+    may_overflow,
     memory_of,
     short,
 )
@@ -51,7 +50,7 @@ def extreme(sign: str) -> Callable[..., str]:
 
 def builtin(language: CStyleLanguage, name: str, dtype: DType) -> str:
     kind, suffix = language.type_name(dtype), "" if dtype is dtypes.double else "f"
-    head = f"static inline {kind} {name}_{short(dtype)}({kind} a)"
+    head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a)"
     return f"{head} {{ return __builtin_{name}{suffix}(a); }}"
 
 
@@ -59,7 +58,7 @@ class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
     device = "CPU"
-    passes = (("masks", masks),)
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
     # before a kernel's name, before a buffer's type, after its `*`
     kernel_prefix = "void"
     # before the type of a function that a kernel calls
@@ -279,14 +278,3 @@ def _shortest(value: float) -> str:
         if struct.pack("f", float(text)) == struct.pack("f", rounded):
             break
     return text
-
-
-def may_overflow(u: UOp) -> bool:
-    """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
-    C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
-    if u.op not in LEAVES or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
-        return False
-    scalar = u.dtype.scalar()
-    if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
-        return u.op is Ops.MUL and u.dtype is dtypes.ushort
-    return scalar.itemsize >= 4 or u.dtype.count > 1

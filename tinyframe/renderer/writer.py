@@ -9,6 +9,7 @@ its Writer, so several threads may write with one language.
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,11 @@ def memory_of(u: UOp) -> UOp:
     return u.src[0].src[0]
 
 
+def threads_of_block(uops: list[UOp]) -> int:
+    """The threads that work together in a block, 1 where there are no blocks."""
+    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
+
+
 def is_threaded(uops: list[UOp]) -> bool:
     return any(u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD for u in uops)
 
@@ -106,6 +112,17 @@ def is_threaded(uops: list[UOp]) -> bool:
 def has_all_bounds(u: UOp) -> bool:
     """Nothing is known of an integer: what gave it may have left its dtype's range."""
     return u.bounds == (dtypes.min(u.dtype), dtypes.max(u.dtype))
+
+
+def may_overflow(u: UOp) -> bool:
+    """Signed arithmetic on data wraps around, which C leaves open. Indices do not overflow, and a
+    C compiler makes good use of that: with -fwrapv some kernels take a tenth longer."""
+    if u.op not in LEAVES or not dtypes.is_int(u.dtype) or not has_all_bounds(u):
+        return False
+    scalar = u.dtype.scalar()
+    if dtypes.is_unsigned(scalar):  # two of 16 bits are multiplied as ints
+        return u.op is Ops.MUL and u.dtype is dtypes.ushort
+    return scalar.itemsize >= 4 or u.dtype.count > 1
 
 
 def is_splat(u: UOp) -> bool:
