@@ -7,6 +7,8 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import cpp_device
+
 os.environ["SPEC"] = "1"
 
 settings.register_profile(
@@ -27,4 +29,6 @@ OPTIONAL = {  # a package, and the tests that need it
     "playwright": "browser",
     "pyopencl": "backends/test_opencl.py",
 }
+# And METAL and HIP are run as C++, where there is a compiler for that.
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
+collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]

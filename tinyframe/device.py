@@ -23,7 +23,7 @@ import difflib
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,6 +239,9 @@ class Compiled:
     for it.
     """
 
+    # what may stand after the colon of its name beside a number, such as METAL in NULL:METAL
+    variants: Collection[str] = ()
+
     def __init__(
         self,
         device: str = "",
@@ -271,7 +274,7 @@ class Compiled:
     def renderer(self) -> Any:
         """What turns a program into this device's source text."""
         if self._renderer is None:
-            self._renderer = _load(PLAIN_C)()
+            self._renderer = load_class(PLAIN_C)()
         return self._renderer
 
     @property
@@ -305,6 +308,7 @@ class _DeviceRegistry:
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
+            "NULL": "tinyframe.runtime.null:NullDevice",
         }
         self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}
         self._lock = threading.RLock()
@@ -325,7 +329,7 @@ class _DeviceRegistry:
             opened_as, device = self._opened.get(name, _NOT_OPEN)
             if opened_as is not registered:  # no other thread has opened it meanwhile
                 try:
-                    device = _load(registered)(name)
+                    device = load_class(registered)(name)
                 except DeviceUnavailable as error:
                     raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
                 self._opened[name] = registered, device
@@ -353,7 +357,8 @@ class _DeviceRegistry:
         return sum(device.allocator.free_kept() for _, device in list(self._opened.values()))
 
     def canonicalize(self, name: str | None) -> str:
-        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1".
+        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1",
+        "null:metal" is "NULL:METAL".
 
         None is the default device. ValueError where there is no such device.
         """
@@ -369,8 +374,17 @@ class _DeviceRegistry:
         if kind not in self._devices:
             raise ValueError(self._unknown(name))
         if colon and not index.isdecimal():
-            raise ValueError(f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"")
+            return f"{kind}:{self._variant(name, kind, index)}"
         return f"{kind}:{int(index)}" if colon and int(index) else kind
+
+    def _variant(self, name: str, kind: str, index: str) -> str:
+        variants = load_class(self._devices[kind]).variants
+        if (found := ALIASES.get(index, index)) in variants:
+            return found
+        also = f", or one of {', '.join(variants)}" if variants else ""
+        raise ValueError(
+            f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"{also}"
+        )
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)
@@ -415,7 +429,7 @@ class _DeviceRegistry:
         return named.pop()
 
 
-def _load(registered: Any) -> Any:
+def load_class(registered: Any) -> Any:
     """A class, or the one that "module:class" names."""
     if not isinstance(registered, str):
         return registered
