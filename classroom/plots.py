@@ -45,7 +45,8 @@ def boundary(
     across, up = (np.linspace(v.min() - margin, v.max() + margin, GRID) for v in (x, y))
     places = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     heights = answer(Tensor(places.astype(np.float32))).numpy().reshape(GRID, GRID)
-    axes.contourf(across, up, heights > 0.5, levels=[-0.5, 0.5, 1.5], colors=COLOURS, alpha=0.35)
+    levels = [min(heights.min(), 0) - 1, 0.5, max(heights.max(), 1) + 1]
+    axes.contourf(across, up, heights, levels=levels, colors=COLOURS, alpha=0.35)
     size = 9 if len(x) < 10 else 1.5
     for kind, colour in enumerate(COLOURS):
         axes.plot(x[kinds == kind], y[kinds == kind], "o", ms=size, color=colour, label=str(kind))

@@ -412,7 +412,7 @@ def _(ask):
     "describe",
     3,
     "a scalar, and other dtypes",
-    "How many bytes does one element of each dtype take?",
+    "Different dtypes take different numbers of bytes, so ask the Tensor.",
 )
 def _(ask):
     others = [np.ones(ask.integer(2, 30), dtype) for dtype in ("bool", "int8", "float16", "int64")]
@@ -470,7 +470,10 @@ def _(ask):
 
 
 @project.check(
-    "kernel_count", 5, "other expressions", "A movement by itself runs no kernel. Is your count 0?"
+    "kernel_count",
+    5,
+    "other expressions",
+    "A movement by itself runs no kernel, so its count is 0.",
 )
 def _(ask):
     n, m = ask.integer(3, 6), ask.integer(7, 9)
@@ -513,7 +516,7 @@ def _(ask):
     "compare",
     6,
     "longer steps",
-    "Some steps give new numbers at every call. Is 'equal' False then? Compare the two results.",
+    "Some steps give new numbers at every call, so compare the two results to find 'equal'.",
 )
 def _(ask):
     cases = [*random_cases(ask, 4, 5), different_case(ask)]

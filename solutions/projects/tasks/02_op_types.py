@@ -725,7 +725,7 @@ def _(ask):
     "matmul",
     4,
     "other shapes, down to one row",
-    "If m is 1, a has one row, and its transpose one column. Do your reshapes name m, k and n?",
+    "If m is 1, a has one row, and its transpose one column. Name m, k and n in every reshape.",
 )
 def _(ask):
     expect_matmul(ask, 1, ask.integer(2, 5), ask.integer(6, 9))

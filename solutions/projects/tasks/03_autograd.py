@@ -658,7 +658,7 @@ def _(ask):
     "slope",
     4,
     "sigmoid, far from 0 too",
-    "Call x.sigmoid() s. The derivative needs only s. Is it right for 90?",
+    "Write it with s = x.sigmoid() alone, without an exp of your own: exp(90) is inf.",
 )
 def _(ask):
     shape = (ask.integer(3, 9),)
