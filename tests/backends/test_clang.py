@@ -211,7 +211,6 @@ def test_zigs_wheel_is_taken_where_there_is_nothing_else(installed):
 
     installed["zig"] = Spec
     assert find_compiler() == ("/lib/ziglang/zig", "cc")
-    assert "-mcpu=native" in ClangCompiler(find_compiler()).flags
     installed["cc"] = "/usr/bin/cc"
     assert find_compiler() == ("/usr/bin/cc",)
 
@@ -224,8 +223,9 @@ def test_zig_makes_its_c_library_only_where_it_must_and_in_our_folder(tmp_path, 
     zig.write_text(f"""#!{sys.executable}
 import os, subprocess, sys
 arguments = sys.argv[2:]
-with open({str(log)!r}, "a") as log:
-    print("-nostdlib" in arguments, os.environ["ZIG_GLOBAL_CACHE_DIR"], file=log)
+if "-E" not in arguments:
+    with open({str(log)!r}, "a") as log:
+        print("-nostdlib" in arguments, os.environ["ZIG_GLOBAL_CACHE_DIR"], file=log)
 if "-nostdlib" in arguments and not {alone}:
     sys.exit("undefined symbol: __truncdfhf2")
 sys.exit(subprocess.call([*{real!r}, *[a for a in arguments if not a.startswith("-m")]]))
@@ -305,21 +305,66 @@ def test_identity_holds_the_kind_of_processor(compiler, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("machine", "is_zig", "expected"),
-    [("x86_64", False, ("-march=native", "-mprefer-vector-width=512")),
-     ("AMD64", True, ("-mcpu=native", "-mprefer-vector-width=512")),
-     ("aarch64", False, ("-mcpu=native",)), ("arm64", True, ("-mcpu=native",))],
+    ("macro", "is_zig", "expected"),
+    [("__x86_64__", False, ("-march=native", "-mprefer-vector-width=512")),
+     ("__x86_64__", True, ("-mcpu=native", "-mprefer-vector-width=512")),
+     ("__i386__", False, ("-march=native", "-mprefer-vector-width=512")),
+     ("__aarch64__", False, ("-mcpu=native",)), ("__aarch64__", True, ("-mcpu=native",))],
 )  # fmt: skip
-def test_code_is_for_this_very_machine(monkeypatch, machine, is_zig, expected):
-    monkeypatch.setattr(clang.platform, "machine", lambda: machine)
-    assert clang._machine_flags(is_zig) == expected
+def test_code_is_for_this_very_machine(macro, is_zig, expected):
+    assert clang._native_flags({macro, "__STDC__"}, is_zig) == expected
+
+
+def a_compiler(path, macros, refused="no flag"):
+    """A compiler that predefines these macros, and refuses a flag. It logs what else it is told."""
+    path.write_text(f"""#!{sys.executable}
+import sys
+arguments = sys.argv[1:]
+if {refused!r} in arguments:
+    sys.exit("unknown argument: {refused}")
+if "-E" in arguments:
+    print(*["#define " + name + " 1" for name in {macros!r}], sep="\\n")
+else:
+    print(*arguments, file=open({f"{path}.log"!r}, "a"))
+    open(arguments[arguments.index("-o") + 1], "w").write("a library")
+""")
+    path.chmod(0o755)
+    return ClangCompiler((str(path),))
+
+
+def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path):
+    """As one for another kind of machine does, and an old one on a new processor."""
+    for refused, native in [("-mcpu=native", []), ("no flag", ["-mcpu=native"])]:
+        compiler = a_compiler(tmp_path / refused, ["__aarch64__", "__linux__"], refused)
+        assert [flag for flag in compiler.flags if "native" in flag] == native
+        assert compiler.macros == {"__aarch64__", "__linux__"}
+
+
+def test_what_a_compiler_was_asked_is_kept_for_the_next_process(tmp_path):
+    compiler = a_compiler(tmp_path / "cc", ["__aarch64__"])
+    asked = compiler.flags, compiler.macros
+    status = (tmp_path / "cc").stat()
+    (tmp_path / "cc").write_text("no program".ljust(status.st_size))
+    os.utime(tmp_path / "cc", ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = ClangCompiler(compiler.command)
+    assert (second.flags, second.macros) == asked
+
+
+@pytest.mark.parametrize("system", ["__linux__", "__APPLE__"])
+def test_only_linux_links_a_library_without_the_systems(tmp_path, system):
+    """Apple's linker refuses one that is not linked with its libSystem."""
+    a_compiler(tmp_path / "cc", ["__aarch64__", system]).compile(ADD)
+    commands = (tmp_path / "cc.log").read_text().splitlines()
+    assert ["-nostdlib" in command for command in commands] == [True, False][system != "__linux__":]
+    assert "-lm" in commands[-1].split()
 
 
 @pytest.mark.parametrize(
     ("macros", "expected"),
     [({"__SSE2__", "__AVX__", "__AVX2__", "__AVX512F__"}, (64, 32)),
      ({"__SSE2__", "__AVX__", "__AVX2__"}, (32, 16)), ({"__SSE2__"}, (16, 16)),
-     ({"__ARM_NEON", "__aarch64__"}, (16, 32)), (set(), (16, 16))],
+     ({"__ARM_NEON", "__aarch64__"}, (16, 32)), ({"__ARM_NEON", "__arm__"}, (16, 16)),
+     (set(), (16, 16))],
 )  # fmt: skip
 def test_registers_are_those_that_the_compiler_may_use(macros, expected):
     assert clang._vectors(frozenset(macros)) == expected
