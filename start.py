@@ -49,6 +49,8 @@ MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
 GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+# Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
+EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
 
 def say(text: str) -> None:
@@ -321,6 +323,8 @@ def test(options: list[str]) -> None:
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
+    if not all(map(shutil.which, EMULATED_ARM64)):
+        say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
     for check in checks:
         say(" ".join(check))

@@ -7,7 +7,12 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import arm64_device
+
 os.environ["SPEC"] = "1"
+
+# DEVICE=ARM64 runs any test on it
+arm64_device.register()
 
 settings.register_profile(
     "repeatable",
@@ -24,3 +29,4 @@ settings.load_profile("repeatable")
 # So is a browser, which the explorer's page is tested in.
 OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
+collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]

@@ -1,4 +1,5 @@
-"""The same programs give the same numbers on CPU, on CPU without optimization, and on PYTHON.
+"""The same programs give the same numbers on CPU, on CPU without optimization, on PYTHON, and on
+ARM64 where that can be emulated.
 
 What is right is said by `tests/reference.py`, which evaluates the graph itself with NumPy.
 """
@@ -10,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests import arm64_device
 from tests.reference import evaluate
 from tests.values import assert_close
 from tinyframe import Context, Tensor, dtypes
@@ -127,6 +129,8 @@ SETTINGS = {
     "CPU without optimization": {"DEVICE": "CPU", "NOOPT": 1},
     "PYTHON": {"DEVICE": "PYTHON"},
 }
+if arm64_device.is_available():
+    SETTINGS["ARM64 on two threads"] = {"DEVICE": "ARM64", "THREADS": 2}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
