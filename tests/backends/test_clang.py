@@ -15,7 +15,7 @@ import pytest
 
 from tinyframe.device import Buffer, CompileError, Device
 from tinyframe.dtype import dtypes
-from tinyframe.runtime import cache, clang
+from tinyframe.runtime import cache, clang, machine
 from tinyframe.runtime.clang import ClangCompiler, NoCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
@@ -350,12 +350,14 @@ def test_what_a_compiler_was_asked_is_kept_for_the_next_process(tmp_path):
     assert (second.flags, second.macros) == asked
 
 
-@pytest.mark.parametrize("system", ["__linux__", "__APPLE__"])
-def test_only_linux_links_a_library_without_the_systems(tmp_path, system):
+@pytest.mark.parametrize(
+    ("system", "alone"), [("__linux__", [True, False]), ("__APPLE__", [False])]
+)
+def test_only_linux_links_a_library_without_the_systems(tmp_path, system, alone):
     """Apple's linker refuses one that is not linked with its libSystem."""
     a_compiler(tmp_path / "cc", ["__aarch64__", system]).compile(ADD)
     commands = (tmp_path / "cc.log").read_text().splitlines()
-    assert ["-nostdlib" in command for command in commands] == [True, False][system != "__linux__":]
+    assert ["-nostdlib" in command for command in commands] == alone
     assert "-lm" in commands[-1].split()
 
 
@@ -377,6 +379,55 @@ def test_target_is_what_this_machine_has(compiler):
     assert 4 << 10 <= target.l1 <= target.l2
     with Context(THREADS=3):
         assert clang.target(compiler).threads == 3
+
+
+K, M = 1 << 10, 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("siblings", "caches", "expected"),
+    [
+        # a desktop: two threads a core, a third level for all
+        ("0,8", ["1 Data 32K 0,8", "1 Instruction 64K 0,8", "2 Unified 512K 0,8",
+                 "3 Unified 32M 0-15"], (32 * K, 512 * K, 32 * M)),
+        # a Raspberry Pi 4: the second level is the last, and all four cores share it
+        ("0", ["1 Data 32K 0", "2 Unified 1024K 0-3"], (32 * K, 256 * K, 1 * M)),
+        # a phone's processor: pairs share the second level
+        ("0", ["1 Data 64K 0", "2 Unified 1M 0-1", "3 Unified 8M 0-3,5,6-7"],
+         (64 * K, 512 * K, 8 * M)),
+        # a virtual machine that says nothing
+        ("0", [], (32 * K, 512 * K, 0)),
+        ("0", ["1 Data ? 0", "4 Unified 64M 0"], (32 * K, 512 * K, 0)),
+    ],
+)  # fmt: skip
+def test_caches_are_those_of_one_core(tmp_path, monkeypatch, siblings, caches, expected):
+    (tmp_path / "topology").mkdir()
+    (tmp_path / "topology" / "thread_siblings_list").write_text(siblings + "\n")
+    for number, row in enumerate(caches):
+        folder = tmp_path / "cache" / f"index{number}"
+        folder.mkdir(parents=True)
+        names = ("level", "type", "size", "shared_cpu_list")
+        for name, text in zip(names, row.split(), strict=True):
+            (folder / name).write_text(text + "\n")
+    monkeypatch.setattr(machine, "_CPU", tmp_path)
+    assert machine.cache_sizes.__wrapped__() == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        # Apple's: four of the fast cores share a second level, and there is no third
+        ({"perflevel0.l1dcachesize": 128 * K, "perflevel0.l2cachesize": 12 * M,
+          "perflevel0.cpusperl2": 4, "l1dcachesize": 64 * K, "l2cachesize": 4 * M},
+         (128 * K, 3 * M, 12 * M)),
+        ({"l1dcachesize": 32 * K, "l2cachesize": 256 * K, "l3cachesize": 6 * M},
+         (32 * K, 256 * K, 6 * M)),
+    ],
+)  # fmt: skip
+def test_caches_of_macos_are_those_of_a_fast_core(monkeypatch, said, expected):
+    monkeypatch.setattr(machine.sys, "platform", "darwin")
+    monkeypatch.setattr(machine, "_sysctl_int", lambda name: said.get(name.removeprefix("hw."), 0))
+    assert machine.cache_sizes.__wrapped__() == expected
 
 
 def test_the_device_follows_settings_as_they_are_now():

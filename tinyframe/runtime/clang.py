@@ -1,4 +1,4 @@
-"""C source, through any C compiler, to a shared library; and what the machine has that runs it.
+"""C source, through any C compiler, to a shared library.
 
 The compiler is `$CC`, or else the first of clang, gcc and cc that is on the PATH, or else zig's
 clang, which `pip install ziglang` brings to a machine that has none.
@@ -10,7 +10,6 @@ import ctypes
 import functools
 import importlib.util
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 from tinyframe.device import CompileError, Compiler
 from tinyframe.renderer import Target
 from tinyframe.runtime.cache import Cached, cache_folder, cached
+from tinyframe.runtime.machine import cache_sizes, machine_identity
 from tinyframe.settings import settings
 
 if TYPE_CHECKING:
@@ -243,29 +243,7 @@ def _zig_environment() -> dict[str, str]:
     return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
 
 
-# ---- the machine --------------------------------------------------------------------------------
-
-
-@functools.cache
-def machine_identity() -> str:
-    """The kind of processor, so that what was compiled for one is not run on another.
-
-    A home directory, and the cache in it, may be shared by different machines.
-    """
-    facts = [sys.platform, platform.machine()]
-    try:
-        # Of the first processor only: a large machine takes long to list them all.
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as table:
-            for line in table:
-                name, _, value = line.partition(":")
-                if name.strip() in ("model name", "flags", "Features", "isa",
-                                    "CPU implementer", "CPU part"):  # fmt: skip
-                    facts.append(value.strip())
-                if not line.strip():
-                    break
-    except OSError:
-        facts.append(_sysctl_text("machdep.cpu.brand_string"))
-    return "\n".join(facts)
+# ---- the target ---------------------------------------------------------------------------------
 
 
 def target(compiler: ClangCompiler) -> Target:
@@ -288,46 +266,6 @@ def _vectors(macros: frozenset[str]) -> tuple[int, int]:
         if macro in macros:
             return vector_bytes, vector_registers
     return 16, 16  # the compiler makes do with whatever there is
-
-
-@functools.cache
-def cache_sizes() -> tuple[int, int, int]:
-    """Bytes of the first-, second- and third-level data cache that a core sees; 0 for none."""
-    if sys.platform == "darwin":
-        # perflevel0 is the fast cores; Intel machines have only the plain names.
-        sizes = [_sysctl_int(f"hw.perflevel0.{name}") or _sysctl_int(f"hw.{name}")
-                 for name in ("l1dcachesize", "l2cachesize", "l3cachesize")]  # fmt: skip
-    else:
-        sizes = [0, 0, 0]
-        for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-            try:
-                level = int((index / "level").read_text())
-                size = (index / "size").read_text().strip()
-                if (index / "type").read_text().strip() != "Instruction" and level <= 3:
-                    unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
-                    sizes[level - 1] = int(size.rstrip("KM")) * unit
-            except (OSError, ValueError):
-                continue
-    return sizes[0] or 32 << 10, sizes[1] or 512 << 10, sizes[2]
-
-
-def _sysctl(name: str) -> bytes:
-    try:
-        libc = ctypes.CDLL(None)
-        size = ctypes.c_size_t(256)
-        value = ctypes.create_string_buffer(256)
-        failed = libc.sysctlbyname(name.encode(), value, ctypes.byref(size), None, 0)
-        return b"" if failed else value.raw[: size.value]
-    except (OSError, AttributeError):
-        return b""
-
-
-def _sysctl_int(name: str) -> int:
-    return int.from_bytes(_sysctl(name), sys.byteorder)
-
-
-def _sysctl_text(name: str) -> str:
-    return _sysctl(name).rstrip(b"\0").decode(errors="replace")
 
 
 # ---- loading ------------------------------------------------------------------------------------
