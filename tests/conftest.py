@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -30,3 +31,4 @@ settings.load_profile("repeatable")
 OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
 collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
+collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]
