@@ -107,10 +107,16 @@ class Machine:
         return answered
 
 
-@functools.cache
+_starting = threading.Lock()
+
+
 def machine() -> Machine:
-    """The one process, started when it is first needed."""
-    return Machine()
+    """The one process, started when it is first needed, be it by several threads at once."""
+    with _starting:
+        return _machine()
+
+
+_machine = functools.cache(Machine)
 
 
 class Arm64Allocator(HostAllocator):

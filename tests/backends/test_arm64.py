@@ -210,6 +210,17 @@ def test_values_are_copied_there_and_back(dtype):
     np.testing.assert_array_equal((there + there).to("CPU").numpy(), (x + x).numpy())
 
 
+def test_the_first_kernels_compiled_side_by_side_start_one_machine():
+    code = """if True:
+        from concurrent.futures import ThreadPoolExecutor
+        from tests.arm64_device import machine
+        with ThreadPoolExecutor(4) as pool:
+            print(len(set(pool.map(lambda _: machine(), range(4)))))
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 

@@ -214,7 +214,7 @@ def test_eye(n, m, compiled):
 
 
 def test_a_lazy_tensor_prints_its_graph():
-    text = repr(Tensor([1, 2, 3, 4]))
+    text = repr(Tensor([1, 2, 3, 4], device="CPU"))
     assert text.startswith("<Tensor <UOp CPU (4,) int (<Ops.COPY: ")
     assert text.endswith(">, None)> on CPU with grad None>")
 
