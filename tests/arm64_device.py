@@ -6,8 +6,8 @@ class with a compiler for ARM64 (which loads what it links), and its launch libr
 one.
 
 By default kernels may use what a Raspberry Pi 5 has and every Apple processor too: NEON, with
-arithmetic on float16. `TINYFRAME_CFLAGS` overrides that, and `CC` names another compiler for ARM64
-(`clang --target=aarch64-linux-gnu`), as on the CPU.
+arithmetic on float16. `TINYFRAME_CFLAGS` overrides that, as on the CPU, and `CC` may be any of
+`compilers()`.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def is_available() -> bool:
     return all(map(shutil.which, (COMPILER, EMULATOR)))
 
 
+@functools.cache
 def compilers() -> list[str]:
     """The commands here that compile for ARM64; none where nothing runs what they make."""
     if not is_available():
@@ -176,7 +177,9 @@ class Arm64Device(Compiled):
 
     @property
     def compiler(self) -> ClangCompiler:
-        return _compiler(settings.CC or COMPILER, settings.TINYFRAME_CFLAGS)
+        # A CC for this machine is not meant here.
+        command = settings.CC if settings.CC in compilers() else COMPILER
+        return _compiler(command, settings.TINYFRAME_CFLAGS)
 
     @property
     def renderer(self) -> Any:

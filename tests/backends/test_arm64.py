@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 
 import ml_dtypes
@@ -46,6 +47,13 @@ def test_a_cross_compiler_is_not_asked_for_this_machine(command):
     compiler = ClangCompiler(find_compiler(command))
     assert not any("native" in flag for flag in compiler.flags)
     assert {"__aarch64__", "__ARM_NEON", "__linux__", "__FLT16_MAX__"} <= compiler.macros
+
+
+def test_a_compiler_for_this_machine_is_not_taken_for_arm():
+    with Context(CC="gcc"):
+        assert Path(Device["ARM64"].compiler.command[0]).name == COMPILER
+    with Context(CC=compilers()[-1]):
+        assert Device["ARM64"].compiler.command == find_compiler(compilers()[-1])
 
 
 def test_the_target_is_an_arm_machine():
