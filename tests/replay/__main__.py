@@ -64,7 +64,11 @@ def record_here(folder: Path, label: str, tests: Sequence[str], languages: Seque
     from tests.replay.record import record  # what it imports is what is recorded
     from tinyframe import Device
 
-    machine = f"{platform.machine()}, {Device[Device.DEFAULT].renderer.target}"
+    has = Device[Device.DEFAULT].renderer.target
+    machine = (
+        f"{platform.machine()} with {has.vector_registers} vectors of {has.vector_bytes} bytes, "
+        f"{has.threads} threads, caches of {has.l1}, {has.l2} and {has.l3} bytes"
+    )
     begin = time.monotonic()
     print(f"recording {label}: {' '.join(tests)}", flush=True)
     recording = Recording(label, list(tests), list(languages), machine)
@@ -73,10 +77,11 @@ def record_here(folder: Path, label: str, tests: Sequence[str], languages: Seque
         raise ReplayError(f"pytest ended with status {status}: nothing was recorded")
     if status == 1:
         print("some tests fail; their kernels are recorded all the same", flush=True)
-    if languages:
-        count = len(recorder.graphs)
-        print(f"writing {count} kernels in {', '.join(languages)}", flush=True)
-        recorder.write_in(languages)
+    if known := [language for language in languages if language in all_languages()]:
+        print(f"writing {len(recorder.graphs)} kernels in {', '.join(known)}", flush=True)
+        recorder.write_in(known)
+    if unknown := set(languages).difference(known):
+        print(f"{', '.join(sorted(unknown))}: the NULL device does not write that", flush=True)
     recording.write(folder)
     print(f"{len(recording.kernels)} kernels in {folder}, {time.monotonic() - begin:.0f} s")
 

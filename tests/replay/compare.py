@@ -30,13 +30,17 @@ class Difference:
 
 
 def differences(old: Recording, new: Recording) -> list[Difference]:
-    """What is gone, new or changed, in this order, each by name."""
+    """What is gone, new or changed, in this order, each by name. A kernel that both have is
+    compared in the languages that both write: an older commit may lack some."""
     nothing = Kernel("")
+    shared = old.written & new.written
     found = []
     for key in old.kernels.keys() | new.kernels.keys():
         before, after = old.kernels.get(key), new.kernels.get(key)
         pairs = tuple(paired((before or nothing).programs, (after or nothing).programs))
         kind = "gone" if after is None else "new" if before is None else "changed"
+        if kind == "changed":
+            pairs = tuple(p for p in pairs if (p[0] or p[1]).language in shared)  # type: ignore[union-attr]
         if pairs or kind != "changed":
             found.append(Difference(kind, after or before or nothing, pairs))
     order = ["gone", "new", "changed"]
@@ -65,6 +69,11 @@ def report(old: Recording, new: Recording, most: int = 20) -> str:
              f"new: {new.label}, {_kernels(len(new.kernels))}"]  # fmt: skip
     if old.machine != new.machine:
         lines.append(f"They are of different machines: {old.machine}; {new.machine}")
+    lines += [
+        f"Only {who} writes {', '.join(sorted(more))}."
+        for who, more in (("old", old.written - new.written), ("new", new.written - old.written))
+        if more and old.kernels and new.kernels
+    ]
     if not found:
         return "\n".join([*lines, "No difference."])
     lines.append(", ".join(f"{count[kind]} {kind}" for kind in ("gone", "new", "changed")))

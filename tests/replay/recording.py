@@ -63,8 +63,9 @@ def key_of(graph: str) -> str:
 class Recording:
     """All kernels of a run, by key.
 
-    label: the commit, or what else was recorded. tests: pytest's arguments. languages: what else
-    was written than the tests' own devices asked for. machine: what the programs depend on.
+    label: the commit, or what else was recorded. tests: pytest's arguments. languages: what
+    kernels were to be written in beside those of the tests' own devices. machine: what the
+    programs depend on.
     """
 
     label: str
@@ -72,6 +73,12 @@ class Recording:
     languages: list[str]
     machine: str
     kernels: dict[str, Kernel] = field(default_factory=dict)
+
+    @property
+    def written(self) -> set[str]:
+        """The languages that there are programs in."""
+        programs = (program for kernel in self.kernels.values() for program in kernel.programs)
+        return {program.language for program in programs}
 
     def write(self, folder: Path) -> None:
         """Put it into a folder, the manifest last: without one it is no recording."""

@@ -158,15 +158,21 @@ def test_new_and_gone_kernels_are_named_with_their_files():
 def test_a_program_more_and_one_less_are_told_from_a_changed_one():
     old, new = recorded(rows), recorded(rows)
     (kernel,) = new.kernels.values()
-    kernel.programs.add(Program("METAL", "", "r_16_20", (), "", "kernel void …\n"))
-    assert "METAL: one more program, r_16_20" in report(old, new)
-    assert "METAL: one program less, r_16_20" in report(new, old)
+    kernel.programs.add(Program("CPU", "NOOPT=1", "r_16_20", (), "", "void r_16_20() {}\n"))
+    assert "CPU NOOPT=1: one more program, r_16_20" in report(old, new)
+    assert "CPU NOOPT=1: one program less, r_16_20" in report(new, old)
 
 
 def test_only_so_many_differences_are_shown_in_full():
     old, new = recorded(label="nothing"), recorded(matmul, rows)
     assert "… and 1 more; --most 0 shows all." in report(old, new, most=1)
     assert "more" not in report(old, new, most=0)
+
+
+def test_a_language_that_an_older_commit_lacks_is_no_difference():
+    old, new = recorded(rows), recorded(rows, languages=("METAL",))
+    assert differences(old, new) == []
+    assert "Only new writes METAL.\nNo difference." in report(old, new)
 
 
 def test_recordings_of_two_machines_are_said_to_be():
