@@ -42,7 +42,7 @@ def extreme(sign: str) -> Callable[..., str]:
 
     def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
         kind, nan = language.type_name(dtype), " || b != b" if dtypes.is_float(dtype) else ""
-        head = f"static inline {kind} {name}_{short(dtype)}({kind} a, {kind} b)"
+        head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a, {kind} b)"
         return f"{head} {{ return b {sign} a{nan} ? b : a; }}"
 
     return definition
@@ -58,9 +58,10 @@ class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
     device = "CPU"
-    passes = (("masks", masks),)
-    # before a kernel's name, before a buffer's type, after its `*`
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
+    # before a kernel's name, a function's type, a buffer's type; after a buffer's `*`
     kernel_prefix = "void"
+    function_prefix = "static inline"
     buffer_prefix = ""
     restrict = "restrict"
     # before an array that the threads of a block share; without a word for that it is each thread's
