@@ -66,7 +66,8 @@ class ClangCompiler(Compiler):
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
         self.command = command
         self.is_zig = Path(command[0]).name == "zig"
-        self.flags = (*FLAGS, *_machine_flags(self.is_zig), *extra_flags)
+        self.machine_flags = _machine_flags(self.is_zig)
+        self.flags = (*FLAGS, *self.machine_flags, *extra_flags)
 
     def compile(self, src: str) -> bytes:
         import tempfile  # here: it takes a while to import, and a warm cache needs none of it
