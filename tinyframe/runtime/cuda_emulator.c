@@ -80,28 +80,52 @@ static void drop_regions(int count) {
   while (region_count > count) free(regions[--region_count].cells);
 }
 
-// Whether two threads that nothing keeps apart were there, at least one of them to write.
-static void check_order(const Region* region, long long index, Visit other, bool is_write,
-                        bool other_is_write) {
-  if (!other.who || other.who == block * threads + current + 1) return;
-  unsigned int other_block = (other.who - 1) / threads;
-  if (other_block == block && other.when != now) return;  // a barrier lies between them
+// Two threads may write the same value to one element: a loop whose size no tile divides computes
+// some results twice. What is written is seen only after the fact, so it is looked at a little later.
+static struct {
+  const Region* region;  // NULL: nothing is waited for
+  long long index;
+  Visit other;
+  char before[16];
+} twice;
+
+// Whether nothing keeps this thread apart from one that was there before.
+static bool is_at_once(Visit other) {
+  if (!other.who || other.who == block * threads + current + 1) return false;
+  return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies between
+}
+
+static void race(const Region* region, long long index, Visit other, bool is_write,
+                 bool other_is_write) {
   fault->other_thread = (other.who - 1) % threads;
-  fault->other_block = other_block;
+  fault->other_block = (other.who - 1) / threads;
   fault->other_is_write = other_is_write;
   stop(RACE, region, index, is_write);
+}
+
+static void look_at_what_was_written(void) {
+  const Region* region = twice.region;
+  twice.region = NULL;
+  if (region && memcmp(region->start + twice.index * region->element, twice.before, region->element))
+    race(region, twice.index, twice.other, true, true);
 }
 
 static void visit(const Region* region, long long index, bool is_write) {
   Cell* cell = region->cells + index;
   Visit me = {block * threads + current + 1, now};
-  check_order(region, index, cell->writer, is_write, true);
   if (is_write) {
-    check_order(region, index, cell->reader, true, false);
-    check_order(region, index, cell->other_reader, true, false);
+    if (is_at_once(cell->reader)) race(region, index, cell->reader, true, false);
+    if (is_at_once(cell->other_reader)) race(region, index, cell->other_reader, true, false);
+    if (is_at_once(cell->writer)) {
+      twice.region = region;
+      twice.index = index;
+      twice.other = cell->writer;
+      memcpy(twice.before, region->start + index * region->element, region->element);
+    }
     cell->writer = me;
     return;
   }
+  if (is_at_once(cell->writer)) race(region, index, cell->writer, false, true);
   // Two of the readers are kept, since one of them may be who writes next.
   Visit first = cell->reader;
   bool is_past = first.who && first.when != now && (first.who - 1) / threads == block;
@@ -120,6 +144,7 @@ static bool is_index(const char* p) {  // of the thread or block: a kernel reads
 
 static void accessed(const char* p, long long size, bool is_write) {
   if (p >= stacks && p < stacks_end) return;  // a thread's own
+  if (twice.region) look_at_what_was_written();
   const Region* nearest = NULL;
   long long distance = INT64_MAX;
   for (const Region* region = regions; region < regions + region_count; region++) {
@@ -203,6 +228,7 @@ static void** arguments;
 static Fiber* fiber(unsigned int n) { return (Fiber*)(stacks + (size_t)n * STACK); }
 
 static void leave(State state, int line) {
+  look_at_what_was_written();
   Fiber* me = fiber(current);
   me->state = state;
   me->line = line;
@@ -289,6 +315,7 @@ void emulate(int count, void** given, const long long* bytes, const Three* grid,
   stacks = workspace;
   stacks_end = stacks + (size_t)threads * STACK;
   now = block = current = 0;
+  twice.region = NULL;
   for (int n = 0; n < count; n++)
     if (bytes[n]) add_region(emulated_names[n], *(void**)given[n], bytes[n], emulated_elements[n]);
   buffer_count = region_count;

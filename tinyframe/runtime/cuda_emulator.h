@@ -60,7 +60,7 @@ SAME_BITS(__longlong_as_double, long long, double)
 // float16 as cuda_fp16.h has it: stored, and converted to and from, rounded to even
 struct half {
   unsigned short bits;
-  half() = default;
+  constexpr half() : bits(0) {}
   template <class T> half(T x) : bits(narrow((double)x)) {}
   operator float() const { return widen(bits); }
 
