@@ -22,5 +22,6 @@ settings.load_profile("repeatable")
 
 # PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
 # So is a browser, which the explorer's page is tested in.
-OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
+# And NVIDIA's compiler is what CUDA's sources are compiled with, also where there is no GPU.
+OPTIONAL = {"torch": "torch", "playwright": "browser", "cuda": "nvrtc"}  # a package, and the folder that needs it
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]

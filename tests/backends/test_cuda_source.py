@@ -1,0 +1,114 @@
+"""CUDA C++ as text: what a kernel looks like, and that no arithmetic depends on what C++ leaves
+open."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.gpu_kernels import GLOBAL, LOCAL, TILED, VECTOR
+from tests.kernels import kernel_of, on_buffer, schedule_of
+from tinyframe import Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.dtype import DType
+from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.uop.node import Ops, UOp
+
+VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 16), Opt(GLOBAL, 0)]
+
+
+def source(tensor: Tensor, opts: list[Opt] | None = None) -> str:
+    return get_program(kernel_of(tensor), CUDALanguage(), opts).src
+
+
+def test_a_kernel_that_moves_vectors():
+    assert (
+        source(on_buffer(256) * 2, VECTORS)
+        == """\
+extern "C" __global__ void __launch_bounds__(16) \
+E_4_16_4(float* __restrict__ data0, const float* __restrict__ data1) {
+  int gidx0 = blockIdx.x;
+  int lidx0 = threadIdx.x;
+  int alu0 = gidx0 * 64 + lidx0 * 4;
+  float4 val0 = *reinterpret_cast<const float4*>(data1 + alu0);
+  *reinterpret_cast<float4*>(data0 + alu0) = \
+make_float4(val0.x * 2.0f, val0.y * 2.0f, val0.z * 2.0f, val0.w * 2.0f);
+}
+"""
+    )
+
+
+def test_a_vector_that_may_lie_askew_is_moved_element_by_element():
+    rows = on_buffer(8, 7)[:, :4] + 1
+    opts = [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0)]
+    text = source(rows.contiguous(), opts)
+    assert text.count("= data1[") == 4  # a row begins at a multiple of 7
+    assert "*reinterpret_cast<float4*>(data0" in text
+
+
+def test_shared_panels_barriers_and_the_size_of_a_block():
+    text = source(on_buffer(64, 48) @ on_buffer(48, 64), TILED)
+    assert "__launch_bounds__(64)" in text
+    assert "  __shared__ __align__(16) float panel0[256];" in text
+    assert text.count("  __syncthreads();") == 2
+    assert {"blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y"} <= set(
+        re.findall(r"\w+Idx\.\w", text)
+    )
+
+
+def test_variables_are_arguments_of_64_bits():
+    n = UOp.variable("n", 1, 30)
+    (item,) = schedule_of(on_buffer(30)[: n.bind(7)] * n)
+    text = get_program(item.ast, CUDALanguage(), [Opt(GLOBAL, 0)]).src
+    assert "const long long var_n_given)" in text
+    assert "const int var_n = var_n_given;" in text
+
+
+@pytest.mark.parametrize(
+    ("dtype", "words"),
+    [
+        (dtypes.int, "(int)(((unsigned int)val0) * ((unsigned int)val1))"),
+        (dtypes.long, "(long long)(((unsigned long long)val0) * ((unsigned long long)val1))"),
+        (dtypes.uint, "= val0 * val1"),
+        (dtypes.float, "= val0 * val1"),
+    ],
+    ids=str,
+)
+def test_signed_integers_wrap_around_as_unsigned_ones(dtype: DType, words: str):
+    text = source(on_buffer(8, dtype=dtype) * on_buffer(8, dtype=dtype))
+    assert words in text
+
+
+def test_the_larger_of_two_numbers_is_NaN_if_either_is():
+    text = source(on_buffer(8).maximum(on_buffer(8)))
+    definition = "float max_float(float a, float b) { return b > a || b != b ? b : a; }"
+    assert definition in text
+    assert "static __device__ inline" in text
+
+
+def test_float16_needs_the_toolkits_header_and_bfloat16_does_not():
+    half = source(on_buffer(256, dtype=dtypes.half) + 1, VECTORS)
+    assert half.startswith("#include <cuda_fp16.h>\n")
+    assert "half4 val0 = *reinterpret_cast<const half4*>(data1 + " in half
+    bfloat16 = source(on_buffer(256, dtype=dtypes.bfloat16) + 1, VECTORS)
+    assert "#include" not in bfloat16
+    assert "const unsigned short* __restrict__ data1" in bfloat16
+
+
+def test_infinity_and_NaN_need_no_header():
+    text = source(on_buffer(8).max())
+    assert "float acc0 = -__int_as_float(0x7f800000);" in text
+    x = on_buffer(8)
+    assert "__int_as_float(0x7fc00000)" in source((x > 0).where(x, float("nan")))
+
+
+@pytest.mark.parametrize("new", [dtypes.int, dtypes.uint], ids=str)
+def test_the_same_bits(new: DType):
+    name = {dtypes.int: "__float_as_int", dtypes.uint: "__float_as_uint"}[new]
+    assert f"{name}(" in source(on_buffer(8).bitcast(new).contiguous())
+
+
+def test_every_op_that_the_language_says_it_has_has_a_row():
+    assert {Ops.ADD, Ops.MAX, Ops.SQRT, Ops.WHERE} <= CUDALanguage().code_for_op.keys()
