@@ -229,5 +229,5 @@ def _whole_factor(one: float, other: float) -> int:
 
 
 def _times(factor: int, way: str) -> str:
-    """4 times too many; but too few by a factor of 4."""
-    return f"{factor} times too many" if way == "many" else f"Too {way} by a factor of {factor}"
+    """Too many by a factor of 4."""
+    return f"Too {way} by a factor of {factor}"

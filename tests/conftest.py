@@ -7,6 +7,8 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+from tests import cpp_device
+
 os.environ["SPEC"] = "1"
 
 settings.register_profile(
@@ -21,7 +23,14 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 # PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
-# So is a browser, which the explorer's page is tested in.
-# And NVIDIA's compiler is what CUDA's sources are compiled with, also where there is no GPU.
-OPTIONAL = {"torch": "torch", "playwright": "browser", "cuda": "nvrtc"}  # a package, and the folder that needs it
+# So is a browser, which the explorer's page is tested in, a driver for OpenCL, and NVIDIA's
+# compiler, which needs no GPU.
+OPTIONAL = {  # a package, and the tests that need it
+    "torch": "torch",
+    "playwright": "browser",
+    "pyopencl": "backends/test_opencl.py",
+    "cuda": "backends/test_nvrtc.py",
+}
+# And METAL and HIP are run as C++, where there is a compiler for that.
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
+collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]

@@ -7,20 +7,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tests.gpu_sources import TILED as TILED
 from tests.kernels import filled, numbers
 from tinyframe import Tensor
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import Ops, UOp
 
-SPLIT, UPCAST, VECTOR, UNROLL = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.UNROLL
+UPCAST, VECTOR, UNROLL, SPLIT = OptOps.UPCAST, OptOps.VECTOR, OptOps.UNROLL, OptOps.SPLIT
 STAGE, GLOBAL, LOCAL, GROUP = OptOps.STAGE, OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
 
-# 16 × 16 results for a block of 8 × 8 threads, 2 × 2 for each; both operands in panels, 16 of k at
-# a time
-TILED = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
-         Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
-         Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
 SUM_OF_ROWS = [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
 # the columns of a row are the same threads that find its maximum and its sum
 SOFTMAX = [Opt(GLOBAL, 0), Opt(LOCAL, 1, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16)]

@@ -200,7 +200,7 @@ class Settings:
     )
     NOOPT = flag(0, "leave each kernel's loops as written")
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
-    SPEC = flag(0, "check every graph against the spec between passes")
+    SPEC = flag(0, "check every graph against the spec after each stage")
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
 
     # where to run

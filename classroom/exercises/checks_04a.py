@@ -89,8 +89,8 @@ def count_nodes(answer: Any) -> str:
         in_sources = sum(u.op is op for u in tensor.uop.src)
         for mistake, words in (
             (in_sources, "You looked only at the sources of the last node, and not further up."),
-            (_in_the_tree(tensor.uop, op), "You counted a node once for every way to it."),
-            (len(order), f"You counted all nodes; only those with op {op.name} are asked for."),
+            (_in_the_tree(tensor.uop, op), "You counted a node once for every path to it."),
+            (len(order), f"You counted all nodes. Count only those whose op is {op.name}."),
         ):
             if got == mistake != expected:
                 raise Wrong(words, case, expected, got)
@@ -213,7 +213,7 @@ def _difference(got: UOp, expected: UOp) -> str:
     if missing:
         return f"A node is missing from your graph: {', '.join(missing)}."
     if extra:
-        return f"Your graph has a node too many: {', '.join(extra)}."
+        return f"Your graph has more nodes than it needs: {', '.join(extra)}."
     if got.op is expected.op:
         for field in ("dtype", "arg"):
             if getattr(got, field) != getattr(expected, field):

@@ -229,7 +229,7 @@ MISTAKES = [
         6,
         "there is no room for a batch of",
     ),
-    ("train", "too few steps", [("range(500)", "range(3)")], 8, "which is not near 0"),
+    ("train", "too few steps", [("range(500)", "range(3)")], 8, "should be below 0.005"),
     (
         "train",
         "weights of its own",
@@ -242,7 +242,7 @@ MISTAKES = [
         4,
         "the weights you were given have",
     ),
-    ("train", "upwards", [("value - 2 * slope", "value + 2 * slope")], 8, "which is not near 0"),
+    ("train", "upwards", [("value - 2 * slope", "value + 2 * slope")], 8, "should be below 0.005"),
 ]
 
 

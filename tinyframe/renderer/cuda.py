@@ -12,7 +12,6 @@ vector types, `__launch_bounds__`); the CUDA Math API: type casting intrinsics.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -20,19 +19,13 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage, extreme
 from tinyframe.renderer.scalars import scalars
-from tinyframe.renderer.writer import argument_name, bare, call
+from tinyframe.renderer.wrapping import wrapping
+from tinyframe.renderer.writer import argument_name, bare, call, threads_of_block
 from tinyframe.uop.node import Ops, UOp
 
 LANES = (2, 4)  # of the vectors that there are
 VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment that this asks for
 HALF_HEADER = "#include <cuda_fp16.h>"
-# What all GPUs of compute capability 7.5 and newer have (Programming Guide, "Technical
-# Specifications per Compute Capability"); runtime/cuda.py asks the one that is there.
-TARGET = Target(
-    vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
-    most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
-    grid=(2**31 - 1, 65535, 65535), warp=32,
-)  # fmt: skip
 # cuda_fp16.h has half2, and nothing longer
 HALF4 = """\
 struct __align__(8) half4 { half x, y, z, w; };
@@ -71,7 +64,14 @@ class CUDALanguage(CStyleLanguage):
     """CUDA C++, as NVRTC compiles it."""
 
     device = "CUDA"
-    passes = (("scalars", scalars(VECTOR_BYTES, LANES)),)
+    # What all GPUs of compute capability 7.5 and newer have (Programming Guide, "Technical
+    # Specifications per Compute Capability"); runtime/cuda.py asks the one that is there.
+    default_target = Target(
+        vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
+        most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
+        grid=(2**31 - 1, 65535, 65535), warp=32,
+    )  # fmt: skip
+    passes = (("wrap integers", wrapping), ("scalars", scalars(VECTOR_BYTES, LANES)))
     kernel_prefix = 'extern "C" __global__ void'
     function_prefix = "static __device__ inline"
     restrict = "__restrict__"
@@ -83,7 +83,6 @@ class CUDALanguage(CStyleLanguage):
         "l": lambda axis: f"threadIdx.{'xyz'[axis]}",
     }
     wraps = ""
-    wraps_unsigned = True
     type_names = {
         dtypes.bool: "bool", dtypes.half: "half", dtypes.char: "signed char",
         dtypes.uchar: "unsigned char", dtypes.ushort: "unsigned short",
@@ -102,9 +101,6 @@ class CUDALanguage(CStyleLanguage):
     }
     functions = {"max": extreme(">"), "min": extreme("<")}
     vector_functions: Mapping[str, Callable[..., str]] = {}
-
-    def __init__(self, target: Target = TARGET) -> None:
-        super().__init__(target)
 
     # ---- one thing each -------------------------------------------------------------------------
 
@@ -140,9 +136,8 @@ class CUDALanguage(CStyleLanguage):
         header = [HALF_HEADER] if re.search(r"\bhalf[24]?\b", text) else []
         return header + [HALF4] * ("half4" in text)
 
-    def signature(self, name: str, uops: list[UOp]) -> str:
-        bound = f"__launch_bounds__({threads_of_block(uops)})"
-        return f"{self.kernel_prefix} {bound} {name}({', '.join(self.arguments(uops))})"
+    def launched_as(self, uops: list[UOp]) -> str:
+        return f"{self.kernel_prefix} __launch_bounds__({threads_of_block(uops)})"
 
     def variable(self, u: UOp) -> str:
         return f"const long long {argument_name(u)}_given"  # one type for all, as for a launch
@@ -155,8 +150,3 @@ class CUDALanguage(CStyleLanguage):
 
     def entry(self, name: str, uops: list[UOp]) -> list[str]:
         return []
-
-
-def threads_of_block(uops: list[UOp]) -> int:
-    """How many threads run in a block of this program."""
-    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0].startswith("l"))

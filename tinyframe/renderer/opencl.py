@@ -18,6 +18,8 @@ from typing import Any
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.masks import masks
+from tinyframe.renderer.wrapping import wrapping
 from tinyframe.renderer.writer import argument_name, bare, call, is_threaded, short
 from tinyframe.uop.node import Ops, UOp
 
@@ -65,14 +67,14 @@ class OpenCLLanguage(CStyleLanguage):
     """
 
     device = "CL"
+    passes = (("masks", masks), ("wrap integers", wrapping))
     kernel_prefix = "__kernel void"
     buffer_prefix = "__global "
     local_prefix = "__local "
     barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
     code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
     wraps = ""
-    wraps_unsigned = True
-    type_names = {dtypes.bool: "uchar", dtypes.half: "half"} | {
+    type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
                                           dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
     infinity, not_a_number = "INFINITY", "NAN"

@@ -129,7 +129,8 @@ def by_recursion(node: Any) -> list[Any]:
 def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
     """Wrong unless these are the nodes, in this order. names: of the nodes, in the right order."""
     if isinstance(got, dict):
-        raise Wrong(f"{said} should be a list: `list(…)` of your dict is one.", said)
+        turned = "`list(your_dict)` turns it into one."
+        raise Wrong(f"{said} should be a list, and yours is a dict. {turned}", said)
     if not isinstance(got, list):
         raise Wrong(f"{said} should be a list.", said, "a list", type(got).__name__)
     wanted = list(names)
@@ -142,8 +143,8 @@ def expect_order(said: str, got: Any, names: dict[Any, str]) -> None:
         (not set(wanted) <= set(got), "Some nodes are missing."),
         (not all(s in got[: got.index(u)] for u in got for s in u.src),
          "A node comes before one of its sources, so it can't be computed yet."),
-        (True, "Every node comes after its sources, which is good. But there is one thing more: "
-               "Finish everything below the first source before you start on the second."),
+        (True, "Every node comes after its sources, which is good. But there is one more thing: "
+               "finish everything below the first source before you start on the second."),
     ):  # fmt: skip
         if is_so:
             text = sentence

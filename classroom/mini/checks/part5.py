@@ -167,7 +167,7 @@ NO_IF = (
     "single number. `where(condition, x, y)` chooses element by element."
 )
 NO_SUCH_OPERATOR = (
-    "This index is made of UOps, which have +, -, *, //, %, < and >. Say it with those, and with "
+    "This index is made of UOps, which have +, -, *, //, %, < and >. Write it with those, and with "
     "`where`."
 )
 
@@ -350,7 +350,8 @@ def small_product(mini: Any) -> None:
     not_permuted = a @ b.reshape(4, 3).T
     expect_values(said, got.numpy(), a @ b, (
         (not_permuted, "b was only reshaped. Its columns have to become rows first: permute."),
-        ((a @ b).reshape(2, 1, 4), "There is an axis too many. Which one was summed?"),
+        ((a @ b).reshape(2, 1, 4), "There is one axis too many: the one you summed is still there, "
+                                   "with size 1."),
     ))  # fmt: skip
 
 

@@ -721,7 +721,12 @@ def _(ask):
             expect_predictions(ask, predictions(ask, words, n, always, last))
 
 
-@project.check("matmul", 4, "other shapes, down to one row", "Take all sizes from the two shapes.")
+@project.check(
+    "matmul",
+    4,
+    "other shapes, down to one row",
+    "If m is 1, a has one row, and its transpose one column. Name m, k and n in every reshape.",
+)
 def _(ask):
     expect_matmul(ask, 1, ask.integer(2, 5), ask.integer(6, 9))
     expect_matmul(ask, ask.integer(6, 9), ask.integer(10, 12), 1)

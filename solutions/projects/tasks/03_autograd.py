@@ -190,7 +190,7 @@ def expect_slope(ask, name, x, w):
     expect(
         took <= MOST[name],
         f"its graph has {took} operations where {MOST[name]} are enough. Did gradient() write it? "
-        "Write the formula that you know from paper",
+        "Write the formula as you would on paper",
     )
 
 
@@ -414,7 +414,8 @@ def expect_at(got, wanted, errors, what):
     "huber",
     5,
     "values and gradients",
-    "(error > above).where(a, b) is a where that holds, and b elsewhere; use it twice.",
+    "`(error > above).where(a, b)` is `a` for errors above the border, and `b` for all others. Use "
+    "it twice.",
 )
 def _(ask):
     expect_huber(ask)
@@ -609,7 +610,8 @@ def expect_trained(ask):
             got = entry_of(weights, name)
             expect(got.shape == array.shape, f"{name} has shape {got.shape}, not {array.shape}")
         reached = loss_of(x, y, weights)
-        expect(reached < 0.005, f"with your weights the loss is {reached:.4f}, which is not near 0")
+        far = f"with your weights the loss is {reached:.4f}; it should be below 0.005"
+        expect(reached < 0.005, far)
     with ask.part("the losses"):
         expect(len(losses) > 1, f"there are {len(losses)} losses, where every step has one")
         expect(all(type(loss) is float for loss in losses), "not all of them are Python floats")
@@ -653,7 +655,10 @@ def _(ask):
 
 
 @project.check(
-    "slope", 4, "sigmoid, far from 0 too", "With s = x.sigmoid(), the derivative is s * (1 - s)."
+    "slope",
+    4,
+    "sigmoid, far from 0 too",
+    "Write it with s = x.sigmoid() alone, without an exp of your own: exp(90) is inf.",
 )
 def _(ask):
     shape = (ask.integer(3, 9),)

@@ -139,8 +139,8 @@ def expect_batches(ask, count, size):
     "batches",
     5,
     "each image once, with its label; the order follows the seed",
-    "np.random.default_rng(seed).permutation(count) is an order. Take x and y apart by the same "
-    "pieces of it.",
+    "np.random.default_rng(seed).permutation(count) is an order. Cut it into pieces, and pick the "
+    "images and the labels of a batch with the same piece.",
 )
 def _(ask):
     expect_batches(ask, ask.integer(20, 25), ask.integer(8, 9))
@@ -198,7 +198,7 @@ def expect_network(ask, size, channels, classes):
     "Network",
     8,
     "the shapes of its scores, and of what it keeps",
-    "The first convolution has 1 channel to read, each other one as many as the one before gave; "
+    "The first convolution reads 1 channel, every later one as many as the one before it makes; "
     "halve the size in each block (7 // 2 is 3).",
 )
 def _(ask):
@@ -357,7 +357,7 @@ def expect_trained(ask, count, epochs, size):
     with ask.part("accuracy"):
         right = float((ask(model, test).argmax(1) == truth).mean())
         after = f"after {epochs} epochs, it gets {right:.0%} of new images right"
-        expect(right >= 0.8, f"{after}; it should be 80 % or more")
+        expect(right >= 0.8, f"{after}; it should be 80% or more")
 
 
 @project.check(

@@ -9,7 +9,7 @@ OBJECTS: set[str] = set()
 
 # for each prediction what is right, and what somebody might think
 GUESSES = {
-    "5.1": ("movement", "elementwise", "reduction"),
+    "5.1": ("about 2.5", "about 1", "about 5", "about 10"),
     "5.2": ((13, 8, 7, 14, 1), (13, 13, 13, 13, 13), (8, 13, 7, 14, 1), (13, 8, 7, 13, 13)),
     "5.3": ((0, 1), (6, 7), (1, 1), (1, 2)),
     "5.5": (
@@ -117,8 +117,8 @@ WRONG = [
     ("5.11", padded_sums, "is 3 and should be 1.5"),
     ("5.11", stored_average, "3 kernels; it should take 1"),
     ("5.12", lambda a: a.argmax(axis=1), "what you are asked to build"),
-    ("5.12", last_of_the_largest, "first position"),
-    ("5.12", sum_of_positions, "first position"),
+    ("5.12", last_of_the_largest, "the first of its positions"),
+    ("5.12", sum_of_positions, "the first of its positions"),
     ("5.12", never_negative, "is 3 and should be 1"),
     ("5.12", lambda a: a.max(axis=1), "is 5 and should be 1"),
     ("5.14", lambda images, filters: images.conv2d(filters), "what you are asked to build"),

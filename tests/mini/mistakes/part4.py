@@ -57,7 +57,7 @@ MISTAKES = [
             else:
                 order[node] = None
         return list(order)
-        """, "Finish everything below the first source before"),
+        """, "finish everything below the first source before"),
     ("UOp.toposort", """
         order, waiting = {}, [self]
         while waiting:
@@ -87,7 +87,7 @@ MISTAKES = [
             else:
                 done[todo.pop()] = None
         return done
-        """, "should be a list: `list(…)` of your dict is one"),
+        """, "should be a list, and yours is a dict"),
     ("interpret", """
         def value(node):
             return COMPUTE[node.op](node, *(value(source) for source in node.src))
