@@ -1,4 +1,4 @@
-"""Every test runs with SPEC=1, and hypothesis gives the same examples every time."""
+"""Every test runs with SPEC=1 and with the emulator as CUDA; hypothesis repeats its examples."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests import cpp_device
 
 os.environ["SPEC"] = "1"
+os.environ.setdefault("CUDA_EMULATE", "1")
 
 settings.register_profile(
     "repeatable",
