@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
+from tests.every_op import EVERY_DTYPE, check_every_op
 from tests.gpu_kernels import (
     GLOBAL,
     GROUP,
@@ -112,6 +113,12 @@ def test_vectors_of_each_dtype(dtype):
     opts = [Opt(VECTOR, 0, 4 if dtype.itemsize <= 4 else 2), *VECTORS[1:]]
     assert "reinterpret_cast" in program_of(tensor + 1, opts, "CUDA").src
     np.testing.assert_array_equal(run(tensor + 1, opts), x + 1)
+
+
+@pytest.mark.parametrize("opts", [[], VECTORS], ids=["one thread", "threads and vectors"])
+@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=str)
+def test_every_op(dtype, opts):
+    check_every_op(dtype, opts, "CUDA")
 
 
 def test_every_float16_and_roundings_to_it():

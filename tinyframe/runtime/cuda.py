@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -65,17 +66,17 @@ def driver() -> Any:
     return driver
 
 
-def call(name: str, *arguments: Any) -> Any:
-    """What a function of the driver gives beside its status.
+def call(library: Any, name: str, *arguments: Any) -> Any:
+    """What a function of the driver `library` gives beside its status.
 
     MemoryError where there is not enough of it, CUDAError with the driver's words for the rest.
     """
-    status, *values = getattr(driver(), name)(*arguments)
-    results = driver().CUresult
+    status, *values = getattr(library, name)(*arguments)
+    results = library.CUresult
     if status == results.CUDA_ERROR_OUT_OF_MEMORY:
         raise MemoryError("the GPU has no more memory")
     if status != results.CUDA_SUCCESS:
-        _, words = driver().cuGetErrorString(status)
+        _, words = library.cuGetErrorString(status)
         raise CUDAError(f"{name}: {words.decode()} ({status.name})")
     return values[0] if values else None
 
@@ -88,17 +89,17 @@ class Context:
     """
 
     def __init__(self, number: int) -> None:
-        self.gpu = call("cuDeviceGet", number)
-        self.context = call("cuDevicePrimaryCtxRetain", self.gpu)
-        self.stream: Any = None
+        self.driver = driver()
+        self.gpu = call(self.driver, "cuDeviceGet", number)
+        self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
-        self.stream = self("cuStreamCreate", driver().CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         """A call in this context, which belongs to a thread and not to the process."""
         try:
-            call("cuCtxSetCurrent", self.context)
-            return call(name, *arguments)
+            call(self.driver, "cuCtxSetCurrent", self.context)
+            return call(self.driver, name, *arguments)
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
@@ -110,8 +111,8 @@ class Context:
             ) from error
 
     def attribute(self, name: str) -> int:
-        which = getattr(driver().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return call("cuDeviceGetAttribute", which, self.gpu)
+        which = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return call(self.driver, "cuDeviceGetAttribute", which, self.gpu)
 
     def wait(self) -> None:
         """Returns when all that was started is done."""
@@ -137,7 +138,8 @@ class CUDAAllocator(Allocator):
         return int(self.context("cuMemAlloc", size))
 
     def _free(self, opaque: int, options: Any) -> None:
-        self.context("cuMemFree", opaque)
+        with suppress(CUDAError):
+            self.context("cuMemFree", opaque)
 
     @functools.cached_property
     def halves(self) -> list[tuple[int, np.ndarray, Any]]:
@@ -145,7 +147,7 @@ class CUDAAllocator(Allocator):
         address = int(self.context("cuMemHostAlloc", 2 * STAGING_BYTES, 0))
         memory = ctypes.cast(address, ctypes.POINTER(ctypes.c_ubyte))
         array = np.ctypeslib.as_array(memory, (2 * STAGING_BYTES,))
-        flags = driver().CUevent_flags.CU_EVENT_DISABLE_TIMING
+        flags = self.context.driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
         return [
             (address + n, array[n : n + STAGING_BYTES],
              self.context("cuEventCreate", flags))
@@ -231,8 +233,9 @@ class CUDARunner(Runner):
 
 
 def _unload(context: Context, module: Any) -> None:
-    context.wait()  # a launch may still be on its way
-    context("cuModuleUnload", module)
+    with suppress(CUDAError):  # what fails here fails again at the next call that somebody made
+        context.wait()  # a launch may still be on its way
+        context("cuModuleUnload", module)
 
 
 class CUDAGraph(Graph):
@@ -296,7 +299,7 @@ class CUDAGraph(Graph):
         weakref.finalize(self, _destroy, self.context, self.graph, self.started).atexit = False
 
     def _parameters(self, launch: int) -> Any:
-        parameters = driver().CUDA_KERNEL_NODE_PARAMS()
+        parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
         parameters.func = self.runners[launch].function
         grid, block = self.sizes[launch]
         parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
@@ -307,9 +310,10 @@ class CUDAGraph(Graph):
 
 
 def _destroy(context: Context, graph: Any, started: Any) -> None:
-    context.wait()
-    context("cuGraphExecDestroy", started)
-    context("cuGraphDestroy", graph)
+    with suppress(CUDAError):
+        context.wait()
+        context("cuGraphExecDestroy", started)
+        context("cuGraphDestroy", graph)
 
 
 # ---- the device ----------------------------------------------------------------------------------
@@ -319,7 +323,8 @@ class CUDADevice(Compiled):
     """An NVIDIA GPU. DeviceUnavailable where there is none of this number."""
 
     def __init__(self, device: str = "CUDA") -> None:
-        number, count = int(device.partition(":")[2] or 0), call("cuDeviceGetCount")
+        number = int(device.partition(":")[2] or 0)
+        count = call(driver(), "cuDeviceGetCount")
         if number >= count:
             raise DeviceUnavailable(f"there is no GPU of number {number}, but {count}. {WITHOUT}")
         self.context = Context(number)
