@@ -40,7 +40,7 @@ class Case:
         return program_of(tensor, list(self.opts), device).src
 
 
-ENDINGS = {"METAL": "metal", "HIP": "hip"}
+ENDINGS = {"METAL": "metal", "HIP": "hip", "CUDA": "cu"}
 
 
 def expected_path(language: str, name: str) -> Path:

@@ -300,17 +300,19 @@ _NOT_OPEN: tuple[None, Any] = (None, None)
 class _DeviceRegistry:
     """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
 
-    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for.
+    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for;
+    any function that gives a `Compiled` will do.
     """
 
     def __init__(self) -> None:
-        self._devices: dict[str, type[Compiled] | str] = {
+        self._devices: dict[str, Callable[[str], Compiled] | str] = {
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
+            "CUDA": "tinyframe.runtime.cuda:open_device",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
             "NULL": "tinyframe.runtime.null:NullDevice",
         }
-        self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}
+        self._opened: dict[str, tuple[Callable[[str], Compiled] | str, Compiled]] = {}
         self._lock = threading.RLock()
         self._assigned: tuple[str, str | None] | None = None
 

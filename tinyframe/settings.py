@@ -213,7 +213,9 @@ class Settings:
     CUDA = flag(0, "the default device is CUDA")
     NV = flag(0, "another name for CUDA")
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
-    CUDA_EMULATE = flag(0, "run CUDA kernels on the CPU, where there is no GPU")
+    CUDA_EMULATE = integer(
+        0, 0, 2, "1 runs CUDA kernels on the CPU, checking each access, 2 also looks for races"
+    )
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
                       "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
     CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")

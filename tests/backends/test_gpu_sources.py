@@ -1,4 +1,4 @@
-"""What METAL and HIP are given, word for word, and what they refuse."""
+"""What METAL, HIP and CUDA are given, word for word, and what they refuse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def test_there_is_no_expected_source_that_nothing_is_compared_with():
 
 @pytest.mark.parametrize("language", GPUS)
 def test_a_kernel_says_with_how_many_threads_it_is_launched(language):
-    launched = {"METAL": "max_total_threads_per_threadgroup(64)", "HIP": "__launch_bounds__(64)"}
+    launched = {
+        "METAL": "max_total_threads_per_threadgroup(64)",
+        "HIP": "__launch_bounds__(64)",
+        "CUDA": "__launch_bounds__(64)",
+    }
     assert launched[language] in CASES["matmul"].source(language)
 
 
@@ -89,6 +93,7 @@ def test_constants_that_numbers_have_no_digits_for(language, value):
     names = {
         "METAL": ("INFINITY", "NAN"),
         "HIP": ("__builtin_inff()", '__builtin_nanf("")'),
+        "CUDA": ("__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)"),
     }[language]
     text = renderer.constant(value, dtypes.float)
     if np.isnan(value):

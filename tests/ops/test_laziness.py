@@ -379,7 +379,7 @@ def test_empty_memory_is_not_awaited():
     lambda x, y: x.assign(y),
     lambda x, y: x.gather(0, y.cast(dtypes.int)),
     lambda x, y: x.__setitem__(slice(0, 3), y),
-], ids=["add", "matmul", "cat", "stack", "where", "index", "assign", "gather", "setitem"])  # fmt: skip
+], ids=["add", "matmul", "cat", "stack", "where", "index", "assign", "gather", "set"])  # fmt: skip
 def test_two_devices_in_one_expression_are_an_error_that_names_both(mix):
     values = [0.0, 1.0, 2.0]
     x, y = Tensor(values, device="CPU").realize(), Tensor(values, device="PYTHON").realize()

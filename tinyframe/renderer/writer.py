@@ -44,7 +44,7 @@ class infix:
         self.sign = sign
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
-        if self.sign == "^" and b in ("-1", "-1l"):
+        if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
         if self.sign in "+-" and b.startswith("-"):
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"

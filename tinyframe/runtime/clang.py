@@ -81,9 +81,14 @@ class ClangCompiler(Compiler):
         self.is_zig = Path(command[0]).name == "zig"
 
     @property
+    def machine_flags(self) -> tuple[str, ...]:
+        """Those for this very machine."""
+        return self._asked[0]
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """The flags that every source is compiled with."""
-        return (*FLAGS, *self._asked[0], *self.extra_flags)
+        return (*FLAGS, *self.machine_flags, *self.extra_flags)
 
     @property
     def macros(self) -> frozenset[str]:

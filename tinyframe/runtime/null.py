@@ -25,6 +25,7 @@ LANGUAGES = {
     "CPU": PLAIN_C,
     "METAL": "tinyframe.renderer.metal:MetalLanguage",
     "HIP": "tinyframe.renderer.hip:HIPLanguage",
+    "CUDA": "tinyframe.renderer.cuda:CUDALanguage",
 }
 
 
