@@ -304,6 +304,7 @@ class _DeviceRegistry:
         self._devices: dict[str, type[Compiled] | str] = {
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
+            "WEBGPU": "tinyframe.runtime.webgpu:WebGPUDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
         }
         self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}

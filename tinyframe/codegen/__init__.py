@@ -30,6 +30,8 @@ from tinyframe.codegen.program import (
     rewrite_program,
 )
 from tinyframe.collector import collector_paused
+from tinyframe.dtype import to_np_dtype
+from tinyframe.errors import DTypeError
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
@@ -140,6 +142,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     )
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
+    _check_dtypes(function, uops, renderer)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
@@ -162,6 +165,16 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         ops_estimate=estimate_ops(ast),
         mem_estimate=estimate_mem(ast),
     )
+
+
+def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """DTypeError if a program has a dtype that its language lacks."""
+    if lacking := renderer.unsupported & {u.dtype.base.scalar() for u in uops}:
+        names = " or ".join(sorted(str(to_np_dtype(dtype) or dtype) for dtype in lacking))
+        raise DTypeError(
+            f"{renderer.device} has no {names}, and the kernel {function} computes with it: "
+            "cast to a dtype that it has, as in .cast(dtypes.float32), or take another device"
+        )
 
 
 def _named_loops(optimized: UOp) -> list[UOp]:

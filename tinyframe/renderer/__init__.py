@@ -18,8 +18,8 @@ class Target:
     none. most_lanes: of a vector that the language has; 0 where it sets no limit.
 
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
-    shared_bytes: the memory that they share. grid: the most blocks along each axis. warp: threads
-    that run in step.
+    shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
+    most blocks along each axis. warp: threads that run in step.
     """
 
     vector_bytes: int
@@ -31,6 +31,7 @@ class Target:
     most_lanes: int = 0
     block_threads: int = 0
     shared_bytes: int = 0
+    least_bytes: int = 1
     grid: tuple[int, ...] = ()
     warp: int = 0
 

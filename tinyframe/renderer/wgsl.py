@@ -1,0 +1,313 @@
+"""WGSL, the language of WebGPU's compute shaders.
+
+    @group(0) @binding(0) var<storage, read_write> data0: array<f32>;
+    @group(0) @binding(1) var<storage, read> data1: array<f32>;
+
+    @compute @workgroup_size(1, 1, 1)
+    fn E_4(@builtin(workgroup_id) block: vec3<u32>, …) {
+      for (var ridx0: i32 = 0; ridx0 < 4; ridx0++) {
+        let val0: f32 = data1[ridx0];
+        data0[ridx0] = val0 + 1.0f;
+      }
+    }
+
+A buffer is a variable of the module, a GLOBAL loop the number of a workgroup, a LOCAL loop that of
+an invocation in it. Three things differ from the other languages of the family:
+
+- No type is converted unless the text says so, and there are only bool, i32, u32 and f32. Numbers
+  of 8 and 16 bits are computed with in 32 and cut off. In memory four or two of them share a u32,
+  which is read by a function of the buffer's own, and written by one in two atomic steps, since
+  other threads write the neighbours at the same time.
+- f16 needs a feature that an adapter may lack; i64, u64 and f64 are an extension that only wgpu
+  has, which knows of each adapter whether it computes with them.
+- A compiler may compute what would be the same with real numbers (15.7.5): x for (x + y) - y. What
+  is meant to round there goes through a number that only a launch knows to be 0.
+- A NaN is equal to itself in some implementations of `!=`, in none of `==`. And infinity cannot be
+  written: an expression of constants must not give it, so its bits go through a variable.
+
+https://www.w3.org/TR/WGSL/ (6.2 types, 8 expressions, 14.4 memory layout, 17 built-in functions)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
+from tinyframe.renderer import Target, variables
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.writer import argument_name, bare, call, infix, memory_of, short
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+
+# feature of an adapter -> the dtypes that it brings
+FEATURES = {
+    "shader-f16": frozenset([dtypes.half]),
+    "shader-int64": frozenset([dtypes.long, dtypes.ulong]),
+    "shader-f64": frozenset([dtypes.double]),
+}
+
+# ---- bools, which have no `<` and no `^` --------------------------------------------------------
+
+_a, _b = UPat.var("a", dtypes.bool), UPat.var("b", dtypes.bool)
+bool_rules = PatternMatcher([
+    (UPat(Ops.CMPLT, src=(_a, _b)), lambda a, b: a.ne(True) & b),
+    (UPat(Ops.CMPLE, src=(_a, _b)), lambda a, b: a.ne(True) | b),
+    (UPat(Ops.XOR, src=(_a, _b)), lambda a, b: a.ne(b)),
+])  # fmt: skip
+
+
+def bools(sink: UOp) -> UOp:
+    return graph_rewrite(sink, bool_rules, name="bools")
+
+
+# ---- rows of the tables -------------------------------------------------------------------------
+
+
+class _Shift(infix):
+    """The count of a shift is a u32, whatever is shifted."""
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        count = re.fullmatch(r"(\d+)(u|li|lu)?", b)
+        return f"({a} {self.sign} {f'{count[1]}u' if count else f'u32({bare(b)})'})"
+
+
+class _Unequal(infix):
+    """`!=` where a NaN differs from itself, too."""
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        return f"(!({a} == {b}))" if dtypes.is_float(dtype) else super().__call__(a, b, dtype)
+
+
+def _extreme(sign: str) -> Any:
+    """A function for the larger or the smaller of two numbers, NaN if either is: max() and min()
+    may give either number then."""
+
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        kind, nan = language.type_name(dtype), " || !(b == b)" if dtypes.is_float(dtype) else ""
+        head = f"fn {name}_{short(dtype)}(a: {kind}, b: {kind}) -> {kind}"
+        return f"{head} {{ return select(a, b, b {sign} a{nan}); }}"
+
+    return definition
+
+
+def _of_bits(bits: int) -> Any:
+    """A function that gives the float of these bits."""
+
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        body = f"var bits = {bits:#x}u; return bitcast<f32>(bits);"
+        return f"fn {name}_{short(dtype)}() -> f32 {{ {body} }}"
+
+    return definition
+
+
+def _round(language: CStyleLanguage, name: str, dtype: DType) -> str:
+    kind, bits = language.type_name(dtype), language.type_name(dtype.unsigned())
+    body = f"return bitcast<{kind}>(bitcast<{bits}>(x) ^ {bits}(launch.zero));"
+    return f"fn {name}_{short(dtype)}(x: {kind}) -> {kind} {{ {body} }}"
+
+
+SUMS = (Ops.ADD, Ops.SUB)
+
+
+def is_rearranged(inner: UOp, outer: UOp) -> bool:
+    """Whether two steps of a sum or a product are one with real numbers: they have an operand in
+    common, or each has a constant."""
+    others = [s for s in outer.src if s is not inner]
+    if inner.op in SUMS and outer.op in SUMS and any(s in inner.src for s in others):
+        return True
+    alike = {inner.op, outer.op} <= {*SUMS} or inner.op is outer.op is Ops.MUL
+    constants = [any(s.op is Ops.CONST for s in u) for u in (inner.src, others)]
+    return alike and all(constants)
+
+
+def is_packed(memory: UOp) -> bool:
+    """Whether the elements of a buffer share words: the language has no type of their size."""
+    narrow = memory.dtype.base.itemsize < 4 and memory.dtype.base is not dtypes.half
+    return memory.addrspace is AddrSpace.GLOBAL and narrow
+
+
+# ---- the language -------------------------------------------------------------------------------
+
+
+class WGSLLanguage(CStyleLanguage):
+    """WGSL.
+
+    features: those of the adapter; the ones in FEATURES bring dtypes. float16 is computed with as
+    its bits where there is no "shader-f16".
+    """
+
+    device = "WEBGPU"
+    passes = (("bools", bools), ("scalars", scalars(0, ())))
+    barrier = "workgroupBarrier();"
+    code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
+                         "l": lambda n: f"i32(thread.{'xyz'[n]})"}  # fmt: skip
+    wraps = ""
+    bools_are_ints = False
+    assignment_converts = False
+    type_names = {
+        **dict.fromkeys((dtypes.char, dtypes.short, dtypes.int), "i32"),
+        **dict.fromkeys((dtypes.uchar, dtypes.ushort, dtypes.uint), "u32"),
+        dtypes.bool: "bool", dtypes.long: "i64", dtypes.ulong: "u64",
+        dtypes.half: "f16", dtypes.float: "f32", dtypes.double: "f64",
+    }  # fmt: skip
+    infinity, not_a_number = "inf_float()", "nan_float()"
+    suffixes = {dtypes.uchar: "u", dtypes.ushort: "u", dtypes.uint: "u",
+                dtypes.long: "li", dtypes.ulong: "lu"}  # fmt: skip
+    code_for_op: Mapping[Ops, Any] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SHL: _Shift("<<"),
+        Ops.SHR: _Shift(">>"),
+        Ops.CMPNE: _Unequal("!="),
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+        Ops.WHERE: lambda c, a, b, dtype: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+    }
+    code_for_vector: Mapping[Ops, Any] = {}
+    typedef = None
+    functions = {"max": _extreme(">"), "min": _extreme("<"),
+                 "round": _round, "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000)}  # fmt: skip
+    vector_functions: Mapping[str, Any] = {}
+
+    def __init__(
+        self, target: Target | None = None, features: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(target)
+        self.native_half = "shader-f16" in features
+        self.unsupported = frozenset().union(
+            *(found for feature, found in FEATURES.items() if feature not in features)
+        )
+
+    # ---- one thing each -------------------------------------------------------------------------
+
+    def constant(self, value: Any, dtype: DType) -> str:
+        if dtypes.is_bool(dtype):
+            return "true" if value else "false"
+        if dtype is dtypes.double and math.isfinite(value):
+            return f"{value!r}lf"
+        if dtypes.is_float(dtype):
+            text = super().constant(value, dtypes.float)
+            return text if dtype is dtypes.float else f"{self.type_name(dtype)}({text})"
+        return super().constant(value, dtype)
+
+    def cast(self, x: str, dtype: DType) -> str:
+        text = f"{self.type_name(dtype)}({bare(x)})"
+        is_narrow = dtypes.is_int(dtype) and dtype.itemsize < 4
+        return f"extractBits({text}, 0u, {dtype.bits}u)" if is_narrow else text
+
+    def bitcast(self, x: str, old: DType, new: DType) -> str:
+        if old.itemsize >= 4:
+            return f"bitcast<{self.type_name(new)}>({bare(x)})"
+        if new is dtypes.half:
+            return f"f16(unpack2x16float({self.cast(x, dtypes.ushort)}).x)"
+        if old is dtypes.half:
+            x = f"pack2x16float(vec2<f32>(f32({bare(x)}), 0.0f))"
+        return self.cast(x, new)
+
+    def guarded(self, condition: str, text: str, dtype: DType) -> str:
+        """What is read out of bounds is some number, and no fault (14.6)."""
+        return f"select({self.constant(0, dtype)}, {text}, {bare(condition)})"
+
+    def declaration(self, dtype: DType, name: str, value: str) -> str:
+        return f"let {name}: {self.type_name(dtype)} = {value};"
+
+    def accumulator(self, dtype: DType, name: str, value: str) -> str:
+        return f"var {name}: {self.type_name(dtype)} = {value};"
+
+    def read(self, memory: UOp, name: str, place: str) -> str:
+        return f"read_{name}({place})" if is_packed(memory) else super().read(memory, name, place)
+
+    def write(self, memory: UOp, name: str, place: str, value: str) -> str:
+        if is_packed(memory):
+            return f"write_{name}({place}, {value});"
+        return super().write(memory, name, place, value)
+
+    def when(self, condition: str, statement: str) -> str:
+        return f"if ({condition}) {{ {statement} }}"
+
+    def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
+        kind = self.type_name(dtype)
+        return f"for (var {name}: {kind} = {start}; {name} < {stop}; {name}++) {{"
+
+    def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
+        array = f"array<{self.type_name(dtype.base)}, {max(dtype.size, 1)}>"
+        return [f"var<workgroup> {name}: {array};"], ""
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    def rounded(self, uops: list[UOp]) -> set[UOp]:
+        floats = (u for u in uops if u.op in (*SUMS, Ops.MUL) and dtypes.is_float(u.dtype))
+        return {s for u in floats for s in u.src if s.op in (*SUMS, Ops.MUL) and is_rearranged(s, u)}
+
+    def round(self, x: str, dtype: DType) -> str:
+        return f"round_{short(dtype)}({bare(x)})"
+
+    # ---- a program ------------------------------------------------------------------------------
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        needs_half = any(u.dtype.base.scalar() is dtypes.half for u in uops)
+        head = ["enable f16;"] * needs_half + self.arguments(uops)
+        return "\n".join([*head, super().render(name, uops)])
+
+    def arguments(self, uops: list[UOp]) -> list[str]:
+        """Buffers, in order, then what else a launch gives: 0, and the values of Variables."""
+        written = {memory_of(u) for u in uops if u.op is Ops.STORE}
+        buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
+        lines = []
+        for binding, u in enumerate(buffers):
+            element = self.type_name(u.dtype.base)
+            if is_packed(u):
+                element = "atomic<u32>" if u in written else "u32"
+            access = "read_write" if u in written else "read"
+            place = f"@group(0) @binding({binding})"
+            lines.append(f"{place} var<storage, {access}> {argument_name(u)}: array<{element}>;")
+            if is_packed(u):
+                lines += self.accessors(u, u in written)
+        given = variables(uops)
+        if given or self.rounded(uops):
+            fields = ["zero: u32", *[f"{argument_name(u)}: {self.type_name(u.dtype)}" for u in given]]
+            lines.append(f"struct Launch {{ {', '.join(fields)} }}")
+            place = f"@group(0) @binding({len(buffers)})"
+            lines.append(f"{place} var<uniform> launch: Launch;")
+        return lines
+
+    def accessors(self, u: UOp, is_written: bool) -> list[str]:
+        """How an element of a packed buffer is read and written."""
+        name, dtype = argument_name(u), u.dtype.base
+        kind, bits, lanes = self.type_name(dtype), dtype.bits, 4 // dtype.itemsize
+        place = f"{name}[i / {lanes}]"
+        word = f"atomicLoad(&{place})" if is_written else place
+        shift = f"u32(i % {lanes}) * {bits}u"
+        if dtypes.is_bool(dtype):
+            number = f"extractBits({word}, {shift}, 8u) != 0u"
+        else:
+            number = f"extractBits({kind}({word}), {shift}, {bits}u)"
+        lines = [f"fn read_{name}(i: i32) -> {kind} {{ return {number}; }}"]
+        if not is_written:
+            return lines
+        return lines + [
+            f"fn write_{name}(i: i32, x: {kind}) {{",
+            f"  let shift = {shift};",
+            f"  atomicAnd(&{place}, ~({2**bits - 1:#x}u << shift));",
+            f"  atomicOr(&{place}, (u32(x) & {2**bits - 1:#x}u) << shift);",
+            "}",
+        ]
+
+    def signature(self, name: str, uops: list[UOp]) -> str:
+        sizes = dict(u.arg for u in uops if u.op is Ops.SPECIAL)
+        block = ", ".join(str(sizes.get(f"lidx{axis}", 1)) for axis in range(3))
+        builtins = {"block": "workgroup_id", "thread": "local_invocation_id"}
+        given = ", ".join(f"@builtin({b}) {a}: vec3<u32>" for a, b in builtins.items())
+        return f"@compute @workgroup_size({block})\nfn {name}({given})"
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        names = [(argument_name(u), u.dtype) for u in variables(uops)]
+        return [self.declaration(dtype, name, f"launch.{name}") for name, dtype in names]
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []
