@@ -39,6 +39,7 @@ from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.words import in_words
 from tinyframe.renderer.writer import argument_name, bare, call, infix, memory_of, short
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
@@ -146,7 +147,8 @@ class WGSLLanguage(CStyleLanguage):
     """
 
     device = "WEBGPU"
-    passes = (("scalars", scalars(0, ())), ("say otherwise", say_otherwise))
+    passes: tuple[tuple[str, Any], ...] = (
+        ("scalars", scalars(0, ())), ("say otherwise", say_otherwise))  # fmt: skip
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
                          "l": lambda n: f"i32(thread.{'xyz'[n]})"}  # fmt: skip
@@ -181,6 +183,8 @@ class WGSLLanguage(CStyleLanguage):
         self, target: Target | None = None, features: frozenset[str] = frozenset()
     ) -> None:
         super().__init__(target)
+        if "shader-int64" not in features:
+            self.passes = (*self.passes, ("words", in_words))
         self.native_half = "shader-f16" in features
         self.unsupported = frozenset().union(
             *(found for feature, found in FEATURES.items() if feature not in features)
