@@ -16,7 +16,7 @@ from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
-from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, apply_opts, axes
 from tinyframe.codegen.optimize.nest import opts_of
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
@@ -27,6 +27,7 @@ from tinyframe.codegen.program import (
     function_name,
     kernel_name,
     launch_size,
+    most_steps,
     rewrite_program,
 )
 from tinyframe.collector import collector_paused
@@ -143,6 +144,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
     _check_dtypes(function, uops, renderer)
+    _check_steps(function, uops, renderer)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
@@ -174,6 +176,16 @@ def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:
         raise DTypeError(
             f"{renderer.device} has no {names}, and the kernel {function} computes with it: "
             "cast to a dtype that it has, as in .cast(dtypes.float32), or take another device"
+        )
+
+
+def _check_steps(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """KernelOptError if a thread would run longer than the device lets it."""
+    most = renderer.target.most_steps
+    if most and (steps := most_steps(uops)) > most:
+        raise KernelOptError(
+            f"a thread of {function} would go through {steps} steps of its loops, and "
+            f"{renderer.device} stops it after {most}: GLOBAL, LOCAL and GROUP share them"
         )
 
 

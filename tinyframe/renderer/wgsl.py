@@ -143,7 +143,9 @@ class WGSLLanguage(CStyleLanguage):
     """WGSL.
 
     features: those of the adapter; the ones in FEATURES bring dtypes. float16 is computed with as
-    its bits where there is no "shader-f16".
+    its bits where there is no "shader-f16", 64-bit integers in words where there is no
+    "shader-int64". Without "shader-f64" a sine is the language's own: right to 2**-11 at least, from
+    -pi to pi (15.7.4.1).
     """
 
     device = "WEBGPU"
@@ -185,6 +187,9 @@ class WGSLLanguage(CStyleLanguage):
         super().__init__(target)
         if "shader-int64" not in features:
             self.passes = (*self.passes, ("words", in_words))
+        if "shader-f64" not in features:  # by way of which these are computed elsewhere
+            self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),
+                                Ops.COS: call("cos", typed=False)}  # fmt: skip
         self.native_half = "shader-f16" in features
         self.unsupported = frozenset().union(
             *(found for feature, found in FEATURES.items() if feature not in features)

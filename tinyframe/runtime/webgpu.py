@@ -34,6 +34,9 @@ ADVICE = (
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
+# vendor -> the steps of all loops after which a driver quietly ends them (LP_MAX_TGSI_LOOP_ITERATIONS
+# in Mesa, where the count begins anew for each thread, and not for each loop)
+MOST_STEPS = {"llvmpipe": 65535}
 
 
 @functools.cache
@@ -239,7 +242,7 @@ class WebGPUDevice(Compiled):
         super().__init__(
             device,
             WebGPUAllocator(self),
-            WGSLLanguage(target(limits), frozenset(features)),
+            WGSLLanguage(target(limits, adapter.info["vendor"]), frozenset(features)),
             WGSLCompiler(self),
             functools.partial(WebGPURunner, self),
         )
@@ -263,11 +266,12 @@ class WebGPUDevice(Compiled):
             ) from error
 
 
-def target(limits: Mapping[str, int]) -> Target:
+def target(limits: Mapping[str, int], vendor: str) -> Target:
     """What schedules have to know of an adapter with these limits."""
     return Target(
         vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
         least_bytes=4, block_threads=limits["max-compute-invocations-per-workgroup"],
         shared_bytes=limits["max-compute-workgroup-storage-size"],
         grid=(limits["max-compute-workgroups-per-dimension"],) * 3, warp=32,
+        most_steps=MOST_STEPS.get(vendor, 0),
     )  # fmt: skip
