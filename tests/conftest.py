@@ -21,6 +21,10 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 # PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
-# So is a browser, which the explorer's page is tested in.
-OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the folder that needs it
+# So is a browser, which the explorer's page is tested in, and a driver for OpenCL.
+OPTIONAL = {  # a package, and the tests that need it
+    "torch": "torch",
+    "playwright": "browser",
+    "pyopencl": "backends/test_opencl.py",
+}
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]

@@ -312,7 +312,10 @@ class _DeviceRegistry:
         self._assigned: tuple[str, str | None] | None = None
 
     def __getitem__(self, name: str | None) -> Compiled:
-        """The device of this name (None: the default one), opened where it is not yet."""
+        """The device of this name (None: the default one), opened where it is not yet.
+
+        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        """
         name = self.canonicalize(name)
         registered = self._devices[name.partition(":")[0]]
         # A class registered anew under its name, as a notebook cell that is run again does, counts.
@@ -322,9 +325,29 @@ class _DeviceRegistry:
         with self._lock:
             opened_as, device = self._opened.get(name, _NOT_OPEN)
             if opened_as is not registered:  # no other thread has opened it meanwhile
-                device = _load(registered)(name)
+                try:
+                    device = _load(registered)(name)
+                except DeviceUnavailable as error:
+                    raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
                 self._opened[name] = registered, device
             return device
+
+    def named(self, name: str | None) -> str:
+        """The one spelling of the name of a device that is there; None is the default device.
+
+        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        """
+        name = self.canonicalize(name)
+        self[name]
+        return name
+
+    def why_not(self, name: str) -> str | None:
+        """Why a registered device cannot be opened; None where it can."""
+        try:
+            self[name]
+        except DeviceUnavailable as error:
+            return str(error)
+        return None
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""
@@ -352,11 +375,14 @@ class _DeviceRegistry:
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)
+        missing = {device: why for device in exist if (why := self.why_not(device)) is not None}
         also = [alias for alias, kind in ALIASES.items() if kind in self._devices]
         kind = name.strip().upper().partition(":")[0]
         close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        return f"unknown device {name!r}{hint}; there are: {', '.join(exist)}"
+        there = ", ".join(device for device in exist if device not in missing)
+        said = f"unknown device {name!r}{hint}; there are: {there}"
+        return "\n  ".join([said, *missing.values()])
 
     @property
     def DEFAULT(self) -> str:
@@ -373,7 +399,7 @@ class _DeviceRegistry:
 
     @DEFAULT.setter
     def DEFAULT(self, name: str) -> None:
-        self._assigned = (self.canonicalize(name), self._from_settings())
+        self._assigned = (self.named(name), self._from_settings())
 
     def _from_settings(self) -> str | None:
         if settings.DEVICE:

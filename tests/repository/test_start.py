@@ -35,6 +35,7 @@ def start(folder):
     spec = importlib.util.spec_from_file_location("start_under_test", folder / "start.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.COURSE = {"course"}  # as where there is no wheel of an OpenCL driver
     return module
 
 
@@ -172,6 +173,18 @@ def test_jupyterlab_asks_nothing_at_its_first_start(start, installed):
     theirs.write_text("{}")
     start.main(["--no-open"])
     assert theirs.read_text() == "{}"
+
+
+def test_an_opencl_driver_is_brought_where_there_is_a_wheel_of_one(folder, start):
+    extras = {}
+    for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")):
+        code = f"import sys, platform; sys.platform = {system!r}; platform.machine = lambda: "
+        code += f"{machine!r}\nimport start; print(*sorted(start.COURSE))"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        extras[system, machine] = done.stdout.split()
+    assert extras == {("linux", "x86_64"): ["course", "opencl"], ("linux", "aarch64"): ["course"],
+                      ("darwin", "arm64"): ["course"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [["update"], ["reset", "04"], ["reset", "project", "1"]])

@@ -72,7 +72,7 @@ class OpenCLLanguage(CStyleLanguage):
     code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
     wraps = ""
     wraps_unsigned = True
-    type_names = {dtypes.bool: "uchar", dtypes.half: "half"} | {
+    type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
                                           dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
     infinity, not_a_number = "INFINITY", "NAN"
