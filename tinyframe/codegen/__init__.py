@@ -16,7 +16,7 @@ from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
-from tinyframe.codegen.optimize.loops import KernelOptError, Opt, apply_opts, axes
+from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
 from tinyframe.codegen.optimize.nest import opts_of
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
@@ -32,7 +32,7 @@ from tinyframe.codegen.program import (
 )
 from tinyframe.collector import collector_paused
 from tinyframe.dtype import to_np_dtype
-from tinyframe.errors import DTypeError
+from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
@@ -144,7 +144,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
     _check_dtypes(function, uops, renderer)
-    _check_steps(function, uops, renderer)
+    _check_limits(function, uops, renderer)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
@@ -179,13 +179,21 @@ def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:
         )
 
 
-def _check_steps(function: str, uops: list[UOp], renderer: Renderer) -> None:
-    """KernelOptError if a thread would run longer than the device lets it."""
-    most = renderer.target.most_steps
-    if most and (steps := most_steps(uops)) > most:
-        raise KernelOptError(
-            f"a thread of {function} would go through {steps} steps of its loops, and "
-            f"{renderer.device} stops it after {most}: GLOBAL, LOCAL and GROUP share them"
+def _check_limits(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """LimitError if a program needs more buffers or longer threads than its device allows."""
+    device, target = renderer.device, renderer.target
+    buffers = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
+    if target.most_buffers and buffers > target.most_buffers:
+        raise LimitError(
+            f"the kernel {function} reads and writes {buffers} buffers, and {device} takes "
+            f"{target.most_buffers} at most: call realize() on a part of what it computes"
+        )
+    steps = most_steps(uops) if target.most_steps else 0
+    if steps > target.most_steps:
+        raise LimitError(
+            f"each thread of the kernel {function} goes through {steps} steps of its loops, and "
+            f"{device} ends a thread after {target.most_steps}: share the loops among more threads "
+            "(GLOBAL, LOCAL and GROUP do), or take another device"
         )
 
 

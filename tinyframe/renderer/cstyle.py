@@ -58,7 +58,7 @@ class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
     device = "CPU"
-    passes = (("masks", masks),)
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
     # before a kernel's name, before a buffer's type, after its `*`
     kernel_prefix = "void"
     buffer_prefix = ""

@@ -32,10 +32,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes
+import numpy as np
+
+from tinyframe.algebra.symbolic import fold
+from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.scalars import scalars
@@ -43,7 +46,7 @@ from tinyframe.renderer.words import in_words
 from tinyframe.renderer.writer import argument_name, bare, call, infix, memory_of, short
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # feature of an adapter -> the dtypes that it brings
 FEATURES = {
@@ -54,12 +57,21 @@ FEATURES = {
 
 # ---- what the language has no words for ---------------------------------------------------------
 
+
+def float_of_bits(u: UOp, c: UOp) -> UOp:
+    bits = np.array(c.arg, to_np_dtype(c.dtype))
+    return UOp.const(u.dtype, float(bits.view(f"f{u.dtype.itemsize}")))
+
+
 _a, _b = UPat.var("a", dtypes.bool), UPat.var("b", dtypes.bool)
 rules = PatternMatcher([
     # bools have no order, and no `^`
     (UPat(Ops.CMPLT, src=(_a, _b)), lambda a, b: a.ne(True) & b),
     (UPat(Ops.CMPLE, src=(_a, _b)), lambda a, b: a.ne(True) | b),
     (UPat(Ops.XOR, src=(_a, _b)), lambda a, b: a.ne(b)),
+    # an expression of constants must not overflow, nor give NaN or infinity
+    (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(Ops.BITCAST, {dtypes.float, dtypes.double}, (UPat.cvar("c"),), name="u"), float_of_bits),
     # a compiler that sees a division by zero may give anything
     (UPat(Ops.FDIV, src=(UPat.var("x"), UPat.cvar("zero"))),
      lambda x, zero: None if zero.arg else x * math.copysign(math.inf, zero.arg)),
@@ -88,7 +100,7 @@ class _Unequal(infix):
         return f"(!({a} == {b}))" if dtypes.is_float(dtype) else super().__call__(a, b, dtype)
 
 
-def _extreme(sign: str) -> Any:
+def _extreme(sign: str) -> Callable[..., str]:
     """A function for the larger or the smaller of two numbers, NaN if either is: max() and min()
     may give either number then."""
 
@@ -100,7 +112,7 @@ def _extreme(sign: str) -> Any:
     return definition
 
 
-def _of_bits(bits: int) -> Any:
+def _of_bits(bits: int) -> Callable[..., str]:
     """A function that gives the float of these bits."""
 
     def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
@@ -122,12 +134,16 @@ SUMS = (Ops.ADD, Ops.SUB)
 def is_rearranged(inner: UOp, outer: UOp) -> bool:
     """Whether two steps of a sum or a product are one with real numbers: they have an operand in
     common, or each has a constant."""
-    others = [s for s in outer.src if s is not inner]
-    if inner.op in SUMS and outer.op in SUMS and any(s in inner.src for s in others):
+    others = [x for s in outer.src if (x := without_sign(s)) is not inner]
+    operands = [without_sign(s) for s in inner.src]
+    if inner.op in SUMS and outer.op in SUMS and any(x in operands for x in others):
         return True
     alike = {inner.op, outer.op} <= {*SUMS} or inner.op is outer.op is Ops.MUL
-    constants = [any(s.op is Ops.CONST for s in u) for u in (inner.src, others)]
-    return alike and all(constants)
+    return alike and all(any(x.op is Ops.CONST for x in of) for of in (operands, others))
+
+
+def without_sign(u: UOp) -> UOp:
+    return without_sign(u.src[0]) if u.op is Ops.NEG else u
 
 
 def is_packed(memory: UOp) -> bool:
@@ -142,14 +158,14 @@ def is_packed(memory: UOp) -> bool:
 class WGSLLanguage(CStyleLanguage):
     """WGSL.
 
-    features: those of the adapter; the ones in FEATURES bring dtypes. float16 is computed with as
-    its bits where there is no "shader-f16", 64-bit integers in words where there is no
-    "shader-int64". Without "shader-f64" a sine is the language's own: right to 2**-11 at least, from
-    -pi to pi (15.7.4.1).
+    features: those of the adapter; the ones in FEATURES bring dtypes. Where "shader-f16" is
+    missing, float16 is computed with as its bits; where "shader-int64" is, 64-bit integers in
+    words; and where "shader-f64" is, a sine is the language's own, of which 15.7.4.1 only says that
+    it is right to 2**-11 from -pi to pi.
     """
 
     device = "WEBGPU"
-    passes: tuple[tuple[str, Any], ...] = (
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (
         ("scalars", scalars(0, ())), ("say otherwise", say_otherwise))  # fmt: skip
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
@@ -177,8 +193,10 @@ class WGSLLanguage(CStyleLanguage):
     }
     code_for_vector: Mapping[Ops, Any] = {}
     typedef = None
-    functions = {"max": _extreme(">"), "min": _extreme("<"),
-                 "round": _round, "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000)}  # fmt: skip
+    functions: Mapping[str, Any] = {
+        "max": _extreme(">"), "min": _extreme("<"), "round": _round,
+        "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000),
+    }  # fmt: skip
     vector_functions: Mapping[str, Any] = {}
 
     def __init__(
@@ -205,6 +223,8 @@ class WGSLLanguage(CStyleLanguage):
         if dtypes.is_float(dtype):
             text = super().constant(value, dtypes.float)
             return text if dtype is dtypes.float else f"{self.type_name(dtype)}({text})"
+        if dtypes.is_unsigned(dtype):
+            value %= 1 << dtype.bits
         return super().constant(value, dtype)
 
     def cast(self, x: str, dtype: DType) -> str:
@@ -255,7 +275,8 @@ class WGSLLanguage(CStyleLanguage):
 
     def rounded(self, uops: list[UOp]) -> set[UOp]:
         floats = (u for u in uops if u.op in (*SUMS, Ops.MUL) and dtypes.is_float(u.dtype))
-        return {s for u in floats for s in u.src if s.op in (*SUMS, Ops.MUL) and is_rearranged(s, u)}
+        steps = ((u, without_sign(s)) for u in floats for s in u.src)
+        return {s for u, s in steps if s.op in (*SUMS, Ops.MUL) and is_rearranged(s, u)}
 
     def round(self, x: str, dtype: DType) -> str:
         return f"round_{short(dtype)}({bare(x)})"
@@ -263,53 +284,50 @@ class WGSLLanguage(CStyleLanguage):
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
-        needs_half = any(u.dtype.base.scalar() is dtypes.half for u in uops)
-        head = ["enable f16;"] * needs_half + self.arguments(uops)
-        return "\n".join([*head, super().render(name, uops)])
-
-    def arguments(self, uops: list[UOp]) -> list[str]:
-        """Buffers, in order, then what else a launch gives: 0, and the values of Variables."""
+        """The kernel after what it names: buffers, their functions, what else a launch gives."""
+        text = super().render(name, uops)
         written = {memory_of(u) for u in uops if u.op is Ops.STORE}
         buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
-        lines = []
+        has_half = any(u.dtype.base.scalar() is dtypes.half for u in uops)
+        lines = ["enable f16;"] if has_half else []
         for binding, u in enumerate(buffers):
-            element = self.type_name(u.dtype.base)
-            if is_packed(u):
-                element = "atomic<u32>" if u in written else "u32"
-            access = "read_write" if u in written else "read"
-            place = f"@group(0) @binding({binding})"
-            lines.append(f"{place} var<storage, {access}> {argument_name(u)}: array<{element}>;")
-            if is_packed(u):
-                lines += self.accessors(u, u in written)
-        given = variables(uops)
-        if given or self.rounded(uops):
-            fields = ["zero: u32", *[f"{argument_name(u)}: {self.type_name(u.dtype)}" for u in given]]
-            lines.append(f"struct Launch {{ {', '.join(fields)} }}")
-            place = f"@group(0) @binding({len(buffers)})"
-            lines.append(f"{place} var<uniform> launch: Launch;")
-        return lines
+            lines.append(f"@group(0) @binding({binding}) {self.buffer(u, u in written)}")
+        for u in filter(is_packed, buffers):
+            lines += self.accessors(u, u in written, text)
+        if "launch." in text:
+            values = [f"{argument_name(u)}: {self.type_name(u.dtype)}" for u in variables(uops)]
+            lines.append(f"struct Launch {{ {', '.join(['zero: u32', *values])} }}")
+            lines.append(f"@group(0) @binding({len(buffers)}) var<uniform> launch: Launch;")
+        return "\n".join([*lines, text])
 
-    def accessors(self, u: UOp, is_written: bool) -> list[str]:
-        """How an element of a packed buffer is read and written."""
+    def buffer(self, u: UOp, is_written: bool) -> str:
+        element = self.type_name(u.dtype.base)
+        if is_packed(u):
+            element = "atomic<u32>" if is_written else "u32"
+        access = "read_write" if is_written else "read"
+        return f"var<storage, {access}> {argument_name(u)}: array<{element}>;"
+
+    def accessors(self, u: UOp, is_written: bool, text: str) -> list[str]:
+        """How an element of a packed buffer is read and written, where the text does so."""
         name, dtype = argument_name(u), u.dtype.base
         kind, bits, lanes = self.type_name(dtype), dtype.bits, 4 // dtype.itemsize
-        place = f"{name}[i / {lanes}]"
-        word = f"atomicLoad(&{place})" if is_written else place
-        shift = f"u32(i % {lanes}) * {bits}u"
-        if dtypes.is_bool(dtype):
-            number = f"extractBits({word}, {shift}, 8u) != 0u"
-        else:
-            number = f"extractBits({kind}({word}), {shift}, {bits}u)"
-        lines = [f"fn read_{name}(i: i32) -> {kind} {{ return {number}; }}"]
-        if not is_written:
-            return lines
-        return lines + [
-            f"fn write_{name}(i: i32, x: {kind}) {{",
-            f"  let shift = {shift};",
-            f"  atomicAnd(&{place}, ~({2**bits - 1:#x}u << shift));",
-            f"  atomicOr(&{place}, (u32(x) & {2**bits - 1:#x}u) << shift);",
-            "}",
-        ]
+        place, shift = f"{name}[i / {lanes}]", f"u32(i % {lanes}) * {bits}u"
+        lines = []
+        if f"read_{name}(" in text:
+            word = f"atomicLoad(&{place})" if is_written else place
+            number = f"extractBits({{}}({word}), {shift}, {bits}u)"
+            number = f"{number.format('u32')} != 0u" if kind == "bool" else number.format(kind)
+            lines.append(f"fn read_{name}(i: i32) -> {kind} {{ return {number}; }}")
+        if f"write_{name}(" in text:
+            mask = f"{2**bits - 1:#x}u"
+            lines += [
+                f"fn write_{name}(i: i32, x: {kind}) {{",
+                f"  let shift = {shift};",
+                f"  atomicAnd(&{place}, ~({mask} << shift));",
+                f"  atomicOr(&{place}, (u32(x) & {mask}) << shift);",
+                "}",
+            ]
+        return lines
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         sizes = dict(u.arg for u in uops if u.op is Ops.SPECIAL)

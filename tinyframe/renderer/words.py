@@ -12,6 +12,7 @@ such type.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from tinyframe.dtype import dtypes
@@ -27,13 +28,12 @@ def in_words(sink: UOp) -> UOp:
     words: dict[UOp, Words | None] = {}
 
     def split(old: UOp, u: UOp) -> UOp:
-        row = (wide if _is_long(u) else narrow).get(u.op)
         given = [words.get(s) for s in u.src]
         known = all(w or not _is_long(s) for w, s in zip(given, u.src, strict=True))
-        if _is_long(u):
-            words[u] = row(u, *given) if row and known else None
-        elif row and known and any(given):
-            return row(u, *given)
+        if known and _is_long(u) and u.op in wide:
+            words[u] = wide[u.op](u, *given)
+        elif known and any(given) and u.op in narrow:
+            return narrow[u.op](u, *given)
         return u
 
     return rebuild(sink, split)
@@ -148,7 +148,7 @@ def _where(u: UOp, c: None, x: Words, y: Words) -> Words:
     return low, high
 
 
-wide = {
+wide: Mapping[Ops, Callable[..., Words | None]] = {
     Ops.CONST: _constant, Ops.CAST: _cast, Ops.AND: _bits, Ops.OR: _bits, Ops.XOR: _bits,
     Ops.ADD: _sum, Ops.SUB: _difference, Ops.MUL: _product, Ops.SHL: _left, Ops.SHR: _right,
     Ops.WHERE: _where, Ops.NEG: lambda u, x: _difference(u, (ZERO, ZERO), x),
@@ -174,7 +174,7 @@ def _less(u: UOp, x: Words, y: Words) -> UOp:
     return (x[1].cast(kind) < y[1].cast(kind)) | (x[1].eq(y[1]) & (x[0] < y[0]))
 
 
-narrow = {
+narrow: Mapping[Ops, Callable[..., UOp]] = {
     Ops.CAST: _narrowed, Ops.CMPEQ: _equal, Ops.CMPNE: _equal, Ops.CMPLT: _less,
     Ops.CMPLE: lambda u, x, y: _less(u, y, x).ne(True),
 }  # fmt: skip

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from tinyframe.device import (
     Allocator,
@@ -34,8 +34,8 @@ ADVICE = (
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
-# vendor -> the steps of all loops after which a driver quietly ends them (LP_MAX_TGSI_LOOP_ITERATIONS
-# in Mesa, where the count begins anew for each thread, and not for each loop)
+# vendor -> after how many steps of all its loops together a driver quietly ends a thread
+# (LP_MAX_TGSI_LOOP_ITERATIONS in Mesa's gallivm)
 MOST_STEPS = {"llvmpipe": 65535}
 
 
@@ -83,10 +83,10 @@ class WebGPUAllocator(Allocator):
         if size > most:
             raise MemoryError(f"one Buffer may have {most} bytes on this adapter")
         u = wgpu().BufferUsage
+        usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
         try:
-            return self.device.gpu.create_buffer(
-                size=_words(size), usage=u.STORAGE | u.COPY_SRC | u.COPY_DST
-            )
+            with self.device.lost_is_said():
+                return self.device.gpu.create_buffer(size=_words(size), usage=usage)
         except wgpu().GPUOutOfMemoryError as error:
             raise MemoryError(str(error)) from error
 
@@ -123,9 +123,10 @@ class WGSLCompiler(Compiler):
     def module(self, src: str) -> Any:
         """What the driver makes of a text. CompileError where there is something wrong with it."""
         try:
-            return self.device.gpu.create_shader_module(code=src)
+            with self.device.lost_is_said():
+                return self.device.gpu.create_shader_module(code=src)
         except wgpu().GPUError as error:
-            raise CompileError(_words_of(error), src) from error
+            raise CompileError(str(error), src) from error
 
 
 class WebGPURunner(Runner):
@@ -134,11 +135,12 @@ class WebGPURunner(Runner):
     def __init__(self, device: WebGPUDevice, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         self.device, source = device, lib.decode()
-        stage = {"module": device.compiler.module(source), "entry_point": name}
+        compiler = cast(WGSLCompiler, device.compiler)
+        stage = {"module": compiler.module(source), "entry_point": name}
         try:
             self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
         except wgpu().GPUError as error:  # such as more buffers or shared memory than there are
-            raise CompileError(_words_of(error), source) from error
+            raise CompileError(str(error).strip(), source) from error
         self.has_uniforms = "var<uniform>" in source
         self.layout = self.pipeline.get_bind_group_layout(0)
 
@@ -211,10 +213,6 @@ def tick(gpu: Any) -> float:
     return lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal) * 1e-9
 
 
-def _words_of(error: Exception) -> str:
-    return str(error).strip()
-
-
 # ---- the device ---------------------------------------------------------------------------------
 
 
@@ -257,12 +255,12 @@ class WebGPUDevice(Compiled):
         try:
             yield
         except (wgpu().GPUError, RuntimeError) as error:
-            if "lost" not in str(error).lower():
+            if "device is lost" not in str(error).lower():
                 raise
             raise RuntimeError(
                 f"{self.device} is lost, and so is what its memory held: the driver gave the "
                 "adapter up, as it does with a kernel that runs for too long. Start Python (in a "
-                f"notebook, the kernel) again to use it. The driver's words: {_words_of(error)}"
+                f"notebook, the kernel) again to use it. The driver's words: {str(error).strip()}"
             ) from error
 
 
@@ -273,5 +271,6 @@ def target(limits: Mapping[str, int], vendor: str) -> Target:
         least_bytes=4, block_threads=limits["max-compute-invocations-per-workgroup"],
         shared_bytes=limits["max-compute-workgroup-storage-size"],
         grid=(limits["max-compute-workgroups-per-dimension"],) * 3, warp=32,
+        most_buffers=limits["max-storage-buffers-per-shader-stage"],
         most_steps=MOST_STEPS.get(vendor, 0),
     )  # fmt: skip
