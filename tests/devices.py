@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tinyframe import Device
 
-ALL = ("CPU", "CL", "PYTHON")
+ALL = ("CPU", "CL", "WEBGPU", "PYTHON")
 
 
 def there() -> list[str]:

@@ -24,7 +24,7 @@ COMPARISONS = [Ops.CMPLT, Ops.CMPLE, Ops.CMPEQ, Ops.CMPNE]
 
 
 def edges(dtype) -> np.ndarray:
-    """Numbers at the ends of the range and around the middle, each many times, in a random order."""
+    """Numbers at the ends of the range and in its middle, in a random order."""
     low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
     values = [0, 1, 2, 3, low, low + 1, high, high - 1, high // 2, high // 2 + 1, 0x7FFF]
     return np.random.default_rng(len(repr(dtype))).choice(
