@@ -309,6 +309,7 @@ class _DeviceRegistry:
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
             "CUDA": "tinyframe.runtime.cuda:open_device",
+            "WEBGPU": "tinyframe.runtime.webgpu:WebGPUDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
             "NULL": "tinyframe.runtime.null:NullDevice",
         }
