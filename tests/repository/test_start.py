@@ -507,19 +507,22 @@ def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     start.main(["test"])
     start.main(["test", "--browser"])
     start.main(["test", "--torch", "--browser", "tests/browser"])
+    start.main(["test", "--backends"])
     more = [extras - {"course", "test"} for extras in checks.installed]
-    assert more == [set(), {"browser"}, {"torch", "browser"}]
-    assert all("--browser" not in command for command in checks.commands)
+    assert more == [set(), {"browser"}, {"torch", "browser"}, {"cuda", "webgpu"}]
+    assert not any("--browser" in command or "--backends" in command for command in checks.commands)
 
 
 @pytest.mark.parametrize("package, said", [
     ("torch", "not comparing with PyTorch"),
     ("playwright", "not testing the explorer's page"),
+    ("wgpu cuda", "not testing WEBGPU, nor CUDA's compiler"),
 ])  # fmt: skip
 def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, said):
     start.main(["test"])
     assert capsys.readouterr().out.count(said) == 1
-    (start.VENV / "lib" / "python3.11" / "site-packages" / package).mkdir(parents=True)
+    for name in package.split():
+        (start.VENV / "lib" / "python3.11" / "site-packages" / name).mkdir(parents=True)
     start.main(["test"])
     assert said not in capsys.readouterr().out
 
@@ -540,7 +543,7 @@ def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
     (tmp_path / "start.py").write_text(script)
     done = subprocess.run(["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True)
     assert done.returncode == exit_status
-    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser'] ''"
+    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser', '--backends'] ''"
 
 
 def test_ci_run_needs_no_emulator_where_none_can_be_installed(tmp_path):
