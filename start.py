@@ -53,6 +53,8 @@ GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
+# Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
+EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
 
 def say(text: str) -> None:
@@ -325,6 +327,8 @@ def test(options: list[str]) -> None:
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
+    if not all(map(shutil.which, EMULATED_ARM64)):
+        say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
     for check in checks:
         say(" ".join(check))

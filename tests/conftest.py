@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 
 from hypothesis import HealthCheck, Phase, settings
 
-from tests import cpp_device
+from tests import arm64_device, cpp_device
 
 os.environ["SPEC"] = "1"
 os.environ.setdefault("CUDA_EMULATE", "1")
+
+# DEVICE=ARM64 runs any test on it
+arm64_device.register()
 
 settings.register_profile(
     "repeatable",
@@ -35,3 +39,5 @@ OPTIONAL = {  # a package, and the tests that need it
 # And METAL and HIP are run as C++, where there is a compiler for that.
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
 collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]
+collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
+collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]

@@ -17,7 +17,7 @@ from tinyframe.dtype import DType, f32_to_bf16, to_np_dtype
 from tinyframe.rewrite.spec import spec_tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
-SIZE = 37
+SIZE, LANES = 37, 16  # two vectors and a tail
 
 EVERY_DTYPE = [
     dtypes.bool,

@@ -12,6 +12,7 @@ import pytest
 
 from tests.every_op import (
     EVERY_DTYPE,
+    LANES,
     RELATIVE,
     SIZE,
     check_every_op,
@@ -38,7 +39,6 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop.node import Ops, UOp
 
 VECTOR = OptOps.VECTOR
-LANES = 16  # of the 37 numbers two vectors, and a tail
 
 # ---- every op of every dtype ---------------------------------------------------------------------
 

@@ -230,7 +230,7 @@ def difference(found: np.ndarray, expected: np.ndarray, ulps: int) -> str:
         return ""
     first = wrong[0]
     return (f"{len(wrong)} of {found.size} elements are wrong; element {first} is "
-            f"{found.ravel()[first]!r}, and should be {expected.ravel()[first]!r}")  # fmt: skip
+            f"{found.flat[first]}, and should be {expected.flat[first]}")  # fmt: skip
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
