@@ -9,7 +9,7 @@ import pytest
 
 from tests.gpu_kernels import GLOBAL, LOCAL, VECTOR
 from tests.kernels import kernel_of, on_buffer
-from tinyframe import Tensor, dtypes
+from tinyframe import Tensor, dtypes, ptx
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.dtype import DType
@@ -72,3 +72,19 @@ def test_infinity_and_NaN_need_no_header():
 def test_the_same_bits(new: DType):
     name = {dtypes.int: "__float_as_int", dtypes.uint: "__float_as_uint"}[new]
     assert f"{name}(" in source(on_buffer(8).bitcast(new).contiguous())
+
+
+def test_the_source_of_an_expression_is_shown_without_nvidias_compiler(capsys):
+    assert ptx.main(["--source", "empty(8, 4) @ empty(4, 8)"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("// r_8_8_4")
+    assert shown.count("__global__") == 1
+    assert ptx.main(["--source", "empty(8)"]) == 0
+    assert capsys.readouterr().out == "No kernel: nothing is computed.\n"
+
+
+@pytest.mark.parametrize("expression", ["empty(8", "empty(2) + empty(3)", "3"])
+def test_an_expression_that_is_no_tensor(expression, capsys):
+    with pytest.raises(SystemExit):
+        ptx.main(["--source", expression])
+    assert repr(expression) in capsys.readouterr().err
