@@ -13,7 +13,7 @@ python3 start.py test OPTIONS   run only pytest, with these options (tests/unit 
 python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
                                 does the same
 python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
-python3 start.py test --backends test WEBGPU and CUDA's compiler too; neither takes a GPU
+python3 start.py test --cuda    test with CUDA's compiler too, which takes no GPU
 """
 
 import contextlib
@@ -53,10 +53,10 @@ FIRST_PAGE = "START.md"  # what JupyterLab opens on
 GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2,
              "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
 # What `start.py test` may be asked to test as well, and the extras that this takes.
-TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--backends": {"cuda", "webgpu"}}
+TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
-COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
+COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
 # Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
 EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
@@ -330,8 +330,8 @@ def test(options: list[str]) -> None:
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
-    if not (is_installed("wgpu") and is_installed("cuda")):
-        say("not testing WEBGPU, nor CUDA's compiler; python3 start.py test --backends does")
+    if not is_installed("cuda"):
+        say("not testing CUDA's compiler; python3 start.py test --cuda does")
     if not all(map(shutil.which, EMULATED_ARM64)):
         say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
@@ -352,6 +352,8 @@ def doctor(options: list[str]) -> None:
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
+    webgpu = ("import tinyframe.runtime.webgpu as w; "
+              "print(*[a.info['device'] for a in w.all_adapters()], sep=', ')")  # fmt: skip
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
@@ -360,6 +362,7 @@ def doctor(options: list[str]) -> None:
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
+        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
         ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU, or no driver for it"),
     ]
     for name, optional, found, what_to_do in rows:

@@ -291,7 +291,7 @@ class Compiled:
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
 # Settings that name the default device by being 1.
-_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON")
 
 
 _NOT_OPEN: tuple[None, Any] = (None, None)

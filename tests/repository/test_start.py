@@ -183,8 +183,9 @@ def test_an_opencl_driver_is_brought_where_there_is_a_wheel_of_one(folder, start
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         extras[system, machine] = done.stdout.split()
-    assert extras == {("linux", "x86_64"): ["course", "opencl"], ("linux", "aarch64"): ["course"],
-                      ("darwin", "arm64"): ["course"]}  # fmt: skip
+    assert extras == {("linux", "x86_64"): ["course", "opencl", "webgpu"],
+                      ("linux", "aarch64"): ["course", "webgpu"],
+                      ("darwin", "arm64"): ["course", "webgpu"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [["update"], ["reset", "04"], ["reset", "project", "1"]])
@@ -507,22 +508,21 @@ def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     start.main(["test"])
     start.main(["test", "--browser"])
     start.main(["test", "--torch", "--browser", "tests/browser"])
-    start.main(["test", "--backends"])
+    start.main(["test", "--cuda"])
     more = [extras - {"course", "test"} for extras in checks.installed]
-    assert more == [set(), {"browser"}, {"torch", "browser"}, {"cuda", "webgpu"}]
-    assert not any("--browser" in command or "--backends" in command for command in checks.commands)
+    assert more == [set(), {"browser"}, {"torch", "browser"}, {"cuda"}]
+    assert not any("--browser" in command or "--cuda" in command for command in checks.commands)
 
 
 @pytest.mark.parametrize("package, said", [
     ("torch", "not comparing with PyTorch"),
     ("playwright", "not testing the explorer's page"),
-    ("wgpu cuda", "not testing WEBGPU, nor CUDA's compiler"),
+    ("cuda", "not testing CUDA's compiler"),
 ])  # fmt: skip
 def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, said):
     start.main(["test"])
     assert capsys.readouterr().out.count(said) == 1
-    for name in package.split():
-        (start.VENV / "lib" / "python3.11" / "site-packages" / name).mkdir(parents=True)
+    (start.VENV / "lib" / "python3.11" / "site-packages" / package).mkdir(parents=True)
     start.main(["test"])
     assert said not in capsys.readouterr().out
 
@@ -543,7 +543,7 @@ def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
     (tmp_path / "start.py").write_text(script)
     done = subprocess.run(["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True)
     assert done.returncode == exit_status
-    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser', '--backends'] ''"
+    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser', '--cuda'] ''"
 
 
 def test_ci_run_needs_no_emulator_where_none_can_be_installed(tmp_path):
@@ -565,7 +565,8 @@ def test_ci_run_needs_no_emulator_where_none_can_be_installed(tmp_path):
 def test_doctor_reports_on_everything_and_changes_nothing(folder):
     before = sorted(folder.rglob("*"))
     done = run_start(folder, "doctor", CC="", HOME="")
-    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "CUDA"]
+    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "WebGPU",
+             "CUDA"]  # fmt: skip
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names

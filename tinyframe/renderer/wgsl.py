@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from tinyframe.algebra.symbolic import fold
+from tinyframe.codegen.decompose.elementary import layout_of
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage
@@ -63,6 +64,25 @@ def float_of_bits(u: UOp, c: UOp) -> UOp:
     return UOp.const(u.dtype, float(bits.view(f"f{u.dtype.itemsize}")))
 
 
+def where_finite(x: UOp, value: UOp) -> UOp:
+    """The value where x is a finite number, else NaN."""
+    layout = layout_of(x)
+    size = x.bitcast(layout.unsigned) & (layout.sign_bit - 1)
+    is_finite = size < x.const_like(math.inf).bitcast(layout.unsigned)
+    return is_finite.where(value, x.const_like(math.nan))
+
+
+def times_zero(x: UOp, zero: UOp) -> UOp | None:
+    if zero.arg != 0:
+        return None
+    layout = layout_of(x)
+    sign = x.bitcast(layout.unsigned) & layout.sign_bit
+    if math.copysign(1, zero.arg) < 0:
+        sign = sign ^ layout.sign_bit
+    return where_finite(x, sign.bitcast(x.dtype))
+
+
+_x = UPat.var("x", {dtypes.float, dtypes.double})
 _a, _b = UPat.var("a", dtypes.bool), UPat.var("b", dtypes.bool)
 rules = PatternMatcher([
     # bools have no order, and no `^`
@@ -72,9 +92,13 @@ rules = PatternMatcher([
     # an expression of constants must not overflow, nor give NaN or infinity
     (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(Ops.BITCAST, {dtypes.float, dtypes.double}, (UPat.cvar("c"),), name="u"), float_of_bits),
-    # a compiler that sees a division by zero may give anything
+    # a compiler that sees a division by zero may give anything, and 0 for x * 0, where x is NaN
     (UPat(Ops.FDIV, src=(UPat.var("x"), UPat.cvar("zero"))),
      lambda x, zero: None if zero.arg else x * math.copysign(math.inf, zero.arg)),
+    (UPat(Ops.MUL, src=[_x, UPat.cvar("zero")]), times_zero),
+    (UPat(Ops.SUB, src=(_x, UPat.var("x"))), lambda x: where_finite(x, x.const_like(0.0))),
+    (UPat(Ops.FDIV, src=(_x, UPat.var("x"))),
+     lambda x: where_finite(x, x.eq(0).where(x.const_like(math.nan), x.const_like(1.0)))),
 ])  # fmt: skip
 
 

@@ -78,6 +78,9 @@ class WebGPUAllocator(Allocator):
 
     def __init__(self, device: WebGPUDevice) -> None:
         self.device = device
+        # wgpu's buffers release themselves when the garbage collector finds them, and it may do so
+        # before the Buffer around them gives them back here to be used again
+        self.taken: set[Any] = set()
 
     def _alloc(self, size: int, options: Any = None) -> Any:
         most = self.device.most_bytes
@@ -87,11 +90,14 @@ class WebGPUAllocator(Allocator):
         usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
         try:
             with self.device.lost_is_said():
-                return self.device.gpu.create_buffer(size=_words(size), usage=usage)
+                memory = self.device.gpu.create_buffer(size=_words(size), usage=usage)
         except wgpu().GPUOutOfMemoryError as error:
             raise MemoryError(str(error)) from error
+        self.taken.add(memory)
+        return memory
 
     def _free(self, opaque: Any, options: Any) -> None:
+        self.taken.remove(opaque)
         opaque.destroy()
 
     def copyin(self, dst: Any, src: memoryview) -> None:
