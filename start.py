@@ -13,7 +13,7 @@ python3 start.py test OPTIONS   run only pytest, with these options (tests/unit 
 python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
                                 does the same
 python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
-python3 start.py test --cuda    test with CUDA's compiler too, which takes no GPU
+python3 start.py test --cuda    compile CUDA kernels with NVIDIA's compiler too; it needs no GPU
 """
 
 import contextlib
@@ -331,7 +331,7 @@ def test(options: list[str]) -> None:
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
     if not is_installed("cuda"):
-        say("not testing CUDA's compiler; python3 start.py test --cuda does")
+        say("not compiling CUDA kernels with NVIDIA's compiler; python3 start.py test --cuda does")
     if not all(map(shutil.which, EMULATED_ARM64)):
         say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
@@ -363,7 +363,7 @@ def doctor(options: list[str]) -> None:
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
         ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
-        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU, or no driver for it"),
+        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU; CUDA_EMULATE=1 needs none"),
     ]
     for name, optional, found, what_to_do in rows:
         mark = "ok" if found else "--" if optional else "NO"

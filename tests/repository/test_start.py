@@ -508,16 +508,24 @@ def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     start.main(["test"])
     start.main(["test", "--browser"])
     start.main(["test", "--torch", "--browser", "tests/browser"])
-    start.main(["test", "--cuda"])
     more = [extras - {"course", "test"} for extras in checks.installed]
-    assert more == [set(), {"browser"}, {"torch", "browser"}, {"cuda"}]
-    assert not any("--browser" in command or "--cuda" in command for command in checks.commands)
+    assert more == [set(), {"browser"}, {"torch", "browser"}]
+    assert all("--browser" not in command for command in checks.commands)
+
+
+def test_nvidias_compiler_is_used_only_when_asked_for(start, checks):
+    start.main(["test"])
+    start.main(["test", "--cuda"])
+    start.main(["test", "--browser", "--cuda", "tests/backends"])
+    more = [extras - {"course", "test"} for extras in checks.installed]
+    assert more == [set(), {"cuda"}, {"browser", "cuda"}]
+    assert all("--cuda" not in command for command in checks.commands)
 
 
 @pytest.mark.parametrize("package, said", [
     ("torch", "not comparing with PyTorch"),
     ("playwright", "not testing the explorer's page"),
-    ("cuda", "not testing CUDA's compiler"),
+    ("cuda", "not compiling CUDA kernels"),
 ])  # fmt: skip
 def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, said):
     start.main(["test"])
