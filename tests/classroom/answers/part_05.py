@@ -99,7 +99,7 @@ WRONG = [
     ("5.4", lambda a: a.T, "reversed along every axis"),
     ("5.4", lambda a: a.flip((0, 1)), "Rows and columns are swapped"),
     ("5.4", lambda a: a.flip((0, 1)).T.contiguous(), "1 kernel; it should take none"),
-    ("5.4", lambda a: Tensor(a.numpy().T[::-1, ::-1].copy()), "copies in new memory"),
+    ("5.4", lambda a: Tensor(a.numpy().T[::-1, ::-1].copy()), "copies of the numbers"),
     ("5.6", lambda first, stride, count: count, "counted the floats"),
     ("5.6", lambda first, stride, count: (count - 1) * stride // 16 + 1, "first float is in its"),
     (
