@@ -245,6 +245,8 @@ def test_a_guess_that_is_well_formed_and_wrong_is_wrong():
     outcome = judge(exercise, [2.0, "INT64"])
     assert (outcome.state, outcome.text) == ("wrong", "you guessed (2, 'long')")
     assert judge(exercise, [1, dtypes.int32]).state == "right"
+    exercise = Exercise("9.1", "a-name", "A title", Prediction(lambda: (0.0, 0.5)), (), "next")
+    assert judge(exercise, (0, 1)).text == "you guessed (0, 1)"
 
 
 def test_a_guess_that_is_none_of_the_words_on_offer_is_asked_for_again():
