@@ -9,6 +9,7 @@ https://www.w3.org/TR/webgpu/ and https://wgpu-py.readthedocs.io/
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import struct
 from collections.abc import Iterator, Mapping
@@ -25,12 +26,12 @@ from tinyframe.device import (
     Runner,
 )
 from tinyframe.renderer import Target
-from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
+from tinyframe.renderer.wgsl import FEATURES, LEAST, WGSLLanguage
 
-ADVICE = (
-    "pip install 'tinyframe[webgpu]' brings wgpu; it needs a graphics driver with Vulkan, Metal or "
-    "Direct3D 12. On Linux without a graphics card, the package mesa-vulkan-drivers has one that "
-    "runs on the processor"
+BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
+BRINGS_DRIVER = (
+    "it takes a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
+    "mesa-vulkan-drivers brings one that runs on the processor"
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
@@ -45,7 +46,7 @@ def wgpu() -> Any:
     try:
         import wgpu
     except (ImportError, OSError, RuntimeError) as error:
-        raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {ADVICE}") from error
+        raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {BRINGS_WGPU}") from error
     return wgpu
 
 
@@ -55,7 +56,7 @@ def all_adapters() -> list[Any]:
     found = [a for a in wgpu().gpu.enumerate_adapters_sync()
              if a.info["backend_type"] != "OpenGL"]  # fmt: skip
     if not found:
-        raise DeviceUnavailable(f"there is no WebGPU adapter: {ADVICE}")
+        raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
     return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
 
 
@@ -272,11 +273,11 @@ class WebGPUDevice(Compiled):
 
 def target(limits: Mapping[str, int], vendor: str) -> Target:
     """What schedules have to know of an adapter with these limits."""
-    return Target(
-        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
-        least_bytes=4, block_threads=limits["max-compute-invocations-per-workgroup"],
+    return dataclasses.replace(
+        LEAST,
+        block_threads=limits["max-compute-invocations-per-workgroup"],
         shared_bytes=limits["max-compute-workgroup-storage-size"],
-        grid=(limits["max-compute-workgroups-per-dimension"],) * 3, warp=32,
+        grid=(limits["max-compute-workgroups-per-dimension"],) * 3,
         most_buffers=limits["max-storage-buffers-per-shader-stage"],
         most_steps=MOST_STEPS.get(vendor, 0),
-    )  # fmt: skip
+    )
