@@ -17,14 +17,11 @@ from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Target
 from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 
-GPU = Target(
-    vector_bytes=16, vector_registers=64, threads=1, l1=0, l2=1 << 20, block_threads=256,
-    shared_bytes=16 << 10, least_bytes=4, grid=(65535,) * 3, warp=32,
-)  # fmt: skip
+LEAST = WGSLLanguage.default_target
 ALL = frozenset(FEATURES)
 
 
-def text_of(t: Tensor, *opts: Opt, features: frozenset[str] = ALL, target: Target = GPU) -> str:
+def text_of(t: Tensor, *opts: Opt, features: frozenset[str] = ALL, target: Target = LEAST) -> str:
     return get_program(kernel_of(t), WGSLLanguage(target, features), list(opts)).src
 
 
@@ -217,7 +214,7 @@ def test_random_numbers_and_sines_need_no_feature():
 
 
 def test_more_buffers_than_a_kernel_may_have_are_refused():
-    limited = dataclasses.replace(GPU, most_buffers=8)
+    limited = dataclasses.replace(LEAST, most_buffers=8)
     parts = [on_buffer(4) for _ in range(8)]
     assert "@binding(7)" in text_of(sum(parts[1:-1], parts[0]), target=limited)
     with pytest.raises(LimitError, match=r"E_4 reads and writes 9 buffers, and WEBGPU takes 8"):
@@ -225,7 +222,7 @@ def test_more_buffers_than_a_kernel_may_have_are_refused():
 
 
 def test_longer_threads_than_a_device_lets_run_are_refused():
-    limited = dataclasses.replace(GPU, most_steps=100)
+    limited = dataclasses.replace(LEAST, most_steps=100)
     x = on_buffer(9, 10)
     assert text_of(x.sum(1), target=limited)  # 9 + 9 * 10 steps
     with pytest.raises(LimitError, match="goes through 110 steps of its loops.*after 100"):
@@ -238,5 +235,5 @@ def test_a_panel_of_narrow_numbers_takes_a_word_for_each():
     product = kernel_of(x.maximum(y).max(1))
     opts = [Opt(OptOps.STAGE, -1, 1)]
     with pytest.raises(KernelOptError, match="panels of 32768 bytes; .* share 16384"):
-        apply_opts(product, opts, GPU)
-    apply_opts(product, opts, dataclasses.replace(GPU, least_bytes=1))
+        apply_opts(product, opts, LEAST)
+    apply_opts(product, opts, dataclasses.replace(LEAST, least_bytes=1))

@@ -28,10 +28,10 @@ from tinyframe.device import (
 from tinyframe.renderer import Target
 from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 
-ADVICE = (
-    "pip install 'tinyframe[webgpu]' brings wgpu; it needs a graphics driver with Vulkan, Metal or "
-    "Direct3D 12. On Linux without a graphics card, the package mesa-vulkan-drivers has one that "
-    "runs on the processor"
+BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
+BRINGS_DRIVER = (
+    "it takes a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
+    "mesa-vulkan-drivers brings one that runs on the processor"
 )
 KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
 TIMED = "timestamp-query"
@@ -46,7 +46,7 @@ def wgpu() -> Any:
     try:
         import wgpu
     except (ImportError, OSError, RuntimeError) as error:
-        raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {ADVICE}") from error
+        raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {BRINGS_WGPU}") from error
     return wgpu
 
 
@@ -56,7 +56,7 @@ def all_adapters() -> list[Any]:
     found = [a for a in wgpu().gpu.enumerate_adapters_sync()
              if a.info["backend_type"] != "OpenGL"]  # fmt: skip
     if not found:
-        raise DeviceUnavailable(f"there is no WebGPU adapter: {ADVICE}")
+        raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
     return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
 
 
