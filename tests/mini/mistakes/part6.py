@@ -121,6 +121,17 @@ MISTAKES = [
         """, "Otherwise the next step's graph contains this one's"),
     ("Adam.step", """
         grads = loss.gradient(*self.params)
+        self.b1_power.uop = (self.b1_power * self.b1).uop
+        self.b2_power.uop = (self.b2_power * self.b2).uop
+        for param, m, v, grad in zip(self.params, self.m, self.v, grads):
+            m = m * self.b1 + grad * (1 - self.b1)
+            v = v * self.b2 + grad * grad * (1 - self.b2)
+            mean, square = m / (1 - self.b1_power), v / (1 - self.b2_power)
+            param.uop = (param - mean * self.lr / (square.sqrt() + self.eps)).uop
+        return loss.realize(*self.state)
+        """, "Each step forgets the ones before it"),
+    ("Adam.step", """
+        grads = loss.gradient(*self.params)
         self.count = getattr(self, "count", 0) + 1
         for param, m, v, grad in zip(self.params, self.m, self.v, grads):
             m.uop = (m * self.b1 + grad * (1 - self.b1)).uop
