@@ -14,7 +14,11 @@ lint:    ## ruff and mypy
 	$(PYTHON) -m mypy
 
 bench:   ## measure beside other libraries; QUICK=1 fewer rows, KEEP=dir keeps all there is, ARGS=--help
+ifdef DEVICES
+	$(PYTHON) -m benchmarks.devices $(DEVICES) $(ARGS)
+else
 	$(PYTHON) -m benchmarks $(if $(QUICK),--quick) $(if $(KEEP),--keep $(KEEP)) $(ARGS)
+endif
 
 course:  ## the learners' notebooks and projects from the worked ones, run again; READMEs' examples
 	$(PYTHON) -m classroom course $(ARGS)
