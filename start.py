@@ -51,10 +51,12 @@ MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
 GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2,
-             "cuda": 0.2}  # fmt: skip
+             "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
+# What `start.py test` may be asked to test as well, and the extras that this takes.
+TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
-COURSE = {"course", "opencl"} if HAS_POCL_WHEEL else {"course"}
+COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
 # Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
 EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
@@ -311,11 +313,11 @@ def shell_command() -> list[str]:
 
 
 def test(options: list[str]) -> None:
-    with_torch = "--torch" in options or os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0")
-    more = {extra for extra in ("browser", "cuda") if f"--{extra}" in options}
-    more |= {"torch"} if with_torch else set()
-    options = [option for option in options if option not in ("--torch", "--browser", "--cuda")]
-    set_up(COURSE | {"test"} | more)
+    more = {option for option in options if option in TEST_OPTIONS}
+    if os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0"):
+        more.add("--torch")
+    options = [option for option in options if option not in TEST_OPTIONS]
+    set_up(COURSE.union({"test"}, *[TEST_OPTIONS[option] for option in more]))
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
@@ -350,6 +352,8 @@ def doctor(options: list[str]) -> None:
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
+    webgpu = ("import tinyframe.runtime.webgpu as w; "
+              "print(*[a.info['device'] for a in w.all_adapters()], sep=', ')")  # fmt: skip
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
@@ -358,6 +362,7 @@ def doctor(options: list[str]) -> None:
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
+        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
         ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU; CUDA_EMULATE=1 needs none"),
     ]
     for name, optional, found, what_to_do in rows:

@@ -51,7 +51,7 @@ class Prediction:
                 "Nothing was recorded."
             )
         if (read := understood(guess, self.value)) != self.value:
-            raise Wrong(f"you guessed {_shown(read)}")
+            raise Wrong(f"you guessed {_shown(_as_typed(guess, read))}")
         return ""
 
     def _chosen(self, guess: Any) -> str:
@@ -129,6 +129,13 @@ def _is_the_same(found: Any, value: Any) -> bool:
     if isinstance(value, float):
         return math.isclose(found, value, rel_tol=1e-4)
     return isinstance(value, str) and found.lower() == value.lower()
+
+
+def _as_typed(guess: Any, read: Any) -> Any:
+    """Numbers as they were typed, (0, 1) where (0.0, 1) was understood; all else as understood."""
+    given = _opened(guess)
+    plain = isinstance(given, list) and all(type(one) in (int, float) for one in given)
+    return tuple(given) if plain else read
 
 
 def _shown(guess: Any) -> str:

@@ -175,7 +175,7 @@ for _op in (Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.PAD, Ops.DETACH):
 
 
 def broadcast(*nodes):
-    """Bring all nodes to the same shape.
+    """Return a tuple of all nodes, brought to the same shape.
 
     Shapes are compared from the right. One that is too short gets axes of size 1 on the left. Then
     every axis of size 1 is expanded to the largest size that any node has there. Constants (their

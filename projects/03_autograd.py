@@ -1,4 +1,4 @@
-"""Project 3: gradients. Where the derivative of a program comes from, and how to check it.
+"""Project 3: Gradients. Where the derivative of a program comes from, and how to check it.
 
 You will write thirteen functions. Each one says what it is given and what it should return; replace
 the `...` with your code. Nothing else needs to change, and you may add functions of your own.

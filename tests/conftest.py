@@ -41,3 +41,9 @@ collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.fin
 collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]
 collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
 collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]
+
+
+def pytest_report_header() -> str:
+    from tests import devices
+
+    return f"devices: {', '.join(devices.there())}"

@@ -9,7 +9,7 @@ from tests import cpp_device
 from tinyframe import Device
 from tinyframe.settings import settings
 
-ALL = ("CPU", "CL", "CUDA", "PYTHON")
+ALL = ("CPU", "CL", "CUDA", "WEBGPU", "PYTHON")
 
 
 def there() -> list[str]:

@@ -291,7 +291,7 @@ class Compiled:
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
 # Settings that name the default device by being 1.
-_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON")
 
 
 _NOT_OPEN: tuple[None, Any] = (None, None)
@@ -309,6 +309,7 @@ class _DeviceRegistry:
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
             "CUDA": "tinyframe.runtime.cuda:open_device",
+            "WEBGPU": "tinyframe.runtime.webgpu:WebGPUDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
             "NULL": "tinyframe.runtime.null:NullDevice",
         }

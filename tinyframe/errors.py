@@ -35,6 +35,10 @@ class DeviceError(ValueError, RuntimeError):
     """Tensors of two devices in one operation."""
 
 
+class LimitError(RuntimeError):
+    """A kernel that its device cannot run, since it needs more of something than there is."""
+
+
 class GradientError(RuntimeError, AssertionError, ValueError):
     """A gradient that cannot be had: of a non-scalar, of an int, or where nothing asks for one."""
 

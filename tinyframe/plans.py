@@ -4,7 +4,8 @@
     python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
     python -m tinyframe.plans --numbers                            the thresholds and their origin
 
-The plans themselves are in `codegen/optimize/plans.py`.
+The plans themselves are in `codegen/optimize/plans.py`, and in `plans_gpu.py` beside it those for
+devices that run blocks of threads.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from collections.abc import Sequence
 
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, scheduled_kernel
+from tinyframe.codegen.optimize.default import plans_for
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
+from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
 
@@ -35,9 +38,10 @@ def explain(*tensors: Tensor) -> str:
     return "\n\n".join(map(explain_kernel, kernels)) or "No kernel: nothing is computed."
 
 
-def explain_kernel(ast: UOp, plans: Sequence[Plan] = CPU) -> str:
+def explain_kernel(ast: UOp) -> str:
     """The same of one kernel, as it was scheduled."""
     renderer = Device[Device.DEFAULT].renderer
+    plans = plans_for(renderer.target)
     program = get_program(ast, renderer)
     kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
     chosen = choose(kernel, plans)
@@ -65,8 +69,13 @@ def _paragraph(title: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"  {title}: ", subsequent_indent=indent)
 
 
-def _plans_text(plans: Sequence[Plan] = CPU) -> str:
-    lines = ["The first plan whose needs are all met is chosen.", ""]
+def _plans_text() -> str:
+    of_a_cpu = _table_text("The first plan whose needs are all met is chosen.", CPU)
+    return f"{of_a_cpu}\n\n{_table_text('The same on a GPU, where blocks of threads run:', GPU)}"
+
+
+def _table_text(title: str, plans: Sequence[Plan]) -> str:
+    lines = [title, ""]
     for plan in plans:
         lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
                                             subsequent_indent="  ")]  # fmt: skip

@@ -199,6 +199,8 @@ def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
         raise Wrong(f"{words} has something else there. `a.dtype` is the one you need.", case)
     if ill_formed := _ill_formed(got):
         words = "The sources are a tuple of UOps, and `arg` has the form that the op needs."
+        if "REDUCE_AXIS" in ill_formed or "RESHAPE" in ill_formed:
+            words += " Compare it with the last column of the listing of `a.max()`."
         raise Wrong(f"This isn't a possible node. {words}", case, got=ill_formed)
     made_of = " ".join(_computing(got)) or "nothing"
     raise Wrong(

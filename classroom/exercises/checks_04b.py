@@ -156,7 +156,7 @@ def sines_once(answer: Any) -> str:
                 f"The values are right, but each sine is computed {each:g} times.", case,
                 "each sine once", f"each sine {each:g} times",
             )  # fmt: skip
-    return "The first call computes each sine. The other two read the finished waves from memory."
+    return "The first call computes each sine. The other two read what you stored."
 
 
 def _three_tensors(plans: Any) -> None:

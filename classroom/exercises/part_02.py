@@ -121,7 +121,7 @@ def slowest_kernel(answer: Any) -> str:
         times = Times()
         with observing(times):
             got = call(answer, lambda order=order: [kernels[name]() for name in order])
-        _is_the_slowest(got, times.kernels, f"`run` runs kernels that are {', '.join(order)}")
+        _is_the_slowest(got, times.kernels, f"`run()` launches kernels that are {', '.join(order)}")
     return "Now you can ask a slow program the first question: which kernel takes the time?"
 
 
@@ -137,7 +137,7 @@ def _is_the_slowest(got: Any, ran: list[tuple[str, float]], case: str) -> None:
         asked = "The answer has to be the name of a kernel that ran."
         # of an answer that is no name only the type is shown: a time would be new each time
         shown = repr(got) if isinstance(got, str) else f"a {type(got).__name__}"
-        raise Wrong(asked, case, f"one of {', '.join(dict.fromkeys(names))}", shown)
+        raise Wrong(asked, case, " or ".join(dict.fromkeys(names)), shown)
     slowest = max(ran, key=lambda kernel: kernel[1])[0]
     if got != slowest:
         place = {names[0]: "the first", names[-1]: "the last"}.get(got, "one in the middle")

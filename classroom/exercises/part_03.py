@@ -112,7 +112,8 @@ def fill(answer: Any) -> str:
     ]
     for x, holes in cases:
         small = holes.size == 6
-        case = "`x = [[1, 2, 3], [4, 5, 6]]`, holes at 1 and 2" if small else "a different shape"
+        table = "`x = [[1, 2, 3], [4, 5, 6]]`, the 1 and the 2 are holes"
+        case = table if small else "a different shape"
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
         values = x.numpy()
@@ -126,7 +127,10 @@ def fill(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
-    return "Nothing was cut out and put back: `where` chooses between two tensors, index by index."
+    return (
+        "With `where`, nothing has to be cut out or put back: it chooses between two tensors, "
+        "index by index."
+    )
 
 
 def average(answer: Any) -> str:
@@ -139,7 +143,10 @@ def average(answer: Any) -> str:
         case = "`a = [10, 200, 255]`, `b = [20, 100, 255]`" if small else "two larger pictures"
         got = call(answer, Tensor(a).realize(), Tensor(b).realize())
         wants(got, Tensor, "a Tensor", case)
-        same_values(got, (a.astype(np.int32) + b) // 2, case, shown=small)
+        expected = (a.astype(np.int32) + b) // 2
+        said = "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around."
+        unlike(got, {said: (a + b) // 2}, expected, case, small)
+        same_values(got, expected, case, shown=small)
         if got.dtype != dtypes.uint8:
             raise Wrong(
                 "The values are right, but these are no longer bytes: cast the result to `uint8`.",
@@ -157,7 +164,15 @@ def life(answer: Any) -> str:
     for board in (GLIDER, fresh):
         small = board is GLIDER
         case = "a glider on a board of 5 × 5" if small else "a larger board"
-        got = call(answer, Tensor(board).realize())
+        try:
+            got = call(answer, Tensor(board).realize())
+        except TypeError as error:
+            if "True or False" not in str(error):
+                raise
+            raise Wrong(
+                "Python asked whether a whole Tensor is true. Write `&` and `|` in place of `and` "
+                "and `or`, and put brackets around each comparison: `(a == 1) & (b == 2)`."
+            ) from None
         wants(got, Tensor, "a Tensor", case)
         expected = next_generation(board)
         mistakes = {

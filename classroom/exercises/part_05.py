@@ -213,10 +213,12 @@ def windows(answer: Any) -> str:
 
 def average(answer: Any) -> str:
     """answer(x, size): the moving average, in which only cells that exist count."""
-    for n, size in ((4, 3), (fresh_sizes(1)[0], random.choice((5, 7, 9)))):
-        small = n == 4
-        x = Tensor([1.0, 2.0, 3.0, 4.0]).realize() if small else fresh_tensor(n)
-        case = "`x = [1, 2, 3, 4]`, `size = 3`" if small else "a longer `x`"
+    for case, x, size in (
+        ("`x = [1, 2, 3, 4]`, `size = 3`", Tensor([1.0, 2.0, 3.0, 4.0]).realize(), 3),
+        ("`x = [0, 0, 6, 0]`, `size = 3`", Tensor([0.0, 0.0, 6.0, 0.0]).realize(), 3),
+        ("a longer `x`", fresh_tensor(fresh_sizes(1)[0]), random.choice((5, 7, 9))),
+    ):
+        n, small = len(x), case.startswith("`")
         got = call(answer, x, size)
         wants(got, Tensor, "a Tensor", case)
         half, values = size // 2, x.numpy()
@@ -232,6 +234,14 @@ def average(answer: Any) -> str:
                     "zeros of the padding were numbers of `x`.",
                     case,
                     *_if(small, expected.tolist(), got.tolist()),
+                ) from None
+            if (values == 0).any() and got.shape == expected.shape:
+                raise Wrong(
+                    "A 0 in `x` is a number like any other, and counts. Only the padding doesn't: "
+                    "don't look at the values to tell them apart.",
+                    case,
+                    expected.tolist(),
+                    got.tolist(),
                 ) from None
             raise
     return (

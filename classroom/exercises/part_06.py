@@ -381,10 +381,15 @@ def normalized(answer: Any) -> str:
                 "mean of the squares.",
                 case,
             )
-        if _close(got, (values - values.mean()) / np.sqrt(values.var() + 1e-5)):
+        spreads = [np.sqrt(values.var(ddof=less) + 1e-5) for less in (0, 1)]
+        if any(_close(got, (values - values.mean()) / spread) for spread in spreads):
             raise Wrong(
                 "You used one mean and one variance for everything. Each column has its own.", case
             )
+        rows = values - values.mean(axis=1, keepdims=True)
+        spreads = [np.sqrt(values.var(axis=1, ddof=less, keepdims=True) + 1e-5) for less in (0, 1)]
+        if any(_close(got, rows / spread) for spread in spreads):
+            raise Wrong("You normalized each row. `axis=0` gives a mean for each column.", case)
         if _close(got, centred / (variance + 1e-5)):
             raise Wrong("You divided by the variance. The spread is its square root.", case)
         same_values(got, np.round(centred / np.sqrt(variance + 1e-5), 5), case, shown)

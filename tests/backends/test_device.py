@@ -27,7 +27,7 @@ from tinyframe.runtime.host import ALIGNMENT, HostAllocator, HostMemory
 from tinyframe.settings import Context
 from tinyframe.uop.node import UOp
 
-FLAGS = ("DEVICE", "CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+FLAGS = ("DEVICE", "CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON")
 
 
 @pytest.fixture(autouse=True)

@@ -121,6 +121,11 @@ def test_nothing_about_fresh_inputs_is_named(wrong):
         (7, 5, "kernels", "2 too many."),
         (3, 2, "", "It is 1 too large."),
         (3.0, 1.5, "", "Too large by a factor of 2."),
+        (-3.0, -1.5, "", "Too large by a factor of 2."),
+        (-0.75, -1.5, "", "Too small by a factor of 2."),
+        (-1.6, -1.5, "", "It is too far from 0."),
+        (-1.4, -1.5, "", "It is too close to 0."),
+        (0.5, -0.75, "", "It is too large."),
         (1.6, 1.5, "", "It is too large."),
         (0, 5, "", "It is too small."),
     ],
@@ -240,6 +245,8 @@ def test_a_guess_that_is_well_formed_and_wrong_is_wrong():
     outcome = judge(exercise, [2.0, "INT64"])
     assert (outcome.state, outcome.text) == ("wrong", "you guessed (2, 'long')")
     assert judge(exercise, [1, dtypes.int32]).state == "right"
+    exercise = Exercise("9.1", "a-name", "A title", Prediction(lambda: (0.0, 0.5)), (), "next")
+    assert judge(exercise, (0, 1)).text == "you guessed (0, 1)"
 
 
 def test_a_guess_that_is_none_of_the_words_on_offer_is_asked_for_again():

@@ -183,8 +183,9 @@ def test_an_opencl_driver_is_brought_where_there_is_a_wheel_of_one(folder, start
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         extras[system, machine] = done.stdout.split()
-    assert extras == {("linux", "x86_64"): ["course", "opencl"], ("linux", "aarch64"): ["course"],
-                      ("darwin", "arm64"): ["course"]}  # fmt: skip
+    assert extras == {("linux", "x86_64"): ["course", "opencl", "webgpu"],
+                      ("linux", "aarch64"): ["course", "webgpu"],
+                      ("darwin", "arm64"): ["course", "webgpu"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [["update"], ["reset", "04"], ["reset", "project", "1"]])
@@ -572,7 +573,8 @@ def test_ci_run_needs_no_emulator_where_none_can_be_installed(tmp_path):
 def test_doctor_reports_on_everything_and_changes_nothing(folder):
     before = sorted(folder.rglob("*"))
     done = run_start(folder, "doctor", CC="", HOME="")
-    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "CUDA"]
+    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "WebGPU",
+             "CUDA"]  # fmt: skip
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names

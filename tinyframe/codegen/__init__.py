@@ -16,9 +16,9 @@ from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
+from tinyframe.codegen.optimize.default import planned
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
-from tinyframe.codegen.optimize.nest import opts_of
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import (
     ProgramSpec,
@@ -27,11 +27,12 @@ from tinyframe.codegen.program import (
     function_name,
     kernel_name,
     launch_size,
+    most_steps,
     rewrite_program,
 )
 from tinyframe.collector import collector_paused
 from tinyframe.dtype import to_np_dtype
-from tinyframe.errors import DTypeError
+from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
@@ -64,12 +65,10 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
         return apply_opts(sink, job.opts, job.renderer.target)
-    job.opts = []
-    if settings.NOOPT or job.renderer.target.block_threads:  # the plans know CPUs only
+    if settings.NOOPT:
+        job.opts = []
         return sink
-    kernel = Kernel(sink, job.renderer.target)
-    job.plan = choose(kernel, CPU)
-    job.opts, optimized = opts_of(sink, job.plan.nest(kernel))
+    job.plan, job.opts, optimized = planned(sink, job.renderer.target)
     return optimized
 
 
@@ -143,6 +142,7 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
     _check_dtypes(function, uops, renderer)
+    _check_limits(function, uops, renderer)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
@@ -174,6 +174,24 @@ def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:
         raise DTypeError(
             f"{renderer.device} has no {names}, and the kernel {function} computes with it: "
             "cast to a dtype that it has, as in .cast(dtypes.float32), or take another device"
+        )
+
+
+def _check_limits(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """LimitError if a program needs more buffers or longer threads than its device allows."""
+    device, target = renderer.device, renderer.target
+    buffers = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
+    if target.most_buffers and buffers > target.most_buffers:
+        raise LimitError(
+            f"the kernel {function} reads and writes {buffers} buffers, and {device} takes "
+            f"{target.most_buffers} at most: call realize() on a part of what it computes"
+        )
+    steps = most_steps(uops) if target.most_steps else 0
+    if steps > target.most_steps:
+        raise LimitError(
+            f"each thread of the kernel {function} goes through {steps} steps of its loops, and "
+            f"{device} ends a thread after {target.most_steps}: share the loops among more threads "
+            "(GLOBAL, LOCAL and GROUP do), or take another device"
         )
 
 

@@ -94,7 +94,10 @@ def check_device(sink: UOp, target: Target) -> None:
         if length(r) > most:
             raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
     panels = [u for u in sink.toposort() if u.op is Ops.STAGE]
-    nbytes = sum(iterations(u.own_ranges) * u.dtype.base.itemsize for u in panels)
+    nbytes = sum(
+        iterations(u.own_ranges) * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
+        for u in panels
+    )
     if nbytes > target.shared_bytes:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"

@@ -18,8 +18,9 @@ class Target:
     none. most_lanes: of a vector that the language has; 0 where it sets no limit.
 
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
-    shared_bytes: the memory that they share. grid: the most blocks along each axis. warp: threads
-    that run in step.
+    shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
+    most blocks along each axis. warp: threads that run in step. most_steps: of all loops of one
+    thread together. most_buffers: of one kernel. Both are 0 where there is no limit.
     """
 
     vector_bytes: int
@@ -31,8 +32,11 @@ class Target:
     most_lanes: int = 0
     block_threads: int = 0
     shared_bytes: int = 0
+    least_bytes: int = 1
     grid: tuple[int, ...] = ()
     warp: int = 0
+    most_steps: int = 0
+    most_buffers: int = 0
 
 
 class Renderer:

@@ -76,6 +76,8 @@ class CStyleLanguage(Renderer):
     wraps = WRAPS
     # whether a comparison may be computed with as it is
     bools_are_ints = True
+    # whether assigning a number to a variable of another type converts it
+    assignment_converts = True
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
     # inf and NaN; what stands behind an integer
@@ -166,6 +168,20 @@ class CStyleLanguage(Renderer):
     def declaration(self, dtype: DType, name: str, value: str) -> str:
         return f"{self.type_name(dtype)} {name} = {value};"
 
+    def accumulator(self, dtype: DType, name: str, value: str) -> str:
+        """A declaration of what is assigned to again."""
+        return self.declaration(dtype, name, value)
+
+    def read(self, memory: UOp, name: str, place: str) -> str:
+        """One element of a buffer or a panel."""
+        return f"{name}[{place}]"
+
+    def write(self, memory: UOp, name: str, place: str, value: str) -> str:
+        return f"{name}[{place}] = {value};"
+
+    def when(self, condition: str, statement: str) -> str:
+        return f"if ({condition}) {statement}"
+
     def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
         return f"for ({self.type_name(dtype)} {name} = {start}; {name} < {stop}; {name}++) {{"
 
@@ -196,6 +212,14 @@ class CStyleLanguage(Renderer):
     def streams(self, uops: list[UOp]) -> set[UOp]:
         """The STOREs of vectors that `stream_vector` writes."""
         return x86.streams(uops, max(self.target.l2, self.target.l3))
+
+    def rounded(self, uops: list[UOp]) -> set[UOp]:
+        """The numbers that `round` has to be written around."""
+        return set()
+
+    def round(self, x: str, dtype: DType) -> str:
+        """A float that is rounded here, where a compiler might say that (x + y) - y is x."""
+        raise self._lacks("a rounded number", "`round`")
 
     # ---- a program ------------------------------------------------------------------------------
 

@@ -92,6 +92,12 @@ class OpenCLLanguage(CStyleLanguage):
         Ops.VECTORIZE: _lanes,
     }  # fmt: skip
     typedef = None
+    # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)
+    default_target = Target(
+        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20,
+        most_lanes=LANES[-1], block_threads=256, shared_bytes=32 << 10, grid=(2**31 - 1,) * 3,
+        warp=32,
+    )  # fmt: skip
     functions = {"max": _extreme(">"), "min": _extreme("<")}
     vector_functions = functions
 

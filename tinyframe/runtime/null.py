@@ -23,6 +23,8 @@ from tinyframe.device import PLAIN_C, Allocator, Compiled, Compiler, Runner, loa
 # what stands after the colon -> the Renderer's class, imported when first asked for
 LANGUAGES = {
     "CPU": PLAIN_C,
+    "CL": "tinyframe.renderer.opencl:OpenCLLanguage",
+    "WEBGPU": "tinyframe.renderer.wgsl:WGSLLanguage",
     "METAL": "tinyframe.renderer.metal:MetalLanguage",
     "HIP": "tinyframe.renderer.hip:HIPLanguage",
     "CUDA": "tinyframe.renderer.cuda:CUDALanguage",

@@ -460,7 +460,10 @@ def five_steps(mini: Any) -> None:
         said = f"w, which begins at 0, after {count} steps with the gradients {grads[:count]}"
         is_realized(mini, "Adam.step", adam.state)
         once = adam_by_numpy(grads[:count], 0.1)
-        expect_values(said, w.numpy(), np.array([once]))
+        forgetful = sum(adam_by_numpy([0.0] * t + [g], 0.1) for t, g in enumerate(grads[:count]))
+        expect_values(said, w.numpy(), np.array([once]), (
+            ([forgetful], "Each step forgets the ones before it. Give m and v a new `uop`, too."),
+        ))  # fmt: skip
 
 
 @checks("Adam.step", "The powers of b1 and b2 are Tensors, and change", needs=TRAINING)

@@ -346,7 +346,7 @@ def expect_lines(ask, expressions):
                 name = f"find_op(source of {expression.text}, {op!r})"
                 expect_kind(got, list, name)
                 if list(got) != lines[op] or any(type(n) is not int for n in got):
-                    raise Wrong(f"{name} is {described(list(got))}, not {lines[op]}")
+                    raise Wrong(f"{name} is {described(list(got))}, and should be {lines[op]}")
 
 
 @project.check(

@@ -336,8 +336,9 @@ def expect_view(got, cells, name):
     found = got["offset"] + sum(s * p for s, p in zip(strides, places, strict=True))
     if (wrong := np.argwhere(found != cells)).size:
         place = tuple(int(i) for i in wrong[0])
-        is_in = f"its element {list(place)} is in cell {found[place]}, not in cell {cells[place]}"
-        raise Wrong(f"{name} has strides {list(strides)} and offset {got['offset']}: {is_in}")
+        is_in = f"its element {list(place)} is in cell {found[place]}, and should be in cell"
+        has = f"{name} has strides {list(strides)} and offset {got['offset']}"
+        raise Wrong(f"{has}: {is_in} {cells[place]}")
 
 
 def expect_moved(ask, name, cells):

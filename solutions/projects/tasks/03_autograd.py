@@ -407,7 +407,8 @@ def expect_at(got, wanted, errors, what):
     wrong = ~(np.abs(got - wanted) <= 1e-4)  # where a NaN is, no comparison is true
     if wrong.any():
         n = int(np.argmax(wrong))
-        raise Wrong(f"{what} at an error of {errors[n]:g} is {got[n]:.6g}, not {wanted[n]:.6g}")
+        at = f"{what} at an error of {errors[n]:g}"
+        raise Wrong(f"{at} is {got[n]:.6g}, and should be {wanted[n]:.6g}")
 
 
 @project.check(
@@ -438,7 +439,7 @@ def expect_minimum(ask, text, arrays, x, wanted):
         place = tuple(map(int, np.argwhere(apart)[0]))
         one, other = x[place], arrays["b"][place]
         at = f"at x = {one:g}, where the other is {other:g}, it is {got[place]:.6g}"
-        raise Wrong(f"{what}: {at}, not {wanted[place]:.6g}")
+        raise Wrong(f"{what}: {at}, and should be {wanted[place]:.6g}")
 
 
 @project.check(

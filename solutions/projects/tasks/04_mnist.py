@@ -440,7 +440,7 @@ def expect_accuracy(got, scores, labels, losses, wrong, most):
         abs(got - wrong.mean()) > 1e-6 or abs(right - 0.5) < 1e-6,
         "this is the fraction that is wrong, not the one that is right",
     )
-    expect(abs(got - right) < 1e-6, f"it is {got:.6g}, not {right:.6g}")
+    expect(abs(got - right) < 1e-6, f"it is {got:.6g}, and should be {right:.6g}")
 
 
 def expect_confusion(got, scores, labels, losses, wrong, most):
@@ -745,7 +745,7 @@ def expect_exact(ask, epochs):
     for number, loss in enumerate(losses, 1):
         wanted = right.step(x, y)
         told = f"with all images in one batch, the loss of epoch {number} is {loss:.4f}"
-        expect(abs(loss - wanted) < 1e-3, f"{told}, not {wanted:.4f}")
+        expect(abs(loss - wanted) < 1e-3, f"{told}, and should be {wanted:.4f}")
 
 
 def expect_orders(ask):

@@ -51,6 +51,11 @@ def padded_sums(x, size):
     return x.pad((half, half)).unfold(0, size, 1).sum(axis=1)
 
 
+def average_of_the_others_than_0(x, size):
+    seen = x.pad((size // 2, size // 2)).unfold(0, size, 1)
+    return seen.sum(axis=1) / (seen != 0).sum(axis=1)
+
+
 def stored_average(x, size):
     counts = padded_sums(Tensor.ones(x.shape[0]), size).contiguous()
     return padded_sums(x, size).contiguous() / counts
@@ -94,6 +99,7 @@ WRONG = [
     ("5.4", lambda a: a.T, "reversed along every axis"),
     ("5.4", lambda a: a.flip((0, 1)), "Rows and columns are swapped"),
     ("5.4", lambda a: a.flip((0, 1)).T.contiguous(), "1 kernel; it should take none"),
+    ("5.4", lambda a: Tensor(a.numpy().T[::-1, ::-1].copy()), "copies of the numbers"),
     ("5.6", lambda first, stride, count: count, "counted the floats"),
     ("5.6", lambda first, stride, count: (count - 1) * stride // 16 + 1, "first float is in its"),
     (
@@ -115,6 +121,7 @@ WRONG = [
     ("5.11", lambda x, size: padded_sums(x, size) / size, "ends are too small"),
     ("5.11", lambda x, size: x.unfold(0, size, 1).sum(axis=1) / size, "shape"),
     ("5.11", padded_sums, "is 3 and should be 1.5"),
+    ("5.11", average_of_the_others_than_0, "A 0 in `x` is a number like any other"),
     ("5.11", stored_average, "3 kernels; it should take 1"),
     ("5.12", lambda a: a.argmax(axis=1), "what you are asked to build"),
     ("5.12", last_of_the_largest, "the first of its positions"),

@@ -24,6 +24,11 @@ GUESSES = {
 }
 
 
+def normalized_rows(x, correction):
+    variance = x.var(axis=1, correction=correction, keepdim=True)
+    return (x - x.mean(axis=1, keepdim=True)) / (variance + 1e-5).sqrt()
+
+
 def one_path(grad, a, b):
     at_product = grad * (a * b).cos()
     return at_product * b, at_product * a
@@ -130,6 +135,9 @@ WRONG = [
     ("6.16", lambda x: (x - x.mean(axis=0)) / x.std(axis=0, correction=0), "add `eps`"),
     ("6.16", lambda x: (x - x.mean(axis=0)) / (x.var(axis=0, correction=0) + 1e-5), "square root"),
     ("6.16", lambda x: x - x.mean(axis=0), "too large by a factor of 2"),
+    ("6.16", lambda x: (x - x.mean()) / (x.var() + 1e-5).sqrt(), "one mean and one variance"),
+    ("6.16", lambda x: normalized_rows(x, correction=0), "each row"),
+    ("6.16", lambda x: normalized_rows(x, correction=1), "each row"),
     ("6.18", lambda side, classes: nn.Linear(64, 10), "budget"),
     ("6.18", lambda side, classes: small_conv(8), "budget"),  # the network of part 1
     ("6.18", lambda side, classes: hidden_layer(7), "too many wrong"),
