@@ -72,8 +72,9 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_kernel_without_opts(name):
-    assert compile_all(sources(KERNELS[name]()))
+def test_kernels_as_planned_and_as_one_thread(name):
+    for opts in (None, []):
+        assert compile_all(sources(KERNELS[name](), opts))
 
 
 @pytest.mark.parametrize("dtype", dtypes.all, ids=str)
