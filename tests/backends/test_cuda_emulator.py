@@ -192,15 +192,16 @@ def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatc
 
 @pytest.mark.parametrize("opts", [[], [Opt(LOCAL, 0, 8), Opt(GLOBAL, 0)], VECTORS], ids=str)
 def test_an_index_that_is_one_too_large_is_found(opts, monkeypatch):
-    element, pointer = Writer.element, Writer.pointer
+    place, pointer = Writer.place, Writer.pointer
     x = numbers(64)
     np.testing.assert_array_equal(run(data(x) * 2, opts), x * 2)
-    off = {
-        "element": lambda self, index, lane="": element(self, index, f"{lane} + 1"),
-        "pointer": lambda self, index: f"({pointer(self, index)} + 4)",
-    }
-    for name, method in off.items():
-        monkeypatch.setattr(Writer, name, method)
+
+    def off(self: Writer, index: UOp) -> tuple[UOp, str, str]:
+        buffer, name, number = place(self, index)
+        return buffer, name, f"{number} + 1"
+
+    monkeypatch.setattr(Writer, "place", off)
+    monkeypatch.setattr(Writer, "pointer", lambda self, index: f"({pointer(self, index)} + 4)")
     with pytest.raises(OutOfBounds, match=r"data[01]\[64\], and that has 64 elements"):
         run(data(x) * 2, opts)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
 import pytest
+from cuda.bindings import driver
 
 from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
 from tests.kernels import kernels_of, on_buffer
@@ -12,6 +16,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.runtime import cuda
 from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
 
 ARCHITECTURES = ["compute_75", "compute_90"]
@@ -67,8 +72,9 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_kernel_without_opts(name):
-    assert compile_all(sources(KERNELS[name]()))
+def test_kernels_as_planned_and_as_one_thread(name):
+    for opts in (None, []):
+        assert compile_all(sources(KERNELS[name](), opts))
 
 
 @pytest.mark.parametrize("dtype", dtypes.all, ids=str)
@@ -146,6 +152,27 @@ def test_an_architecture_that_is_wrong_is_a_wrong_argument(capsys):
     with pytest.raises(SystemExit):
         ptx.main(["--arch", "sm_20", "empty(8) + 1"])
     assert "does not know the architecture" in capsys.readouterr().err
+
+
+# ---- the driver's binding ------------------------------------------------------------------------
+
+
+def test_what_we_call_is_what_the_binding_has():
+    text = inspect.getsource(cuda)
+    calls = set(re.findall(r'"(cu[A-Z]\w+)"', text)) | {"cuInit", "cuGetErrorString"}
+    assert len(calls) > 25
+    assert [name for name in calls if not hasattr(driver, name)] == []
+    attributes = re.findall(r'attribute\(f?"(\w+)"\)', text)
+    attributes += [f"MAX_GRID_DIM_{axis}" for axis in "XYZ"]
+    attributes += [f"COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
+    assert len(attributes) > 8
+    for name in attributes:
+        assert hasattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    for kind in cuda.STICKY:
+        assert hasattr(driver.CUresult, f"CUDA_ERROR_{kind}")
+    parameters = driver.CUDA_KERNEL_NODE_PARAMS()
+    for name in re.findall(r"parameters\.(\w+)", text):
+        assert hasattr(parameters, name)
 
 
 # ---- what is refused -----------------------------------------------------------------------------

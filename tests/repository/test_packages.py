@@ -19,7 +19,7 @@ ONLY_CONDA = {"python", "pip", "clang", "graphviz"}
 NOT_IN_CONDA = {
     "torch": "a reference for tests, by pip and in one release",
     "bench": "the libraries that benchmarks measure beside, by pip",
-    "cuda": "only for machines with an NVIDIA GPU",
+    "cuda": "NVIDIA's driver binding and compiler, by pip",
     "zig": "clang is there",
     "webgpu": "one more backend, by pip",
     "browser": "what tests the explorer's page, by pip",

@@ -85,7 +85,7 @@ class NVRTC(Compiler):
         return self._compiled(src, made.nvrtcGetCUBINSize, made.nvrtcGetCUBIN)
 
     def identity(self) -> str:
-        return "\n".join([f"NVRTC {version()}", self.architecture])
+        return "\n".join([f"NVRTC {version()}", self.architecture, str(header_folder())])
 
     def options(self, src: str) -> list[str]:
         """NVRTC's own defaults suit: division and square root are rounded as IEEE 754 has it,
