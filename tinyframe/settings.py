@@ -212,7 +212,7 @@ class Settings:
     GPU = flag(0, "another name for CL")
     CUDA = flag(0, "the default device is CUDA")
     NV = flag(0, "another name for CUDA")
-    WEBGPU = flag(0, "the default device is WEBGPU")
+    WEBGPU = flag(0, "the default device is WEBGPU: WGSL through wgpu")
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
     CUDA_EMULATE = flag(0, "run CUDA kernels on the CPU, where there is no GPU")
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
