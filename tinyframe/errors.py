@@ -31,6 +31,10 @@ class DTypeError(TypeError, ValueError, RuntimeError):
     """A dtype that an operation is not defined for."""
 
 
+class DeviceError(ValueError, RuntimeError):
+    """Tensors of two devices in one operation."""
+
+
 class LimitError(RuntimeError):
     """A kernel that its device cannot run, since it needs more of something than there is."""
 

@@ -4,7 +4,8 @@
     python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
     python -m tinyframe.plans --numbers                            the thresholds and their origin
 
-The plans themselves are in `codegen/optimize/plans.py`.
+The plans themselves are in `codegen/optimize/plans.py`, and in `plans_gpu.py` beside it those for
+devices that run blocks of threads.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ from collections.abc import Sequence
 
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, scheduled_kernel
+from tinyframe.codegen.optimize.default import plans_for
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
+from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
 
 WIDTH = 96
+EXPRESSION = (
+    "a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
+    "Tensor.empty(2, 3)"
+)
 
 
 def explain(*tensors: Tensor) -> str:
@@ -31,9 +38,10 @@ def explain(*tensors: Tensor) -> str:
     return "\n\n".join(map(explain_kernel, kernels)) or "No kernel: nothing is computed."
 
 
-def explain_kernel(ast: UOp, plans: Sequence[Plan] = CPU) -> str:
+def explain_kernel(ast: UOp) -> str:
     """The same of one kernel, as it was scheduled."""
     renderer = Device[Device.DEFAULT].renderer
+    plans = plans_for(renderer.target)
     program = get_program(ast, renderer)
     kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
     chosen = choose(kernel, plans)
@@ -61,8 +69,13 @@ def _paragraph(title: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"  {title}: ", subsequent_indent=indent)
 
 
-def _plans_text(plans: Sequence[Plan] = CPU) -> str:
-    lines = ["The first plan whose needs are all met is chosen.", ""]
+def _plans_text() -> str:
+    of_a_cpu = _table_text("The first plan whose needs are all met is chosen.", CPU)
+    return f"{of_a_cpu}\n\n{_table_text('The same on a GPU, where blocks of threads run:', GPU)}"
+
+
+def _table_text(title: str, plans: Sequence[Plan]) -> str:
+    lines = [title, ""]
     for plan in plans:
         lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
                                             subsequent_indent="  ")]  # fmt: skip
@@ -81,6 +94,19 @@ def _numbers_text() -> str:
     return "\n".join(lines)
 
 
+def tensor_of(expression: str) -> Tensor:
+    """What an EXPRESSION gives. ValueError where it fails, or gives something else."""
+    names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
+    try:
+        value = eval(expression, names)
+    except Exception as error:
+        words = f"{expression!r} does not work: {type(error).__name__}: {error}"
+        raise ValueError(words) from error
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{expression!r} is no Tensor: {value!r}")
+    return value
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tinyframe.plans",
@@ -89,8 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "expression",
         nargs="?",
-        help="a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
-        "Tensor.empty(2, 3). Without one, the plans are listed",
+        help=f"{EXPRESSION}. Without one, the plans are listed",
     )
     parser.add_argument("--numbers", action="store_true", help="list the thresholds")
     options = parser.parse_args(arguments)
@@ -99,14 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.expression is None:
         print(_plans_text())
     else:
-        names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
         try:
-            value = eval(options.expression, names)
-        except Exception as error:
-            parser.error(f"{options.expression!r} does not work: {type(error).__name__}: {error}")
-        if not isinstance(value, Tensor):
-            parser.error(f"{options.expression!r} is no Tensor: {value!r}")
-        print(explain(value))
+            print(explain(tensor_of(options.expression)))
+        except ValueError as error:
+            parser.error(str(error))
     return 0
 
 

@@ -178,6 +178,69 @@ COLUMNS_AT_ONCE = _row(
     "four keep the adders busy where the rows are in a cache",
 )  # fmt: skip
 
+# ---- blocks of threads (codegen/optimize/plans_gpu.py) -------------------------------------------
+
+BLOCK_THREADS = _row(
+    "BLOCK_THREADS", 256, "threads",
+    "every kernel on a GPU: no block has more",
+    "CUDA C++ Best Practices Guide, Thread and Block Heuristics: whole warps, 128 to 256 to begin "
+    "with; no GPU was at hand to measure it",
+)  # fmt: skip
+PIECE = _row(
+    "PIECE", 32, "bytes",
+    "every kernel on a GPU: threads run along the loop for which the fewest such pieces are moved",
+    "CUDA C++ Best Practices Guide, Coalesced Access to Global Memory: transactions of 32 bytes",
+)  # fmt: skip
+MANY_THREADS = _row(
+    "MANY_THREADS", 1 << 14, "threads",
+    "fewer results do not keep a GPU busy: threads share each reduce, and none has several results",
+    "64 multiprocessors with a block of 256 each; the same guide asks for more than one block each",
+)  # fmt: skip
+FILLING_BLOCKS = _row(
+    "FILLING_BLOCKS", 128, "blocks",
+    "sums of products: a smaller tile is taken where there would be fewer; shared sums: a block "
+    "has threads for fewer results",
+    "a large GPU has 100 to 150 multiprocessors, and a block runs on one of them",
+)  # fmt: skip
+RESULTS_OF_REGISTERS = _row(
+    "RESULTS_OF_REGISTERS", 0.25, "part of a thread's registers",
+    "sums of products: so many hold results",
+    "Volkov, Better performance at lower occupancy (2010): many results for each thread; a quarter "
+    "of 255 leaves room for two blocks of 256 threads in 65,536 registers",
+)  # fmt: skip
+PANEL_STEP = _row(
+    "PANEL_STEP", 16, "products of each result",
+    "sums of products: so much of the sum passes through the panels at a time",
+    "Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (2008): blocks of 16; a row "
+    "of 16 floats is two of the pieces of 32 bytes that memory is read in",
+)  # fmt: skip
+PANELS_OF_SHARED = _row(
+    "PANELS_OF_SHARED", 0.5, "part of the shared memory of a block",
+    "sums of products: tiles and steps whose panels are larger are not taken",
+    "what is left allows a second block on the same multiprocessor",
+)  # fmt: skip
+LEAST_TILE = _row(
+    "LEAST_TILE", 4, "rows and columns",
+    "sums of products: no panels for a tile that has fewer of either",
+    "an element of a panel is then read four times at least",
+)  # fmt: skip
+SHARED_READS = _row(
+    "SHARED_READS", 8, "reads of shared memory",
+    "sums that threads share: so many take as long as one from memory, which says how many threads",
+    "CUDA C++ Best Practices Guide: some hundred cycles for memory, some 30 for shared memory; "
+    "several reads of memory are on their way at once",
+)  # fmt: skip
+LEAST_SHARED = _row(
+    "LEAST_SHARED", 32, "elements",
+    "sums on a GPU: threads share no shorter ones",
+    "a warp that reads so many floats side by side reads one line of 128 bytes",
+)  # fmt: skip
+SQUARE = _row(
+    "SQUARE", 32, "rows and columns",
+    "transposes on a GPU: the side of the square that a block copies",
+    "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA (2009): 32, a warp's threads",
+)  # fmt: skip
+
 # ---- reduces in two kernels (schedule/partial.py) -----------------------------------------------
 
 LARGE_REDUCE = _row(

@@ -17,6 +17,7 @@ from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.opencl import OpenCLLanguage
 from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.wrapping import wrapping
 from tinyframe.runtime import opencl
 
 SPLIT, UPCAST, STAGE = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE
@@ -40,7 +41,7 @@ def in_lanes(monkeypatch, most_bytes: int) -> None:
     """The same device, by a language that can only move vectors."""
     cl = Device["CL"]
     language = OpenCLLanguage(dataclasses.replace(cl.renderer.target, vector_bytes=16))
-    language.passes = (("scalars", scalars(most_bytes, (2, 4))),)
+    language.passes = (("scalars", scalars(most_bytes, (2, 4))), ("wrap integers", wrapping))
     monkeypatch.setattr(cl, "_renderer", language)
 
 
@@ -206,6 +207,7 @@ def test_the_time_of_a_kernel_is_the_devices_own():
 def test_a_kernel_is_not_compiled_again_in_another_process(tmp_path):
     script = """
 from tinyframe import Tensor
+from tinyframe.renderer.wrapping import wrapping
 from tinyframe.runtime import opencl
 count = 0
 compile = opencl.CLCompiler.compile

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests import devices
+from tests import arm64_device, devices
 from tests.reference import evaluate
 from tests.values import assert_close
 from tinyframe import Context, Tensor, dtypes
@@ -125,6 +125,8 @@ def assigned(x: Tensor) -> Tensor:
 
 SETTINGS = {name: {"DEVICE": name} for name in devices.there()}
 SETTINGS["CPU without optimization"] = {"DEVICE": "CPU", "NOOPT": 1}
+if arm64_device.is_available():
+    SETTINGS["ARM64 on two threads"] = {"DEVICE": "ARM64", "THREADS": 2}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -15,8 +15,9 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Target
-from tinyframe.renderer.wgsl import FEATURES, LEAST, WGSLLanguage
+from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 
+LEAST = WGSLLanguage.default_target
 ALL = frozenset(FEATURES)
 
 

@@ -16,9 +16,9 @@ from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
+from tinyframe.codegen.optimize.default import planned
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
-from tinyframe.codegen.optimize.nest import opts_of
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import (
     ProgramSpec,
@@ -65,12 +65,10 @@ def tidy(sink: UOp, job: Compilation) -> UOp:
 def optimize(sink: UOp, job: Compilation) -> UOp:
     if job.opts is not None:
         return apply_opts(sink, job.opts, job.renderer.target)
-    job.opts = []
-    if settings.NOOPT or job.renderer.target.block_threads:  # the plans know CPUs only
+    if settings.NOOPT:
+        job.opts = []
         return sink
-    kernel = Kernel(sink, job.renderer.target)
-    job.plan = choose(kernel, CPU)
-    job.opts, optimized = opts_of(sink, job.plan.nest(kernel))
+    job.plan, job.opts, optimized = planned(sink, job.renderer.target)
     return optimized
 
 

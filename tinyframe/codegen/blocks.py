@@ -78,7 +78,10 @@ def runs_on_cores(sink: UOp) -> bool:
 
 
 def check_device(sink: UOp, target: Target) -> None:
-    """KernelOptError if a kernel needs more blocks, threads or shared memory than there are."""
+    """KernelOptError if a kernel needs more than the device has: lanes, blocks, threads, memory."""
+    lanes = [length(r) for r in all_ranges(sink) if kind(r) is AxisType.VECTOR]
+    if target.most_lanes and max(lanes, default=0) > target.most_lanes:
+        raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
     if not target.block_threads:
         if runs_in_blocks(sink):
             raise KernelOptError("this device has no blocks of threads: THREAD is for its cores")

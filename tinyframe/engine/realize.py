@@ -103,10 +103,11 @@ def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt]
 def setup_of(name: str) -> Setup:
     device = Device[name]
     from tinyframe.codegen import passes
-    from tinyframe.codegen.optimize.plans import CPU
+    from tinyframe.codegen.optimize.default import plans_for
 
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
-    return Setup(device, device.renderer, device.compiler, values, tuple(CPU), tuple(passes))
+    plans = tuple(plans_for(device.renderer.target))
+    return Setup(device, device.renderer, device.compiler, values, plans, tuple(passes))
 
 
 def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:

@@ -46,14 +46,17 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
-    unsupported: frozenset[DType] = frozenset()  # what the device cannot compute with
+    # dtypes that a kernel cannot have here, once its ops have been decomposed
+    unsupported: frozenset[DType] = frozenset()
+    # the machine that is written for where none is named
+    default_target = Target(
+        vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
+    )
     # what a kernel goes through last, by name: the language has no words for something in it
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 
     def __init__(self, target: Target | None = None):
-        self.target = target or Target(
-            vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
-        )
+        self.target = target or self.default_target
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")

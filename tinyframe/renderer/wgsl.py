@@ -56,13 +56,6 @@ FEATURES = {
     "shader-f64": frozenset([dtypes.double]),
 }
 
-# what every adapter has (WebGPU, 3.6.2 limits)
-LEAST = Target(
-    vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
-    block_threads=256, shared_bytes=16 << 10, least_bytes=4, grid=(65535,) * 3, warp=32,
-    most_buffers=8,
-)  # fmt: skip
-
 # ---- what the language has no words for ---------------------------------------------------------
 
 
@@ -229,11 +222,17 @@ class WGSLLanguage(CStyleLanguage):
         "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000),
     }  # fmt: skip
     vector_functions: Mapping[str, Any] = {}
+    # what every adapter has (WebGPU, 3.6.2 limits)
+    default_target = Target(
+        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
+        least_bytes=4, block_threads=256, shared_bytes=16 << 10, grid=(65535,) * 3, warp=32,
+        most_buffers=8,
+    )  # fmt: skip
 
     def __init__(
         self, target: Target | None = None, features: frozenset[str] = frozenset()
     ) -> None:
-        super().__init__(target or LEAST)
+        super().__init__(target)
         if "shader-int64" not in features:
             self.passes = (*self.passes, ("words", in_words))
         if "shader-f64" not in features:  # by way of which these are computed elsewhere

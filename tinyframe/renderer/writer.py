@@ -9,6 +9,7 @@ its Writer, so several threads may write with one language.
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ class infix:
         self.sign = sign
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
-        if self.sign == "^" and b in ("-1", "-1l"):
+        if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
         if self.sign in "+-" and b.startswith("-"):
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
@@ -97,6 +98,11 @@ def argument_name(u: UOp) -> str:
 def memory_of(u: UOp) -> UOp:
     """The memory that a LOAD or STORE goes to."""
     return u.src[0].src[0]
+
+
+def threads_of_block(uops: list[UOp]) -> int:
+    """The threads that work together in a block, 1 where there are no blocks."""
+    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
 
 
 def is_threaded(uops: list[UOp]) -> bool:
@@ -368,24 +374,12 @@ class Writer:
         """As the language's table has it."""
         write: Any = self.language.code_for_op[u.op]
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
-        if self.language.wraps_unsigned and may_overflow(u) and u.op is not Ops.CDIV:
-            return self.in_unsigned(u, write)
         if not isinstance(write, infix):
             return write(*map(self.text, u.src), dtype)
         a, b = self.operands(u)
         if write.sign in TURNED and is_number(u.src[0]) and not is_number(u.src[1]):
             return infix(TURNED[write.sign])(b, a, dtype)  # x > 3 rather than 3 < x
         return write(a, b, dtype)
-
-    def in_unsigned(self, u: UOp, write: Any) -> str:
-        """Computed with unsigned integers, which wrap around; two of 16 bits with 32."""
-        dtype, texts = u.dtype, map(self.text, u.src)
-        if dtype is dtypes.ushort:
-            text = write(*[self.language.cast(x, dtypes.uint) for x in texts], dtypes.uint)
-            return self.language.cast(text, dtype)
-        wide = dtype.unsigned()
-        text = write(*[self.language.bitcast(x, dtype, wide) for x in texts], wide)
-        return self.language.bitcast(text, wide, dtype)
 
     def operands(self, u: UOp) -> list[str]:
         """The texts beside the sign of an op."""

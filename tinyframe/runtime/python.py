@@ -12,15 +12,21 @@ argument. Nothing is compiled; the Runner reads the text back. `a + 1` on four f
 A value is a Python number, a vector a tuple of them. What an op does is `uop/evaluate.py`'s table,
 and each result is rounded to its dtype at once. An index outside its buffer, or a read of scratch
 memory that nothing was written to, stops the run and says where.
+
+The blocks of a grid run one after the other. The threads of a block take turns: each runs up to the
+next barrier, and then the next thread does, so that what a thread reads too early, because a
+barrier is missing, has not been written yet. Threads that do not all get to the same barrier stop
+the run.
 """
 
 from __future__ import annotations
 
 import ast
 import ctypes
+import itertools
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -46,12 +52,26 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 Step = Callable[[], None]
 
 
+class Waiting(NamedTuple):
+    """A step with barriers in it. turns: runs it, and yields the line of each barrier on the
+    way."""
+
+    turns: Callable[[], Iterator[int]]
+
+
+Steps = Sequence[Step | Waiting]
+
+
 class OutOfBounds(IndexError):
     """A program reads or writes outside a buffer."""
 
 
 class UninitializedRead(ValueError):
     """A program reads scratch memory or an accumulator before anything was written there."""
+
+
+class DivergentBarrier(RuntimeError):
+    """The threads of a block do not all get to the same barrier."""
 
 
 # ---- program to text, and back ------------------------------------------------------------------
@@ -103,6 +123,8 @@ def _arg_text(u: UOp) -> str:
     if u.op is Ops.RANGE:
         axis, kind = u.arg
         return repr((axis, kind.name))
+    if u.op is Ops.SPECIAL:
+        return repr(u.arg[0])  # how many there are is said at each launch
     return repr(u.arg if isinstance(u.arg, (bool, int, float, str, tuple)) else None)
 
 
@@ -212,6 +234,28 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
 _NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
 
 
+def _in_turns(steps: Steps) -> Iterator[int]:
+    """Runs steps, and yields the line of each barrier that they get to."""
+    for step in steps:
+        if isinstance(step, Waiting):
+            yield from step.turns()
+        else:
+            step()
+
+
+def _waits(steps: Steps) -> bool:
+    """Whether there is a barrier in any of these."""
+    return any(isinstance(step, Waiting) for step in steps)
+
+
+def _places(letter: str, sizes: Sequence[int]) -> list[tuple[tuple[str, int], ...]]:
+    """Each block of a grid, or thread of a block, as the numbers that it has along the axes. Axis 0
+    changes first."""
+    numbers = itertools.product(*map(range, reversed(sizes)))
+    names = [f"{letter}idx{n}" for n in range(len(sizes))]
+    return [tuple(zip(names, reversed(place), strict=True)) for place in numbers]
+
+
 class PythonRunner(Runner):
     """A program made into nested lists of steps: a loop is a step that runs its own list."""
 
@@ -221,7 +265,9 @@ class PythonRunner(Runner):
         self.values: list[Any] = [None] * len(self.lines)  # what each line gave last
         self.arguments = self._defined(Ops.DEFINE_GLOBAL)
         self.variables = self._defined(Ops.DEFINE_VAR)
-        self.steps = self._block(iter(self.lines))
+        self.panels = [line for line in self.lines if line.op is Ops.DEFINE_LOCAL]
+        self.number_of = {line.arg: line.number for line in self._defined(Ops.SPECIAL)}
+        self.steps = self._nested(iter(self.lines))
         self._one_at_a_time = threading.Lock()
 
     def __call__(
@@ -239,12 +285,57 @@ class PythonRunner(Runner):
             for line, value in zip(self.variables, vals, strict=True):
                 self.values[line.number] = value
             try:
-                for step in self.steps:
-                    step()
+                self._run_grid(global_size, local_size)
             finally:
                 for line in self.arguments:  # or the memory would live as long as this program
                     self.values[line.number] = None
         return perf_counter() - start if wait else None
+
+    def _run_grid(self, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        """Each block, along the axes whose number the program asks for: a loop that cores divide
+        among themselves is run as a loop."""
+        asked = [size if f"gidx{n}" in self.number_of else 1 for n, size in enumerate(global_size)]
+        threads = _places("l", local_size)
+        for place in _places("g", asked):
+            self._set_numbers(self.values, place)
+            for line in self.panels:
+                self._scratch(line)()  # all threads of the block have the same
+            if _waits(self.steps):
+                self._run_in_turns(threads)
+                continue
+            for thread in threads:
+                self._set_numbers(self.values, thread)
+                for step in self.steps:
+                    step()  # type: ignore[operator]
+
+    def _run_in_turns(self, threads: Sequence[tuple[tuple[str, int], ...]]) -> None:
+        """The threads of a block one after the other, each up to the next barrier; from there on in
+        the opposite order, so that each of them is early and late. Each has values of its own."""
+        running = [(self.values.copy(), _in_turns(self.steps)) for _ in threads]
+        for thread, (own, _) in zip(threads, running, strict=True):
+            self._set_numbers(own, thread)
+        order = list(range(len(running)))
+        at: int | None = 0
+        while at is not None:
+            stops: dict[int, int | None] = {}
+            for n in order:
+                own, turns = running[n]
+                self.values[:] = own
+                stops[n] = next(turns, None)
+                own[:] = self.values
+            order.reverse()
+            at = stops[0]
+            if other := next((n for n in sorted(stops) if stops[n] != at), None):
+                first, second = _stop_text(at), _stop_text(stops[other])
+                raise DivergentBarrier(
+                    f"kernel {self.name}: thread 0 of a block {first}, and thread {other} {second}"
+                )
+
+    def _set_numbers(self, values: list[Any], place: tuple[tuple[str, int], ...]) -> None:
+        """The number of a block or of a thread along each axis."""
+        for name, number in place:
+            if name in self.number_of:
+                values[self.number_of[name]] = number
 
     def _defined(self, op: Ops) -> list[Line]:
         """The lines of this op by slot or name, the order of a kernel's arguments."""
@@ -259,9 +350,9 @@ class PythonRunner(Runner):
             )
         return _view(buf, line.dtype.scalar())
 
-    def _block(self, lines: Iterator[Line]) -> list[Step]:
+    def _nested(self, lines: Iterator[Line]) -> list[Step | Waiting]:
         """The steps up to the end of the loop or IF that `lines` stands in."""
-        steps: list[Step] = []
+        steps: list[Step | Waiting] = []
         for line in lines:
             if line.op in (Ops.ENDRANGE, Ops.ENDIF):
                 break
@@ -269,7 +360,7 @@ class PythonRunner(Runner):
                 steps.append(step)
         return steps
 
-    def _step(self, line: Line, rest: Iterator[Line]) -> Step | None:
+    def _step(self, line: Line, rest: Iterator[Line]) -> Step | Waiting | None:
         """What a line does when the program gets there; None where it does nothing then."""
         values, out = self.values, line.number
         match line.op:
@@ -277,14 +368,18 @@ class PythonRunner(Runner):
                 values[out] = truncate[line.dtype](float(line.arg) if isinstance(line.arg, str)
                                                    else line.arg)  # fmt: skip
                 return None
-            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.INDEX | Ops.BARRIER | Ops.SINK:
+            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.SPECIAL | Ops.INDEX | Ops.SINK:
                 return None
-            case Ops.DEFINE_LOCAL | Ops.DEFINE_REG:
+            case Ops.DEFINE_LOCAL:
+                return None  # the block makes it, for all of its threads
+            case Ops.DEFINE_REG:
                 return self._scratch(line)
+            case Ops.BARRIER:
+                return Waiting(lambda: iter((out,)))
             case Ops.RANGE:
-                return self._loop(line, self._block(rest))
+                return self._loop(line, self._nested(rest))
             case Ops.IF:
-                return self._branch(line, self._block(rest))
+                return self._branch(line, self._nested(rest))
             case Ops.LOAD:
                 return self._load(line)
             case Ops.STORE:
@@ -325,21 +420,32 @@ class PythonRunner(Runner):
             values[out] = rounding(result) if rounding else result
         return scalar
 
-    def _loop(self, line: Line, body: list[Step]) -> Step:
+    def _loop(self, line: Line, body: Steps) -> Step | Waiting:
         values, out, (end,) = self.values, line.number, line.src
+        def in_turns() -> Iterator[int]:
+            for i in range(values[end]):
+                values[out] = i
+                yield from _in_turns(body)
+        if _waits(body):
+            return Waiting(in_turns)
+        steps: list[Any] = list(body)
         def loop() -> None:
             for i in range(values[end]):
                 values[out] = i
-                for step in body:
+                for step in steps:
                     step()
         return loop
 
-    def _branch(self, line: Line, body: list[Step]) -> Step:
+    def _branch(self, line: Line, body: Steps) -> Step | Waiting:
         values, condition = self.values, line.src[0]
-        def branch() -> None:
+        def in_turns() -> Iterator[int]:
             if values[condition]:
-                for step in body:
-                    step()
+                yield from _in_turns(body)
+        if _waits(body):
+            return Waiting(in_turns)
+        def branch() -> None:
+            for _ in in_turns():
+                pass
         return branch
 
     def _scratch(self, line: Line) -> Step:
@@ -422,6 +528,10 @@ class PythonRunner(Runner):
     def _name(self, buffer: int) -> str:
         line = self.lines[buffer]
         return f"{_NAMES[line.op]}{line.arg}"
+
+
+def _stop_text(line: int | None) -> str:
+    return "ends" if line is None else f"waits at the barrier of line {line}"
 
 
 class PythonDevice(Compiled):

@@ -9,11 +9,11 @@ https://www.w3.org/TR/webgpu/ and https://wgpu-py.readthedocs.io/
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from tinyframe.device import (
     Runner,
 )
 from tinyframe.renderer import Target
-from tinyframe.renderer.wgsl import FEATURES, LEAST, WGSLLanguage
+from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
 
 BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
 BRINGS_DRIVER = (
@@ -273,8 +273,8 @@ class WebGPUDevice(Compiled):
 
 def target(limits: Mapping[str, int], vendor: str) -> Target:
     """What schedules have to know of an adapter with these limits."""
-    return dataclasses.replace(
-        LEAST,
+    return replace(
+        WGSLLanguage.default_target,
         block_threads=limits["max-compute-invocations-per-workgroup"],
         shared_bytes=limits["max-compute-workgroup-storage-size"],
         grid=(limits["max-compute-workgroups-per-dimension"],) * 3,

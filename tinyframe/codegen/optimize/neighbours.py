@@ -21,27 +21,35 @@ SIZES = {
     OptOps.UPCAST: (2, 3, 4, 6, 8, 10, 12, 16),
     OptOps.VECTOR: (2, 4, 8, 16, 32),
     OptOps.UNROLL: (2, 4, 8, 16),
+    OptOps.LOCAL: (2, 4, 8, 16, 32, 64, 128, 256),
+    OptOps.GROUP: (4, 8, 16, 32, 64, 128, 256),
 }
 # Those of a new Opt; a good one comes to its best size by and by.
-FIRST_SIZES = {OptOps.SPLIT: (8, 64), OptOps.UPCAST: (2, 4), OptOps.UNROLL: (4,)}
+FIRST_SIZES = {OptOps.SPLIT: (8, 64), OptOps.UPCAST: (2, 4), OptOps.UNROLL: (4,),
+               OptOps.LOCAL: (8, 32), OptOps.GROUP: (32,)}  # fmt: skip
 
 
 def neighbours(kernel: UOp, opts: Opts, target: Target) -> list[Opts]:
     """Lists of Opts that are one change away from this one, legal or not.
 
-    kernel: as it is before Opts. THREAD stays at the end, where it is in the way of no other.
+    kernel: as it is before Opts. THREAD stays at the end, where it is in the way of no other. Where
+    the target has blocks of threads, GLOBAL, LOCAL and GROUP take its place.
     """
     thread = tuple(o for o in opts if o.op is OptOps.THREAD)
     body = tuple(o for o in opts if o.op is not OptOps.THREAD)
-    out = [body] if thread else [(*body, Opt(OptOps.THREAD, 0))]
+    in_blocks = bool(target.block_threads)
+    out = [body] if thread else [] if in_blocks else [(*body, Opt(OptOps.THREAD, 0))]
     lanes = lanes_of(kernel, target)
     for n, opt in enumerate(body):
         changed = [(*body[:n], new, *body[n + 1 :]) for new in _variants(opt, len(axes(kernel)))]
         out += [(*o, *thread) for o in [(*body[:n], *body[n + 1 :]), *changed]]
     # Copies and lanes come before panels; their axes are those that the kernel had at first.
-    out += [(new, *body, *thread) for new in _upcasts(kernel, lanes)]
+    # So do threads, which a panel is shared by.
+    first = [*_upcasts(kernel, lanes), *(_threads(kernel) if in_blocks else ())]
+    out += [(new, *body, *thread) for new in first]
     scheduled = apply_opts(kernel, body)
-    more = [*_upcasts(scheduled, lanes), *_loops(scheduled)]
+    more = [*_upcasts(scheduled, lanes), *_loops(scheduled, in_blocks)]
+    more += _threads(scheduled) if in_blocks else []
     return [*out, *[(*body, new, *thread) for new in more]]
 
 
@@ -55,6 +63,8 @@ def _variants(opt: Opt, count: int) -> Iterator[Opt]:
     elif opt.op is OptOps.STAGE:
         assert isinstance(opt.axis, int)
         yield from (Opt(opt.op, opt.axis + by, opt.arg) for by in (-1, 1) if opt.axis + by >= -1)
+    elif opt.op is OptOps.GLOBAL:
+        yield from (Opt(opt.op, axis) for axis in range(count) if axis != opt.axis)
 
 
 def _upcasts(kernel: UOp, lanes: int) -> Iterator[Opt]:
@@ -65,9 +75,18 @@ def _upcasts(kernel: UOp, lanes: int) -> Iterator[Opt]:
         yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= length(r))
 
 
-def _loops(kernel: UOp) -> Iterator[Opt]:
+def _threads(kernel: UOp) -> Iterator[Opt]:
+    for n, r in enumerate(axes(kernel)):
+        op = OptOps.GROUP if kind(r) is AxisType.REDUCE else OptOps.LOCAL
+        yield from (Opt(op, n, size) for size in FIRST_SIZES[op] if size <= length(r))
+        if kind(r) is AxisType.LOOP:
+            yield Opt(OptOps.GLOBAL, n)
+
+
+def _loops(kernel: UOp, in_blocks: bool) -> Iterator[Opt]:
     loops = axes(kernel)
-    places = [-1, *[n for n, r in enumerate(loops) if kind(r) is AxisType.LOOP]]
+    around = (AxisType.LOOP, AxisType.REDUCE) if in_blocks else (AxisType.LOOP,)
+    places = [-1, *[n for n, r in enumerate(loops) if kind(r) in around]]
     slots = {u.src[0].src[0].arg for u in kernel.toposort()
              if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL}  # fmt: skip
     for n in range(len(loops)):

@@ -5,13 +5,20 @@
          panels=((b, j),),                                           what j reads of b is copied
          thread=j)                                                   j is divided among cores
 
+    Nest(tiles=((VECTOR, j, 4), (LOCAL, j, 16), (UPCAST, i, 4), (LOCAL, i, 16)),
+         grid=(j, i),                                                blocks: what is left of both
+         panels=((a, k), (b, k)))                                    shared by the threads
+
     SPLIT r, 64     r becomes a loop over blocks of 64, and a loop inside of a block
     VECTOR r, 16    16 neighbours along r are the lanes of one vector
     UPCAST r, 6     6 turns of r are done side by side, in registers
+    LOCAL r, 16     16 turns of r are done by threads of a block
+    GROUP r, 32     32 threads of a block share r, the loop of a reduce
     order           the outermost loops; all others follow inside, in the order that they had
     panels          (operand, loop): what a turn of the loop reads of the operand is copied before
                     the turn begins; None: all of it, before any loop. The Opt is called STAGE
     thread          the loop that the cores share
+    grid            the loops that become the axes of a grid of blocks, its axis 0 first
 
 Where a tile does not divide its loop, the last one is moved back, and overlaps the one before; a
 sum leaves out what was counted already (`loops.divide`).
@@ -28,13 +35,14 @@ from dataclasses import dataclass
 
 from tinyframe.algebra.access import Access
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
+from tinyframe.renderer import Target
 from tinyframe.uop.node import AxisType, UOp
 from tinyframe.uop.range import is_symbolic, kind, length
 from tinyframe.uop.show import render
 
 Tile = tuple[OptOps, UOp, int]
-"""SPLIT, UPCAST, VECTOR or UNROLL of what is left of a RANGE. After a SPLIT it is of the inner one
-of the two loops, as long as something is left of that."""
+"""SPLIT, UPCAST, VECTOR, UNROLL, LOCAL or GROUP of what is left of a RANGE. After a SPLIT it is of
+the inner one of the two loops, as long as something is left of that."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +63,14 @@ class Nest:
     tiles: inner parts of RANGEs. order: the loops that are outermost, from the outermost on; the
     others keep their order. panels: what is copied first, and inside of which loop (None: before
     all loops). thread: the loop that is divided among cores, which becomes the outermost one.
+    grid: the loops that become blocks; axis 0, the innermost of them, comes first.
     """
 
     tiles: tuple[Tile, ...] = ()
     order: tuple[Loop, ...] = ()
     panels: tuple[tuple[Access, Loop | None], ...] = ()
     thread: UOp | None = None
+    grid: tuple[UOp, ...] = ()
 
     def left(self, r: UOp) -> int:
         """Iterations of `r` that are left as a loop, after the tiles: of a SPLIT the outer one."""
@@ -90,6 +100,8 @@ class Nest:
             said.append(f"data{read.slot} copied {when}")
         if self.thread is not None:
             said.append(f"cores share {render(self.thread)}")
+        if self.grid:
+            said.append(f"blocks along {', '.join(map(render, self.grid))}")
         return "; ".join(said)
 
 
@@ -98,6 +110,8 @@ _TILES_IN_WORDS = {
     OptOps.VECTOR: "{} lanes along {}",
     OptOps.UPCAST: "{} at once of {}",
     OptOps.UNROLL: "{} at once of {}",
+    OptOps.LOCAL: "{} threads along {}",
+    OptOps.GROUP: "{} threads share {}",
 }
 
 
@@ -105,13 +119,16 @@ def _loop_words(loop: Loop) -> str:
     return f"a block of {render(loop.range)}" if isinstance(loop, Inner) else render(loop)
 
 
-def opts_of(sink: UOp, nest: Nest) -> tuple[list[Opt], UOp]:
-    """The Opts that make this nest, and the kernel after them. Any that the kernel does not allow
-    are left out."""
-    writing = _Writing(sink)
+def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[Opt], UOp]:
+    """The Opts that make this nest, and the kernel after them. Any that the kernel or the target
+    does not allow are left out."""
+    writing = _Writing(sink, target)
     for op, r, n in nest.tiles:
         writing.tile(op, r, n)
     writing.outermost(nest.order)
+    for r in nest.grid:
+        if (axis := writing.axis(r)) is not None:
+            writing.apply(Opt(OptOps.GLOBAL, axis))
     for read, loop in nest.panels:
         axis = -1 if loop is None else writing.axis(loop)
         if axis is not None:
@@ -123,16 +140,17 @@ def opts_of(sink: UOp, nest: Nest) -> tuple[list[Opt], UOp]:
 
 
 class _Writing:
-    """A list of Opts on the way, and for each axis the RANGE that it is what is left of."""
+    """A list of Opts on the way, and for each axis the RANGE that it is what is left of; None for
+    one that is threads, or what threads have found."""
 
-    def __init__(self, sink: UOp) -> None:
-        self.sink = sink
+    def __init__(self, sink: UOp, target: Target | None) -> None:
+        self.sink, self.target = sink, target
         self.opts: list[Opt] = []
-        self.loops = axes(sink)
+        self.loops: list[UOp | None] = list(axes(sink))
 
     def apply(self, opt: Opt) -> bool:
         try:
-            self.sink = apply_opt(self.sink, opt)
+            self.sink = apply_opt(self.sink, opt, self.target)
         except KernelOptError:
             return False
         self.opts.append(opt)
@@ -146,8 +164,11 @@ class _Writing:
             axis += 1
         if not self.apply(Opt(op, axis, n)):
             return
+        is_left = len(axes(self.sink)) > len(self.loops)
         if op is OptOps.SPLIT:
             self.loops.insert(axis, r)
+        elif op in (OptOps.LOCAL, OptOps.GROUP):
+            self.loops[axis : axis + 1] = [r, None] if is_left else [None]
         elif len(axes(self.sink)) < len(self.loops):
             self.loops.pop(axis)  # nothing is left of it
 

@@ -528,7 +528,7 @@ def _gain(k: Kernel, r: UOp) -> int:
     return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in accesses if r in x.ranges)
 
 
-def _contiguous_along(k: Kernel) -> list[UOp]:
+def contiguous_along(k: Kernel) -> list[UOp]:
     """The loops along which an array of several dimensions is contiguous; the best first."""
     tables = [x for x in (*k.table.reads, *k.table.writes) if len(x.ranges) > 1]
     found = [r for r in k.loops if any(x.step(r) == 1 for x in tables)]
@@ -546,18 +546,18 @@ def reduces_nothing(k: Kernel) -> bool:
 
 def is_contiguous_along_two(k: Kernel) -> bool:
     """memory that is contiguous along two different axes"""
-    found = _contiguous_along(k)
+    found = contiguous_along(k)
     return len(found) == 2 and not any(map(is_symbolic, found))
 
 
 def has_room_for_vectors(k: Kernel) -> bool:
     """both axes as long as a vector"""
-    return min(map(length, _contiguous_along(k))) >= k.lanes > 1
+    return min(map(length, contiguous_along(k))) >= k.lanes > 1
 
 
 def blocks_of_both(k: Kernel) -> Nest:
     """Blocks of some rows and a vector of columns: every line of memory is used whole."""
-    column, row = _contiguous_along(k)
+    column, row = contiguous_along(k)
     high = min(length(row), length(column), thresholds.BLOCK_ROWS)
     return among_cores(k, Nest(((UPCAST, row, high), (VECTOR, column, k.lanes))))
 

@@ -25,7 +25,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from tinyframe.codegen.optimize.plans import CPU, Kernel, lacking
+from tinyframe.codegen.optimize.default import plans_for
+from tinyframe.codegen.optimize.plans import Kernel, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
@@ -289,10 +290,12 @@ class Recorder(Observer):
 
     def _lacking(self, spec: ProgramSpec) -> list[list[str]]:
         """The plans that come before the kernel's own, and what it lacks for them."""
-        if spec.plan is None or spec.plan not in CPU or self._tidied is None:
+        target = Device[spec.device].renderer.target
+        plans = plans_for(target)
+        if spec.plan is None or spec.plan not in plans or self._tidied is None:
             return []
-        kernel = Kernel(self._tidied, Device[spec.device].renderer.target)
-        found = lacking(kernel, CPU[: CPU.index(spec.plan)])
+        kernel = Kernel(self._tidied, target)
+        found = lacking(kernel, plans[: plans.index(spec.plan)])
         return [[", ".join(names), said] for said, names in found.items()]
 
     def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:

@@ -1,0 +1,539 @@
+"""The plans for a device that runs blocks of threads, a GPU: rows of a table, as in `plans.py`.
+
+Three things make a kernel quick there. Neighbouring threads read neighbouring elements, so that
+what a warp reads together is a few whole pieces of memory (it is *coalesced*). There are far more
+threads than the device runs at once, so that some compute while others wait. And what is read
+often is read from near by: registers of a thread first, then the memory that a block shares.
+
+    tiles from panels    a block computes a tile of results; both operands pass through shared
+                         panels, and each thread keeps a part of the tile in its registers
+    tiles in registers   any other contraction: a thread computes several results that read the same
+    a block for a row    reduces of a row, whose results the row then needs: its threads share both
+    shared sums          a reduce that is contiguous, or has few results: threads share it
+    transpose            contiguous along different axes: a square passes through a shared panel
+    along memory         everything else: threads along what is contiguous, several elements each
+
+What is said here in parts of a Target (threads of a block, shared bytes, registers, the grid)
+holds for devices of any size; the other numbers are in `thresholds.py`. A Target's vector registers
+are those of one thread.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tinyframe import thresholds
+from tinyframe.algebra.access import Access, Contraction
+from tinyframe.algebra.symbolic import terms
+from tinyframe.codegen.blocks import MOST_AXES
+from tinyframe.codegen.optimize.loops import OptOps
+from tinyframe.codegen.optimize.nest import Nest, Tile
+from tinyframe.codegen.optimize.plans import (
+    Kernel,
+    Plan,
+    contiguous_along,
+    fits_always,
+    is_a_contraction,
+    is_contiguous_along_two,
+    reduces_nothing,
+)
+from tinyframe.dtype import dtypes
+from tinyframe.uop.node import UOp
+from tinyframe.uop.range import is_symbolic, iterations, length
+
+SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
+LOCAL, GROUP = OptOps.LOCAL, OptOps.GROUP
+
+# Rows, and vectors of columns, of a thread's part of a tile of results; the largest first.
+TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
+
+
+def power_of_two(n: int) -> int:
+    """The largest power of two that is no larger than n; 1 for n below 1."""
+    return 1 << max(0, n.bit_length() - 1)
+
+
+def block_size(k: Kernel) -> int:
+    """How many threads a block gets: a power of two."""
+    return power_of_two(min(k.target.block_threads, thresholds.BLOCK_THREADS))
+
+
+# ---- threads along loops, and blocks along the rest ----------------------------------------------
+
+
+def with_blocks(k: Kernel, nest: Nest, along: Iterable[UOp], threads: int) -> Nest:
+    """The nest with so many threads along these loops, the first loop first, and with blocks along
+    what is left of all loops."""
+    return with_grid(k, with_threads(k, nest, along, threads))
+
+
+def with_threads(
+    k: Kernel, nest: Nest, along: Iterable[UOp], threads: int, axes_left: int = MOST_AXES
+) -> Nest:
+    """The nest with so many threads along these loops, the first loop first. axes_left: of a block,
+    for threads."""
+    for r in along:
+        if nest.left(r) > dtypes.max(dtypes.int):
+            nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
+        n = _share(_inner_left(nest, r), threads, k.target.warp)
+        if n > 1 and axes_left and not is_symbolic(r):
+            nest = _with_tiles(nest, (LOCAL, r, n))
+            threads //= n
+            axes_left -= 1
+    return nest
+
+
+def _share(left: int, threads: int, warp: int) -> int:
+    """How many of the threads a loop gets: whole warps, and as evenly as that allows."""
+    if left <= threads:
+        return left
+    even = -(-left // -(-left // threads))
+    return min(threads, -(-even // max(1, warp)) * max(1, warp))
+
+
+def _inner_left(nest: Nest, r: UOp) -> int:
+    """Iterations that are left of what the next tile of a loop is of."""
+    splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
+    return splits[-1] if splits else nest.left(r)
+
+
+def with_grid(k: Kernel, nest: Nest) -> Nest:
+    """The nest with what is left of its longest loops as axes of the grid. An axis that would be
+    too long goes in turns."""
+    loops = [r for r in reversed(nest.loops(k.around)) if _may_be_blocks(k, r)]
+    longest = sorted(loops, key=nest.left, reverse=True)[:MOST_AXES]
+    grid = tuple(r for r in loops if r in longest)
+    for r, most in zip(grid, k.target.grid, strict=False):
+        if nest.left(r) > most and not any(op is SPLIT and x is r for op, x, _ in nest.tiles):
+            nest = _with_tiles(nest, (SPLIT, r, -(-nest.left(r) // most)))
+    return replace(nest, grid=grid)
+
+
+def _may_be_blocks(k: Kernel, r: UOp) -> bool:
+    """Is a loop around all that a kernel does?"""
+    stored = all(r in store.own_ranges for store in k.sink.src)
+    return stored and all(r in reduce.ranges for reduce in k.table.reduces)
+
+
+def _with_tiles(nest: Nest, *tiles: Tile) -> Nest:
+    """The nest with further tiles, but for those of a single turn."""
+    return replace(nest, tiles=(*nest.tiles, *[tile for tile in tiles if tile[2] > 1]))
+
+
+def _with_parts(nest: Nest, r: UOp, *parts: tuple[OptOps, int]) -> Nest:
+    """The nest with the parts of a tile along a loop, the innermost first. Where the tile does not
+    divide the loop, blocks of whole tiles come first: then only the loop over blocks ends unevenly,
+    and what a block reads is a box."""
+    size = math.prod(n for _, n in parts)
+    uneven = length(r) > size and length(r) % size
+    return _with_tiles(nest, (SPLIT, r, size if uneven else 1), *[(op, r, n) for op, n in parts])
+
+
+def loops_in_memory(k: Kernel) -> list[UOp]:
+    """The loops for threads: the one along which neighbours touch the fewest pieces of memory, then
+    those around it, from the inside out. Threads along a loop inside of it would come before it."""
+    loops = [r for r in k.around if not is_symbolic(r)]
+    if not loops:
+        return []
+    place = min(range(len(loops)), key=lambda n: (_pieces(k, loops[n]), -n))
+    return loops[place::-1]
+
+
+def _pieces(k: Kernel, r: UOp) -> int:
+    """What all accesses move, in bytes, if the threads run along a loop: neighbours that are far
+    apart need a piece of memory each, and a warp that reads one element needs one piece."""
+    piece, moved = thresholds.PIECE, 0
+    for x in (*k.table.reads, *k.table.writes):
+        step = x.step(r)
+        apart = piece if step is None else min(piece, abs(step) * x.index.dtype.base.itemsize)
+        moved += _runs(k, x) * (apart if r in x.ranges else piece // max(1, k.target.warp))
+    return moved
+
+
+def _runs(k: Kernel, x: Access) -> int:
+    """How often an access happens, in the loops of the reduces that it is for."""
+    reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
+    return max((iterations({*u.ranges, *u.own_ranges}) for u in reduces), default=x.elements)
+
+
+def fits_vectors(k: Kernel, r: UOp) -> bool:
+    """Does each access along a loop begin and end with whole vectors, so that one instruction of a
+    thread moves one?"""
+    found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
+    whole = k.lanes > 1 and not is_symbolic(r) and length(r) % k.lanes == 0
+    return whole and bool(found) and all(_is_aligned(x, r, k.lanes) for x in found)
+
+
+def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
+    if x.step(r) != 1 or r in x.index.src[1].ranges:
+        return False
+    others = [x.step(other) for other in x.ranges if other is not r]
+    if None in x.below or None in others:
+        return False
+    constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
+    start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
+    return all((step or 0) % lanes == 0 for step in (start, *others))
+
+
+# ---- contractions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BlockTile:
+    """The results of a contraction that one block computes.
+
+    a: the operand that has the rows. b: the one that has the columns, which become lanes. down,
+    across: threads along rows and columns. high: rows of a thread. wide: vectors of columns of a
+    thread. step: how much of the sum is in the panels at a time.
+
+    The vectors of a thread lie `across` vectors apart, so that neighbouring threads read
+    neighbouring vectors of the panel and write neighbouring vectors of the result.
+    """
+
+    a: Access
+    b: Access
+    row: UOp
+    column: UOp
+    lanes: int
+    down: int
+    across: int
+    high: int = 1
+    wide: int = 1
+    step: int = 1
+
+    @property
+    def rows(self) -> int:
+        return self.down * self.high
+
+    @property
+    def columns(self) -> int:
+        return self.across * self.wide * self.lanes
+
+    @property
+    def panels(self) -> int:
+        """Bytes of both panels."""
+        return self.step * (self.rows * self.a.itemsize + self.columns * self.b.itemsize)
+
+    def blocks(self, k: Kernel) -> int:
+        """How many blocks there are of such tiles."""
+        others = iterations(r for r in k.around if r not in (self.row, self.column))
+        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
+
+
+def block_tile(k: Kernel) -> BlockTile | None:
+    """The largest tile that leaves enough blocks; the smallest where none does. None where there is
+    none at all."""
+    found = list(_block_tiles(k))
+    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
+    return next(enough, found[-1] if found else None)
+
+
+def _block_tiles(k: Kernel) -> Iterator[BlockTile]:
+    """All tiles whose results fit the registers and whose panels fit the shared memory, for as many
+    threads as a block may have, then for half and for a quarter."""
+    pair = _row_and_column(k)
+    if pair is None:
+        return
+    a, b, row, column = pair
+    for threads, (high, wide) in itertools.product(_block_sizes(k), TILES):
+        across, down = _threads_of_a_tile(threads, length(row), -(-length(column) // k.lanes))
+        tile = BlockTile(a, b, row, column, k.lanes, down, across, high, wide)
+        steps = (replace(tile, step=step) for step in _steps(k))
+        tile = next((tile for tile in steps if tile.panels <= _room(k)), tile)
+        reaches_over = tile.rows > length(row) or tile.columns > length(column)
+        fits = tile.step > 1 and high * wide <= _accumulators(k)
+        if fits and ((high, wide) == (1, 1) or not reaches_over):
+            yield tile
+
+
+def _block_sizes(k: Kernel) -> list[int]:
+    """Threads of a block: all, half, a quarter, but no less than a warp."""
+    sizes = [block_size(k) >> n for n in range(3)]
+    return [n for n in sizes if n >= min(block_size(k), k.target.warp)]
+
+
+def _row_and_column(k: Kernel) -> tuple[Access, Access, UOp, UOp] | None:
+    """The operands of a contraction, and a loop of results for each: columns as they are stored."""
+    contraction = k.table.contraction
+    if contraction is None:
+        return None
+    a, b = contraction.a, contraction.b
+    of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
+    loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
+    columns = [r for r in loops if length(r) >= k.lanes]
+    if not columns:
+        return None
+
+    def worth(r: UOp) -> tuple:
+        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
+        return stored, of_one[r].step(r) == 1, length(r)
+
+    column = max(columns, key=worth)
+    b = of_one[column]
+    rows = [r for r in loops if of_one[r] is not b]
+    if not rows:
+        return None
+    row = max(rows, key=length)
+    return of_one[row], b, row, column
+
+
+def _threads_of_a_tile(threads: int, rows: int, vectors: int) -> tuple[int, int]:
+    """Threads across columns and down rows: about as many of both, unless one has fewer."""
+    across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
+    down = min(threads // across, power_of_two(rows))
+    return min(threads // down, power_of_two(vectors)), down
+
+
+def _steps(k: Kernel) -> list[int]:
+    """Parts of the sum for panels, the best first: those that divide it need no condition."""
+    (summed,) = _contraction(k).summed
+    sizes = [thresholds.PANEL_STEP >> n for n in range(3)]
+    return sorted(sizes, key=lambda n: length(summed) % n != 0)
+
+
+def _contraction(k: Kernel) -> Contraction:
+    assert k.table.contraction is not None
+    return k.table.contraction
+
+
+def _room(k: Kernel) -> int:
+    """Bytes for the panels of a block."""
+    return int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
+
+
+def _accumulators(k: Kernel) -> int:
+    """Vectors of a thread's registers that hold results."""
+    return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
+
+
+def is_reduced_in_all_loops(k: Kernel) -> bool:
+    """no reduce that stands outside of a loop of results"""
+    return all(_may_be_blocks(k, r) for r in k.around)
+
+
+def has_a_long_sum(k: Kernel) -> bool:
+    """one loop that is summed over, long enough for several panels"""
+    summed = _contraction(k).summed
+    return (
+        len(summed) == 1
+        and not is_symbolic(summed[0])
+        and length(summed[0]) >= 2 * thresholds.PANEL_STEP
+    )
+
+
+def has_a_block_tile(k: Kernel) -> bool:
+    """rows and columns for a tile, and shared memory for its panels"""
+    tile = block_tile(k)
+    return tile is not None and tile.rows >= thresholds.LEAST_TILE <= tile.columns
+
+
+def tiles_from_panels(k: Kernel) -> Nest:
+    """A tile of results for each block; panels of both operands for each step of the sum."""
+    t = block_tile(k)
+    assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
+    (summed,) = _contraction(k).summed
+    nest = _with_parts(Nest(), t.column, (VECTOR, t.lanes), (LOCAL, t.across), (UPCAST, t.wide))
+    nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
+    nest = _with_tiles(nest, (SPLIT, summed, t.step))
+    return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
+
+
+# tiles in registers
+
+
+def has_rows_to_reuse(k: Kernel) -> bool:
+    """a loop of results beside that of the threads, along which what a thread reads is the same"""
+    return bool(_reused(k))
+
+
+def _reused(k: Kernel) -> list[UOp]:
+    """Loops of results that an operand which the threads read along does not have."""
+    contraction, loops = _contraction(k), loops_in_memory(k)
+    if not loops:
+        return []
+    found = [x for x in (contraction.a, contraction.b) if loops[0] in x.ranges]
+    other = [r for r in k.around if not is_symbolic(r) and length(r) > 1]
+    return [r for r in other if any(r not in x.ranges for x in found)]
+
+
+def has_many_results(k: Kernel) -> bool:
+    """more results than a GPU has threads, or short sums"""
+    is_short = iterations(_contraction(k).summed) < 2 * thresholds.PANEL_STEP
+    return is_short or iterations(k.around) >= thresholds.MANY_THREADS
+
+
+def tiles_in_registers(k: Kernel) -> Nest:
+    """Threads along memory; for each of them some rows at once."""
+    loops, row = loops_in_memory(k), max(_reused(k), key=length)
+    nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
+    results = iterations(k.around)
+    for n in (8, 4, 2):
+        if n <= length(row) and results // n >= thresholds.MANY_THREADS and n <= _accumulators(k):
+            nest = _with_tiles(nest, (UPCAST, row, n))
+            break
+    return with_blocks(k, nest, [r for r in loops if r is not row], block_size(k))
+
+
+# ---- reduces that threads share -----------------------------------------------------------------
+
+
+def can_be_shared(k: Kernel) -> bool:
+    """reduces, each with a loop that can be divided among threads"""
+    return bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces)
+
+
+def _shared_loop(k: Kernel, reduce: UOp) -> UOp | None:
+    """The loop of a reduce for threads: one that is contiguous, if it is long enough for a warp,
+    or else the longest."""
+    loops = [r for r in reduce.own_ranges if not is_symbolic(r) and r.dtype is dtypes.int]
+    if not loops:
+        return None
+    warp = max(2, k.target.warp)
+    return max(loops, key=lambda r: (_is_contiguous(k, reduce, r) and length(r) >= warp, length(r)))
+
+
+def _is_contiguous(k: Kernel, reduce: UOp, r: UOp) -> bool:
+    """Is most of what a reduce reads along a loop contiguous along it?"""
+    found = [x for x in k.table.read_by(reduce.src[0]) if r in x.ranges]
+    return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in found) > 0
+
+
+def needs_rows_again(k: Kernel) -> bool:
+    """results that are computed from a whole reduce and then from each element"""
+    reduces = set(k.table.reduces)
+    nested = any(reduces & set(u.src[0].toposort()) for u in reduces)
+    return nested or not is_reduced_in_all_loops(k)
+
+
+def has_sums_to_share(k: Kernel) -> bool:
+    """reduces that are long enough to be worth a barrier"""
+    return min(map(length, _shared(k).values())) >= thresholds.LEAST_SHARED
+
+
+def has_contiguous_or_few_sums(k: Kernel) -> bool:
+    """reduces along contiguous memory, or fewer results than a GPU has threads"""
+    contiguous = [_is_contiguous(k, u, r) for u, r in _shared(k).items()]
+    return all(contiguous) or iterations(k.around) < thresholds.MANY_THREADS
+
+
+def _shared(k: Kernel) -> dict[UOp, UOp]:
+    """Each reduce -> its loop for threads."""
+    found = {reduce: _shared_loop(k, reduce) for reduce in k.table.reduces}
+    return {reduce: r for reduce, r in found.items() if r is not None}
+
+
+def shared_sums(k: Kernel) -> Nest:
+    """So many threads for each sum as are soon done with it and with adding up what each of them
+    found; the other threads of the block for other results. Where a row of results follows the
+    sums, the same threads write it."""
+    shared = _shared(k)
+    loops = [r for r in k.loops if r in shared.values()]
+    again = [r for r in k.around if not _may_be_blocks(k, r) and not is_symbolic(r)]
+    results = [r for r in loops_in_memory(k) if r not in again]
+    nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
+    threads = _threads_for_sums(k, max([1, *[n for _, _, n in nest.tiles]]))
+    contiguous = all(_is_contiguous(k, reduce, r) for reduce, r in shared.items())
+    beside = 1 if contiguous or not results else min(k.target.warp or 1, length(results[0]))
+    n = _group(min(map(nest.left, loops)), max(1, threads // power_of_two(beside)))
+    if again and nest.left(again[-1]) >= n:
+        nest = _with_tiles(nest, (LOCAL, again[-1], n))
+    beside = max(iterations(k.around) // thresholds.FILLING_BLOCKS, k.target.warp // n, 1)
+    nest = with_threads(k, nest, results, min(threads // n, beside), MOST_AXES - 1)
+    # the last first: what threads find becomes a loop after the one that they share
+    return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
+
+
+def _threads_for_sums(k: Kernel, lanes: int) -> int:
+    """The threads of a block, as many as have room in shared memory for what each of them finds."""
+    found = sum(reduce.dtype.itemsize for reduce in k.table.reduces) * lanes  # bytes, of a thread
+    return power_of_two(min(block_size(k), k.target.shared_bytes // found))
+
+
+def _group(size: int, most: int) -> int:
+    """How many threads share a sum. Of n threads, each reads size/n elements from memory, and then
+    n from the panel: that takes the least time where n is the root of SHARED_READS times size."""
+    return power_of_two(min(math.isqrt(thresholds.SHARED_READS * size), size, most))
+
+
+# ---- everything else ----------------------------------------------------------------------------
+
+
+def has_a_square(k: Kernel) -> bool:
+    """both axes as long as a warp is wide"""
+    return min(map(length, contiguous_along(k))) >= thresholds.SQUARE
+
+
+def squares(k: Kernel) -> Nest:
+    """A square is read along one axis and written along the other; a panel holds it between."""
+    column, row = _written_first(k)
+    side, threads = thresholds.SQUARE, block_size(k)
+    across = min(side, threads)
+    down = min(side, threads // across)
+    nest = _with_parts(Nest(), column, (LOCAL, across), (UPCAST, side // across))
+    nest = _with_parts(nest, row, (LOCAL, down), (UPCAST, side // down))
+    others = [x for x in k.table.reads if x.step(row) == 1 and column in x.ranges]
+    return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))
+
+
+def _written_first(k: Kernel) -> Sequence[UOp]:
+    """The two axes, the one first that what is written is contiguous along."""
+    found = contiguous_along(k)
+    written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
+    return sorted(found, key=lambda r: r not in written)
+
+
+def along_memory(k: Kernel) -> Nest:
+    """A vector for each thread, threads along what is contiguous."""
+    loops = loops_in_memory(k)
+    enough = not k.table.reduces or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
+    vector = loops and enough and fits_vectors(k, loops[0])
+    nest = Nest(((VECTOR, loops[0], k.lanes),) if vector else ())
+    return with_blocks(k, nest, loops, block_size(k))
+
+
+GPU = [
+    Plan(
+        "tiles from panels",
+        "each operand is read again along a loop of the other: the threads of a block copy a part "
+        "of both to panels that they share, and keep a tile of results in their registers",
+        (is_a_contraction, is_reduced_in_all_loops, has_a_long_sum, has_a_block_tile),
+        tiles_from_panels,
+    ),
+    Plan(
+        "tiles in registers",
+        "each operand is read again along a loop of the other, but the sums are short, or of "
+        "windows: threads along memory, each with several results that share what it reads",
+        (is_a_contraction, is_reduced_in_all_loops, has_rows_to_reuse, has_many_results),
+        tiles_in_registers,
+    ),
+    Plan(
+        "a block for a row",
+        "a row is reduced, and is needed again once its results are known, as in a softmax: the "
+        "threads of a block share the reduces and then write the row",
+        (can_be_shared, needs_rows_again),
+        shared_sums,
+    ),
+    Plan(
+        "shared sums",
+        "what is reduced lies side by side in memory, or there are few results: threads share each "
+        "reduce, and neighbours read neighbouring elements",
+        (can_be_shared, has_sums_to_share, has_contiguous_or_few_sums),
+        shared_sums,
+    ),
+    Plan(
+        "transpose",
+        "memory is contiguous along two different axes: a square goes through a panel, so that "
+        "reading and writing are both along what is contiguous",
+        (reduces_nothing, is_contiguous_along_two, has_a_square),
+        squares,
+    ),
+    Plan(
+        "along memory",
+        "no plan above applies: threads along what is contiguous in memory, each with a vector",
+        (fits_always,),
+        along_memory,
+    ),
+]  # fmt: skip
