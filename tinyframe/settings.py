@@ -212,7 +212,7 @@ class Settings:
     GPU = flag(0, "another name for CL")
     CUDA = flag(0, "the default device is CUDA")
     NV = flag(0, "another name for CUDA")
-    WEBGPU = flag(0, "the default device is WEBGPU")
+    WEBGPU = flag(0, "the default device is WEBGPU: WGSL through wgpu")
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
     CUDA_EMULATE = integer(
         0, 0, 2, "1 runs CUDA kernels on the CPU, checking each access, 2 also looks for races"
