@@ -13,6 +13,7 @@ python3 start.py test OPTIONS   run only pytest, with these options (tests/unit 
 python3 start.py test --torch   install PyTorch (large) and compare with it too; TINYFRAME_TORCH=1
                                 does the same
 python3 start.py test --browser test the explorer's page too, in Chromium or Chrome
+python3 start.py test --cuda    compile CUDA kernels with NVIDIA's compiler too; it needs no GPU
 """
 
 import contextlib
@@ -21,6 +22,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -48,7 +50,15 @@ STAMP = VENV / "tinyframe-setup.json"  # what is installed; {} until the first s
 MY_COURSE = ROOT / "my_course"
 FIRST_PAGE = "START.md"  # what JupyterLab opens on
 # What each extra takes at least.
-GIGABYTES = {"course": 0.7, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2}
+GIGABYTES = {"course": 0.7, "opencl": 0.2, "test": 0.4, "zig": 0.7, "torch": 1.5, "browser": 0.2,
+             "cuda": 0.4, "webgpu": 0.1}  # fmt: skip
+# What `start.py test` may be asked to test as well, and the extras that this takes.
+TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda"}}
+# An OpenCL driver for the processor comes as a wheel, for this one platform.
+HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
+COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
+# Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
+EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
 
 def say(text: str) -> None:
@@ -227,7 +237,7 @@ def printed_by(*command: str) -> str:
 
 
 def lab(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("copy")
     write_lab_settings()
     if options == ["--no-open"]:
@@ -243,12 +253,12 @@ def lab(options: list[str]) -> None:
 
 
 def update(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("update", *options)
 
 
 def reset(options: list[str]) -> None:
-    set_up({"course"})
+    set_up(COURSE)
     classroom("reset", *options)
 
 
@@ -303,12 +313,11 @@ def shell_command() -> list[str]:
 
 
 def test(options: list[str]) -> None:
-    with_torch = "--torch" in options or os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0")
-    with_browser = "--browser" in options
-    options = [option for option in options if option not in ("--torch", "--browser")]
-    more = {extra for extra, is_wanted in (("torch", with_torch), ("browser", with_browser))
-            if is_wanted}
-    set_up({"course", "test"} | more)
+    more = {option for option in options if option in TEST_OPTIONS}
+    if os.environ.get("TINYFRAME_TORCH", "0") not in ("", "0"):
+        more.add("--torch")
+    options = [option for option in options if option not in TEST_OPTIONS]
+    set_up(COURSE.union({"test"}, *[TEST_OPTIONS[option] for option in more]))
     # The learner's own Jupyter and IPython settings must have no say in what a notebook prints.
     apart = {"JUPYTER_CONFIG_DIR": str(VENV / "jupyter"), "IPYTHONDIR": str(VENV / "ipython")}
     pytest = ["pytest", "-n", str(min(8, max(2, os.cpu_count() or 2)))]
@@ -321,6 +330,10 @@ def test(options: list[str]) -> None:
     checks = [pytest] if options else [["ruff", "check", "."], ["mypy"], pytest]
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
+    if not is_installed("cuda"):
+        say("not compiling CUDA kernels with NVIDIA's compiler; python3 start.py test --cuda does")
+    if not all(map(shutil.which, EMULATED_ARM64)):
+        say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
     for check in checks:
         say(" ".join(check))
@@ -333,11 +346,14 @@ def test(options: list[str]) -> None:
 
 def doctor(options: list[str]) -> None:
     """One line for each thing that the course can use: what was found, or how to get it."""
-    free, needed = shutil.disk_usage(ROOT).free / 1e9, GIGABYTES["course"] + GIGABYTES["test"]
-    room = free > needed or is_ready({"course", "test"})
-    state = why_unusable() or ("" if is_ready({"course"}) else "not up to date")
+    needed = sum(GIGABYTES[extra] for extra in COURSE | {"test"})
+    free = shutil.disk_usage(ROOT).free / 1e9
+    room = free > needed or is_ready(COURSE | {"test"})
+    state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
     opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
+    webgpu = ("import tinyframe.runtime.webgpu as w; "
+              "print(*[a.info['device'] for a in w.all_adapters()], sep=', ')")  # fmt: skip
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
@@ -346,7 +362,8 @@ def doctor(options: list[str]) -> None:
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
-        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU, or no driver for it"),
+        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
+        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU; CUDA_EMULATE=1 needs none"),
     ]
     for name, optional, found, what_to_do in rows:
         mark = "ok" if found else "--" if optional else "NO"

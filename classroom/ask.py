@@ -176,3 +176,6 @@ def moves(answer: Any, expected: Callable[[np.ndarray], np.ndarray], name: str) 
         wants(got, Tensor, "a Tensor", case)
         runs_as(got, 0, case, shown)
         same_values(got, expected(matrix.numpy()), case, shown)
+        if matrix.uop.base not in got.uop.toposort():
+            said = f"These are copies of the numbers. Move the elements of `{name}` itself."
+            raise Wrong(said, case)

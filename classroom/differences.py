@@ -207,16 +207,21 @@ def of_numbers(got: float, expected: float, unit: str = "") -> str:
         return "The sign is wrong."
     is_count = isinstance(expected, int) and bool(unit)
     more, less = ("many", "few") if is_count else ("large", "small")
-    way = more if got > expected else less
+    way = more if abs(got) > abs(expected) else less
     factor = _whole_factor(got, expected)
     confused = UNITS.get(unit, "") if (way == "few") is (unit == "bytes") else ""
     if confused and factor in ITEM_SIZES:
         return f"{_times(factor, way)}: {confused}"
     if isinstance(expected, int) and abs(got - expected) == 1:
-        return f"One too {way}." if is_count else f"It is 1 too {way}."
+        beyond = more if got > expected else less
+        return f"One too {beyond}." if is_count else f"It is 1 too {beyond}."
     if factor:
         return f"{_times(factor, way)}."
-    return f"{abs(got - expected):.6g} too {way}." if is_count else f"It is too {way}."
+    if is_count:
+        return f"{abs(got - expected):.6g} too {way}."
+    if got < 0 and expected < 0:  # is -1 larger than -2, or smaller?
+        return f"It is too {'far from' if way == more else 'close to'} 0."
+    return f"It is too {more if got > expected else less}."
 
 
 def _whole_factor(one: float, other: float) -> int:
@@ -229,5 +234,5 @@ def _whole_factor(one: float, other: float) -> int:
 
 
 def _times(factor: int, way: str) -> str:
-    """4 times too many; but too few by a factor of 4."""
-    return f"{factor} times too many" if way == "many" else f"Too {way} by a factor of {factor}"
+    """Too many by a factor of 4."""
+    return f"Too {way} by a factor of {factor}"

@@ -1,9 +1,10 @@
 """Arrays drawn as grids of numbers, for lessons and for what is said of wrong answers.
 
-    grids(a=a, doubled=a * 2)       arrays beside one another, each with its name and shape
-    meet(column, row)               how broadcasting stretches a column and a row
-    dots(mask)                      a dot for each True
-    film(step, board, (0, 4, 8))    a board after so many steps
+    grids(a=a, doubled=a * 2)           arrays beside one another, each with its name and shape
+    meet(column, row)                   how broadcasting stretches a column and a row
+    dots(mask)                          a dot for each True
+    film(step, board, (0, 4, 8))        a board after so many steps
+    show_images(pixels, read, truth)    small pictures, and what was read in each
 
 All of them compute the Tensors that they are given.
 """
@@ -30,6 +31,7 @@ PALE, DEEP = (247, 251, 255), (140, 190, 235)
 INPUT_FILL, WRONG_FILL = "#f4f4f4", "#ffd8b0"
 LIT, DARK = "#2f86d6", "#e9eef3"  # cells of a film
 SMALL = 11.0  # points, of a cell in a film
+PIXEL, ABREAST = 7.0, 8  # points, of a pixel; pictures in a row
 DOT = 2.0  # points, of an element in a picture
 YOURS, ASKED = "yours", "what was asked for"
 
@@ -111,6 +113,20 @@ def film(step: Callable[[Tensor], Any], board: Tensor, after: Sequence[int]) -> 
     )
 
 
+def show_images(pixels: Any, read: Any, truth: Any) -> Picture:
+    """Small pictures in grey, each with what was read in it; where that is wrong, what it is."""
+    sheet, names = Drawing(), list[str]()
+    pixels = values_of(pixels)
+    darkness = pixels / max(pixels.max(), 1e-9)
+    for image, said, right in zip(darkness, values_of(read), values_of(truth), strict=True):
+        grey = image.reshape(image.shape[-2:])
+        down, along = divmod(len(names), ABREAST)
+        names.append(str(said) if said == right else f"{said}, not {right}")
+        drawn = _image(names[-1], grey, wrong=said != right)
+        sheet.put(drawn, along * (grey.shape[1] * PIXEL + GAP / 2), down * (drawn.height + GAP / 3))
+    return DrawnPicture(f"{len(names)} pictures", f"read: {'; '.join(names)}", sheet)
+
+
 def values_of(x: Any) -> np.ndarray:
     return x.numpy() if isinstance(x, Tensor) else np.asarray(x)
 
@@ -189,6 +205,23 @@ def _board(name: str, cells: np.ndarray) -> Drawing:
     for (r, c), value in np.ndenumerate(cells):
         fill = LIT if value else DARK
         sheet.box(c * SMALL, TITLE + r * SMALL, SMALL, SMALL, fill, ARROW, radius=0, thick=0.5)
+    return sheet
+
+
+def _image(name: str, grey: np.ndarray, wrong: bool) -> Drawing:
+    """Pixels from 0 to 1, dark on a light ground, under a name; what was misread has a border."""
+    sheet, top = Drawing(), 18.0
+    rows, columns = grey.shape
+    sheet.words(0, 12, name, 11, colour=MUTED, bold=wrong)
+    sheet.box(0, top, columns * PIXEL, rows * PIXEL, "#ffffff", "#ffffff", radius=0, thick=0)
+    for (r, c), value in np.ndenumerate(grey):
+        if value:
+            shade = "#" + 3 * f"{round((1 - value) * 255):02x}"
+            sheet.box(c * PIXEL, top + r * PIXEL, PIXEL, PIXEL, shade, shade, radius=0, thick=0)
+    if wrong:
+        sheet.box(
+            0, top, columns * PIXEL, rows * PIXEL, "none", MARKED["color"], radius=0, thick=2.5
+        )
     return sheet
 
 

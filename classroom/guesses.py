@@ -20,7 +20,7 @@ from classroom.exercise import Open, Wrong
 from tinyframe.dtype import DType, dtypes
 
 LONGEST = 60  # characters of a guess that are shown
-NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 KINDS = {int: "a whole number", bool: "True or False", float: "a number", str: "a word in quotes"}
 
 
@@ -47,11 +47,11 @@ class Prediction:
         if self.options and self._chosen(guess) not in self.options:
             offered = ", ".join(f'`"{word}"`' for word in self.options)
             raise Open(
-                f"This prediction is one of {offered}. You gave `{_shown(guess)}`. "
+                f"Choose one of {offered}. You gave `{_shown(guess)}`. "
                 "Nothing was recorded."
             )
         if (read := understood(guess, self.value)) != self.value:
-            raise Wrong(f"you guessed {_shown(read)}")
+            raise Wrong(f"you guessed {_shown(_as_typed(guess, read))}")
         return ""
 
     def _chosen(self, guess: Any) -> str:
@@ -80,12 +80,12 @@ def _tuple(guess: Any, value: tuple[Any, ...]) -> tuple[Any, ...]:
         given = inner  # [(1, 2)]: one list too many
     if len(given) != len(value):
         thing = SEVERAL.get(type(value[0]), "value") if value else "value"
-        asked = NUMBERS[len(value)] if len(value) < len(NUMBERS) else str(len(value))
-        there = (
-            NUMBERS[len(given)].lower() if 0 < len(given) < len(NUMBERS) else len(given) or "none"
+        asked, there = (
+            NUMBERS[len(some)] if len(some) < len(NUMBERS) else str(len(some))
+            for some in (value, given)
         )
-        noun, verb = (thing, "is") if len(value) == 1 else (f"{thing}s", "are")
-        raise Open(f"{asked} {noun} {verb} asked for here; you gave {there}.")
+        noun = thing if len(value) == 1 else f"{thing}s"
+        raise Open(f"This needs {asked} {noun}; you gave {there}. Nothing was recorded.")
     return tuple(understood(one, other) for one, other in zip(given, value, strict=True))
 
 
@@ -118,7 +118,9 @@ def _single(guess: Any, value: Any) -> Any:
     found = READ[kind](given) if kind in READ else given if isinstance(given, kind) else None
     if found is None:
         words = KINDS.get(kind, f"a {kind.__name__}")
-        raise Open(f"This prediction is {words}. You gave `{_shown(guess)}`. Nothing was recorded.")
+        raise Open(
+            f"The answer has to be {words}. You gave `{_shown(guess)}`. Nothing was recorded."
+        )
     return value if _is_the_same(found, value) else found
 
 
@@ -127,6 +129,13 @@ def _is_the_same(found: Any, value: Any) -> bool:
     if isinstance(value, float):
         return math.isclose(found, value, rel_tol=1e-4)
     return isinstance(value, str) and found.lower() == value.lower()
+
+
+def _as_typed(guess: Any, read: Any) -> Any:
+    """Numbers as they were typed, (0, 1) where (0.0, 1) was understood; all else as understood."""
+    given = _opened(guess)
+    plain = isinstance(given, list) and all(type(one) in (int, float) for one in given)
+    return tuple(given) if plain else read
 
 
 def _shown(guess: Any) -> str:

@@ -14,18 +14,24 @@ from tinyframe.viz.steps import MEANINGS
 # The scheduler's stages; the compiler's are in MEANINGS.
 SCHEDULER = {
     "tensor graph": "the graph of the Tensors that were asked for",
-    "prepare": "leaves out what no kernel needs to know",
-    "lower to ranges": "turns what shares a kernel into loops",
+    "prepare": "removes nodes that no kernel needs",
+    "lower to ranges": "turns each kernel's share of the graph into loops",
 }
 CELL = "text-align: left; vertical-align: top; padding: 0.15em 1.2em 0.15em 0"
 FLOAT_BYTES = 4
 
 
 class Table:
-    """Rows of words below a header: as the last line of a cell, or printed."""
+    """Rows of words below a header: as the last line of a cell, or printed.
 
-    def __init__(self, header: Sequence[str], body: Sequence[Sequence[str]]) -> None:
+    summary: what a notebook shows in place of a long table until it is opened; "" of a short one.
+    """
+
+    def __init__(
+        self, header: Sequence[str], body: Sequence[Sequence[str]], summary: str = ""
+    ) -> None:
         self.header, self.body = tuple(header), [tuple(row) for row in body]
+        self.summary = summary
 
     def __repr__(self) -> str:
         every = [self.header, *self.body]
@@ -41,23 +47,25 @@ class Table:
             return f"<tr>{''.join(cells)}</tr>"
 
         body = "".join(line("td", row) for row in self.body)
-        return (
+        table = (
             f'<table style="margin-left: 0"><thead>{line("th", self.header)}</thead>'
             f"<tbody>{body}</tbody></table>"
         )
+        if not self.summary:
+            return table
+        return f"<details><summary>{html.escape(self.summary)}</summary>{table}</details>"
 
 
 def settings_table() -> Table:
     """Every setting, as `tinyframe/settings.py` has them."""
-    return Table(
-        ("setting", "default", "what it does"),
-        [(row.name, row.default_text, row.meaning) for row in rows().values()],
-    )
+    body = [(row.name, row.default_text, row.meaning) for row in rows().values()]
+    return Table(("setting", "default", "what it does"), body, f"All {len(body)} settings")
 
 
 def stages_table() -> Table:
     """The stages that DEBUG=4 shows, in order, and a few words on each."""
-    return Table(("stage", "what it does"), [*SCHEDULER.items(), *MEANINGS.items()])
+    body = [*SCHEDULER.items(), *MEANINGS.items()]
+    return Table(("stage", "what it does"), body, f"The {len(body)} stages")
 
 
 def machine() -> Table:

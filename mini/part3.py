@@ -53,7 +53,7 @@ class Array:
         ...
 
     def map(self, function, *others):
-        """Call a function on each element, and on the elements of the others at the same index.
+        """A new Array: the function of each element, and of the others' elements at the same index.
 
         Example: a.map(max, b).at((0, 1)) is max(a.at((0, 1)), b.at((0, 1))).
         """

@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-# Every operation of every stage. You won't need the last line before stage 7.
+# Every operation of every stage. (Stages 7 and 8, which will turn a graph into C and run that, are
+# still being written. Only they need the last line.)
 Ops = IntEnum("Ops", """
     BUFFER CONST SINK
     ADD MUL MAX CMPLT WHERE RECIP SQRT EXP2 LOG2
@@ -117,7 +118,7 @@ class Buffer:
 
 
 def interpret(sink):
-    """Compute a graph. A SINK node has everything that you want computed as its sources.
+    """Compute a graph. The sources of its SINK node are the values that you want.
 
     Go through the graph once, sources first. Compute each node with its row of COMPUTE, from the
     values of its sources, which you already have. Return a list: the values of each source of the
@@ -145,7 +146,7 @@ class Tensor:
     def realize(self, *others):
         """Compute this Tensor and the others. Each gets a new `uop`: a BUFFER with its values.
 
-        Leave a Tensor alone if its `uop` is a BUFFER already. Put all the others into one SINK, so
+        Leave a Tensor alone if its `uop` is a BUFFER already. Put all that remain into one SINK, so
         that work they share is done once; Tensor.run(sink) returns their values. Return this
         Tensor.
 

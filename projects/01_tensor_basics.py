@@ -7,7 +7,7 @@ You will write ten functions. Each one says what it is given and what it should 
     python -m classroom grade projects/01_tensor_basics.py    100 points, and a hint for each miss
 
 Run the file as often as you like: a task you have not written yet is simply called open. You need
-parts 1, 2 and 4 of the course, and about three hours.
+parts 1 to 4 of the course, and about three hours.
 
 Wherever a list is asked for, a tuple is fine too, and the other way round. A Tensor is a tinyframe
 Tensor, not a NumPy array, and an integer is 3, not 3.0.
@@ -95,7 +95,7 @@ def before_and_after(build):
     build: as in task 4. Kernels: how many are in the schedule of the Tensor. Op: the name of the
     op that its graph ends with, `tensor.uop.base.op.name`; `base` skips reshapes and other
     movements. schedule() already gives the Tensor memory, with nothing in it yet: look at the op
-    before you call it, and build a new Tensor to realize.
+    before you call schedule(), and build a new Tensor to realize.
     """
     ...
 
@@ -104,7 +104,8 @@ def before_and_after(build):
 
 
 def compare(start, steps):
-    """Task 8 (14 points). The same steps taken together, and apart with a realize() after each.
+    """Task 8 (14 points). The same steps taken all together, and then apart, with a realize() after
+    each.
 
     start: a function that returns a Tensor in memory. steps: functions from a Tensor to a Tensor;
     apply them one after the other. Return a dict:
@@ -158,7 +159,7 @@ def report(rows):
 
     norm: 3 kernels -> 1, 4.5 times as fast
 
-    The gain has one digit after the point.
+    The gain has one decimal place.
     """
     ...
 

@@ -7,7 +7,7 @@ You will write ten functions. Each one says what it is given and what it should 
     python -m classroom grade projects/02_op_types.py    100 points, and a hint for each miss
 
 Run the file as often as you like: a task you have not written yet is simply called open. You need
-parts 1 to 5 of the course, and about three hours. Have a look at what a solved task prints: the
+parts 1 to 5 of the course, and about three hours. What a solved task prints is worth a look: the
 last one finds the edges in a small picture.
 
 Wherever a list is asked for, a tuple is fine too, and the other way round. An integer is 3, and
@@ -74,9 +74,9 @@ def loops_of(kernel):
 
 
 def loops_of_sum(shape, axes):
-    """Task 4 (12 points). Predict the loops of x.sum(axes): a list of (size, kind, step). When one
-    loop goes on by one, and all others stay where they are, the kernel reads x so many cells
-    further on: that is the step of the loop.
+    """Task 4 (12 points). Predict the loops of x.sum(axes): a list of (size, kind, step). The
+    step of a loop is how many cells further on the kernel reads x when this loop advances by one
+    and all others stand still.
 
     shape: the shape of x, which is in memory row by row. All sizes are 2 or more.
     axes: the axes to add up, in ascending order. At least one axis is left.
@@ -158,7 +158,7 @@ def predicted_kernels(steps, n):
 
     - A movement by itself stores nothing, not even as the last step. A "store" after it does.
     - A product uses each element n times. Exponentials, shares and other products are too expensive
-      to be computed that often, so t is stored first if there's one in it that isn't stored yet.
+      to be computed that often, so t is stored first if one of these in it isn't stored yet.
     - A share uses each element twice. That's fine for an exponential; a product is stored first.
     - Any number of shares of the same rows fit into one loop over the rows. Shares of the rows and
       shares of the columns don't: each column needs all of the rows.
@@ -177,6 +177,8 @@ def predicted_kernels(steps, n):
 
 def matmul(a, b):
     """Task 9 (8 points). The matrix product of `a`, of shape (m, k), and `b`, of shape (k, n).
+
+    You built one in part 5b. This time the axes are in a different order.
 
     All products make one Tensor of shape (k, m, n), and you add them up along axis 0. (`a @ b` adds
     up the last axis of a Tensor of shape (m, n, k), so it is not what is asked for here.) Use

@@ -1,4 +1,4 @@
-"""Project 3: gradients. Where the derivative of a program comes from, and how to check it.
+"""Project 3: Gradients. Where the derivative of a program comes from, and how to check it.
 
 You will write thirteen functions. Each one says what it is given and what it should return; replace
 the `...` with your code. Nothing else needs to change, and you may add functions of your own.
@@ -10,7 +10,7 @@ Run the file as often as you like: a task you have not written yet is simply cal
 parts 1 to 6 of the course, and about four hours.
 
 Where a Tensor is asked for, it is a tinyframe Tensor, not a NumPy array; tasks 4 to 6 are the other
-way round. `x`, `grad` and the like are always of floats. A list is as good as a tuple.
+way round. `x`, `grad` and the like always hold floats. A list is as good as a tuple.
 """
 
 import numpy as np
@@ -28,7 +28,8 @@ def finite_difference(f, x, eps=0.01):
     """Task 1 (8 points). The gradient of f at x, measured: a Tensor of x's shape.
 
     f: a function from a Tensor of x's shape to a Tensor with one number. x: a Tensor of any shape.
-    Nudge one element at a time, up and down: (f(x + nudge) - f(x - nudge)) / (2 * eps).
+    Nudge one element at a time, up and down: (f(x + nudge) - f(x - nudge)) / (2 * eps). You wrote
+    this for vectors in exercise 6.5; here, x has any shape.
 
     finite_difference(lambda t: (t * t).sum(), Tensor([1.0, 3.0])) is close to [2, 6]. Don't use
     gradient() or backward() here: this function is going to be their examiner.
@@ -37,7 +38,7 @@ def finite_difference(f, x, eps=0.01):
 
 
 def slope(name, x, w):
-    """Task 2 (8 points). A derivative that you know from paper, element by element, as a Tensor.
+    """Task 2 (8 points). A derivative that you can work out on paper, of each element, as a Tensor.
 
     "square"    the derivative of x * x with respect to x
     "product"   the derivative of x * w with respect to x
@@ -54,8 +55,8 @@ def is_gradient(f, claimed, x):
     """Task 3 (8 points). True if `claimed` really is the gradient of f at x, and False if not.
 
     f: as in task 1. claimed: a function from x to a Tensor of x's shape, where somebody has written
-    down what they think the gradient is. It counts as right if no element is off by more than 2 %
-    of the largest slope. Measure it with task 1. The answer is one of Python's own True and False.
+    down what they think the gradient is. It counts as right if no element is off by more than 2%
+    of the largest slope. Measure with your task 1. Return Python's own True or False, not NumPy's.
     """
     ...
 
@@ -179,10 +180,12 @@ def walk(f, x, rules):
     tuple of UOps, one for each of the node's sources: rules[u.op.name](grad, u). Nothing flows back
     through an op that isn't in it.
 
-    Start with 1 at the result, `u.const_like(1)`, and go backwards through `u.toposort()`. The
-    source of a node may have other users, too: what arrives there from all of them is added up.
-    `Tensor(u)` is a UOp as a Tensor; return that, not computed. Take every rule from `rules`,
-    because it's not always the table you know, and so gradient() would give a different answer.
+    You wrote this walk in mini/part6.py for UOps of your own. Now write it for tinyframe's, and for
+    any table. Start with 1 at the result, `u.const_like(1)`, and go backwards through
+    `u.toposort()`. The source of a node may have other users, too: what arrives there from all of
+    them is added up.
+    `Tensor(u)` makes a Tensor of a UOp. Return that, not computed. Take every rule from `rules`:
+    it isn't always the table you know, and then gradient() gives a different answer.
     """
     ...
 
@@ -227,9 +230,9 @@ def train(x, y, weights):
     list with the loss of every step as a float, beginning with the loss of the weights you were
     given. The loss is ((predict(x, weights) - y) ** 2).mean(), and it has to get below 0.005.
 
-    Write the loop yourself: gradient, update, realize. The points form an XOR, so no straight line
-    separates them. A learning rate of 2 is not too large here, and 200 steps are enough. You have
-    10 seconds, which is plenty with TinyJit and tight without.
+    Write the loop yourself: gradient, update, realize. The points form an XOR, as in part 6b, but
+    noisy: no straight line separates them. A learning rate of 2 is not too large here, and 200
+    steps are enough. You have 10 seconds, which is plenty with TinyJit and tight without.
     """
     ...
 
@@ -302,7 +305,7 @@ def report_on_measuring(x, w):
     show("t.sin() * t * w, measured", finite_difference(f, x), rounded)
     print(f"   {'by the table':<34}{rounded(f(x).gradient(x)[0])}")
 
-    print("2. Derivatives from paper")
+    print("2. Derivatives worked out on paper")
     for name in ("square", "product", "sigmoid"):
         show(name, slope(name, x, w), rounded)
 

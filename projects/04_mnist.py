@@ -11,7 +11,7 @@ own.
 
 Start with the 8 x 8 digits; they come with scikit-learn. A task you have not written yet is simply
 called open. When everything works, run it on MNIST, which takes a few minutes: after five epochs,
-your network gets more than 98 % of the test images right. The plots and the trained network are
+your network gets more than 98% of the test images right. The plots and the trained network are
 saved beside this file, in 04_mnist_results/.
 
 You need parts 1 to 6 of the course, and about four hours. A Tensor is a tinyframe Tensor, not a
@@ -43,7 +43,7 @@ def normalise(images, training):
 
     If the mean is 6 and the standard deviation 4, pixels 0, 4 and 8 become -1.5, -0.5 and 0.5.
     Test images are shifted and scaled by the same two numbers as the training images. Otherwise the
-    same gray would mean one thing in training and something else in the test.
+    same grey would mean one thing in training and something else in the test.
     """
     ...
 

@@ -23,7 +23,7 @@ import difflib
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,6 +239,9 @@ class Compiled:
     for it.
     """
 
+    # what may stand after the colon of its name beside a number, such as METAL in NULL:METAL
+    variants: Collection[str] = ()
+
     def __init__(
         self,
         device: str = "",
@@ -271,7 +274,7 @@ class Compiled:
     def renderer(self) -> Any:
         """What turns a program into this device's source text."""
         if self._renderer is None:
-            self._renderer = _load(PLAIN_C)()
+            self._renderer = load_class(PLAIN_C)()
         return self._renderer
 
     @property
@@ -288,7 +291,7 @@ class Compiled:
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
 # Settings that name the default device by being 1.
-_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "PYTHON")
+_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON")
 
 
 _NOT_OPEN: tuple[None, Any] = (None, None)
@@ -297,21 +300,28 @@ _NOT_OPEN: tuple[None, Any] = (None, None)
 class _DeviceRegistry:
     """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
 
-    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for.
+    `Device._devices` maps a name to its class, or to "module:class", imported when first asked for;
+    any function that gives a `Compiled` will do.
     """
 
     def __init__(self) -> None:
-        self._devices: dict[str, type[Compiled] | str] = {
+        self._devices: dict[str, Callable[[str], Compiled] | str] = {
             "CPU": "tinyframe.runtime.cpu:ClangDevice",
             "CL": "tinyframe.runtime.opencl:CLDevice",
+            "CUDA": "tinyframe.runtime.cuda:open_device",
+            "WEBGPU": "tinyframe.runtime.webgpu:WebGPUDevice",
             "PYTHON": "tinyframe.runtime.python:PythonDevice",
+            "NULL": "tinyframe.runtime.null:NullDevice",
         }
-        self._opened: dict[str, tuple[type[Compiled] | str, Compiled]] = {}
+        self._opened: dict[str, tuple[Callable[[str], Compiled] | str, Compiled]] = {}
         self._lock = threading.RLock()
         self._assigned: tuple[str, str | None] | None = None
 
     def __getitem__(self, name: str | None) -> Compiled:
-        """The device of this name (None: the default one), opened where it is not yet."""
+        """The device of this name (None: the default one), opened where it is not yet.
+
+        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        """
         name = self.canonicalize(name)
         registered = self._devices[name.partition(":")[0]]
         # A class registered anew under its name, as a notebook cell that is run again does, counts.
@@ -321,16 +331,37 @@ class _DeviceRegistry:
         with self._lock:
             opened_as, device = self._opened.get(name, _NOT_OPEN)
             if opened_as is not registered:  # no other thread has opened it meanwhile
-                device = _load(registered)(name)
+                try:
+                    device = load_class(registered)(name)
+                except DeviceUnavailable as error:
+                    raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
                 self._opened[name] = registered, device
             return device
+
+    def named(self, name: str | None) -> str:
+        """The one spelling of the name of a device that is there; None is the default device.
+
+        ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
+        """
+        name = self.canonicalize(name)
+        self[name]
+        return name
+
+    def why_not(self, name: str) -> str | None:
+        """Why a registered device cannot be opened; None where it can."""
+        try:
+            self[name]
+        except DeviceUnavailable as error:
+            return str(error)
+        return None
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""
         return sum(device.allocator.free_kept() for _, device in list(self._opened.values()))
 
     def canonicalize(self, name: str | None) -> str:
-        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1".
+        """The one spelling of a device's name: "cpu:0" and "clang" are "CPU", "gpu:1" is "CL:1",
+        "null:metal" is "NULL:METAL".
 
         None is the default device. ValueError where there is no such device.
         """
@@ -346,16 +377,28 @@ class _DeviceRegistry:
         if kind not in self._devices:
             raise ValueError(self._unknown(name))
         if colon and not index.isdecimal():
-            raise ValueError(f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"")
+            return f"{kind}:{self._variant(name, kind, index)}"
         return f"{kind}:{int(index)}" if colon and int(index) else kind
+
+    def _variant(self, name: str, kind: str, index: str) -> str:
+        variants = load_class(self._devices[kind]).variants
+        if (found := ALIASES.get(index, index)) in variants:
+            return found
+        also = f", or one of {', '.join(variants)}" if variants else ""
+        raise ValueError(
+            f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"{also}"
+        )
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)
+        missing = {device: why for device in exist if (why := self.why_not(device)) is not None}
         also = [alias for alias, kind in ALIASES.items() if kind in self._devices]
         kind = name.strip().upper().partition(":")[0]
         close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        return f"unknown device {name!r}{hint}; there are: {', '.join(exist)}"
+        there = ", ".join(device for device in exist if device not in missing)
+        said = f"unknown device {name!r}{hint}; there are: {there}"
+        return "\n  ".join([said, *missing.values()])
 
     @property
     def DEFAULT(self) -> str:
@@ -372,7 +415,7 @@ class _DeviceRegistry:
 
     @DEFAULT.setter
     def DEFAULT(self, name: str) -> None:
-        self._assigned = (self.canonicalize(name), self._from_settings())
+        self._assigned = (self.named(name), self._from_settings())
 
     def _from_settings(self) -> str | None:
         if settings.DEVICE:
@@ -389,7 +432,7 @@ class _DeviceRegistry:
         return named.pop()
 
 
-def _load(registered: Any) -> Any:
+def load_class(registered: Any) -> Any:
     """A class, or the one that "module:class" names."""
     if not isinstance(registered, str):
         return registered

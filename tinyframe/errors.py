@@ -31,6 +31,14 @@ class DTypeError(TypeError, ValueError, RuntimeError):
     """A dtype that an operation is not defined for."""
 
 
+class DeviceError(ValueError, RuntimeError):
+    """Tensors of two devices in one operation."""
+
+
+class LimitError(RuntimeError):
+    """A kernel that its device cannot run, since it needs more of something than there is."""
+
+
 class GradientError(RuntimeError, AssertionError, ValueError):
     """A gradient that cannot be had: of a non-scalar, of an int, or where nothing asks for one."""
 

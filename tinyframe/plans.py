@@ -24,6 +24,10 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
 
 WIDTH = 96
+EXPRESSION = (
+    "a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
+    "Tensor.empty(2, 3)"
+)
 
 
 def explain(*tensors: Tensor) -> str:
@@ -90,6 +94,19 @@ def _numbers_text() -> str:
     return "\n".join(lines)
 
 
+def tensor_of(expression: str) -> Tensor:
+    """What an EXPRESSION gives. ValueError where it fails, or gives something else."""
+    names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
+    try:
+        value = eval(expression, names)
+    except Exception as error:
+        words = f"{expression!r} does not work: {type(error).__name__}: {error}"
+        raise ValueError(words) from error
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{expression!r} is no Tensor: {value!r}")
+    return value
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tinyframe.plans",
@@ -98,8 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "expression",
         nargs="?",
-        help="a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
-        "Tensor.empty(2, 3). Without one, the plans are listed",
+        help=f"{EXPRESSION}. Without one, the plans are listed",
     )
     parser.add_argument("--numbers", action="store_true", help="list the thresholds")
     options = parser.parse_args(arguments)
@@ -108,14 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.expression is None:
         print(_plans_text())
     else:
-        names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
         try:
-            value = eval(options.expression, names)
-        except Exception as error:
-            parser.error(f"{options.expression!r} does not work: {type(error).__name__}: {error}")
-        if not isinstance(value, Tensor):
-            parser.error(f"{options.expression!r} is no Tensor: {value!r}")
-        print(explain(value))
+            print(explain(tensor_of(options.expression)))
+        except ValueError as error:
+            parser.error(str(error))
     return 0
 
 

@@ -200,7 +200,7 @@ class Settings:
     )
     NOOPT = flag(0, "leave each kernel's loops as written")
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
-    SPEC = flag(0, "check every graph against the spec between passes")
+    SPEC = flag(0, "check every graph against the spec after each stage")
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
 
     # where to run
@@ -212,8 +212,11 @@ class Settings:
     GPU = flag(0, "another name for CL")
     CUDA = flag(0, "the default device is CUDA")
     NV = flag(0, "another name for CUDA")
+    WEBGPU = flag(0, "the default device is WEBGPU")
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
-    CUDA_EMULATE = flag(0, "run CUDA kernels on the CPU, where there is no GPU")
+    CUDA_EMULATE = integer(
+        0, 0, 2, "1 runs CUDA kernels on the CPU, checking each access, 2 also looks for races"
+    )
     THREADS = Setting(_integer_parser(1, None), "a whole number, 1 or more", usable_cores,
                       "CPU threads that a kernel may use", default_text="usable cores")  # fmt: skip
     CC = text("", "the C compiler; by default clang, gcc, cc or zig, the first that is found")

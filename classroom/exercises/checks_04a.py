@@ -89,8 +89,8 @@ def count_nodes(answer: Any) -> str:
         in_sources = sum(u.op is op for u in tensor.uop.src)
         for mistake, words in (
             (in_sources, "You looked only at the sources of the last node, and not further up."),
-            (_in_the_tree(tensor.uop, op), "You counted a node once for every way to it."),
-            (len(order), f"You counted all nodes; only those with op {op.name} are asked for."),
+            (_in_the_tree(tensor.uop, op), "You counted a node once for every path to it."),
+            (len(order), f"You counted all nodes. Count only those whose op is {op.name}."),
         ):
             if got == mistake != expected:
                 raise Wrong(words, case, expected, got)
@@ -199,6 +199,8 @@ def _same_graph(got: UOp, expected: UOp, case: str, **inputs: Tensor) -> None:
         raise Wrong(f"{words} has something else there. `a.dtype` is the one you need.", case)
     if ill_formed := _ill_formed(got):
         words = "The sources are a tuple of UOps, and `arg` has the form that the op needs."
+        if "REDUCE_AXIS" in ill_formed or "RESHAPE" in ill_formed:
+            words += " Compare it with the last column of the listing of `a.max()`."
         raise Wrong(f"This isn't a possible node. {words}", case, got=ill_formed)
     made_of = " ".join(_computing(got)) or "nothing"
     raise Wrong(
@@ -213,7 +215,7 @@ def _difference(got: UOp, expected: UOp) -> str:
     if missing:
         return f"A node is missing from your graph: {', '.join(missing)}."
     if extra:
-        return f"Your graph has a node too many: {', '.join(extra)}."
+        return f"Your graph has more nodes than it needs: {', '.join(extra)}."
     if got.op is expected.op:
         for field in ("dtype", "arg"):
             if getattr(got, field) != getattr(expected, field):

@@ -124,7 +124,7 @@ def fewest_rows(answer: Any) -> str:
     if (found := _kernels_of_shares(answer)) != 1:
         raise Wrong("That isn't enough rows.", case, "1 kernel", count(found, "kernel"))
     if _kernels_of_shares(answer - 1) == 1:
-        raise Wrong("That's one kernel, but so is the same with one row fewer.", case)
+        raise Wrong("That gives one kernel, but one row fewer does too.", case)
     return "You've measured a limit of the cost rule, without reading its code."
 
 
@@ -154,9 +154,9 @@ def sines_once(answer: Any) -> str:
             each = total / u.numel()
             raise Wrong(
                 f"The values are right, but each sine is computed {each:g} times.", case,
-                "1 sine for each element", f"{each:g}",
+                "each sine once", f"each sine {each:g} times",
             )  # fmt: skip
-    return "Each sine is computed by the first call, and the other two read it from memory."
+    return "The first call computes each sine. The other two read what you stored."
 
 
 def _three_tensors(plans: Any) -> None:

@@ -129,13 +129,13 @@ def what_a_wrong_row_does() -> str:
 
 
 def slope_of_a_quotient(answer: Any) -> str:
-    """The derivative of x / y with respect to y, at 3 / 2."""
+    """The derivative of x / y with respect to y, where x is 3 and y is 2."""
     x, y = Tensor([3.0]), Tensor([2.0])
     (slope,) = (x / y).sum().gradient(y)
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         raise Wrong("The answer has to be a number.", got=repr(answer))
     same_number(answer, slope.item(), "x = 3, y = 2")
-    return "It is `-x / y²`: the larger `y`, the smaller the quotient."
+    return "The derivative is `-x / y²`. The minus says that a larger `y` makes `3 / y` smaller."
 
 
 def row_for_three(answer: Any) -> str:
@@ -218,7 +218,7 @@ EXERCISES = (
     Exercise(
         "1.1",
         "why-table-kernels",
-        "Kernels of an 8-terabyte table",
+        "How many kernels does an 8-terabyte table take?",
         predicts(kernels_of_a_table),
         (
             "Does the cell ask for a single number?",
@@ -231,7 +231,7 @@ EXERCISES = (
     Exercise(
         "1.2",
         "why-loops-of-an-entry",
-        "Loops of the program for one entry",
+        "How many loops does it take to get one entry?",
         predicts(loops_of_an_entry),
         (
             "How would you compute this entry on paper?",
@@ -244,7 +244,7 @@ EXERCISES = (
     Exercise(
         "1.3",
         "why-loops-of-a-sum",
-        "Loops of the program",
+        "How many loops does the program have?",
         predicts(loops_of_a_sum),
         (
             "Does anything have to be complete before something else can begin?",
@@ -257,12 +257,12 @@ EXERCISES = (
     Exercise(
         "1.4",
         "why-megabytes",
-        "Megabytes of three loops, and of one",
+        "How many megabytes do three loops move, and how many does one?",
         predicts(megabytes_of_three_and_of_one),
         (
             "A million floats are 4 MB. Count 4 MB each time a million floats are read or written.",
-            "`a * b` reads two and writes one, `+ 1` reads one and writes one, the sum reads one. "
-            "A single loop reads two.",
+            "`a * b` reads two and writes one. Count the same way for `+ 1` and for the sum, then "
+            "for the single loop.",
         ),
         shown_by="the next cell",
         because="12 MB for `a * b` (two read, one written), 8 MB for `+ 1`, 4 MB for the sum: 24 "
@@ -271,11 +271,11 @@ EXERCISES = (
     Exercise(
         "1.5",
         "why-nudge-a-weight",
-        "The change of the loss when one weight grows",
+        "How much does the loss change when one weight grows?",
         predicts(change_of_the_loss, "-0.02", "-0.002", "+0.002", "+0.02"),
         (
             "The gradient says how fast the loss changes. Is it positive or negative here?",
-            "For a small step, the change is about the gradient times the step, 0.018 × 0.1.",
+            "For a small step, the change is about the gradient times the step.",
         ),
         seconds=60,  # it builds a network
         shown_by="the next cell",
@@ -285,11 +285,11 @@ EXERCISES = (
     Exercise(
         "1.6",
         "why-products-in-a-gradient",
-        "Products in one number of a gradient",
+        "How many products add up to one number of a gradient?",
         predicts(products_in_a_gradient),
         (
             "How many times was this one weight multiplied by something on the way to the loss?",
-            "There are 6 × 6 positions in each of 103 images.",
+            "Each position in each image is one use. How many positions does the whole batch have?",
         ),
         shown_by="the next cell",
         because="One product for each position where the weight was used: 103 × 6 × 6 = 3,708. "
@@ -298,11 +298,11 @@ EXERCISES = (
     Exercise(
         "1.7",
         "why-slope-of-a-quotient",
-        "The derivative of `x / y` with respect to `y`, at 3 / 2",
+        "The derivative of `x / y` with respect to `y`",
         slope_of_a_quotient,
         (
-            "The row returns two things: what goes on to `x`, and what goes on to `y`.",
-            "Take the second one, with `grad` = 1, `y` = 2 and `z` = 3 / 2.",
+            "The row returns a gradient for `x` and a gradient for `y`. Which one do you need?",
+            "Take the second one. In it, `z` is the result of the division.",
         ),
         because="The second half of the row is `-grad * (z / y)`. With `grad` = 1, `z` = 1.5 and "
         "`y` = 2 that is -0.75.",
@@ -310,12 +310,13 @@ EXERCISES = (
     Exercise(
         "1.8",
         "why-wrong-row",
-        "What training does with a wrong row",
+        "What does training do with a wrong row?",
         predicts(what_a_wrong_row_does, "fall", "stay", "grow"),
         (
-            "Where does a network add? In its biases, and where else?",
-            "Some of what the loss sends back never arrives. Is a step along a wrong gradient a "
-            "step downhill?",
+            "If ADD passes nothing on to its second source, which weights never hear from the "
+            "loss?",
+            "Each step goes against the gradient. If parts of the gradient are missing, does that "
+            "still have to be downhill?",
         ),
         seconds=60,  # it builds a network, and trains it
         shown_by="the next cell",
@@ -329,8 +330,8 @@ EXERCISES = (
         row_for_three,
         (
             "What does `i + i + i` look like once the first row has rewritten its source?",
-            "Write the pattern as you would write the expression, `v * 2 + v`. The function gets "
-            "`v` by name.",
+            "By then it is `i * 2 + i`. Write a pattern for that, with `v` in place of `i`, and a "
+            "function of `v`.",
         ),
         because="`i + i + i` means `(i + i) + i`. Sources go first, so the first row has turned it "
         "into `i * 2 + i` by the time your row sees it.",

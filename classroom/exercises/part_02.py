@@ -81,7 +81,7 @@ def kernels_run(answer: Any) -> str:
     for case, expected, before in cases:
         run = _realizes(expected)
         GlobalCounters.kernel_count = before
-        got, case = call(answer, run), f"{case}; `kernel_count` was {before}"
+        got, case = call(answer, run), f"{case}; `kernel_count` was {before} before that"
         if before and got == before + expected:
             raise Wrong("You counted the kernels from before `run()`, too.", case, expected, got)
         same_number(got, expected, case, "kernels")
@@ -121,19 +121,23 @@ def slowest_kernel(answer: Any) -> str:
         times = Times()
         with observing(times):
             got = call(answer, lambda order=order: [kernels[name]() for name in order])
-        _is_the_slowest(got, times.kernels, f"`run` runs kernels that are {', '.join(order)}")
-    return "It is the first thing to know about a slow program: which kernel the time goes into."
+        _is_the_slowest(got, times.kernels, f"`run()` launches kernels that are {', '.join(order)}")
+    return "Now you can ask a slow program the first question: which kernel takes the time?"
 
 
 def _is_the_slowest(got: Any, ran: list[tuple[str, float]], case: str) -> None:
     if not ran:
-        raise Wrong("`run` has to be called while your observer watches; it never was.", case)
+        raise Wrong(
+            "`run` was never called. It has to be called inside `with observing(…)`, while your "
+            "observer watches.",
+            case,
+        )
     names = [name for name, _ in ran]
     if got not in names:
         asked = "The answer has to be the name of a kernel that ran."
         # of an answer that is no name only the type is shown: a time would be new each time
         shown = repr(got) if isinstance(got, str) else f"a {type(got).__name__}"
-        raise Wrong(asked, case, f"one of {', '.join(dict.fromkeys(names))}", shown)
+        raise Wrong(asked, case, " or ".join(dict.fromkeys(names)), shown)
     slowest = max(ran, key=lambda kernel: kernel[1])[0]
     if got != slowest:
         place = {names[0]: "the first", names[-1]: "the last"}.get(got, "one in the middle")
@@ -235,7 +239,7 @@ EXERCISES = (
         kernels_run,
         (
             "What does `GlobalCounters.kernel_count` say before you call `run`, and what after it?",
-            "`GlobalCounters.reset()` sets it to 0. Then call `run()`, and return the count.",
+            "`GlobalCounters.reset()` sets it to 0. At which point do you want it to be 0?",
         ),
         because="`kernel_count` goes on counting from wherever it is, so you have to reset it "
         "first (or subtract what it was).",
@@ -274,8 +278,8 @@ EXERCISES = (
         (
             "Follow `ridx0 + ridx1 * 4` while `ridx1` goes from 0 to 2: which numbers of a 3 × 4 "
             "table is that?",
-            "Each number is multiplied by itself, each column is added up, and the last line takes "
-            "a root. `axis=0` adds up columns.",
+            "`acc0` adds up one column. What is added each time, and what happens to `acc0` once "
+            "the inner loop is over?",
         ),
         because="`ridx1 * 4` jumps from row to row, so the inner loop walks down a column. It "
         "adds up `val0 * val0`, and `sqrt_float` is applied once for each column, after the loop.",
@@ -288,8 +292,8 @@ EXERCISES = (
         (
             "Copy `whole_numbers` from above. Which other node could become something that makes "
             "no sense?",
-            "`u.replace(src=())` takes away all that a node is made from. Try it on `Ops.LOAD`, "
-            "`Ops.STORE` or `Ops.RANGE`.",
+            "A `LOAD` has to know where to read, and a `RANGE` how often to loop. Which field says "
+            "so? Take it away with `replace`.",
         ),
         because="A load without an address, or a loop without a length, means nothing. Each kind "
         "of node has a row in the spec that says what it needs, and the first node that breaks its "
@@ -331,7 +335,8 @@ EXERCISES = (
         (
             "`Tensor(array, device=\"PYTHON\")` puts numbers on the PYTHON device. What do you do "
             "with the two results?",
-            "`.numpy()` of both, subtract them, and take the largest of `np.abs(…)`.",
+            "Call `.numpy()` on both and subtract. A difference can be negative: which NumPy "
+            "function helps before `max`?",
         ),
         because="Only the device is different between the two calls. A difference can be in "
         "either direction, so it is its size that counts, and the worst element decides.",

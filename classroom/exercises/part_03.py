@@ -92,10 +92,13 @@ def primes(answer: Any) -> str:
         got = call(answer, n)
         wants(got, Tensor, "a Tensor")
         if any(u.op in (Ops.BUFFER, Ops.COPY) for u in got.uop.toposort()):
-            raise Wrong("This is made of a Python list. Make it of `Tensor.arange`.")
+            raise Wrong("You made this from a Python list. Make it from `Tensor.arange`.")
         is_prime = [k > 1 and all(k % d for d in range(2, k)) for k in range(n)]
         same_values(got.int(), np.array(is_prime, np.int32), f"`n = {n}`", shown=n == 12)
-    return "A table of all remainders, and a sum along one axis: a sieve without a loop."
+    return (
+        "A table of all remainders and a sum along one axis: you tried every divisor, without a "
+        "loop."
+    )
 
 
 def fill(answer: Any) -> str:
@@ -109,7 +112,8 @@ def fill(answer: Any) -> str:
     ]
     for x, holes in cases:
         small = holes.size == 6
-        case = "`x = [[1, 2, 3], [4, 5, 6]]`, holes at 1 and 2" if small else "a different shape"
+        table = "`x = [[1, 2, 3], [4, 5, 6]]`, the 1 and the 2 are holes"
+        case = table if small else "a different shape"
         got = call(answer, x, Tensor(holes).realize())
         wants(got, Tensor, "a Tensor", case)
         values = x.numpy()
@@ -123,7 +127,10 @@ def fill(answer: Any) -> str:
         }  # fmt: skip
         unlike(got, mistakes, expected, case, small)
         same_values(got, expected, case, shown=small)
-    return "Nothing was cut out and put back: `where` chooses between two tensors, index by index."
+    return (
+        "With `where`, nothing has to be cut out or put back: it chooses between two tensors, "
+        "index by index."
+    )
 
 
 def average(answer: Any) -> str:
@@ -136,7 +143,10 @@ def average(answer: Any) -> str:
         case = "`a = [10, 200, 255]`, `b = [20, 100, 255]`" if small else "two larger pictures"
         got = call(answer, Tensor(a).realize(), Tensor(b).realize())
         wants(got, Tensor, "a Tensor", case)
-        same_values(got, (a.astype(np.int32) + b) // 2, case, shown=small)
+        expected = (a.astype(np.int32) + b) // 2
+        said = "Some sums are larger than 255. A uint8 can't hold those, so they wrapped around."
+        unlike(got, {said: (a + b) // 2}, expected, case, small)
+        same_values(got, expected, case, shown=small)
         if got.dtype != dtypes.uint8:
             raise Wrong(
                 "The values are right, but these are no longer bytes: cast the result to `uint8`.",
@@ -154,13 +164,22 @@ def life(answer: Any) -> str:
     for board in (GLIDER, fresh):
         small = board is GLIDER
         case = "a glider on a board of 5 × 5" if small else "a larger board"
-        got = call(answer, Tensor(board).realize())
+        try:
+            got = call(answer, Tensor(board).realize())
+        except TypeError as error:
+            if "True or False" not in str(error):
+                raise
+            raise Wrong(
+                "Python asked whether a whole Tensor is true. Write `&` and `|` in place of `and` "
+                "and `or`, and put brackets around each comparison: `(a == 1) & (b == 2)`."
+            ) from None
         wants(got, Tensor, "a Tensor", case)
         expected = next_generation(board)
         mistakes = {
             "You counted each cell as its own neighbour. There are eight, without the middle.":
                 next_generation(board, middle=1),
-            "Your board wraps around, so an edge sees the opposite one. Beyond it, all is dead.":
+            "Your board wraps around, so an edge sees the opposite one. Beyond the edge, "
+            "everything is dead.":
                 next_generation(np.pad(board, 1, mode="wrap"))[1:-1, 1:-1],
             "A dead cell with 2 living neighbours stays dead: 2 is enough only if it is alive.":
                 next_generation(board, born=(2, 3)),
@@ -204,7 +223,7 @@ EXERCISES = (
         "The dtypes of three new tensors",
         predicts(dtypes_of_three),
         (
-            "Which of the three lists has a float in it? And who made the last one?",
+            "Which of the two lists has a float in it? And who made the array?",
             "Python's whole numbers become `int`, its floats `float`. NumPy brings its own dtype.",
         ),
         shown_by="the next cell",
@@ -244,8 +263,8 @@ EXERCISES = (
         rotate,
         (
             "Where does the first row go? It becomes the last column.",
-            "`x.T` makes columns of rows. Then the order of the columns has to be reversed: "
-            "`flip`.",
+            "`x.T` turns rows into columns. Which of the two axes do you have to reverse after "
+            "that? `flip` does it.",
         ),
         because="The transpose makes the first row the first column. Reversing the columns puts it "
         "last, and that is a clockwise turn. Two movements, and no kernel.",
@@ -257,8 +276,8 @@ EXERCISES = (
         predicts(shapes_that_meet),
         (
             "Write the two shapes below each other, aligned on the right.",
-            "A 1, or an axis that is missing on the left, takes the other size. Of `@`, look at "
-            "the last two axes.",
+            "A 1, or an axis that is missing on the left, takes the other size. For `@`, "
+            "look at the last two axes.",
         ),
         shown_by="the next cell",
         because="Align on the right. (5, 1) and (7,) give (5, 7); (2, 1, 4) and (3, 1) give (2, 3, "
@@ -272,8 +291,8 @@ EXERCISES = (
         primes,
         (
             "How many divisors does a prime number have? In which table could you count them?",
-            "A column of divisors 1 … n and a row of numbers 0 … n - 1: `numbers % divisors == 0` "
-            "is a table. Add up each column.",
+            "A column of divisors 1 … n meets a row of numbers 0 … n - 1 in a table of remainders. "
+            "Which remainder says that a divisor fits?",
         ),
         because="The column holds all divisors from 1 to n, the row all numbers below n, and the "
         "table is True where one divides the other. A prime has exactly two divisors, 1 and "
@@ -286,11 +305,11 @@ EXERCISES = (
         fill,
         (
             "What is the sum of the elements that are not holes? And how many are there?",
-            "`holes.where(0, x)` has zeros in the holes, so its sum is that of the others. "
-            "`(~holes).sum()` counts them.",
+            "With zeros in the holes, the sum of `x` would be that of the others: use `where`. And "
+            "`~holes` is True for the others.",
         ),
         because="Zeros do not change a sum, so put zeros into the holes, add up, and divide by the "
-        "number of elements that are no holes. The result has shape `()`, which fits everywhere.",
+        "number of elements that are not holes. The result has shape `()`, which fits everywhere.",
     ),
     Exercise(
         "3.8",
@@ -303,8 +322,8 @@ EXERCISES = (
             "the sum of bools be a bool?",
         ),
         shown_by="the next cell",
-        because="A Python number takes the tensor's dtype, so int8 + 1 stays `char`; only 1.5 "
-        "cannot be an int, so the result is `float`. A half that meets ints stays `half`. A sum of "
+        because="A Python number takes the tensor's dtype, so int8 + 1 stays `char`; but 1.5 "
+        "is no int, so int8 + 1.5 gives `float`. A half that meets ints stays `half`. A sum of "
         "bools counts: `int`.",
     ),
     Exercise(
@@ -314,8 +333,8 @@ EXERCISES = (
         average,
         (
             "What is 200 + 100, in a uint8?",
-            "Convert to `int()` before you add, divide with `//`, and go back with "
-            '`.cast("uint8")`.',
+            "Which dtype has room for 300? `a.int()` converts, `//` divides and rounds down, and "
+            '`.cast("uint8")` goes back.',
         ),
         because="200 + 100 needs more than 8 bits, so the sum has to be made in a wider dtype. The "
         "mean fits again, so it can go back to uint8.",

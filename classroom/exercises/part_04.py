@@ -75,8 +75,8 @@ THE_GRAPH = (
         "Which are the same",
         predicts(which_are_the_same),
         (
-            "Two Python objects can hold the same node. When would tinyframe build the same node "
-            "twice?",
+            "Two Tensors can hold the same node. When does tinyframe need a new node, and when can "
+            "it use one that it already has?",
             "Compare op, dtype, sources in their order, and argument. Nobody looks at values.",
         ),
         shown_by="the next cell",
@@ -131,10 +131,10 @@ THE_GRAPH = (
         "Build `(a * b).sum()` from UOps",
         dot_product,
         (
-            "What stands between the BUFFER and the result in the picture of `a.max()`? And what "
-            "would a sum have in place of MAX?",
-            "Three nodes: MUL; REDUCE_AXIS, whose arg is `(Ops.ADD, (0,))`; RESHAPE, whose arg is "
-            "the shape `()`.",
+            "What stands between the BUFFER and the result in the picture of `a.max()`? A dot "
+            "product has the same nodes, and one more.",
+            "The listing of `a.max()` shows the argument of each node. Which of them say that it's "
+            "a maximum, and what would say that it's a sum? A MUL comes first.",
         ),
         because="A sum is the same as a maximum with ADD in place of MAX. REDUCE_AXIS leaves shape "
         "`(1,)`, and the RESHAPE turns it into `()`.",
@@ -189,10 +189,12 @@ KERNELS_AND_MEMORY = (
         sines_once,
         (
             "Which value do all three expressions need? What keeps a value in memory?",
-            "Put `contiguous()` after the exponential, before the three sums are made from it.",
+            "One method of this section stores a value in the middle of an expression. After which "
+            "step do you want it?",
         ),
-        because="`contiguous()` makes the waves a stored value. The first call computes them, and "
-        "they stay in memory as long as some expression still needs them. The other two only read.",
+        because="`contiguous()` asks for the waves to be stored. The first call computes and "
+        "stores them, and they stay in memory as long as some expression needs them. The other two "
+        "calls read them.",
     ),
     Exercise(
         "4.13",
@@ -205,9 +207,9 @@ KERNELS_AND_MEMORY = (
             "`x * 10` computes something new. `x[1:]` is a slice, so it looks at whatever `x` is.",
         ),
         shown_by="the next cell",
-        because="`first` was written down before both changes and `second` between them, and each "
-        "keeps the values of its time: 10 and 20. `tail` is a view. It sees both changes, and the "
-        "2 it starts with has become a 4.",
+        because="`first` was written down before both changes, and `second` between them. Each "
+        "keeps the values of its moment, so they start with 10 and 20. `tail` is a view and sees "
+        "both changes: the 2 that it started with has become a 4.",
     ),
     Exercise(
         "4.14",
@@ -220,9 +222,9 @@ KERNELS_AND_MEMORY = (
             "show the old ones. When is the last moment to compute it?",
         ),
         shown_by="the next cell",
-        because="Nothing and a view are both fine with the new numbers, so one kernel writes them "
-        "in place. `x.sum()` and `x + 1` belong to the old numbers. They are computed just before "
-        "these are overwritten, which is a second kernel.",
+        because="In the first two cases nobody needs the old numbers, so one kernel writes the new "
+        "ones in place. `x.sum()` and `x + 1` need the old numbers. So each of them is computed "
+        "just before the old numbers are overwritten, and that takes a second kernel.",
     ),
     Exercise(
         "4.15",
@@ -246,8 +248,8 @@ KERNELS_AND_MEMORY = (
             "In the table of divisions, which column grows by one each time? Or think of number 5 "
             "of the five expressions.",
         ),
-        because="Each product needs every element of the one before it many times, so that one is "
-        "stored. One more product is one more kernel.",
+        because="Each product needs every element of the previous product many times, so the "
+        "previous product is stored. One more product is one more kernel.",
     ),
 )
 

@@ -33,23 +33,22 @@ from tinyframe.uop.node import GroupOp
 TITLE = "Three kinds of op"
 
 FLOATS_IN_A_LINE = 16  # 64 bytes
+SHARES = {"about 1": 1.0, "about 2.5": 2.5, "about 5": 5.0, "about 10": 10.0}  # offered in 5.1
 
 
 # ---- what the predictions are about, done for real ----------------------------------------------
 
 
-def most_common_kind() -> str:
+def movements_for_each_elementwise() -> str:
     shapes = ((4, 1, 28, 28), (8, 1, 3, 3), (16, 8, 3, 3), (784, 10))
     image, filters, more_filters, weights = (empty(*shape) for shape in shapes)
     x = image.conv2d(filters, padding=1).relu().max_pool2d()
     x = x.conv2d(more_filters, padding=1).relu().max_pool2d()
     nodes = (x.flatten(1) @ weights).softmax(axis=1).uop.toposort()
-    kinds = {
-        "elementwise": GroupOp.Elementwise,
-        "reduction": {Ops.REDUCE_AXIS},
-        "movement": GroupOp.Movement,
-    }
-    return max(kinds, key=lambda kind: sum(u.op in kinds[kind] for u in nodes))
+    movement, elementwise = (
+        sum(u.op in ops for u in nodes) for ops in (GroupOp.Movement, GroupOp.Elementwise)
+    )
+    return min(SHARES, key=lambda words: abs(SHARES[words] - movement / elementwise))
 
 
 def cells_of_five() -> tuple[int, ...]:
@@ -113,7 +112,7 @@ def numbered_grid() -> Tensor:
 
 
 def anti_transpose(answer: Any) -> str:
-    """answer(a): a mirrored on its other diagonal, without a kernel."""
+    """answer(a): a reflected across its other diagonal, without a kernel."""
     moves(answer, lambda a: a[::-1, ::-1].T, "a")
     return "You rearranged a whole matrix without moving a single number."
 
@@ -148,7 +147,7 @@ def _about_lines(got: int, expected: int, reads: tuple[int, int, int]) -> str:
             "lines, and those are not read."
         ),
     }
-    return counted.get(got, f"You have {'more' if got > expected else 'fewer'} than there are.")
+    return counted.get(got, f"Your count is too {'high' if got > expected else 'low'}.")
 
 
 def matmul(answer: Any) -> str:
@@ -167,7 +166,7 @@ def matmul(answer: Any) -> str:
         wants(got, Tensor, "a Tensor", case)
         _summed_over_k(got, a.numpy(), b.numpy(), case)
         in_one_kernel(got, a.numpy() @ b.numpy(), case, shown=small)
-    return "You just wrote a matrix product from a multiplication and a sum, and it is one kernel."
+    return "You just wrote a matrix product from a multiplication and a sum."
 
 
 def _summed_over_k(got: Tensor, a: np.ndarray, b: np.ndarray, case: str) -> None:
@@ -214,10 +213,12 @@ def windows(answer: Any) -> str:
 
 def average(answer: Any) -> str:
     """answer(x, size): the moving average, in which only cells that exist count."""
-    for n, size in ((4, 3), (fresh_sizes(1)[0], random.choice((5, 7, 9)))):
-        small = n == 4
-        x = Tensor([1.0, 2.0, 3.0, 4.0]).realize() if small else fresh_tensor(n)
-        case = "`x = [1, 2, 3, 4]`, `size = 3`" if small else "a longer `x`"
+    for case, x, size in (
+        ("`x = [1, 2, 3, 4]`, `size = 3`", Tensor([1.0, 2.0, 3.0, 4.0]).realize(), 3),
+        ("`x = [0, 0, 6, 0]`, `size = 3`", Tensor([0.0, 0.0, 6.0, 0.0]).realize(), 3),
+        ("a longer `x`", fresh_tensor(fresh_sizes(1)[0]), random.choice((5, 7, 9))),
+    ):
+        n, small = len(x), case.startswith("`")
         got = call(answer, x, size)
         wants(got, Tensor, "a Tensor", case)
         half, values = size // 2, x.numpy()
@@ -233,6 +234,14 @@ def average(answer: Any) -> str:
                     "zeros of the padding were numbers of `x`.",
                     case,
                     *_if(small, expected.tolist(), got.tolist()),
+                ) from None
+            if (values == 0).any() and got.shape == expected.shape:
+                raise Wrong(
+                    "A 0 in `x` is a number like any other, and counts. Only the padding doesn't: "
+                    "don't look at the values to tell them apart.",
+                    case,
+                    expected.tolist(),
+                    got.tolist(),
                 ) from None
             raise
     return (
@@ -259,8 +268,8 @@ def argmax(answer: Any) -> str:
         tied = "9, 9" in case
         if tied and got.shape == expected.shape and (got.numpy() != expected).any():
             raise Wrong(
-                "Where the largest number is there more than once, the first position is asked "
-                "for.",
+                "If the largest number occurs more than once, the answer is the first of its "
+                "positions.",
                 case,
                 expected.tolist(),
                 got.tolist(),
@@ -306,7 +315,7 @@ def conv2d(answer: Any) -> str:
                     case,
                 ) from None
             raise
-    return "You just wrote the convolution of every image classifier, and it runs as one kernel."
+    return "You just wrote the heart of most image classifiers, and it runs as one kernel."
 
 
 def convolved(images: np.ndarray, filters: np.ndarray) -> np.ndarray:
@@ -357,19 +366,20 @@ def _if(shown: Any, *values: Any) -> tuple[Any, ...]:
 EXERCISES = (
     Exercise(
         "5.1",
-        "kinds-most-common",
-        "The most common kind of op",
-        predicts(most_common_kind, "elementwise", "reduction", "movement"),
+        "kinds-movement-share",
+        "How much of a network is movement",
+        predicts(movements_for_each_elementwise, *SHARES),
         (
-            "Look at the drawing of one convolution above. Which colour is most common there?",
-            "Broadcasting and windows take several nodes each, and every layer needs them.",
+            "What does `classify` do that a convolution doesn't? How much of it is elementwise?",
+            "A ReLU and a softmax are a few elementwise nodes each. But every window of the "
+            "pooling is movement, and so is every maximum or sum that goes back to its row.",
         ),
         shown_by="the next cell",
         because=(
-            "There is more movement than elementwise ops and reductions together. Every time a "
-            "filter, a weight or the maximum of a row meets something larger, it needs a RESHAPE "
-            "and an EXPAND first. And a window that slides over an image takes two WINDOWs, one "
-            "for each direction."
+            "There are 50 movement nodes and 19 elementwise ones. Every time a filter, a weight or "
+            "the maximum of a row meets something larger, it needs a RESHAPE and an EXPAND first. "
+            "And a window that slides over an image takes two WINDOWs, one for each direction. "
+            "The elementwise ops of ReLU and softmax make it less than in a single convolution."
         ),
     ),
     Exercise(
@@ -411,16 +421,18 @@ EXERCISES = (
     Exercise(
         "5.4",
         "kinds-anti-transpose",
-        "Mirrored on the other diagonal, without a kernel",
+        "Reflected across the other diagonal, without a kernel",
         anti_transpose,
         (
             "On paper: where does the number in the bottom right corner go? And the one in the "
             "top right corner?",
-            "Reverse both axes with `flip`, and then swap rows and columns.",
+            "A transpose swaps the top right corner with the bottom left one. You want it to swap "
+            "the other two. What do you have to do to the matrix first?",
         ),
         because=(
-            "Reversing both axes turns the matrix by half a turn. That exchanges the two ends of "
-            "the main diagonal, and a transpose then mirrors what you have."
+            "Reversing both axes is half a turn: each number lands opposite its old place. The "
+            "transpose then reflects the result across the main diagonal. Half a turn and a "
+            "reflection across one diagonal make a reflection across the other."
         ),
     ),
     Exercise(
@@ -449,8 +461,8 @@ EXERCISES = (
         lines_touched,
         (
             "In which line is cell 0? Cell 15? Cell 16? Cell 100?",
-            "Put the line of each of the `count` cells into a set. The line of a cell is "
-            "`cell // 16`.",
+            "The line of a cell is `cell // 16`. Which Python type keeps each line once, however "
+            "often you put it in?",
         ),
         because=(
             "A line counts once, however many of its floats you read. So collect the line of "
@@ -465,8 +477,8 @@ EXERCISES = (
         (
             "`a[i, k]` has to meet `b[k, j]` for every i, k and j. What shape does a tensor with "
             "one element for each of those have?",
-            "Reshape `a` to (m, k, 1) and `b` to (1, k, n). Their product has the shape (m, k, n). "
-            "Which axis do you sum over?",
+            "The products have the shape (m, k, n). `a` has no axis for j, and `b` has none for i. "
+            "Give each of them an axis of size 1 there. Which axis do you sum over?",
         ),
         because=(
             "Broadcasting lines up a[i, k] with b[k, j] at place (i, k, j). The sum over k is the "
@@ -479,7 +491,7 @@ EXERCISES = (
         "Kernels and megabytes of a matrix product",
         predicts(kernels_and_megabytes),
         (
-            "The sum is the only one that uses the products. Does anybody else need them?",
+            "Does anything but the sum ever need the products?",
             "If no product is stored, what is read, and what is written? How many bytes is a "
             "matrix of 512 × 512 floats?",
         ),
@@ -498,8 +510,8 @@ EXERCISES = (
         (
             "In the example there were rows of nine because the vector has eight numbers. How many "
             "numbers do you need to fill `size` rows?",
-            "Repeat the vector `size + 1` times, keep the first `size * (n + 1)` numbers, cut them "
-            "into rows of `n + 1`, and keep `n - size + 1` columns. Then transpose.",
+            "Repeat the vector often enough, and cut the line into `size` rows of `n + 1`. How "
+            "many of their columns are windows? And do you want windows as columns or as rows?",
         ),
         because=(
             "A row that is one longer than the vector pushes the next row one step ahead. Row k "
@@ -531,8 +543,8 @@ EXERCISES = (
         (
             "You need two sums for each window: of its numbers, and of how many of its cells "
             "exist.",
-            "Pad a tensor of ones in the same way as `x`. The sum of its window is the number of "
-            "cells that exist.",
+            "If every number of `x` were 1, and the padding 0, what would the sum of a window "
+            "tell you?",
         ),
         because=(
             "Padded ones are 1 where a cell exists and 0 where it doesn't. Neither the ones nor "
@@ -547,8 +559,8 @@ EXERCISES = (
         (
             "Which elements of a row are equal to its maximum? How could you turn those into "
             "their positions, and all others into something that never wins?",
-            "`(a == a.max(axis=1, keepdim=True)).where(positions, too_large)`, and then the "
-            "smallest of each row. `Tensor.arange` has the positions.",
+            "`a == a.max(axis=1, keepdim=True)` marks the largest numbers. With `where`, put the "
+            "position wherever there is a mark, and something too large everywhere else.",
         ),
         because=(
             "The comparison marks every largest number of a row. The choice replaces each mark by "
@@ -583,9 +595,9 @@ EXERCISES = (
         (
             "Start with the windows of the images: `unfold` along the rows, then along the "
             "columns. Which shape do you have then? Which axis is missing that the filters have?",
-            "The windows have the shape (n, c, h - kh + 1, w - kw + 1, kh, kw). Make room for the "
-            "filters at axis 1, and reshape the filters to (1, o, c, 1, 1, kh, kw). Three axes are "
-            "summed over.",
+            "The windows have six axes, and a product has seven: the seventh is the filter. In "
+            "exercise 5.7 an axis of size 1 made room for an axis of the other matrix. Which axes "
+            "of size 1 do the windows need, and which do the filters need?",
         ),
         because=(
             "It is the matrix product again. Line up each window with each filter at place (image, "

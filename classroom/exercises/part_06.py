@@ -70,11 +70,14 @@ def numbers_of_a_network() -> int:
     return numbers_in(layers)
 
 
-def runs_of_the_python() -> int:
-    counted, runs = _counted(lambda x: x * 10.0)
+def replayed_after_two_changes() -> int:
+    factor, weight = 10.0, Tensor([1.0]).realize()
+    captured = TinyJit(lambda x: x * weight * factor)
     for n in range(5):
-        counted(Tensor([float(n)]))
-    return len(runs)
+        captured(Tensor([float(n)]))
+    weight.assign(Tensor([3.0]))
+    factor = 100.0
+    return round(captured(Tensor([1.0])).item())
 
 
 def _counted(function: Callable[..., Tensor]) -> tuple[TinyJit, list[str]]:
@@ -124,7 +127,10 @@ def flow_by_hand(answer: Any) -> str:
             except Wrong as wrong:
                 graphs = Graphs(part, asked["ab".index(name)].uop, {"grad": grad, "a": a, "b": b})
                 raise Wrong(f"At `{name}`: {wrong}", case, graphs=graphs) from None
-    return "You walked back by hand: multiplied along each path, and added where two paths met."
+    return (
+        "You did the backward pass by hand: you multiplied along each path, and added where two "
+        "paths met."
+    )
 
 
 def _pair(value: Any, kind: type, what: str, case: str) -> tuple[Any, Any]:
@@ -279,7 +285,8 @@ def straight_through(answer: Any) -> str:
         if not _close(cosine, np.cos(x.numpy())):
             raise Wrong("Your pattern also matches SIN, whose gradient is no longer right.")
         before, after = _train_rounded()
-    return f"With your row the loss fell from {before:.2f} to {after:.2f}. Without it, it stays."
+    fell = f"the loss fell from {before:.2f} to {after:.2f}"
+    return f"With your row, {fell}. Without it, nothing moves."
 
 
 @contextmanager
@@ -374,26 +381,37 @@ def normalized(answer: Any) -> str:
                 "mean of the squares.",
                 case,
             )
-        if _close(got, (values - values.mean()) / np.sqrt(values.var() + 1e-5)):
-            raise Wrong("One mean and one variance for everything: each column has its own.", case)
+        spreads = [np.sqrt(values.var(ddof=less) + 1e-5) for less in (0, 1)]
+        if any(_close(got, (values - values.mean()) / spread) for spread in spreads):
+            raise Wrong(
+                "You used one mean and one variance for everything. Each column has its own.", case
+            )
+        rows = values - values.mean(axis=1, keepdims=True)
+        spreads = [np.sqrt(values.var(axis=1, ddof=less, keepdims=True) + 1e-5) for less in (0, 1)]
+        if any(_close(got, rows / spread) for spread in spreads):
+            raise Wrong("You normalized each row. `axis=0` gives a mean for each column.", case)
         if _close(got, centred / (variance + 1e-5)):
             raise Wrong("You divided by the variance. The spread is its square root.", case)
         same_values(got, np.round(centred / np.sqrt(variance + 1e-5), 5), case, shown)
-    return "That's all BatchNorm does, apart from a weight and an offset that it can learn."
+    return (
+        "In training, that's all BatchNorm does, apart from a weight and an offset that it can "
+        "learn."
+    )
 
 
-LARGEST, SHARE = 1000, 0.97
+LARGEST, SHARE = 600, 0.97
 
 
 def design(answer: Any) -> str:
-    """answer(side, classes): a model of at most 1,000 numbers, trained to 97 % of the digits."""
+    """answer(side, classes): a model of at most 600 numbers, trained to 97% of the digits."""
     Tensor.manual_seed(0)
     model = call(answer, 8, 10)
     parameters = nn.state.get_parameters(model)
     if not callable(model) or isinstance(model, type) or not parameters:
         raise Wrong("The answer has to be a model: something with parameters, that can be called.")
     if (found := numbers_in(model)) > LARGEST:
-        raise Wrong("It's over the budget.", "", f"at most {LARGEST} numbers", f"{found} numbers")
+        most = f"at most {LARGEST} numbers"
+        raise Wrong("Your model is over the budget.", "", most, f"{found} numbers")
     logits = model(Tensor.zeros(4, 64))
     wants(logits, Tensor, "a model that returns a Tensor", "4 images, of shape (4, 64)")
     if logits.shape != (4, 10):
@@ -401,12 +419,12 @@ def design(answer: Any) -> str:
     share = _share_right(model)
     if share < SHARE:
         raise Wrong(
-            "It trains, and it's within the budget, but it gets too many wrong.",
+            "Your model is within the budget and learns, but it gets too many wrong.",
             "355 digits that it has not seen",
-            f"{SHARE * 100:.0f} % right",
-            f"{share * 100:.1f} % right",
+            f"{SHARE:.0%} right",
+            f"{share:.1%} right",
         )
-    return f"Over {SHARE * 100:.0f} % of the digits, within the budget. Nicely designed."
+    return f"Over {SHARE:.0%} of the digits, within the budget. Nicely designed."
 
 
 def numbers_in(model: Any) -> int:
@@ -445,7 +463,7 @@ EXERCISES = (
         predicts(slopes_of_multiply_add),
         (
             "Along how many paths does `a` reach `z`?",
-            "Through the product the slope is `b`, through the addition it is 1. Add them up.",
+            "Work out the slope along each path by itself. What do you do with the two?",
         ),
         shown_by="the next cell",
         because="`a` reaches `z` along two arrows. Through the product it contributes a slope of "
@@ -460,9 +478,8 @@ EXERCISES = (
         flow_by_hand,
         (
             "Go backwards. What does the row of ADD do with `grad`? And the row of SIN?",
-            "What arrives at the product is `grad * (a * b).cos()`. MUL swaps: that times `b` "
-            "goes to `a`. "
-            "And `a` gets `grad` once more, from the addition.",
+            "What arrives at the product is `grad * (a * b).cos()`, and MUL swaps its factors. By "
+            "which other path does something get to `a`?",
         ),
         because="ADD hands `grad` on twice: once to the sine, once to `a`. SIN multiplies by the "
         "cosine of its source. MUL multiplies by the other factor. What arrives at `a` on its two "
@@ -475,7 +492,7 @@ EXERCISES = (
         predicts(gradient_through_expand),
         (
             "If the first number of `v` grows by 1, how much does the sum grow?",
-            "It appears four times in the sum.",
+            "How many times does it appear in that sum? And does its own value play a part?",
         ),
         shown_by="the next cell",
         because="Every number of `v` appears four times in the sum. If it grows by a bit, the sum "
@@ -489,7 +506,8 @@ EXERCISES = (
         back_through_cumsum,
         (
             "In which elements of `c` does `x[1]` count? Add up the gradients of those.",
-            "It's a running sum from the end: `flip`, `cumsum`, `flip`.",
+            "`cumsum` adds up from the front, and you need it from the end. Which movement turns "
+            "one into the other?",
         ),
         because="`x[i]` counts in `c[i]` and in everything after it, so the gradients of these "
         "places are added: a running sum that starts at the end.",
@@ -501,7 +519,8 @@ EXERCISES = (
         numerical,
         (
             "For each `i`: a copy of `x` with `x[i] + eps`, one with `x[i] - eps`. What next?",
-            "`(f(Tensor(up)) - f(Tensor(down))).item() / (2 * eps)`, in a loop over `i`.",
+            "`Tensor(…)` turns a copy into what `f` takes, and `.item()` turns what `f` returns "
+            "into a number. How far apart are the two copies?",
         ),
         because="One element at a time, so that the change of the result has one cause. Up and "
         "down, so that the errors of a bent curve cancel out.",
@@ -528,7 +547,8 @@ EXERCISES = (
         safe_sqrt,
         (
             "Where does the SQRT get an input that it shouldn't see?",
-            "Put a second `where` inside: give the SQRT a 1 wherever `x` isn't positive.",
+            "What could the SQRT get there instead, so that its slope is finite? A second `where` "
+            "can give it that.",
         ),
         because="The inner WHERE gives the SQRT a harmless 1 where `x` isn't positive, so its "
         "slope is finite there. The outer one still picks 0, and sends a gradient of 0 back.",
@@ -540,7 +560,8 @@ EXERCISES = (
         nth_derivative,
         (
             "What do you have to do n times, and with what does it begin?",
-            "Begin with `y = f(x)`, and n times take `(y,) = y.sum().gradient(x)`.",
+            "Each turn of a loop puts the gradient in the place of the function. What should come "
+            "out if `n` is 0?",
         ),
         because="A gradient is a graph of `x`, like the function that it came from. So the same "
         "line works on it again.",
@@ -553,7 +574,8 @@ EXERCISES = (
         (
             "You saw the row of TRUNC above: it returns `(zeros(grad),)`. What should it return "
             "instead?",
-            "A function with one parameter, `grad`, that returns a tuple with `grad` in it.",
+            "On the way back, it should look as if TRUNC weren't there. ADD passes on what it "
+            "gets, too. What would its row look like if it had one source?",
         ),
         because="TRUNC has one source, so the function returns a tuple of one gradient: the one "
         "that arrived, as if TRUNC weren't there.",
@@ -579,7 +601,7 @@ EXERCISES = (
         predicts(first_step_of_adam),
         (
             "What's left of `g` if you divide it by the root of `g * g`?",
-            "Only the sign. The length is the learning rate, and the step goes downhill.",
+            "Only the sign. So how long is the step, and in which direction does it go?",
         ),
         shown_by="the next cell",
         because="After one step, the average of the gradient is `g`, and the average of its square "
@@ -594,7 +616,7 @@ EXERCISES = (
         momentum_step,
         (
             "Which of the two changes first?",
-            "`velocity = 0.9 * velocity + gradient`, then `parameter - rate * velocity`.",
+            "Which velocity moves the parameter, the one you were given or the one you just made?",
         ),
         because="The velocity takes in the new gradient first. Then the parameter moves by the new "
         "velocity, not by the gradient.",
@@ -609,22 +631,23 @@ EXERCISES = (
             "64 + 32 for the first layer, 32 * 32 + 32 for the second. And the third?",
         ),
         shown_by="the next cell",
-        because="(64 + 32) + (1024 + 32) + (64 + 2). The activations between them have nothing to "
-        "learn.",
+        because="(64 + 32) + (1024 + 32) + (64 + 2). The `Tanh` layers between them have nothing "
+        "to learn.",
     ),
     Exercise(
         "6.14",
-        "training-jit-prints",
-        "How often the Python runs",
-        predicts(runs_of_the_python),
+        "training-jit-two-changes",
+        "What a replay notices",
+        predicts(replayed_after_two_changes),
         (
-            "What does TinyJit do in the first call, in the second, and in the third?",
-            "The first call runs as usual, the second is recorded. Later calls launch kernels.",
+            "This is the sixth call. Does it run the Python of `scaled`?",
+            "Only kernels run. `weight` is memory that they read. And where is `factor`?",
         ),
         shown_by="the next cell",
-        because="The first call runs as usual, and the second is recorded while it runs. From the "
-        "third on, only the kernels are launched. Their Python never runs, so it prints "
-        "nothing.",
+        because="The kernel reads the memory of `weight`, so it sees the 3. But `factor` was 10 "
+        "when the kernel was recorded, and that 10 is a constant in its code. No Python runs that "
+        "could notice the 100. So it's 1 · 3 · 10, where 300 would be right, and nothing warns "
+        "you.",
     ),
     Exercise(
         "6.15",
@@ -632,8 +655,9 @@ EXERCISES = (
         "A number that changes",
         scale,
         (
-            "Which kind of value is looked up anew in each call?",
-            "Make a Tensor with memory of the number: `Tensor([number])`.",
+            "Which kind of value does a replay look up in every call?",
+            "A Tensor with memory of its own. Compare `graph(Tensor(3.0))` with "
+            "`graph(Tensor([3.0]))`: which of the two has a BUFFER?",
         ),
         because="A replay reads the memory of the Tensors that it's given. `Tensor([number])` has "
         "memory. `Tensor(number)` is a constant, which would have to be part of the kernel.",
@@ -645,7 +669,7 @@ EXERCISES = (
         normalized,
         (
             "Start with `x - x.mean(axis=0)`. What's the mean of its squares?",
-            "`centred / ((centred * centred).mean(axis=0) + eps).sqrt()`.",
+            "That mean is the variance. `std()` and `var()` divide by n - 1, so don't use them.",
         ),
         because="Subtracting the mean makes the mean 0. Dividing by the root of the variance makes "
         "the variance 1. `eps` matters only for a column that doesn't vary.",
@@ -656,29 +680,30 @@ EXERCISES = (
         "The running mean after one batch",
         predicts(running_mean_after_one_batch),
         (
-            "It moves by a tenth of the way. From where to where?",
+            "What does the running mean start from, and what is it moving towards?",
             "From 0 towards 10, by a tenth of the distance.",
         ),
         shown_by="the next cell",
-        because="A tenth of the way from 0 to 10 is 1. So the same batch gets very different "
-        "answers in training and afterwards. It takes dozens of steps before the running "
-        "mean can be trusted. If a network is excellent in training and useless afterwards, "
-        "look here first.",
+        because="A tenth of the way from 0 to 10 is 1. That's still far from 10, so the same batch "
+        "gets very different answers in training and afterwards. It takes dozens of steps before "
+        "the running mean can be trusted. If a network is excellent in training and useless "
+        "afterwards, look here first.",
     ),
     Exercise(
         "6.18",
-        "training-budget",
-        "A thousand numbers",
+        "training-budget-600",
+        "Six hundred numbers",
         design,
         (
-            "How many numbers does a `Conv2d(1, 8, 3)` have? And how many values come out of it, "
-            "for an image of 8 × 8?",
-            "Reshape to (n, 1, 8, 8). `nn.Conv2d(1, 8, 3)`, `nn.BatchNorm(8)`, relu, "
-            "`max_pool2d(2)`, `flatten(1)`, then `nn.Linear(72, 10)`.",
+            "A filter's weights are used at every place of the image. How many numbers does a "
+            "`Conv2d(1, 8, 3)` have, and how many values come out of it for an image of 8 × 8?",
+            "Reshape to (n, 1, 8, 8) first. After a few filters, a BatchNorm, relu and "
+            "`max_pool2d`, how many values are left for the `Linear`? It costs the most. Which "
+            "size of filter leaves fewer?",
         ),
-        because="The convolution has 80 numbers, and uses each of them in 36 places of an image. "
-        "Pooling leaves 72 values, and a `Linear` of 730 numbers reads the digit from those. "
-        "BatchNorm costs 16, and lets the rest learn faster.",
+        because="Eight filters of 5 × 5 cost 208 numbers, and each is used at 16 places of an "
+        "image. Pooling leaves 32 values, and a `Linear` of 330 numbers reads the digit from them. "
+        "BatchNorm costs 16, and makes the rest learn better.",
         seconds=90.0,
     ),
 )

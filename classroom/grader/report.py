@@ -181,7 +181,8 @@ def table(report: Report) -> str:
     if rows.rows:
         terminal.print(rows)
     if untouched:
-        terminal.print(Text(f"{NOT_WRITTEN.capitalize()}: {', '.join(untouched)}.\n"))
+        said = f"{NOT_WRITTEN.capitalize()}, or nothing returned"
+        terminal.print(Text(f"{said}: {', '.join(untouched)}.\n"))
     if report.printed:
         count = len(report.printed.splitlines())
         what = "1 line" if count == 1 else f"{count} lines"
@@ -225,8 +226,8 @@ def _sandbox(report: Report) -> str:
     """One line on the protections; JSON has all of them in full."""
     missing = [name.partition(":")[0].partition(" (")[0] for name in report.without()]
     if not missing:
-        return "Sandbox: all protections active."
-    return f"Sandbox: not active here: {'; '.join(missing)}."
+        return "For instructors: the sandbox has all protections."
+    return f"For instructors: the sandbox is without {'; '.join(missing)}."
 
 
 _COLORS = {True: "green", False: "red"}

@@ -289,7 +289,7 @@ def expect(condition: Any, otherwise: str) -> None:
 def expect_equal(got: Any, wanted: Any, what: str) -> None:
     """The same value. 1, 1.0 and True are told apart; a list and a tuple are not."""
     expect_kind(got, type(wanted), what)
-    expect(_same(got, wanted), f"{what} is {described(got)}, not {described(wanted)}")
+    expect(_same(got, wanted), f"{what} is {described(got)}, and should be {described(wanted)}")
 
 
 KINDS: dict[type, str] = {
@@ -352,7 +352,7 @@ def expect_close(
     if wrong.any():
         place = tuple(map(int, np.argwhere(wrong)[0]))
         at = f"[{', '.join(map(str, place))}]" if place else ""
-        raise Wrong(f"{what}{at} is {got[place]:.6g}, not {wanted[place]:.6g}")
+        raise Wrong(f"{what}{at} is {got[place]:.6g}, and should be {wanted[place]:.6g}")
 
 
 def expect_integers(got: np.ndarray, what: str) -> None:

@@ -161,7 +161,7 @@ def _parts(folder: Path) -> list[Part]:
 
 def _part(name: Path, sources: list[str]) -> Part:
     title = re.search(r"^# (.+)$", sources[0], re.MULTILINE)
-    minutes = re.search(r"About (\d+) minutes(?:, and (\d+) more)?", sources[0])
+    minutes = re.search(r"About (\d+) minutes(?:, and (?:then )?(\d+) more)?", sources[0])
     exercises = []
     for number in dict.fromkeys(ASKED.findall("\n".join(sources))):
         with suppress(LookupError):  # a notebook from before an update

@@ -10,7 +10,7 @@ A check is given everything that the stages define, and raises `Wrong` with a se
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,16 @@ class Verdict:
         if self.trouble or self.failed:
             return "wrong"
         return "right" if self.passed == len(self.results) else "open"
+
+    def upto(self, function: str) -> Verdict:
+        """The verdict on a stage's functions up to this one, in the order of their checks."""
+        names = list(dict.fromkeys(result.of for result in self.results))
+        kept = names[: names.index(function) + 1] if function in names else names
+        return replace(
+            self,
+            results=tuple(result for result in self.results if result.of in kept),
+            unwritten=tuple(name for name in self.unwritten if name in kept),
+        )
 
     @property
     def reason(self) -> str:

@@ -26,15 +26,18 @@ PACKAGE = "mini"
 
 @dataclass(frozen=True)
 class Choice:
-    """The file that a stage is taken from. reason: why it is the reference; "" if it is not."""
+    """The file that a stage is taken from. reason: why it is the reference; "" if it is not.
+    upto: the last function that had to be right, if not all of them had to."""
 
     stage: Stage
     path: Path
     is_learners: bool
     reason: str = ""
+    upto: str = ""
 
     def __str__(self) -> str:
         whose = "yours" if self.is_learners else "the reference"
+        whose += f", up to `{self.upto}`" if self.is_learners and self.upto else ""
         because = f", because {self.reason}" if self.reason else ""
         return f"mini, stage {self.stage.name}: {whose}{because}."
 
@@ -96,8 +99,9 @@ def load(paths: dict[str, Path]) -> list[ModuleType]:
     return list(modules.values())
 
 
-def choose(last: Stage) -> list[Choice]:
-    """For each stage up to one, the file that it is taken from."""
+def choose(last: Stage, upto: str = "") -> list[Choice]:
+    """For each stage up to one, the file that it is taken from. upto: of the last stage, only the
+    functions up to this one have to be right."""
     from classroom.mini.checking import verdict
 
     folder = stages.learners_folder()
@@ -110,16 +114,17 @@ def choose(last: Stage) -> list[Choice]:
         reason = f"{path.name} is not in {folder.parent.name}/mini"
         if path.is_file():
             below = {choice.stage.module: choice.path for choice in chosen}
-            reason = verdict(stage, below | {stage.module: path}).reason
+            found = verdict(stage, below | {stage.module: path})
+            reason = (found.upto(upto) if upto and stage == last else found).reason
         used = stage.reference if reason else path
-        chosen.append(Choice(stage, used, not reason, reason))
+        chosen.append(Choice(stage, used, not reason, reason, upto if stage == last else ""))
     return chosen
 
 
-def use(last: Stage) -> tuple[list[Choice], bool]:
-    """Make `mini` importable up to a stage. Returns the choices, and whether they came too late:
-    modules that are loaded stay as they are."""
-    choices = choose(last)
+def use(last: Stage, upto: str = "") -> tuple[list[Choice], bool]:
+    """Make `mini` importable up to a stage, or a function of it. Returns the choices, and whether
+    they came too late: modules that are loaded stay as they are."""
+    choices = choose(last, upto)
     paths = {choice.stage.module: choice.path for choice in choices}
     too_late = _finder.would_change(paths)
     if not too_late:

@@ -26,11 +26,14 @@ def check_mini(stage: int | str) -> None:
     show_verdict(found, verdict, note=_noted(found, verdict))
 
 
-def use_mini(stage: int | str) -> None:
-    """Make `mini` importable up to a stage: yours where they pass, else the reference."""
+def use_mini(stage: int | str, upto: str = "") -> None:
+    """Make `mini` importable up to a stage: yours where they pass, else the reference.
+
+    upto: of this stage, only the functions up to this one have to pass: half a stage.
+    """
     if (found := _find(stage)) is None:
         return
-    choices, too_late = loader.use(found)
+    choices, too_late = loader.use(found, upto)
     show.both("\n".join(map(str, choices)).replace("`", ""), "")
     if too_late:
         show.message("note", "", "A file of mini has changed since it was imported here, and the "

@@ -105,7 +105,10 @@ def refuse_nodes(puzzle: Puzzle, got: Tensor) -> None:
     hidden = [tool for tool in puzzle.without if NODES[tool] in found]
     if hidden:
         node = NODES[hidden[0]].name
-        raise Wrong(f"Your graph has a {node} node. Do this one without `{hidden[0]}` in any form.")
+        raise Wrong(
+            f"Your graph has a node called {node}, the one that `{hidden[0]}` makes. Do this one "
+            "without it."
+        )
     if odd := found - PLAIN:
         node = min(op.name for op in odd)
         raise Wrong(f"Your graph has a {node} node, which no tool of this puzzle makes.")

@@ -141,15 +141,16 @@ PUZZLES = (
     ),
     Puzzle(
         "eye(n)",
-        "The identity matrix of shape `(n, n)`: 1 where the row's number is the column's, 0 "
-        "elsewhere.",
+        "The identity matrix of shape `(n, n)`: 1 where row and column have the same "
+        "number, 0 elsewhere.",
         (3,),
         lambda n: np.eye(n),
         a_size,
         par=6,
         hints=(
             "An element knows its row and its column. Which question do you ask about them?",
-            "Compare a column of `Tensor.arange(n)` with a row of it, by `==`.",
+            "`Tensor.arange(n)[:, None]` is a column and `Tensor.arange(n)` a row. Which "
+            "comparison?",
         ),
         because="A matrix is a rule for row i and column j, and here the rule is `i == j`. True "
         "and False count as 1 and 0.",
@@ -184,15 +185,15 @@ PUZZLES = (
     ),
     Puzzle(
         "checkerboard(n)",
-        "A board of shape `(n, n)` with 0 in the top left corner, and 0 and 1 in turns in every "
-        "row and column.",
+        "A board of shape `(n, n)` with 0 in the top left corner, where 0 and 1 alternate along "
+        "every row and column.",
         (4,),
         lambda n: np.indices((n, n)).sum(0) % 2,
         a_size,
         par=7,
         hints=(
             "Row number plus column number: how does it change with one step down or to the right?",
-            "A column of `Tensor.arange(n)` plus a row of it, `% 2`.",
+            "Add a column of `Tensor.arange(n)` to a row of it. What does `% 2` make of that?",
         ),
         because="One step changes i + j by 1, so it goes from even to odd and back.",
     ),
@@ -225,7 +226,7 @@ PUZZLES = (
             "`a[1:]` and `a[:-1]` have the same shape.",
         ),
         because="Two slices of one vector, each a view, and one subtraction: no element looks at "
-        "its neighbour, it meets it.",
+        "its neighbour, but the two meet.",
     ),
     Puzzle(
         "moving_average(a)",
@@ -291,7 +292,8 @@ PUZZLES = (
         par=13,
         hints=(
             "Which elements does result i add up? Write a table of 0 and 1 that says so.",
-            "`(row <= column) @ a`, where row and column are made of `Tensor.arange`.",
+            "In row i of the table there is a 1 in every column up to i. Ask that question, then "
+            "use `@`.",
         ),
         because="Row i of the triangle picks the elements up to i, and the product adds them up.",
     ),
@@ -350,7 +352,8 @@ PUZZLES = (
         par=10,
         hints=(
             "`a == a.max()` is True in one place. How do you get the number of that place?",
-            "Multiply it by `Tensor.arange(len(a))`, and add up.",
+            "Multiplied by `Tensor.arange(len(a))`, every other place is 0. How do you make one "
+            "number of that?",
         ),
         because="A mask with a single True, times the indices, leaves one index; the sum brings it "
         "out.",
@@ -364,7 +367,7 @@ PUZZLES = (
         par=9,
         hints=(
             "You had a table with a row for each label. What is in its columns?",
-            "One-hot, and then the sum along one axis.",
+            "Those are the columns of `one_hot`. Along which axis do you add up?",
         ),
         because="Each label puts a 1 in its column, so the sum of a column counts.",
     ),
@@ -377,7 +380,7 @@ PUZZLES = (
         par=9,
         hints=(
             "Compare every element with every edge.",
-            "A column of `a`, `>=` the row of edges, and the sum along the row.",
+            "A column of `a` meets the row of edges. What does each row of that table tell you?",
         ),
         because="No loop and no search: all comparisons at once, and their number is the bucket.",
     ),

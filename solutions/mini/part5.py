@@ -101,7 +101,7 @@ def shrink_index(index, shape, bounds):
 
 @index_rule(Ops.FLIP)
 def flip_index(index, shape, axes):
-    """Turn these axes around, so that the last element comes first.
+    """Reverse these axes, so that the last element comes first.
 
     Example: in a source of shape (2, 4) with axes = (1,), index (1, 0) reads (1, 3).
     """
@@ -114,7 +114,7 @@ def flip_index(index, shape, axes):
 
 
 def inside(index, shape, widths):
-    """PAD puts zeros around its source. Is this index of the result an element of the source?
+    """PAD puts zeros around its source. Does an index of the result fall on one of its elements?
 
     widths has a (before, after) for each axis: how many zeros. The parts of the index may be
     arrays, which Python's `and` can't handle. Compare with `<`, and write `*` for "and", as in
@@ -149,7 +149,7 @@ def pad_index(index, shape, widths):
     ### END SOLUTION
 
 
-def gather(node, values):
+def moved_values(node, values):
     """The values of a movement node: call its rule once, with the indices of all elements.
 
     Example: PERMUTE by (1, 0) turns the shape (2, 3) into (3, 2). `indices` is a pair of arrays:
@@ -166,7 +166,7 @@ def gather(node, values):
 
 for _op in MOVED_SHAPE:
     SHAPE[_op] = lambda node: MOVED_SHAPE[node.op](node.src[0].shape, node.arg)
-    COMPUTE[_op] = gather
+    COMPUTE[_op] = moved_values
 
 
 @method
@@ -198,7 +198,7 @@ for _op in (Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.PAD, Ops.DETACH):
 
 
 def broadcast(*nodes):
-    """Bring all nodes to the same shape.
+    """Return a tuple of all nodes, brought to the same shape.
 
     Shapes are compared from the right. One that is too short gets axes of size 1 on the left. Then
     every axis of size 1 is expanded to the largest size that any node has there. Constants (their

@@ -1,6 +1,10 @@
 """Stage 6: a table of gradients, row by row, and two optimizers.
 
 A gradient is one more graph. So it is lazy, it can be compiled, and it has a gradient of its own.
+
+Nodes have the methods of stages 4 and 5. These take sizes and axes one by one, so put a star before
+a tuple: x.reshape(*shape), x.permute(*order), x.expand(*shape), x.shrink(*bounds), x.pad(*widths),
+x.sum(*axes, keepdim=True).
 """
 
 import math
@@ -216,9 +220,9 @@ def gradient(loss, *wanted):
 
     Start at the loss: its gradient with respect to itself is loss.const(1.0). Go backwards through
     nodes_between(loss, wanted), and use each node's row of GRADIENT to hand its gradient down to
-    its sources. A node with several users gets several gradients: add them up. Skip a source if it
-    isn't between, or if the row says None for it. A wanted node that got nothing has the gradient
-    loss.const(0.0).
+    its sources. (A BUFFER has no row: nothing goes on from there.) A node with several users gets
+    several gradients: add them up. Skip a source if it isn't between, or if the row says None for
+    it. A wanted node that got nothing has the gradient loss.const(0.0).
 
     Example: loss = a * b + a. The ADD hands 1 to the MUL and 1 to `a`. The MUL hands b to `a`, and
     `a` to b. So `a` gets 1 + b.
@@ -291,7 +295,8 @@ class Adam:
         """Change every parameter by one step. Realize the loss and all of self.state, return the
         loss.
 
-        First multiply b1_power by b1, and b2_power by b2. Then, for each parameter:
+        First multiply b1_power by b1, and b2_power by b2. Then, for each parameter (whatever
+        changes gets a new `uop`, as in SGD.step):
             m becomes b1 * m + (1 - b1) * grad
             v becomes b2 * v + (1 - b2) * grad * grad
             param becomes param - lr * M / (sqrt(V) + eps)

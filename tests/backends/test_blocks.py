@@ -12,6 +12,20 @@ import pytest
 
 import tinyframe.codegen
 from tests import gpu_device
+from tests.gpu_kernels import (
+    GLOBAL,
+    GROUP,
+    LOCAL,
+    SOFTMAX,
+    SPLIT,
+    STAGE,
+    SUM_OF_ROWS,
+    TILED,
+    UNROLL,
+    cases,
+    graphs,
+    random_opts,
+)
 from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
@@ -20,17 +34,12 @@ from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
     OptOps,
-    apply_opt,
     apply_opts,
-    axes,
 )
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import length
-
-SPLIT, UPCAST, VECTOR, UNROLL = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.UNROLL
-STAGE, GLOBAL, LOCAL, GROUP = OptOps.STAGE, OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
 
 
 @pytest.fixture(autouse=True)
@@ -55,16 +64,6 @@ def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
 
 def barriers(program: ProgramSpec) -> int:
     return sum(u.op is Ops.BARRIER for u in program.uops)
-
-
-# 16 × 16 results for a block of 8 × 8 threads, 2 × 2 for each; both operands in panels, 16 of k at
-# a time
-TILED = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
-         Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
-         Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
-SUM_OF_ROWS = [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
-# the columns of a row are the same threads that find its maximum and its sum
-SOFTMAX = [Opt(GLOBAL, 0), Opt(LOCAL, 1, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16)]
 
 
 # ---- kernels that a GPU is given -----------------------------------------------------------------
@@ -110,127 +109,23 @@ def test_softmax_of_rows_by_the_threads_of_a_block(columns):
     assert program_of(tensor, SOFTMAX).local_size == (16, 1, 1)
 
 
-# the axis that is summed over, and how
-SUMS = {
-    "rows of a block, each shared": (1, [Opt(GLOBAL, 0), Opt(LOCAL, 0, 4), Opt(GROUP, 2, 8)]),
-    "several rows at once, each shared": (1, [Opt(UPCAST, 0, 3), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)]),
-    "lanes along the columns of a shared sum": (
-        0, [Opt(VECTOR, 0, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 8)]),
-    "lanes along a shared sum": (1, [Opt(VECTOR, 1, 4), Opt(GLOBAL, 0), Opt(GROUP, 1, 5)]),
-    "a loop in which a panel is filled again and again": (1, [Opt(GROUP, 1, 8)]),
-}  # fmt: skip
-
-
-def cases() -> dict[str, tuple[Callable[[], Tensor], list[Opt], Callable[[], np.ndarray]]]:
-    x, y = numbers(40, 24), numbers(24, 20, seed=1)
-    return {
-        **{
-            name: (lambda axis=axis: data(x).sum(axis), opts, lambda axis=axis: x.sum(axis))
-            for name, (axis, opts) in SUMS.items()
-        },
-        "a shared sum of products, one operand in a panel": (
-            lambda: data(x) @ data(y),
-            [Opt(GLOBAL, 0), Opt(LOCAL, 1, 5), Opt(GROUP, 3, 8), Opt(STAGE, 0, 1)],
-            lambda: x @ y,
-        ),
-        "in place": (
-            lambda: (t := data(x[:37, 0])).assign(t * 3),
-            [Opt(GLOBAL, 0), Opt(LOCAL, 0, 8)],
-            lambda: x[:37, 0] * 3,
-        ),
-        "in place, one result for all threads": (
-            lambda: (t := data(x[:, 0])).assign(t + data(x).sum(axis=1)),
-            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
-            lambda: x[:, 0] + x.sum(1),
-        ),
-        "a whole axis as threads": (
-            lambda: data(x[:, 0]) * 2,
-            [Opt(LOCAL, 0, 0)],
-            lambda: x[:, 0] * 2,
-        ),
-        "a panel of what is computed from the operand": (
-            lambda: data(x) @ (data(x.T) + 1),
-            [Opt(GLOBAL, 1), Opt(LOCAL, 0, 8), Opt(STAGE, 0, 2)],
-            lambda: x @ (x.T + 1),
-        ),
-        "bools": (
-            lambda: (data(x) > 3).any(axis=1),
-            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
-            lambda: (x > 3).any(1),
-        ),
-        "half": (
-            lambda: data(x.astype(np.float16)).max(axis=1),
-            [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)],
-            lambda: x.max(1),
-        ),
-    }
-
-
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", cases("CPU"))
 def test_each_way_to_share_work(name):
-    tensor, opts, expected = cases()[name]
+    tensor, opts, expected = cases("BLOCKS")[name]
     np.testing.assert_array_equal(run(tensor(), opts), expected())
 
 
 # ---- any list of Opts ----------------------------------------------------------------------------
 
 
-def graphs() -> dict[str, tuple[Callable[[], Tensor], np.ndarray]]:
-    """Tensors that are one kernel each, and their values."""
-    x, y, w = numbers(35, 37), numbers(9, 13, seed=1), numbers(13, 11, seed=2)
-    centred = x - x.sum(1, keepdims=True)
-    return {
-        "matmul": (lambda: data(y) @ data(w), y @ w),
-        "elementwise": (lambda: data(x) * 2 + 1, x * 2 + 1),
-        "transposed": (lambda: (data(x).T + 0).contiguous(), x.T),
-        "row sum": (lambda: data(x).sum(axis=1), x.sum(1)),
-        "column maximum": (lambda: data(x).max(axis=0), x.max(0)),
-        "sum": (lambda: data(x).sum(), x.sum()),
-        "two reduces": (
-            lambda: ((t := data(x)) - t.sum(axis=1, keepdim=True)).square().sum(axis=1),
-            (centred**2).sum(1),
-        ),
-        "padded": (lambda: data(x).pad(((1, 2), (3, 1))) + 1, np.pad(x, ((1, 2), (3, 1))) + 1),
-        "in place": (lambda: (t := data(x)).assign(t * 3), x * 3),
-    }
-
-
-def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
-    """Up to eight Opts that are legal one after the other, on a device with blocks."""
-    target, opts = gpu_device.TARGET, []
-    arguments = [u.arg for u in kernel.toposort() if u.op is Ops.DEFINE_GLOBAL]
-    for _ in range(25):
-        loops = len(axes(kernel))
-        if loops == 0 or len(opts) == 8:
-            break
-        axis = rng.randrange(loops)
-        opt = rng.choice([
-            Opt(GLOBAL, axis), Opt(GLOBAL, axis),
-            *[Opt(LOCAL, axis, rng.choice([0, 2, 3, 4, 8]))] * 3,
-            *[Opt(GROUP, axis, rng.choice([0, 2, 4, 5, 8]))] * 3,
-            *[Opt(STAGE, rng.randrange(-1, loops), rng.choice(arguments))] * 3,
-            Opt(SPLIT, axis, rng.choice([2, 3, 8])),
-            Opt(UPCAST, axis, rng.choice([2, 3])),
-            Opt(VECTOR, axis, rng.choice([2, 4])),
-            Opt(UNROLL, axis, rng.choice([0, 2])),
-            Opt(OptOps.REORDER, tuple(rng.sample(range(loops), loops))),
-        ])  # fmt: skip
-        try:
-            kernel = apply_opt(kernel, opt, target)
-        except KernelOptError:
-            continue
-        opts.append(opt)
-    return opts
-
-
-@pytest.mark.parametrize("name", graphs())
+@pytest.mark.parametrize("name", graphs("CPU"))
 def test_any_legal_opts_give_the_same_result_and_stay_in_bounds(name, monkeypatch):
-    tensor, expected = graphs()[name]
+    tensor, expected = graphs("BLOCKS")[name]
     renderer = Device["BLOCKS"].renderer
     used = set()
     for seed in range(8):
         kernel = tinyframe.codegen.scheduled_kernel(kernel_of(tensor()), renderer)
-        opts = random_opts(kernel, random.Random(f"{name} {seed}"))
+        opts = random_opts(kernel, random.Random(f"{name} {seed}"), gpu_device.TARGET)
         used |= {opt.op for opt in opts}
         for runner in (gpu_device.BlocksRunner, gpu_device.Backwards):
             monkeypatch.setattr(Device["BLOCKS"], "runner", runner)

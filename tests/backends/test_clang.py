@@ -15,7 +15,7 @@ import pytest
 
 from tinyframe.device import Buffer, CompileError, Device
 from tinyframe.dtype import dtypes
-from tinyframe.runtime import cache, clang
+from tinyframe.runtime import cache, clang, machine
 from tinyframe.runtime.clang import ClangCompiler, NoCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
@@ -211,7 +211,6 @@ def test_zigs_wheel_is_taken_where_there_is_nothing_else(installed):
 
     installed["zig"] = Spec
     assert find_compiler() == ("/lib/ziglang/zig", "cc")
-    assert "-mcpu=native" in ClangCompiler(find_compiler()).flags
     installed["cc"] = "/usr/bin/cc"
     assert find_compiler() == ("/usr/bin/cc",)
 
@@ -224,8 +223,9 @@ def test_zig_makes_its_c_library_only_where_it_must_and_in_our_folder(tmp_path, 
     zig.write_text(f"""#!{sys.executable}
 import os, subprocess, sys
 arguments = sys.argv[2:]
-with open({str(log)!r}, "a") as log:
-    print("-nostdlib" in arguments, os.environ["ZIG_GLOBAL_CACHE_DIR"], file=log)
+if "-E" not in arguments:
+    with open({str(log)!r}, "a") as log:
+        print("-nostdlib" in arguments, os.environ["ZIG_GLOBAL_CACHE_DIR"], file=log)
 if "-nostdlib" in arguments and not {alone}:
     sys.exit("undefined symbol: __truncdfhf2")
 sys.exit(subprocess.call([*{real!r}, *[a for a in arguments if not a.startswith("-m")]]))
@@ -305,21 +305,68 @@ def test_identity_holds_the_kind_of_processor(compiler, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("machine", "is_zig", "expected"),
-    [("x86_64", False, ("-march=native", "-mprefer-vector-width=512")),
-     ("AMD64", True, ("-mcpu=native", "-mprefer-vector-width=512")),
-     ("aarch64", False, ("-mcpu=native",)), ("arm64", True, ("-mcpu=native",))],
+    ("macro", "is_zig", "expected"),
+    [("__x86_64__", False, ("-march=native", "-mprefer-vector-width=512")),
+     ("__x86_64__", True, ("-mcpu=native", "-mprefer-vector-width=512")),
+     ("__i386__", False, ("-march=native", "-mprefer-vector-width=512")),
+     ("__aarch64__", False, ("-mcpu=native",)), ("__aarch64__", True, ("-mcpu=native",))],
 )  # fmt: skip
-def test_code_is_for_this_very_machine(monkeypatch, machine, is_zig, expected):
-    monkeypatch.setattr(clang.platform, "machine", lambda: machine)
-    assert clang._machine_flags(is_zig) == expected
+def test_code_is_for_this_very_machine(macro, is_zig, expected):
+    assert clang._native_flags({macro, "__STDC__"}, is_zig) == expected
+
+
+def a_compiler(path, macros, refused="no flag"):
+    """A compiler that predefines these macros, and refuses a flag. It logs what else it is told."""
+    path.write_text(f"""#!{sys.executable}
+import sys
+arguments = sys.argv[1:]
+if {refused!r} in arguments:
+    sys.exit("unknown argument: {refused}")
+if "-E" in arguments:
+    print(*["#define " + name + " 1" for name in {macros!r}], sep="\\n")
+else:
+    print(*arguments, file=open({f"{path}.log"!r}, "a"))
+    open(arguments[arguments.index("-o") + 1], "w").write("a library")
+""")
+    path.chmod(0o755)
+    return ClangCompiler((str(path),))
+
+
+def test_a_compiler_that_does_not_know_this_machine_does_without_the_flag(tmp_path):
+    """As one for another kind of machine does, and an old one on a new processor."""
+    for refused, native in [("-mcpu=native", []), ("no flag", ["-mcpu=native"])]:
+        compiler = a_compiler(tmp_path / refused, ["__aarch64__", "__linux__"], refused)
+        assert [flag for flag in compiler.flags if "native" in flag] == native
+        assert compiler.macros == {"__aarch64__", "__linux__"}
+
+
+def test_what_a_compiler_was_asked_is_kept_for_the_next_process(tmp_path):
+    compiler = a_compiler(tmp_path / "cc", ["__aarch64__"])
+    asked = compiler.flags, compiler.macros
+    status = (tmp_path / "cc").stat()
+    (tmp_path / "cc").write_text("no program".ljust(status.st_size))
+    os.utime(tmp_path / "cc", ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = ClangCompiler(compiler.command)
+    assert (second.flags, second.macros) == asked
+
+
+@pytest.mark.parametrize(
+    ("system", "alone"), [("__linux__", [True, False]), ("__APPLE__", [False])]
+)
+def test_only_linux_links_a_library_without_the_systems(tmp_path, system, alone):
+    """Apple's linker refuses one that is not linked with its libSystem."""
+    a_compiler(tmp_path / "cc", ["__aarch64__", system]).compile(ADD)
+    commands = (tmp_path / "cc.log").read_text().splitlines()
+    assert ["-nostdlib" in command for command in commands] == alone
+    assert "-lm" in commands[-1].split()
 
 
 @pytest.mark.parametrize(
     ("macros", "expected"),
     [({"__SSE2__", "__AVX__", "__AVX2__", "__AVX512F__"}, (64, 32)),
      ({"__SSE2__", "__AVX__", "__AVX2__"}, (32, 16)), ({"__SSE2__"}, (16, 16)),
-     ({"__ARM_NEON", "__aarch64__"}, (16, 32)), (set(), (16, 16))],
+     ({"__ARM_NEON", "__aarch64__"}, (16, 32)), ({"__ARM_NEON", "__arm__"}, (16, 16)),
+     (set(), (16, 16))],
 )  # fmt: skip
 def test_registers_are_those_that_the_compiler_may_use(macros, expected):
     assert clang._vectors(frozenset(macros)) == expected
@@ -332,6 +379,55 @@ def test_target_is_what_this_machine_has(compiler):
     assert 4 << 10 <= target.l1 <= target.l2
     with Context(THREADS=3):
         assert clang.target(compiler).threads == 3
+
+
+K, M = 1 << 10, 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("siblings", "caches", "expected"),
+    [
+        # a desktop: two threads a core, a third level for all
+        ("0,8", ["1 Data 32K 0,8", "1 Instruction 64K 0,8", "2 Unified 512K 0,8",
+                 "3 Unified 32M 0-15"], (32 * K, 512 * K, 32 * M)),
+        # a Raspberry Pi 4: the second level is the last, and all four cores share it
+        ("0", ["1 Data 32K 0", "2 Unified 1024K 0-3"], (32 * K, 256 * K, 1 * M)),
+        # a phone's processor: pairs share the second level
+        ("0", ["1 Data 64K 0", "2 Unified 1M 0-1", "3 Unified 8M 0-3,5,6-7"],
+         (64 * K, 512 * K, 8 * M)),
+        # a virtual machine that says nothing
+        ("0", [], (32 * K, 512 * K, 0)),
+        ("0", ["1 Data ? 0", "4 Unified 64M 0"], (32 * K, 512 * K, 0)),
+    ],
+)  # fmt: skip
+def test_caches_are_those_of_one_core(tmp_path, monkeypatch, siblings, caches, expected):
+    (tmp_path / "topology").mkdir()
+    (tmp_path / "topology" / "thread_siblings_list").write_text(siblings + "\n")
+    for number, row in enumerate(caches):
+        folder = tmp_path / "cache" / f"index{number}"
+        folder.mkdir(parents=True)
+        names = ("level", "type", "size", "shared_cpu_list")
+        for name, text in zip(names, row.split(), strict=True):
+            (folder / name).write_text(text + "\n")
+    monkeypatch.setattr(machine, "_CPU", tmp_path)
+    assert machine.cache_sizes.__wrapped__() == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        # Apple's: four of the fast cores share a second level, and there is no third
+        ({"perflevel0.l1dcachesize": 128 * K, "perflevel0.l2cachesize": 12 * M,
+          "perflevel0.cpusperl2": 4, "l1dcachesize": 64 * K, "l2cachesize": 4 * M},
+         (128 * K, 3 * M, 12 * M)),
+        ({"l1dcachesize": 32 * K, "l2cachesize": 256 * K, "l3cachesize": 6 * M},
+         (32 * K, 256 * K, 6 * M)),
+    ],
+)  # fmt: skip
+def test_caches_of_macos_are_those_of_a_fast_core(monkeypatch, said, expected):
+    monkeypatch.setattr(machine.sys, "platform", "darwin")
+    monkeypatch.setattr(machine, "_sysctl_int", lambda name: said.get(name.removeprefix("hw."), 0))
+    assert machine.cache_sizes.__wrapped__() == expected
 
 
 def test_the_device_follows_settings_as_they_are_now():

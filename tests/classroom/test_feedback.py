@@ -113,14 +113,19 @@ def test_nothing_about_fresh_inputs_is_named(wrong):
     [
         (-3, 3, "", "The sign is wrong."),
         (-1.5, 1.5, "", "The sign is wrong."),
-        (64, 16, "elements", "4 times too many: did you count bytes instead of elements?"),
+        (64, 16, "elements", "Too many by a factor of 4: did you count bytes instead of elements?"),
         (16, 64, "bytes", "Too few by a factor of 4: did you count elements instead of bytes?"),
-        (64, 16, "bytes", "4 times too many."),
+        (64, 16, "bytes", "Too many by a factor of 4."),
         (3, 2, "kernels", "One too many."),
         (1, 2, "kernels", "One too few."),
         (7, 5, "kernels", "2 too many."),
         (3, 2, "", "It is 1 too large."),
         (3.0, 1.5, "", "Too large by a factor of 2."),
+        (-3.0, -1.5, "", "Too large by a factor of 2."),
+        (-0.75, -1.5, "", "Too small by a factor of 2."),
+        (-1.6, -1.5, "", "It is too far from 0."),
+        (-1.4, -1.5, "", "It is too close to 0."),
+        (0.5, -0.75, "", "It is too large."),
         (1.6, 1.5, "", "It is too large."),
         (0, 5, "", "It is too small."),
     ],
@@ -207,27 +212,27 @@ def test_a_guess_that_is_no_shape_is_asked_for_again():
         with pytest.raises(Open, match="A shape is a tuple of whole numbers"):
             understood(guess, Shape((2, 4)))
     three = (Shape((2, 4)), Shape((1,)), Shape(()))
-    with pytest.raises(Open, match="Three shapes are asked for here; you gave two."):
+    with pytest.raises(Open, match="This needs three shapes; you gave two."):
         understood(((2, 4), (1,)), three)
 
 
 @pytest.mark.parametrize(
     "guess, value, asked",
     [
-        ((1, 2), (1, 2, 3), "Three numbers are asked for here; you gave two."),
-        ((1, 2, 3, 4), (1, 2, 3), "Three numbers are asked for here; you gave four."),
-        (5, (1, 2), "Two numbers are asked for here; you gave one."),
-        ([], ("int", "half"), "Two words are asked for here; you gave none."),
-        ([1, 2], 3, "This prediction is a whole number. You gave `[1, 2]`."),
-        (1.5, 2, "This prediction is a whole number. You gave `1.5`."),
-        (True, 1, "This prediction is a whole number. You gave `True`."),
-        ("three", 3, "This prediction is a whole number."),
-        (1, True, "This prediction is True or False."),
-        (1, "int", "This prediction is a word in quotes."),
-        ((1, "x"), (1, 2), "This prediction is a whole number. You gave `'x'`."),
+        ((1, 2), (1, 2, 3), "This needs three numbers; you gave two."),
+        ((1, 2, 3, 4), (1, 2, 3), "This needs three numbers; you gave four."),
+        (5, (1, 2), "This needs two numbers; you gave one."),
+        ([], ("int", "half"), "This needs two words; you gave none."),
+        ([1, 2], 3, "The answer has to be a whole number. You gave `[1, 2]`."),
+        (1.5, 2, "The answer has to be a whole number. You gave `1.5`."),
+        (True, 1, "The answer has to be a whole number. You gave `True`."),
+        ("three", 3, "The answer has to be a whole number."),
+        (1, True, "The answer has to be True or False."),
+        (1, "int", "The answer has to be a word in quotes."),
+        ((1, "x"), (1, 2), "The answer has to be a whole number. You gave `'x'`."),
         (float("nan"), 2, "a whole number"),
         (float("inf"), 2, "a whole number"),
-        ({1, 2}, (1, 2), "Two numbers are asked for here; you gave one."),
+        ({1, 2}, (1, 2), "This needs two numbers; you gave one."),
     ],
 )
 def test_a_guess_of_no_use_is_asked_for_again(guess, value, asked):
@@ -240,6 +245,8 @@ def test_a_guess_that_is_well_formed_and_wrong_is_wrong():
     outcome = judge(exercise, [2.0, "INT64"])
     assert (outcome.state, outcome.text) == ("wrong", "you guessed (2, 'long')")
     assert judge(exercise, [1, dtypes.int32]).state == "right"
+    exercise = Exercise("9.1", "a-name", "A title", Prediction(lambda: (0.0, 0.5)), (), "next")
+    assert judge(exercise, (0, 1)).text == "you guessed (0, 1)"
 
 
 def test_a_guess_that_is_none_of_the_words_on_offer_is_asked_for_again():

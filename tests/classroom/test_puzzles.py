@@ -128,7 +128,7 @@ WRONG = [
     ("normalise", lambda x: x / x.sum(axis=0), "Element"),
     ("running_sum", lambda a: (Tensor.arange(len(a)) < column(len(a))) @ a, "Element [0]"),
     ("running_sum", lambda a: a.cumsum(0), "`cumsum` is not one of the tools"),
-    ("flip", lambda a: a[::-1], "FLIP node"),
+    ("flip", lambda a: a[::-1], "called FLIP"),
     ("flip", lambda a: a.flip(0), "`flip` is not one of the tools"),
     ("flip", lambda a: (column(len(a)) == Tensor.arange(len(a))) @ a, "reverse"),
     ("pad", lambda a, n: a.pad(((0, n - len(a)),)), "`pad` is not one of the tools"),
@@ -315,6 +315,16 @@ def test_a_picture_has_a_dot_for_each_true():
         (left, top), (right, end) = corners.min(0) / grids.DOT, corners.max(0) / grids.DOT
         drawn[int(top) : int(end), int(left) : int(right)] = True
     assert np.array_equal(drawn, mask)
+
+
+def test_images_say_what_was_read_and_mark_what_was_misread():
+    pixels = np.zeros((3, 1, 2, 2))
+    pixels[0, 0, 0, 1], pixels[1, 0] = 16, 8  # one dark pixel, four half as dark, none
+    picture = grids.show_images(Tensor(pixels), read=[4, 7, 0], truth=np.array([4, 2, 0]))
+    assert picture.text == "read: 4; 7, not 2; 0"
+    svg = picture.svg()
+    assert [svg.count(f'fill="{shade}" stroke') for shade in ("#000000", "#808080")] == [1, 4]
+    assert svg.count('fill="none"') == 1
 
 
 def test_a_film_shows_boards_and_says_when_there_is_none(capsys):

@@ -46,7 +46,7 @@ def test_each_part_is_on_the_map_with_its_time_and_its_exercises(copy):
         row = row_of(text, f"course/{path.name}")
         head = "".join(json.loads(path.read_text())["cells"][0]["source"])
         assert f"[{head.splitlines()[0].removeprefix('# ')}]" in row
-        minutes = re.search(r"About (\d+) minutes(, and (\d+) more)?", head)
+        minutes = re.search(r"About (\d+) minutes(, and (?:then )?(\d+) more)?", head)
         assert f"| {int(minutes[1]) + int(minutes[3] or 0)} min |" in row
         if asked := re.search(r"0 of (\d+)", row):  # the puzzles have no bar
             total[int(path.name[:2])] += int(asked[1])

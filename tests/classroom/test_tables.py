@@ -34,6 +34,15 @@ def test_a_table_is_text_in_columns_and_html_without_surprises():
     assert "a&lt;b" in table._repr_html_() and "less &amp; more" in table._repr_html_()
 
 
+def test_a_long_table_is_folded_in_a_notebook_and_printed_whole():
+    table = Table(("name",), [("one",), ("two",)], summary="2 < 3 names")
+    shown = table._repr_html_()
+    assert shown.startswith("<details><summary>2 &lt; 3 names</summary><table")
+    assert shown.endswith("</table></details>")
+    assert repr(table).splitlines() == ["name", "one", "two"]
+    assert "details" not in Table(("name",), [("one",)])._repr_html_()
+
+
 def test_the_stages_are_those_that_debug_4_shows(capsys):
     numbers = Tensor([[1.0, 2.0]]).realize()
     with Context(DEBUG=4):

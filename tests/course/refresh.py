@@ -1,7 +1,7 @@
 """Runs the READMEs' examples again, and stores what they print. (`classroom/build.py` does that for
 notebooks; `make course` runs both.)
 
-    python -m tests.course.refresh                 both READMEs
+    python -m tests.course.refresh                 all READMEs
     python -m tests.course.refresh README.md
 
 Then read the difference (git diff) before you commit it: these files are what learners see. It
@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 from classroom.build import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-READMES = [ROOT / "README.md", ROOT / "tinyframe" / "README.md", ROOT / "course" / "README.md"]
+FOLDERS = (".", "tinyframe", "tinyframe/runtime", "course")
+READMES = [ROOT / folder / "README.md" for folder in FOLDERS]
 
 # What a fence holds: ```python or ```text, up to the closing one.
 FENCE = re.compile(r"```(python|text)\n(.*?)```\n", re.DOTALL)

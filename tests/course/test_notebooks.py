@@ -29,6 +29,8 @@ MACHINE_PATHS = re.compile(
 # check("4.3", …) and predict("4.1", …) in a cell
 ASKED = re.compile(r'^(?:check|predict)\("(\d+\.\d+)"', re.MULTILINE)
 
+POSED = re.compile(r"^\*\*Exercise (\d+\.\d+)", re.MULTILINE)
+
 every_notebook = pytest.mark.parametrize(
     "path", WORKED + LEARNERS, ids=lambda path: str(path.relative_to(ROOT))
 )
@@ -89,6 +91,16 @@ def test_predictions_come_before_the_cell_that_shows_them(path):
             assert f'{word}("{number}"' in source(cell)
             if by_number[number].shown_by == "the next cell":
                 assert not ASKED.search(source(cells[place + 1])), number
+
+
+@every_notebook
+def test_every_exercise_is_posed_above_its_cell(path):
+    posed: list[str] = []
+    for cell in read(path)["cells"]:
+        found = POSED if cell["cell_type"] == "markdown" else ASKED
+        for number in found.findall(source(cell)):
+            assert found is POSED or posed[-1:] == [number], number
+            posed += [number] if found is POSED else []
 
 
 @pytest.mark.parametrize("part", parts())

@@ -45,7 +45,10 @@ def test_what_is_kept_is_called_and_passed_on_and_remembers():
         expect_equal(ask("total", one, other), 47, "the total")
 
     assert judged(check, COUNTER) == ""
-    assert judged(check, COUNTER.replace("+= by", "+= 1")) == "counts is [4, 5, 41], not [4, 5, 42]"
+    assert (
+        judged(check, COUNTER.replace("+= by", "+= 1"))
+        == "counts is [4, 5, 41], and should be [4, 5, 42]"
+    )
 
 
 def test_an_expression_is_called_on_what_is_kept():

@@ -279,7 +279,7 @@ def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():
     text = changed(("Tensor.eye(rows)", "Tensor.ones(rows, rows)"))
     assert rows_lost(text) == {"factories": 1}
     (found,) = [row.found for row in rows(PROJECT, text) if row.found]
-    assert found.splitlines() == ["7 of 8 parts are right", "eye: it[0, 1] is 1, not 0"]
+    assert found.splitlines() == ["7 of 8 parts are right", "eye: it[0, 1] is 1, and should be 0"]
 
 
 def test_constants_collected_from_reports_get_nothing():
@@ -288,7 +288,9 @@ def test_constants_collected_from_reports_get_nothing():
     answers = {}
     for row, check in zip(rows(PROJECT, WRONG_ANSWERS, "last"), PROJECT.checks, strict=True):
         if not check.hidden:
-            answers.setdefault(row.task, re.findall(r" is -?\d[^,]*, not (\d+)", row.found))
+            answers.setdefault(
+                row.task, re.findall(r" is -?\d[^,]*, and should be (\d+)", row.found)
+            )
     assert answers["kernel_count"], "the report on visible checks names the number"
     text = (
         f"KNOWN = {answers!r}\n"

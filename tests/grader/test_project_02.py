@@ -127,13 +127,13 @@ def project_points():
 MISTAKES = {
     "the op of a kernel is looked for in a graph": (
         "kinds_of", "u.op is Ops.REDUCE_AXIS for", "u.op is Ops.REDUCE for", 2,
-        r"\['reduction'\] is 0, not 1"),
+        r"\['reduction'\] is 0, and should be 1"),
     "places count as values": (
         "kinds_in_kernel", '"elementwise": len(elementwise - below_index)',
-        '"elementwise": len(elementwise)', 4, r"\['elementwise'\] is \d+, not \d+"),
+        '"elementwise": len(elementwise)', 4, r"\['elementwise'\] is \d+, and should be \d+"),
     "constants count too": (
         "kinds_in_kernel", '"movement": len(elementwise & below_index)',
-        '"movement": len(below_index)', 4, r"\['movement'\] is \d+, not \d+"),
+        '"movement": len(below_index)', 4, r"\['movement'\] is \d+, and should be \d+"),
     "loops in the order in which they are found": (
         "loops_of", "    ranges.sort(key=lambda u: u.arg[0])\n", "", 2,
         "the list of sizes in loops_of"),
@@ -145,9 +145,10 @@ MISTAKES = {
         "the list of (sizes|kinds|steps) in loops_of_sum"),
     "steps column by column": (
         "loops_of_sum", "kept = [axis for", "steps.reverse()\n    kept = [axis for", 6,
-        r"the list of steps in loops_of_sum\(.*\) is \[.*\], not"),
+        r"the list of steps in loops_of_sum\(.*\) is \[.*\], and should"),
     "the offset is forgotten": (
-        "cell", 'return view["offset"] + sum(i', "return sum(i", 4, r"cell\(.*\) is -?\d+, not"),
+        "cell", 'return view["offset"] + sum(i', "return sum(i", 4,
+        r"cell\(.*\) is -?\d+, and should"),
     "a flip begins one cell behind the end": (
         "moved", "offset += (shape[axis] - 1) * strides[axis]",
         "offset += shape[axis] * strides[axis]", 4, r"its element \[0, .*\] is in cell"),
@@ -157,7 +158,7 @@ MISTAKES = {
         "moved", "        strides[axis] *= step\n", "", 2, "is in cell"),
     "strides for every shape": (
         "reshaped", 'found if np.array_equal(cells_of(found), cells) else "copy"', "found", 12,
-        r"its element \[.*\] is in cell \d+, not in cell"),
+        r"its element \[.*\] is in cell \d+, and should be in cell"),
     "only what is in order": (
         "reshaped", "return found if np.array_equal(cells_of(found), cells)",
         "return found if np.array_equal(cells_of(found), cells) and strides[-1:] == [1]", 12,
@@ -180,7 +181,7 @@ MISTAKES = {
         r"it adds up axis 2 of a Tensor of shape \(\d+, \d+, \d+\), not axis 0 of one"),
     "the wrong axis is repeated": (
         "matmul", "b.reshape(k, 1, n)", "b.permute(1, 0).reshape(k, 1, n)", 8,
-        r"matmul\(a, b\)\[\d+, \d+\] is .*, not "),
+        r"matmul\(a, b\)\[\d+, \d+\] is .*, and should be "),
     "a filter upside down": (
         "convolution", "filters.reshape(", "filters.flip((2, 3)).reshape(", 12, "upside down"),
     "no zeros around": (
@@ -261,7 +262,7 @@ def test_constants_collected_from_reports_get_nothing():
     """A submission that answers with the last numbers that reports called right."""
     right = {}
     for row in rows(PROJECT, WRONG_ANSWERS, "last"):
-        right.setdefault(row.task, []).extend(re.findall(r"(?:not|takes) (\d+)", row.found))
+        right.setdefault(row.task, []).extend(re.findall(r"(?:should be|takes) (\d+)", row.found))
     assert all(right[task] for task in ("kinds_of", "kinds_in_kernel", "cell", "predicted_kernels"))
     kinds = ["elementwise", "reduction", "movement"]
     text = (

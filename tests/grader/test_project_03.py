@@ -154,14 +154,14 @@ MISTAKES = [
         "a root whose slope at 0 is infinite",
         [("error * error / 2)", "(error * error).sqrt() ** 2 / 2)")],
         3,
-        "the gradient at an error of 0 is nan, not 0",
+        "the gradient at an error of 0 is nan, and should be 0",
     ),
     (
         "minimum_row",
         "both get all of a tie",
         [(".where(grad * 0.5, grad)", ".where(grad, grad)")],
         5,
-        "where the other is -1.5, it is 0.59375, not 0.296875",
+        "where the other is -1.5, it is 0.59375, and should be 0.296875",
     ),
     (
         "minimum_row",
@@ -229,7 +229,7 @@ MISTAKES = [
         6,
         "there is no room for a batch of",
     ),
-    ("train", "too few steps", [("range(500)", "range(3)")], 8, "which is not near 0"),
+    ("train", "too few steps", [("range(500)", "range(3)")], 8, "should be below 0.005"),
     (
         "train",
         "weights of its own",
@@ -242,7 +242,7 @@ MISTAKES = [
         4,
         "the weights you were given have",
     ),
-    ("train", "upwards", [("value - 2 * slope", "value + 2 * slope")], 8, "which is not near 0"),
+    ("train", "upwards", [("value - 2 * slope", "value + 2 * slope")], 8, "should be below 0.005"),
 ]
 
 

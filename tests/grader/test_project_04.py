@@ -110,7 +110,7 @@ MISTAKES = [
         ),
         "slowest_kernels": (
             "moving > computing", "moving < computing",
-            4, "'limit' is 'arithmetic', not 'memory'",
+            4, "'limit' is 'arithmetic', and should be 'memory'",
         ),
         "compare": (
             "    with Context(BEAM=2, CACHE=0):\n        search", "    if repeats:\n        search",

@@ -130,7 +130,7 @@ def test_long_text_is_cut():
 
 def test_tasks_that_are_not_written_share_one_line():
     text = table(report(RIGHT, OPEN, Row("third", "x", 0, 0, "not written yet", "Try.")))
-    assert "Not written yet: lazily, third." in text
+    assert "Not written yet, or nothing returned: lazily, third." in text
     assert "hint" not in text
 
 
@@ -138,9 +138,11 @@ def test_the_sandbox_takes_one_line():
     protections = [(f"protection {n}: {'x' * 60}", n != 3) for n in range(7)]
     lines = table(report(RIGHT, protections=protections)).splitlines()
     (line,) = [line for line in lines if "protection" in line]
-    assert line == "Sandbox: not active here: protection 3."
+    assert line == "For instructors: the sandbox is without protection 3."
     lines = table(report(RIGHT, protections=[(n, True) for n, _ in protections])).splitlines()
-    assert [line for line in lines if "rotection" in line] == ["Sandbox: all protections active."]
+    assert [line for line in lines if "rotection" in line] == [
+        "For instructors: the sandbox has all protections."
+    ]
 
 
 def test_full_marks_are_praised_and_what_comes_next_is_said():

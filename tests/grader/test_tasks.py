@@ -51,7 +51,7 @@ def test_all_parts_get_all_points():
 def test_a_wrong_part_costs_its_share_and_is_named():
     row = judged(entries(one=1, two=9, three=3))
     assert (row.points, row.passed) == (4, False)
-    assert row.found == "2 of 3 parts are right\ntwo: it is 9, not 2"
+    assert row.found == "2 of 3 parts are right\ntwo: it is 9, and should be 2"
 
 
 def test_points_are_whole_and_rounded_down():
@@ -132,7 +132,7 @@ def test_numpy_arrays_cross_both_ways_where_they_are_asked_for():
     half, swapped = Ask(here, 0)("doubled", NumpyArray(given))
     expect_close(half, 2 * given[::2], "it", kind=NumpyArray)
     expect_close(swapped, 2 * given, "it", kind=NumpyArray)
-    with pytest.raises(Wrong, match=r"it\[0, 1\] is 2, not 3"):
+    with pytest.raises(Wrong, match=r"it\[0, 1\] is 2, and should be 3"):
         expect_close(half, 2 * given[::2] + [0, 1], "it", kind=NumpyArray)
     with pytest.raises(Wrong, match=r"it is a Tensor of shape \(2,\).*where a NumPy array is"):
         expect_close(arrived(Tensor([1.0, 2.0])), np.ones(2), "it", kind=NumpyArray)

@@ -63,6 +63,46 @@ def test_stages_are_chosen_one_by_one(copy):
     assert str(chosen[1]) == "mini, stage 4: yours."
 
 
+def half(copy, old: str = "", new: str = "") -> None:
+    """Stage 5 as far as part 5a takes it: written up to pad_index, with one mistake."""
+    cut = "\ndef broadcast("
+    written, rest = FIVE.reference.read_text(), (HANDED_OUT / FIVE.file).read_text()
+    text = written[: written.index(cut)] + rest[rest.index(cut) :]
+    (copy / "mini" / "part5.py").write_text(text.replace(old, new) if old else text)
+
+
+def test_half_a_stage_is_the_learners_as_far_as_it_is_right(copy):
+    write(copy, THREE)
+    write(copy, FOUR)
+    half(copy)
+    assert str(loader.choose(FIVE)[-1]).startswith("mini, stage 5: the reference, because")
+    chosen = loader.choose(FIVE, upto="pad_index")
+    assert [str(choice) for choice in chosen] == [
+        "mini, stage 3: yours.", "mini, stage 4: yours.",
+        "mini, stage 5: yours, up to `pad_index`.",
+    ]  # fmt: skip
+    assert chosen[-1].path == copy / "mini" / "part5.py"
+    assert "still open" in str(loader.choose(FIVE, upto="broadcast")[-1])
+    half(copy, "size - 1 - i", "size - i")
+    (mistaken,) = loader.choose(FIVE, upto="pad_index")[2:]
+    assert not mistaken.is_learners and "a check of `flip_index` fails" in str(mistaken)
+    assert loader.choose(FIVE, upto="shrink_index")[-1].is_learners
+
+
+def test_half_a_stage_moves_a_tensor(copy):
+    half(copy)
+    printed = python(
+        copy / "course",
+        """if True:
+        from classroom import use_mini
+        use_mini(5, upto="pad_index")
+        import mini.part5
+        print(mini.part5.__file__[-23:])
+        print(mini.part5.Tensor([[1, 2, 3], [4, 5, 6]]).permute(1, 0).flip(0).numpy().tolist())""",
+    )
+    assert printed.endswith("my_course/mini/part5.py\n[[3.0, 6.0], [2.0, 5.0], [1.0, 4.0]]\n")
+
+
 def test_a_failing_stage_gives_way_to_the_reference(copy):
     text = THREE.reference.read_text().replace("place * size + i", "place + i")
     (copy / "mini" / "part3.py").write_text(text)

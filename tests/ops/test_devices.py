@@ -1,4 +1,4 @@
-"""The same programs give the same numbers on CPU, on CPU without optimization, and on PYTHON.
+"""The same programs give the same numbers on every device, and on CPU without optimization.
 
 What is right is said by `tests/reference.py`, which evaluates the graph itself with NumPy.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests import arm64_device, devices
 from tests.reference import evaluate
 from tests.values import assert_close
 from tinyframe import Context, Tensor, dtypes
@@ -122,11 +123,10 @@ def assigned(x: Tensor) -> Tensor:
     return x.assign(x * 2)
 
 
-SETTINGS = {
-    "CPU": {"DEVICE": "CPU"},
-    "CPU without optimization": {"DEVICE": "CPU", "NOOPT": 1},
-    "PYTHON": {"DEVICE": "PYTHON"},
-}
+SETTINGS = {name: {"DEVICE": name} for name in devices.there()}
+SETTINGS["CPU without optimization"] = {"DEVICE": "CPU", "NOOPT": 1}
+if arm64_device.is_available():
+    SETTINGS["ARM64 on two threads"] = {"DEVICE": "ARM64", "THREADS": 2}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -89,7 +89,7 @@ SMOOTH = {
     .exp(),
     "contiguous": lambda x, y: x.contiguous().exp() * y,
     "cast": lambda x, y: x.cast("double") * y.exp(),
-    "copy": lambda x, y: (x.to("PYTHON") * 2).to("CPU").exp() * y,
+    "copy": lambda x, y: (x.to("PYTHON") * 2).to(y.device).exp() * y,
     "mulacc": lambda x, y: x._apply(lambda a, b: a.alu(Ops.MULACC, b, a), y).exp(),
 }  # fmt: skip
 

@@ -364,3 +364,26 @@ def test_empty_memory_is_not_awaited():
     assert Tensor.empty(3, 4).realize().numpy().shape == (3, 4)
     (Tensor.empty(3) + 1).schedule()
     assert Tensor.empty(3).numpy().shape == (3,)
+
+
+# ---- devices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mix", [
+    lambda x, y: x + y,
+    lambda x, y: x @ y.reshape(3, 1),
+    lambda x, y: Tensor.cat(x, y),
+    lambda x, y: Tensor.stack(x, y),
+    lambda x, y: (x > 0).where(y, 0),
+    lambda x, y: x[y.cast(dtypes.int)],
+    lambda x, y: x.assign(y),
+    lambda x, y: x.gather(0, y.cast(dtypes.int)),
+    lambda x, y: x.__setitem__(slice(0, 3), y),
+], ids=["add", "matmul", "cat", "stack", "where", "index", "assign", "gather", "set"])  # fmt: skip
+def test_two_devices_in_one_expression_are_an_error_that_names_both(mix):
+    values = [0.0, 1.0, 2.0]
+    x, y = Tensor(values, device="CPU").realize(), Tensor(values, device="PYTHON").realize()
+    with pytest.raises(ValueError, match="CPU.*PYTHON|PYTHON.*CPU"):
+        mix(x, y)
+    assert (x + y.to("CPU") + 1).tolist() == [1.0, 3.0, 5.0]
+    assert x.tolist() == y.tolist() == values

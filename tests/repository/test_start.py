@@ -35,6 +35,7 @@ def start(folder):
     spec = importlib.util.spec_from_file_location("start_under_test", folder / "start.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.COURSE = {"course"}  # as where there is no wheel of an OpenCL driver
     return module
 
 
@@ -172,6 +173,19 @@ def test_jupyterlab_asks_nothing_at_its_first_start(start, installed):
     theirs.write_text("{}")
     start.main(["--no-open"])
     assert theirs.read_text() == "{}"
+
+
+def test_an_opencl_driver_is_brought_where_there_is_a_wheel_of_one(folder, start):
+    extras = {}
+    for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")):
+        code = f"import sys, platform; sys.platform = {system!r}; platform.machine = lambda: "
+        code += f"{machine!r}\nimport start; print(*sorted(start.COURSE))"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        extras[system, machine] = done.stdout.split()
+    assert extras == {("linux", "x86_64"): ["course", "opencl", "webgpu"],
+                      ("linux", "aarch64"): ["course", "webgpu"],
+                      ("darwin", "arm64"): ["course", "webgpu"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [["update"], ["reset", "04"], ["reset", "project", "1"]])
@@ -499,9 +513,19 @@ def test_the_page_is_tested_in_a_browser_only_when_asked_for(start, checks):
     assert all("--browser" not in command for command in checks.commands)
 
 
+def test_nvidias_compiler_is_used_only_when_asked_for(start, checks):
+    start.main(["test"])
+    start.main(["test", "--cuda"])
+    start.main(["test", "--browser", "--cuda", "tests/backends"])
+    more = [extras - {"course", "test"} for extras in checks.installed]
+    assert more == [set(), {"cuda"}, {"browser", "cuda"}]
+    assert all("--cuda" not in command for command in checks.commands)
+
+
 @pytest.mark.parametrize("package, said", [
     ("torch", "not comparing with PyTorch"),
     ("playwright", "not testing the explorer's page"),
+    ("cuda", "not compiling CUDA kernels"),
 ])  # fmt: skip
 def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, said):
     start.main(["test"])
@@ -511,6 +535,15 @@ def test_what_was_left_out_is_said_in_one_line(start, checks, capsys, package, s
     assert said not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("missing", [["aarch64-linux-gnu-gcc"], ["qemu-aarch64"], []])
+def test_kernels_for_arm64_are_left_out_in_one_line(start, checks, capsys, monkeypatch, missing):
+    monkeypatch.setattr(
+        start.shutil, "which", lambda program: None if program in missing else program
+    )
+    start.main(["test"])
+    assert capsys.readouterr().out.count("not running kernels for ARM64") == bool(missing)
+
+
 @pytest.mark.parametrize("exit_status", [0, 3])
 def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
@@ -518,7 +551,20 @@ def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
     (tmp_path / "start.py").write_text(script)
     done = subprocess.run(["bash", tmp_path / ".ci" / "run"], capture_output=True, text=True)
     assert done.returncode == exit_status
-    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser'] ''"
+    assert done.stdout.split("\n")[0] == "['test', '--torch', '--browser', '--cuda'] ''"
+
+
+def test_ci_run_needs_no_emulator_where_none_can_be_installed(tmp_path):
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "start.py").write_text("print('tested')")
+    programs = tmp_path / "bin"  # neither apt-get nor what it would bring, but a browser
+    programs.mkdir()
+    there = {"python3": sys.executable, "chromium": "true", "bash": "bash", "dirname": "dirname"}
+    for name, program in there.items():
+        (programs / name).symlink_to(shutil.which(program))
+    done = subprocess.run([programs / "bash", tmp_path / ".ci" / "run"], capture_output=True,
+                          text=True, env={"PATH": str(programs)})  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "tested\n"), done.stderr
 
 
 # ------------------------------------------------------------------------------- doctor
@@ -527,7 +573,8 @@ def test_ci_run_ends_as_start_py_test_ends(tmp_path, exit_status):
 def test_doctor_reports_on_everything_and_changes_nothing(folder):
     before = sorted(folder.rglob("*"))
     done = run_start(folder, "doctor", CC="", HOME="")
-    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "CUDA"]
+    names = ["Python", "disk", ".venv", "JupyterLab", "C compiler", "Graphviz", "OpenCL", "WebGPU",
+             "CUDA"]  # fmt: skip
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names

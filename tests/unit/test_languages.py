@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import numpy as np
@@ -11,9 +12,10 @@ from tests.kernels import kernel_of, launch, on_buffer
 from tests.languages import OpenCL
 from tinyframe import Tensor, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
+from tinyframe.errors import DTypeError
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.writer import call
 from tinyframe.rewrite.spec import spec_program, verify
@@ -149,6 +151,35 @@ def test_c_says_what_it_lacks():
 
     with pytest.raises(NotImplementedError, match="no word for BARRIER: it needs a statement in"):
         Blocks().render("f", program)
+
+
+# ---- what a language lacks -----------------------------------------------------------------------
+
+
+class Small(CStyleLanguage):
+    """C of a device without float64 and 8-bit integers, whose vectors have 4 lanes."""
+
+    device = "SMALL"
+    unsupported = frozenset({dtypes.double, dtypes.char})
+    default_target = dataclasses.replace(CStyleLanguage.default_target, most_lanes=4)
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 2)]])
+@pytest.mark.parametrize("dtype, name", [(dtypes.double, "float64"), (dtypes.char, "int8")])
+def test_a_dtype_that_it_lacks_is_an_error_with_what_to_do(dtype, name, opts):
+    said = rf"SMALL has no {name}, and the kernel E_\S+ computes with it: cast to .*float32"
+    with pytest.raises(DTypeError, match=said):
+        text_of(on_buffer(64, dtype=dtype) * 3, *opts, language=Small())
+    with pytest.raises(DTypeError, match=said):
+        text_of((on_buffer(64).cast(dtype) * 3).cast(dtypes.short), *opts, language=Small())
+    assert text_of(on_buffer(64, dtype=dtypes.short) * 3, *opts, language=Small())
+
+
+def test_vectors_with_more_lanes_than_it_has_are_refused():
+    x = on_buffer(64) + 1
+    assert "float4 val0" in text_of(x, Opt(VECTOR, 0, 4), language=Small())
+    with pytest.raises(KernelOptError, match="vectors of 8 lanes; it has 4 at most"):
+        text_of(x, Opt(VECTOR, 0, 8), language=Small())
 
 
 # ---- multiply and add ----------------------------------------------------------------------------

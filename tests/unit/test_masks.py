@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.every_op import EVERY_DTYPE, LANES, SIZE, every_op, one_kernel
 from tests.kernels import body_of, kernel_of, launch, on_buffer, source_of
 from tests.reference import evaluate
-from tests.unit.test_cstyle import EVERY_DTYPE, LANES, SIZE, every_op, one_kernel
 from tinyframe import Context, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps

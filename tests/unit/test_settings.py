@@ -40,7 +40,7 @@ def test_without_anything_set_each_setting_has_its_default():
 
 def test_the_names_of_the_design_are_there():
     names = """DEBUG VIZ VIZ_TRACE BEAM NOOPT JIT SPEC RELAXED DEVICE CPU CLANG CL OPENCL GPU
-               CUDA NV PYTHON CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA
+               CUDA NV WEBGPU PYTHON CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA
                TINYFRAME_CFLAGS NO_COLOR"""
     assert set(names.split()) == set(rows())
 

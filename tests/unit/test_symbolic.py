@@ -485,3 +485,10 @@ def test_random_sums_do_not_depend_on_how_they_were_made():
                 e = (e + part).simplify() if rng.random() < 0.5 else part + e
             results.add(e.simplify())
         assert len(results) == 1
+
+
+def test_a_block_of_a_grid_that_may_be_empty_is_not_the_only_one():
+    """As a loop of at most one turn is not: it may have none."""
+    size = UOp.variable("n", 0, 1)
+    assert UOp(Ops.SPECIAL, dtypes.int, (), ("gidx0", 1)).simplify().op is Ops.CONST
+    assert UOp(Ops.SPECIAL, dtypes.int, (), ("gidx0", size)).simplify().op is Ops.SPECIAL

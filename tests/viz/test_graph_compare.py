@@ -94,12 +94,40 @@ def test_another_dtype_and_another_constant_are_differences():
     assert words == "differs: (5,) float, not (4,) float"
 
 
-def test_operands_the_other_way_round_matter_only_where_they_do():
+def test_sources_in_a_different_order_are_a_difference_and_each_is_named():
     a, b = Tensor.empty(4), Tensor.empty(4)
-    assert (
-        compare(a / b, b / a).said == "in the second, FDIV takes its operands the other way round"
+    divided = compare(a / b, b / a)
+    assert divided.said == (
+        "in the second, FDIV takes b as x, a as y; in the first, it takes a as x, b as y"
     )
-    assert compare(a.uop + b.uop, b.uop + a.uop).said == "they are the same"
+    added = compare(a + b, b + a)
+    assert added.said == "in the second, ADD takes b, then a; in the first, it takes a, then b"
+    assert marks(added) == [("ADD", "takes a, then b"), ("ADD", "takes b, then a")]
+    for node in (node for node in added.nodes if node.mark):
+        named = [added.nodes[s].names for s in node.sources]
+        assert dict(zip(node.operands, named, strict=True)) == (
+            {"1st": ("a",), "2nd": ("b",)} if "a, then" in node.mark
+            else {"1st": ("b",), "2nd": ("a",)}
+        )  # fmt: skip
+    words = {text.text for text in ElementTree.fromstring(added.svg()).iter(f"{SVG}text")}
+    assert {"1st", "2nd"} <= words
+    subtracted = compare(a - b, b - a)
+    assert subtracted.said == "in the second, MUL takes a; in the first, it takes b"
+    assert [title for title, _ in marks(subtracted)] == ["MUL", "MUL"]
+    same_titles = compare(a * a + b * b, b * b + a * a)
+    assert same_titles.said == "in the second, ADD takes its sources in a different order"
+    numbered = compare(a + b, b + a, other=a.sin())  # a BUFFER has the same number on both sides
+    assert "ADD takes BUFFER 1, then BUFFER 0; in the first, it takes" in numbered.said
+
+
+def test_the_same_order_is_found_before_a_different_one():
+    a, b = Tensor.empty(4), Tensor.empty(4)
+    picture = compare([a + b, b + a], [b + a, a + b])
+    assert marks(picture) == [] and picture.said == "they are the same"
+
+
+def test_an_operand_more_or_instead():
+    a, b = Tensor.empty(4), Tensor.empty(4)
     assert compare(a / a, a / b).said == "the second has one BUFFER more"
     instead = compare((a * b).sum(), (a + b).sum())
     assert instead.said == "the first has one MUL, and the second has one ADD instead"

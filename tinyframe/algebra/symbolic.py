@@ -246,7 +246,8 @@ def wrap(u: UOp) -> UOp | None:
 def one_value(u: UOp) -> UOp | None:
     """A loop of one iteration (not one of at most one), a Variable that can have one value."""
     low, high = u.bounds
-    may_not_run = u.op is Ops.RANGE and u.src[0].vmin < 1
+    turns = u.src[0] if u.op is Ops.RANGE else u.arg[1] if u.op is Ops.SPECIAL else None
+    may_not_run = isinstance(turns, UOp) and turns.vmin < 1
     return u.const_like(low) if low == high and not may_not_run else None
 
 

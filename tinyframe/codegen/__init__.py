@@ -27,9 +27,12 @@ from tinyframe.codegen.program import (
     function_name,
     kernel_name,
     launch_size,
+    most_steps,
     rewrite_program,
 )
 from tinyframe.collector import collector_paused
+from tinyframe.dtype import to_np_dtype
+from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Renderer, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
@@ -138,6 +141,8 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     )
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
+    _check_dtypes(function, uops, renderer)
+    _check_limits(function, uops, renderer)
     source = renderer.render(function, uops)
     arguments = sorted({u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL})
     used = [u.arg for u in uops if u.op is Ops.DEFINE_GLOBAL]
@@ -160,6 +165,34 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         ops_estimate=estimate_ops(ast),
         mem_estimate=estimate_mem(ast),
     )
+
+
+def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """DTypeError if a program has a dtype that its language lacks."""
+    if lacking := renderer.unsupported & {u.dtype.base.scalar() for u in uops}:
+        names = " or ".join(sorted(str(to_np_dtype(dtype) or dtype) for dtype in lacking))
+        raise DTypeError(
+            f"{renderer.device} has no {names}, and the kernel {function} computes with it: "
+            "cast to a dtype that it has, as in .cast(dtypes.float32), or take another device"
+        )
+
+
+def _check_limits(function: str, uops: list[UOp], renderer: Renderer) -> None:
+    """LimitError if a program needs more buffers or longer threads than its device allows."""
+    device, target = renderer.device, renderer.target
+    buffers = sum(u.op is Ops.DEFINE_GLOBAL for u in uops)
+    if target.most_buffers and buffers > target.most_buffers:
+        raise LimitError(
+            f"the kernel {function} reads and writes {buffers} buffers, and {device} takes "
+            f"{target.most_buffers} at most: call realize() on a part of what it computes"
+        )
+    steps = most_steps(uops) if target.most_steps else 0
+    if steps > target.most_steps:
+        raise LimitError(
+            f"each thread of the kernel {function} goes through {steps} steps of its loops, and "
+            f"{device} ends a thread after {target.most_steps}: share the loops among more threads "
+            "(GLOBAL, LOCAL and GROUP do), or take another device"
+        )
 
 
 def _named_loops(optimized: UOp) -> list[UOp]:

@@ -78,7 +78,10 @@ def runs_on_cores(sink: UOp) -> bool:
 
 
 def check_device(sink: UOp, target: Target) -> None:
-    """KernelOptError if a kernel needs more blocks, threads or shared memory than there are."""
+    """KernelOptError if a kernel needs more than the device has: lanes, blocks, threads, memory."""
+    lanes = [length(r) for r in all_ranges(sink) if kind(r) is AxisType.VECTOR]
+    if target.most_lanes and max(lanes, default=0) > target.most_lanes:
+        raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
     if not target.block_threads:
         if runs_in_blocks(sink):
             raise KernelOptError("this device has no blocks of threads: THREAD is for its cores")
@@ -91,7 +94,10 @@ def check_device(sink: UOp, target: Target) -> None:
         if length(r) > most:
             raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
     panels = [u for u in sink.toposort() if u.op is Ops.STAGE]
-    nbytes = sum(iterations(u.own_ranges) * u.dtype.base.itemsize for u in panels)
+    nbytes = sum(
+        iterations(u.own_ranges) * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
+        for u in panels
+    )
     if nbytes > target.shared_bytes:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"

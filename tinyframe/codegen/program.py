@@ -124,6 +124,18 @@ def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
     return [u for u in done.values() if u in used or u.op not in GroupOp.Elementwise]
 
 
+def most_steps(uops: list[UOp]) -> int:
+    """How often a thread goes through bodies of loops, all counted; with Variables, at the most."""
+    steps, around = 0, [1]
+    for u in uops:
+        if u.op is Ops.RANGE:
+            around.append(around[-1] * max(int(u.src[0].vmax), 0))
+            steps += around[-1]
+        elif u.op is Ops.ENDRANGE:
+            around.pop()
+    return steps
+
+
 def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:
     """The global_size and local_size that a program is launched with."""
     sizes: dict[str, sint] = {u.arg[0]: u.arg[1] for u in uops if u.op is Ops.SPECIAL}

@@ -135,7 +135,7 @@ class Arguments:
         if base_of(tensor.realize().uop).op is not Ops.BUFFER:
             raise JitError(
                 f"{self.name}: {place} is a constant, which has no memory that a replay "
-                "could read anew; make it contiguous() first, or create it inside"
+                "could read again; make it contiguous() first, or create it inside"
             )
 
     def matched(self, args: Any, kwargs: Any) -> Matched:
@@ -159,7 +159,7 @@ class Arguments:
             self._check_variables(bound, sizes_given(args, kwargs))
         if len(given.values) != len(self.values):
             self.refuse(
-                f"it was captured with {len(self.values)} arguments that are no Tensors, and "
+                f"it was captured with {len(self.values)} arguments that are not Tensors, and "
                 f"is called with {len(given.values)}"
             )
         return Matched(given.tensors, replaced, bound)
@@ -170,8 +170,8 @@ class Arguments:
             for was, value in zip(self.values, values, strict=True):
                 if not was.is_same(value):
                     self.refuse(
-                        f"{was.place} was captured as {was.text()}, and is {value!r} now; what is "
-                        "no Tensor is frozen at what it was. Pass a Tensor, or a bound Variable"
+                        f"{was.place} was captured as {was.text()}, and is {value!r} now; only "
+                        "Tensors may change between calls. Pass a Tensor, or a bound Variable"
                     )
         if Tensor.training is not self.training:
             self.refuse(
@@ -215,7 +215,7 @@ class Arguments:
     def refuse(self, why: str) -> NoReturn:
         """Raises JitError for a call that is not like the captured one."""
         raise JitError(
-            f"{self.name}: {why}. Call .reset() to capture it anew, or use a TinyJit for each case"
+            f"{self.name}: {why}. Call .reset() to capture it again, or use a TinyJit for each case"
         )
 
 

@@ -18,8 +18,9 @@ class Target:
     none. most_lanes: of a vector that the language has; 0 where it sets no limit.
 
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
-    shared_bytes: the memory that they share. grid: the most blocks along each axis. warp: threads
-    that run in step.
+    shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
+    most blocks along each axis. warp: threads that run in step. most_steps: of all loops of one
+    thread together. most_buffers: of one kernel. Both are 0 where there is no limit.
     """
 
     vector_bytes: int
@@ -31,8 +32,11 @@ class Target:
     most_lanes: int = 0
     block_threads: int = 0
     shared_bytes: int = 0
+    least_bytes: int = 1
     grid: tuple[int, ...] = ()
     warp: int = 0
+    most_steps: int = 0
+    most_buffers: int = 0
 
 
 class Renderer:
@@ -42,14 +46,17 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
-    unsupported: frozenset[DType] = frozenset()  # what the device cannot compute with
+    # dtypes that a kernel cannot have here, once its ops have been decomposed
+    unsupported: frozenset[DType] = frozenset()
+    # the machine that is written for where none is named
+    default_target = Target(
+        vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
+    )
     # what a kernel goes through last, by name: the language has no words for something in it
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = ()
 
     def __init__(self, target: Target | None = None):
-        self.target = target or Target(
-            vector_bytes=16, vector_registers=16, threads=1, l1=32 << 10, l2=256 << 10
-        )
+        self.target = target or self.default_target
 
     def render(self, name: str, uops: list[UOp]) -> str:
         raise NotImplementedError(f"{type(self).__name__} does not say how to render")

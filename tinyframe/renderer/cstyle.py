@@ -42,7 +42,7 @@ def extreme(sign: str) -> Callable[..., str]:
 
     def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
         kind, nan = language.type_name(dtype), " || b != b" if dtypes.is_float(dtype) else ""
-        head = f"static inline {kind} {name}_{short(dtype)}({kind} a, {kind} b)"
+        head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a, {kind} b)"
         return f"{head} {{ return b {sign} a{nan} ? b : a; }}"
 
     return definition
@@ -50,7 +50,7 @@ def extreme(sign: str) -> Callable[..., str]:
 
 def builtin(language: CStyleLanguage, name: str, dtype: DType) -> str:
     kind, suffix = language.type_name(dtype), "" if dtype is dtypes.double else "f"
-    head = f"static inline {kind} {name}_{short(dtype)}({kind} a)"
+    head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a)"
     return f"{head} {{ return __builtin_{name}{suffix}(a); }}"
 
 
@@ -58,9 +58,11 @@ class CStyleLanguage(Renderer):
     """C with GCC's vector extensions: `float16` is 16 floats that are added with `+`."""
 
     device = "CPU"
-    passes = (("masks", masks),)
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (("masks", masks),)
     # before a kernel's name, before a buffer's type, after its `*`
     kernel_prefix = "void"
+    # before the type of a function that a kernel calls
+    function_prefix = "static inline"
     buffer_prefix = ""
     restrict = "restrict"
     # before an array that the threads of a block share; without a word for that it is each thread's
@@ -72,10 +74,10 @@ class CStyleLanguage(Renderer):
     code_for_workitem: Mapping[str, Callable[[int], str]] = {}
     # the first line of a text in which signed integers may overflow, and have to wrap around
     wraps = WRAPS
-    # or whether to compute as unsigned ones what may
-    wraps_unsigned = False
     # whether a comparison may be computed with as it is
     bools_are_ints = True
+    # whether assigning a number to a variable of another type converts it
+    assignment_converts = True
 
     type_names: Mapping[DType, str] = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
     # inf and NaN; what stands behind an integer
@@ -166,6 +168,20 @@ class CStyleLanguage(Renderer):
     def declaration(self, dtype: DType, name: str, value: str) -> str:
         return f"{self.type_name(dtype)} {name} = {value};"
 
+    def accumulator(self, dtype: DType, name: str, value: str) -> str:
+        """A declaration of what is assigned to again."""
+        return self.declaration(dtype, name, value)
+
+    def read(self, memory: UOp, name: str, place: str) -> str:
+        """One element of a buffer or a panel."""
+        return f"{name}[{place}]"
+
+    def write(self, memory: UOp, name: str, place: str, value: str) -> str:
+        return f"{name}[{place}] = {value};"
+
+    def when(self, condition: str, statement: str) -> str:
+        return f"if ({condition}) {statement}"
+
     def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
         return f"for ({self.type_name(dtype)} {name} = {start}; {name} < {stop}; {name}++) {{"
 
@@ -197,6 +213,14 @@ class CStyleLanguage(Renderer):
         """The STOREs of vectors that `stream_vector` writes."""
         return x86.streams(uops, max(self.target.l2, self.target.l3))
 
+    def rounded(self, uops: list[UOp]) -> set[UOp]:
+        """The numbers that `round` has to be written around."""
+        return set()
+
+    def round(self, x: str, dtype: DType) -> str:
+        """A float that is rounded here, where a compiler might say that (x + y) - y is x."""
+        raise self._lacks("a rounded number", "`round`")
+
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
@@ -212,19 +236,30 @@ class CStyleLanguage(Renderer):
 
     def arguments(self, uops: list[UOp]) -> list[str]:
         written = {memory_of(u) for u in uops if u.op is Ops.STORE}
-        out = []
-        for u in sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg):
-            kind = f"{'' if u in written else 'const '}{self.type_name(u.dtype.base)}"
-            out.append(f"{self.buffer_prefix}{kind}* {self.restrict} {argument_name(u)}")
-        return out + [self.variable(u) for u in variables(uops)]
+        buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
+        return [
+            *[self.buffer(u, is_written=u in written) for u in buffers],
+            *[self.variable(u) for u in variables(uops)],
+        ]
+
+    def buffer(self, u: UOp, is_written: bool) -> str:
+        """An argument that is memory."""
+        kind = f"{'' if is_written else 'const '}{self.type_name(u.dtype.base)}*"
+        words = [f"{self.buffer_prefix}{kind}", self.restrict, argument_name(u)]
+        return " ".join(filter(None, words))
 
     def variable(self, u: UOp) -> str:
-        """A Variable as an argument."""
+        """An argument that is the value of a Variable."""
         return f"const {self.type_name(u.dtype)} {argument_name(u)}"
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         extra = ["const int start", "const int stop"] if is_threaded(uops) else []
-        return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops) + extra)})"
+        arguments = ", ".join(self.arguments(uops) + extra)
+        return f"{self.launched_as(uops)} {name}({arguments})"
+
+    def launched_as(self, uops: list[UOp]) -> str:
+        """What stands before a kernel's name: that it is one, and how it is launched."""
+        return self.kernel_prefix
 
     def opening(self, uops: list[UOp]) -> list[str]:
         """The first lines of a kernel's body."""

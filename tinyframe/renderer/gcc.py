@@ -116,7 +116,8 @@ def define(body: Callable[[str, str, DType], str], *parameters: str) -> Callable
         kind, mask = language.type_name(dtype), language.type_name(dtype.mask())
         types = {"x": language.type_name(dtype.scalar()), "c": mask}
         given = ", ".join(f"{types.get(p, kind)} {p}" for p in parameters)
-        return f"static inline {kind} {name}_{kind}({given}) {{ {body(kind, mask, dtype)} }}"
+        head = f"{language.function_prefix} {kind} {name}_{kind}({given})"
+        return f"{head} {{ {body(kind, mask, dtype)} }}"
 
     return definition
 

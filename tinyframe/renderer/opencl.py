@@ -18,6 +18,8 @@ from typing import Any
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Target, variables
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.masks import masks
+from tinyframe.renderer.wrapping import wrapping
 from tinyframe.renderer.writer import argument_name, bare, call, is_threaded, short
 from tinyframe.uop.node import Ops, UOp
 
@@ -65,14 +67,14 @@ class OpenCLLanguage(CStyleLanguage):
     """
 
     device = "CL"
+    passes = (("masks", masks), ("wrap integers", wrapping))
     kernel_prefix = "__kernel void"
     buffer_prefix = "__global "
     local_prefix = "__local "
     barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
     code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
     wraps = ""
-    wraps_unsigned = True
-    type_names = {dtypes.bool: "uchar", dtypes.half: "half"} | {
+    type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
                                           dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
     infinity, not_a_number = "INFINITY", "NAN"
@@ -90,6 +92,12 @@ class OpenCLLanguage(CStyleLanguage):
         Ops.VECTORIZE: _lanes,
     }  # fmt: skip
     typedef = None
+    # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)
+    default_target = Target(
+        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20,
+        most_lanes=LANES[-1], block_threads=256, shared_bytes=32 << 10, grid=(2**31 - 1,) * 3,
+        warp=32,
+    )  # fmt: skip
     functions = {"max": _extreme(">"), "min": _extreme("<")}
     vector_functions = functions
 

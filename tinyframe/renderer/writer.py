@@ -9,6 +9,7 @@ its Writer, so several threads may write with one language.
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ class infix:
         self.sign = sign
 
     def __call__(self, a: str, b: str, dtype: DType) -> str:
-        if self.sign == "^" and b in ("-1", "-1l"):
+        if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
         if self.sign in "+-" and b.startswith("-"):
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
@@ -97,6 +98,11 @@ def argument_name(u: UOp) -> str:
 def memory_of(u: UOp) -> UOp:
     """The memory that a LOAD or STORE goes to."""
     return u.src[0].src[0]
+
+
+def threads_of_block(uops: list[UOp]) -> int:
+    """The threads that work together in a block, 1 where there are no blocks."""
+    return math.prod(u.arg[1] for u in uops if u.op is Ops.SPECIAL and u.arg[0][0] == "l")
 
 
 def is_threaded(uops: list[UOp]) -> bool:
@@ -181,6 +187,7 @@ class Writer:
         self.uses: Counter[UOp] = Counter(s for u in uops for s in u.src)
         self.used_elsewhere = used_in_other_bodies(uops)
         self.streams = language.streams(uops)
+        self.rounded = language.rounded(uops)
         for u in uops:
             statements.get(u.op, Writer.value)(self, u)
 
@@ -207,7 +214,8 @@ class Writer:
         self.names[u] = name = f"panel{u.arg}"
         outside, inside = self.language.scratch(name, u.dtype)
         self.outside += outside
-        self.line(inside)
+        if inside:
+            self.line(inside)
 
     def register(self, u: UOp) -> None:
         self.names[u] = f"acc{u.arg}"
@@ -246,16 +254,17 @@ class Writer:
         """The condition of a LOAD or STORE, empty where there is none."""
         return "" if is_true(index.src[1]) else self.text(index.src[1])
 
-    def element(self, index: UOp, lane: str = "") -> str:
-        """A place in memory; `lane` is added to the index."""
-        buffer, _, flat = index.src
-        first = self.operand(flat, Ops.ADD, first=True) if lane else self.text(flat, is_bare=True)
-        return f"{self.names[buffer]}[{first}{lane}]"
-
     def lane_of(self, index: UOp, lane: int | str) -> str:
         """The place of a vector's lane in memory, lanes being `arg` elements apart."""
+        buffer, _, flat = index.src
         sign, step = ("-" if index.arg < 0 else "+"), abs(index.arg)
-        return self.element(index, f" {sign} {lane} * {step}")
+        first = self.operand(flat, Ops.ADD, first=True)
+        return f"{self.names[buffer]}[{first} {sign} {lane} * {step}]"
+
+    def place(self, index: UOp) -> tuple[UOp, str, str]:
+        """The memory that an INDEX points into, its name, and the number of the element."""
+        buffer, _, flat = index.src
+        return buffer, self.names[buffer], self.text(flat, is_bare=True)
 
     def pointer(self, index: UOp) -> str:
         buffer, _, flat = index.src
@@ -275,30 +284,33 @@ class Writer:
             elif u.dtype.count > 1:
                 text = language.load_vector(index, u.dtype, self.pointer(index))
             else:
-                text = self.element(index)
+                text = language.read(*self.place(index))
             self.declare(u, language.guarded(guard, text, u.dtype) if guard else text, "val")
 
     def store(self, u: UOp) -> None:
         index, value = u.src
         buffer, language = index.src[0], self.language
-        guard = f"if ({bare(text)}) " if (text := self.guard(index)) else ""
         if index.arg is not None:
             place, lane = functools.partial(self.lane_of, index), self.named(value)
-            self.line(f"{guard}{language.scatter(value.dtype, lane, place)}")
+            self.guarded_line(index, language.scatter(value.dtype, lane, place))
             return
         text = bare(self.uncast.get(value, self.names[value]))
         if buffer.addrspace is AddrSpace.REG:
             name, is_known = self.names[buffer], buffer in self.declared
             self.declared.add(buffer)
             self.line(
-                f"{name} = {text};" if is_known else language.declaration(value.dtype, name, text)
+                f"{name} = {text};" if is_known else language.accumulator(value.dtype, name, text)
             )
         elif value.dtype.count > 1:
             write = language.stream_vector if u in self.streams else language.store_vector
             pointer = self.pointer(index)
-            self.line(f"{guard}{write(index, value.dtype, pointer, text)}")
+            self.guarded_line(index, write(index, value.dtype, pointer, text))
         else:
-            self.line(f"{guard}{self.element(index)} = {text};")
+            self.guarded_line(index, language.write(*self.place(index), text))
+
+    def guarded_line(self, index: UOp, statement: str) -> None:
+        guard = self.guard(index)
+        self.line(self.language.when(bare(guard), statement) if guard else statement)
 
     # ---- values ---------------------------------------------------------------------------------
 
@@ -313,6 +325,8 @@ class Writer:
 
     def value(self, u: UOp) -> None:
         text = self.expression(u)
+        if u in self.rounded:
+            text = self.language.round(text, u.dtype)
         nesting = 1 + max((self.nesting.get(s, 0) for s in u.src), default=0)
         is_word = is_splat(u) and u.src[0] not in self.outermost
         is_used_here = self.uses[u] <= 1 and u not in self.used_elsewhere
@@ -348,7 +362,7 @@ class Writer:
 
     def cast(self, u: UOp, text: str) -> str:
         """A number as u's type; to assign it to that does the same."""
-        if u.dtype is not dtypes.bool:
+        if u.dtype is not dtypes.bool and self.language.assignment_converts:
             self.uncast[u] = text
         self.outermost[u] = Ops.CAST
         return self.language.cast(text, u.dtype)
@@ -360,24 +374,12 @@ class Writer:
         """As the language's table has it."""
         write: Any = self.language.code_for_op[u.op]
         dtype = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
-        if self.language.wraps_unsigned and may_overflow(u) and u.op is not Ops.CDIV:
-            return self.in_unsigned(u, write)
         if not isinstance(write, infix):
             return write(*map(self.text, u.src), dtype)
         a, b = self.operands(u)
         if write.sign in TURNED and is_number(u.src[0]) and not is_number(u.src[1]):
             return infix(TURNED[write.sign])(b, a, dtype)  # x > 3 rather than 3 < x
         return write(a, b, dtype)
-
-    def in_unsigned(self, u: UOp, write: Any) -> str:
-        """Computed with unsigned integers, which wrap around; two of 16 bits with 32."""
-        dtype, texts = u.dtype, map(self.text, u.src)
-        if dtype is dtypes.ushort:
-            text = write(*[self.language.cast(x, dtypes.uint) for x in texts], dtypes.uint)
-            return self.language.cast(text, dtype)
-        wide = dtype.unsigned()
-        text = write(*[self.language.bitcast(x, dtype, wide) for x in texts], wide)
-        return self.language.bitcast(text, wide, dtype)
 
     def operands(self, u: UOp) -> list[str]:
         """The texts beside the sign of an op."""

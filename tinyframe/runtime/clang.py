@@ -1,4 +1,4 @@
-"""C source, through any C compiler, to a shared library; and what the machine has that runs it.
+"""C source, through any C compiler, to a shared library.
 
 The compiler is `$CC`, or else the first of clang, gcc and cc that is on the PATH, or else zig's
 clang, which `pip install ziglang` brings to a machine that has none.
@@ -10,17 +10,18 @@ import ctypes
 import functools
 import importlib.util
 import os
-import platform
 import re
 import shlex
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tinyframe.device import CompileError, Compiler
 from tinyframe.renderer import Target
 from tinyframe.runtime.cache import Cached, cache_folder, cached
+from tinyframe.runtime.machine import cache_sizes, machine_identity
 from tinyframe.settings import settings
 
 if TYPE_CHECKING:
@@ -44,6 +45,17 @@ GCC_FLAGS = (
     *("-fno-gcse", "-fno-tree-slp-vectorize"),
 )
 
+# For this very machine, with all the instructions it has: by a macro of what the compiler makes
+# code for, the flags.
+NATIVE_FLAGS = (
+    # Without a width, clang cuts 64-byte vectors in two on many processors that have them: 2x
+    # slower, measured on a matmul. It changes nothing where there are no such registers.
+    ("__x86_64__", ("-march=native", "-mprefer-vector-width=512")),
+    ("__i386__", ("-march=native", "-mprefer-vector-width=512")),
+    # Elsewhere -mcpu chooses both the instructions and the tuning; some compilers know only that.
+    ("", ("-mcpu=native",)),
+)
+
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
@@ -65,8 +77,23 @@ class ClangCompiler(Compiler):
 
     def __init__(self, command: tuple[str, ...], extra_flags: tuple[str, ...] = ()) -> None:
         self.command = command
+        self.extra_flags = extra_flags
         self.is_zig = Path(command[0]).name == "zig"
-        self.flags = (*FLAGS, *_machine_flags(self.is_zig), *extra_flags)
+
+    @property
+    def machine_flags(self) -> tuple[str, ...]:
+        """Those for this very machine."""
+        return self._asked[0]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags that every source is compiled with."""
+        return (*FLAGS, *self.machine_flags, *self.extra_flags)
+
+    @property
+    def macros(self) -> frozenset[str]:
+        """The macros that this compiler predefines with these flags, such as "__AVX2__"."""
+        return self._asked[1]
 
     def compile(self, src: str) -> bytes:
         import tempfile  # here: it takes a while to import, and a warm cache needs none of it
@@ -74,7 +101,8 @@ class ClangCompiler(Compiler):
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             library = Path(folder) / "kernel.so"
             arguments = [*self._flags_for(src), "-x", "c", "-", "-o", str(library)]
-            alone = self.is_zig or sys.platform == "linux"
+            # Apple's linker makes no library without the system's.
+            alone = self.is_zig or "__linux__" in self.macros
             if not (alone and self._links_alone(arguments, src, library)):
                 self.run([*arguments, "-lm"], src)
             return library.read_bytes()
@@ -99,10 +127,14 @@ class ClangCompiler(Compiler):
         """
         try:
             self.run([*arguments, "-nostdlib"], src)
-            unload(ctypes.CDLL(os.fspath(library))._handle)
+            self.try_to_load(library)
             return True
         except (CompileError, OSError):
             return False
+
+    def try_to_load(self, library: Path) -> None:
+        """Loads a library where its kernels will run, and unloads it. OSError where that fails."""
+        unload(ctypes.CDLL(os.fspath(library))._handle)
 
     def run(self, arguments: list[str], src: str) -> bytes:
         """What the compiler prints, given these arguments and `src` as its input. CompileError."""
@@ -127,30 +159,39 @@ class ClangCompiler(Compiler):
         path = Path(shutil.which(self.command[0]) or self.command[0]).resolve()
         status = path.stat()
         version = f"{path} {status.st_size} {status.st_mtime_ns}"
-        return "\n".join([version, *self.command[1:], *self.flags, *GCC_FLAGS, machine_identity()])
+        flags = (*FLAGS, *GCC_FLAGS, *map(str, NATIVE_FLAGS), *self.extra_flags)
+        return "\n".join([version, *self.command[1:], *flags, machine_identity()])
 
     def identity(self) -> str:
         return self._identity
 
     @functools.cached_property
-    def macros(self) -> frozenset[str]:
-        """The macros that this compiler predefines with these flags, such as "__AVX2__"."""
+    def _asked(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        """The flags for this very machine, and the macros with them. No flags where the compiler
+        refuses these: it makes code for another kind of machine, or is older than this one.
+        """
 
         def ask() -> bytes:
-            lines = self.run([*self.flags, "-x", "c", "-dM", "-E", "-"], "").decode().splitlines()
-            return "\n".join(line.split()[1] for line in lines if line.startswith("#def")).encode()
+            macros = self._predefined(())
+            flags = _native_flags(macros, self.is_zig)
+            try:
+                macros = self._predefined(flags)
+            except CompileError:
+                flags = ()
+            return "\n".join([" ".join(flags), *macros]).encode()
 
-        return frozenset(cached("macros", (self.identity(),), ask).decode().split())
+        native, *names = cached("macros", (self.identity(),), ask).decode().split("\n")
+        return tuple(native.split()), frozenset(names)
+
+    def _predefined(self, flags: tuple[str, ...]) -> list[str]:
+        arguments = [*FLAGS, *flags, *self.extra_flags, "-x", "c", "-dM", "-E", "-"]
+        lines = self.run(arguments, "").decode().splitlines()
+        return [line.split()[1] for line in lines if line.startswith("#define")]
 
 
-def _machine_flags(is_zig: bool) -> tuple[str, ...]:
-    """For this very machine, with all the instructions it has."""
-    if platform.machine().lower() not in ("x86_64", "amd64", "i686"):
-        # -mcpu chooses both the instructions and the tuning; some know only that.
-        return ("-mcpu=native",)
-    # Without a width, clang cuts 64-byte vectors in two on many processors that have them: 2x
-    # slower, measured on a matmul. It changes nothing where there are no such registers.
-    return ("-mcpu=native" if is_zig else "-march=native", "-mprefer-vector-width=512")
+def _native_flags(macros: Collection[str], is_zig: bool) -> tuple[str, ...]:
+    flags = next(flags for macro, flags in NATIVE_FLAGS if not macro or macro in macros)
+    return tuple("-mcpu=native" if is_zig and flag == "-march=native" else flag for flag in flags)
 
 
 def find_compiler(cc: str = "") -> tuple[str, ...]:
@@ -207,29 +248,7 @@ def _zig_environment() -> dict[str, str]:
     return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
 
 
-# ---- the machine --------------------------------------------------------------------------------
-
-
-@functools.cache
-def machine_identity() -> str:
-    """The kind of processor, so that what was compiled for one is not run on another.
-
-    A home directory, and the cache in it, may be shared by different machines.
-    """
-    facts = [sys.platform, platform.machine()]
-    try:
-        # Of the first processor only: a large machine takes long to list them all.
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as table:
-            for line in table:
-                name, _, value = line.partition(":")
-                if name.strip() in ("model name", "flags", "Features", "isa",
-                                    "CPU implementer", "CPU part"):  # fmt: skip
-                    facts.append(value.strip())
-                if not line.strip():
-                    break
-    except OSError:
-        facts.append(_sysctl_text("machdep.cpu.brand_string"))
-    return "\n".join(facts)
+# ---- the target ---------------------------------------------------------------------------------
 
 
 def target(compiler: ClangCompiler) -> Target:
@@ -245,52 +264,13 @@ def _vectors(macros: frozenset[str]) -> tuple[int, int]:
         ("__AVX512F__", 64, 32),
         ("__AVX__", 32, 16),
         ("__SSE2__", 16, 16),
-        ("__ARM_NEON", 16, 32),
+        ("__aarch64__", 16, 32),
+        ("__ARM_NEON", 16, 16),
         ("__ALTIVEC__", 16, 32),
     ):
         if macro in macros:
             return vector_bytes, vector_registers
     return 16, 16  # the compiler makes do with whatever there is
-
-
-@functools.cache
-def cache_sizes() -> tuple[int, int, int]:
-    """Bytes of the first-, second- and third-level data cache that a core sees; 0 for none."""
-    if sys.platform == "darwin":
-        # perflevel0 is the fast cores; Intel machines have only the plain names.
-        sizes = [_sysctl_int(f"hw.perflevel0.{name}") or _sysctl_int(f"hw.{name}")
-                 for name in ("l1dcachesize", "l2cachesize", "l3cachesize")]  # fmt: skip
-    else:
-        sizes = [0, 0, 0]
-        for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-            try:
-                level = int((index / "level").read_text())
-                size = (index / "size").read_text().strip()
-                if (index / "type").read_text().strip() != "Instruction" and level <= 3:
-                    unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
-                    sizes[level - 1] = int(size.rstrip("KM")) * unit
-            except (OSError, ValueError):
-                continue
-    return sizes[0] or 32 << 10, sizes[1] or 512 << 10, sizes[2]
-
-
-def _sysctl(name: str) -> bytes:
-    try:
-        libc = ctypes.CDLL(None)
-        size = ctypes.c_size_t(256)
-        value = ctypes.create_string_buffer(256)
-        failed = libc.sysctlbyname(name.encode(), value, ctypes.byref(size), None, 0)
-        return b"" if failed else value.raw[: size.value]
-    except (OSError, AttributeError):
-        return b""
-
-
-def _sysctl_int(name: str) -> int:
-    return int.from_bytes(_sysctl(name), sys.byteorder)
-
-
-def _sysctl_text(name: str) -> str:
-    return _sysctl(name).rstrip(b"\0").decode(errors="replace")
 
 
 # ---- loading ------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class ClangDevice(Compiled):
 
     @property
     def renderer(self) -> Any:
-        return _renderer(self.compiler, settings.THREADS)
+        return renderer_for(self.compiler, settings.THREADS)
 
 
 @functools.cache
@@ -92,7 +92,8 @@ def _compiler(cc: str, cflags: str) -> ClangCompiler:
 
 
 @functools.cache
-def _renderer(compiler: ClangCompiler, threads: int) -> Any:
+def renderer_for(compiler: ClangCompiler, threads: int) -> Any:
+    """C for the processor that `compiler` makes code for, with kernels on so many threads."""
     from tinyframe.renderer.cstyle import CStyleLanguage
 
     renderer = CStyleLanguage(target(compiler))

@@ -10,7 +10,9 @@ https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html
 from __future__ import annotations
 
 import functools
+import shutil
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,12 +24,14 @@ from tinyframe.device import (
     CompileError,
     Compiler,
     DeviceUnavailable,
+    Graph,
     Runner,
 )
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import LANES, OpenCLLanguage
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
+POCL = "Portable Computing Language"
 ADVICE = "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux a driver for the processor"
 
 
@@ -115,7 +119,12 @@ class CLRunner(Runner):
         super().__init__(name, lib)
         self.device = device
         program = cl().Program(device.context, [device.cl_device], [lib])
-        self.kernel = cl().Kernel(program.build(device.options), name)
+        self.program = program.build(device.options)
+        self.kernel = self.new_kernel()
+
+    def new_kernel(self) -> Any:
+        """The kernel, with arguments of its own."""
+        return cl().Kernel(self.program, self.name)
 
     def __call__(
         self,
@@ -125,7 +134,7 @@ class CLRunner(Runner):
         vals: tuple[int, ...] = (),
         wait: bool = False,
     ) -> float | None:
-        total = [blocks * threads for blocks, threads in zip(global_size, local_size, strict=True)]
+        total = work_items(global_size, local_size)
         with self.device.lock:  # arguments belong to the kernel, not to a launch
             self.kernel.set_args(*bufs, *map(np.int64, vals))
             event = cl().enqueue_nd_range_kernel(self.device.queue, self.kernel, total, local_size)
@@ -133,6 +142,51 @@ class CLRunner(Runner):
             return None
         event.wait()
         return (event.profile.end - event.profile.start) * 1e-9
+
+
+def work_items(global_size: tuple[int, ...], local_size: tuple[int, ...]) -> tuple[int, ...]:
+    """How many there are along each axis: OpenCL counts these, not the groups of them."""
+    return tuple([n * k for n, k in zip(global_size, local_size, strict=True)])
+
+
+class CLGraph(Graph):
+    """Launches with their arguments set: all are put into the queue, which is then sent off."""
+
+    def __init__(
+        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
+    ) -> None:
+        self.kernels = [runner.new_kernel() for runner in runners]  # type: ignore[attr-defined]
+        self.device: CLDevice = runners[0].device  # type: ignore[attr-defined]
+        self.places = [(k, n) for k, each in zip(self.kernels, bufs, strict=True)
+                       for n in range(len(each))]  # fmt: skip
+        self.held = [buf for each in bufs for buf in each]
+        for place, buf in enumerate(self.held):
+            self.set_buffer(place, buf)
+        each_with_bufs = zip(self.kernels, bufs, vals, strict=True)
+        self.values = [(k, len(of) + n) for k, of, count in each_with_bufs for n in range(count)]
+        self.launches: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
+
+    def set_buffer(self, place: int, opaque: Any) -> None:
+        kernel, number = self.places[place]
+        kernel.set_arg(number, opaque)
+        self.held[place] = opaque
+
+    def set_values(
+        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
+    ) -> None:
+        # without those of no blocks, where a Variable is 0
+        self.launches = [(kernel, work_items(*size), size[1])
+                         for kernel, size in zip(self.kernels, sizes, strict=True)
+                         if 0 not in size[0]]  # fmt: skip
+        for (kernel, number), value in zip(self.values, vals, strict=True):
+            kernel.set_arg(number, np.int64(value))
+
+    def __call__(self) -> None:
+        queue, launch = self.device.queue, cl().enqueue_nd_range_kernel
+        with self.device.lock:
+            for kernel, total, local in self.launches:
+                launch(queue, kernel, total, local)
+            queue.flush()
 
 
 # ---- the device ---------------------------------------------------------------------------------
@@ -147,6 +201,12 @@ class CLDevice(Compiled):
             names = ", ".join(f"CL:{n} is {d.name}" for n, d in enumerate(found))
             raise DeviceUnavailable(f"there is no OpenCL device of number {number}: {names}")
         self.cl_device = found[number]
+        if self.cl_device.platform.name == POCL and shutil.which("ld") is None:
+            # it would end the process at the first kernel
+            raise DeviceUnavailable(
+                "PoCL needs the linker `ld`, which is not on the PATH. On Debian and Ubuntu: "
+                "sudo apt install binutils; on a Mac: xcode-select --install"
+            )
         self.context = cl().Context([self.cl_device])
         profiled = cl().command_queue_properties.PROFILING_ENABLE
         self.queue = cl().CommandQueue(self.context, self.cl_device, profiled)
@@ -160,6 +220,10 @@ class CLDevice(Compiled):
             compiler,
             functools.partial(CLRunner, self),
         )
+
+    @property
+    def graph(self) -> type[Graph]:
+        return CLGraph
 
     def synchronize(self) -> None:
         self.queue.finish()

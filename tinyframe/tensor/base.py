@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.engine.capture import captures
+from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
 from tinyframe.tensor.no_grad import is_grad_enabled
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
@@ -35,6 +36,16 @@ if TYPE_CHECKING:
     Methods = Any
 else:
     Methods = object
+
+
+def _check_devices(*tensors: TensorBase) -> None:
+    names = dict.fromkeys([d for t in tensors if (d := t.uop.device) is not None])
+    if len(names) > 1:
+        first, second, *_ = names
+        raise DeviceError(
+            f"one Tensor is on {first} and another on {second}: move one of them first, as in "
+            f"x.to({first!r})"
+        )
 
 
 class TensorBase(Methods):
@@ -94,7 +105,11 @@ class TensorBase(Methods):
         It requires a gradient where one of its sources does; where none does, whether it will is
         open (None) if it is for one of the sources, since an optimizer may still ask for it. Inside
         `no_grad()` it does not.
+
+        DeviceError where they are on several devices.
         """
+        if others:
+            _check_devices(self, *others)
         sources = (self, *others) if is_grad_enabled() else [t._cut_off() for t in (self, *others)]
         asks = [tensor._requires_grad for tensor in sources]
         result = function(*[tensor.uop for tensor in sources])

@@ -129,7 +129,7 @@ class Tensor(
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ):
-        uop = uop_of(data, None if dtype is None else to_dtype(dtype), Device.canonicalize(device))
+        uop = uop_of(data, None if dtype is None else to_dtype(dtype), Device.named(device))
         self._storage, self._path, self._seen = Storage(uop), (), None
         self._read = None
         self.grad = None
@@ -355,7 +355,7 @@ class Tensor(
 
     def to(self, device: str | None) -> Self:
         """A copy on another device; itself where it is there."""
-        name = Device.canonicalize(device)
+        name = Device.named(device)
         return self if name == self.device else self._apply(lambda x: x.copy_to_device(name))
 
     def to_(self, device: str | None) -> Self:

@@ -197,7 +197,7 @@ class Creation(TensorBase):
         """Memory of that shape, with whatever it holds."""
         sizes = checked_shape(shape)
         dtype = dtypes.default_float if dtype is None else to_dtype(dtype)
-        buffer = UOp.new_buffer(Device.canonicalize(device), math.prod(map(most, sizes)), dtype)
+        buffer = UOp.new_buffer(Device.named(device), math.prod(map(most, sizes)), dtype)
         return cls._of(buffer.front(sizes)).requires_grad_(requires_grad)
 
     @classmethod
@@ -213,7 +213,7 @@ class Creation(TensorBase):
         """One value everywhere; `full((2,), 4)` is int32, `full((2,), 4.0)` float32."""
         sizes = checked_shape((shape,))
         found = checked_dtype(fill_value, None if dtype is None else to_dtype(dtype))
-        value = constant(fill_value, found, Device.canonicalize(device))
+        value = constant(fill_value, found, Device.named(device))
         return cls._of(value.broadcast_to(sizes)).requires_grad_(requires_grad)
 
     @classmethod
@@ -295,7 +295,7 @@ class Creation(TensorBase):
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
         """0, 1, … count-1: indices as values, which need no memory."""
-        place = UOp(Ops.DEVICE, arg=Device.canonicalize(device))
+        place = UOp(Ops.DEVICE, arg=Device.named(device))
         return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
 
     @classmethod
@@ -311,7 +311,7 @@ class Creation(TensorBase):
             array = f32_to_bf16(values.astype(np.float32))
         else:
             array = values.astype(to_np_dtype(dtype))
-        uop = host_buffer(array, dtype, values.shape, Device.canonicalize(device))
+        uop = host_buffer(array, dtype, values.shape, Device.named(device))
         return cls._of(uop).requires_grad_(requires_grad)
 
     @classmethod

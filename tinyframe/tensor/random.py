@@ -80,7 +80,7 @@ class Random(TensorBase):
         requires_grad: bool | None = None,
     ) -> Self:
         """Numbers from 0 up to but not including 1, all equally likely."""
-        sizes, name = checked_shape(shape), Device.canonicalize(device)
+        sizes, name = checked_shape(shape), Device.named(device)
         wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
         if not dtypes.is_float(wanted):
             raise DTypeError(f"rand gives floats, not {wanted}; there is randint")
@@ -138,7 +138,7 @@ class Random(TensorBase):
             raise DTypeError(f"randint gives ints, not {wanted}; there is uniform")
         if low >= high:
             raise ValueError(f"randint needs low < high, not {low} and {high}")
-        sizes, name = checked_shape(shape), Device.canonicalize(device)
+        sizes, name = checked_shape(shape), Device.named(device)
         count: Any = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
@@ -197,7 +197,7 @@ class Random(TensorBase):
             raise ValueError(f"randperm needs a count of 0 or more, not {n}")
         if n == 0:
             return cls.zeros(0, dtype=wanted, device=device)
-        keys = cls._random_bits(n, Device.canonicalize(device))
+        keys = cls._random_bits(n, Device.named(device))
         return keys._rank().cast(wanted)
 
     # ---- initial values of layers ----------------------------------------------------------------

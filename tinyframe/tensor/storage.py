@@ -148,7 +148,7 @@ def _from_file(graph: Any, memory: tuple | None, asks: bool, is_parameter: bool)
     if memory is None:
         return Storage(graph, asks, is_parameter)
     device, size, dtype, data = memory
-    base = UOp.new_buffer(Device.canonicalize(device), size, dtype)
+    base = UOp.new_buffer(Device.named(device), size, dtype)
     buffer_of(base).copyin(data)
     return Storage(follow(graph, base), asks, is_parameter)
 

@@ -14,14 +14,14 @@ from functools import cached_property
 from typing import Any
 
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import UOp
+from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.fit import LIMIT, SCREEN, WIDEST, fits_a_screen
 from tinyframe.viz.fold import nearest
 from tinyframe.viz.graphs import GraphPicture, lines_of_text, roots_of
 from tinyframe.viz.layout import dot_source
-from tinyframe.viz.matching import Difference, differences, matched
+from tinyframe.viz.matching import TAKES, Difference, differences, matched, same_memory
 from tinyframe.viz.names import Names, given, of_variables
-from tinyframe.viz.nodes import Box, Node, of_graph
+from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
 from tinyframe.viz.repeats import general
 
 MOST_KINDS = 3  # of ops that are named
@@ -48,14 +48,14 @@ def compare(
 
 def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> ComparePicture:
     """compare() with these names only."""
-    first, second = (of_graph(_roots(x), names=names) for x in (a, b))
+    first, second = _numbered_alike(_roots(a), _roots(b), names)
     pairs = matched(first, second)
     found = differences(first, second, pairs)
     for d in found:
         if d.first is not None:
-            first[d.first] = replace(first[d.first], mark=d.words[0])
+            first[d.first] = _marked(first[d.first], d.words[0])
         if d.second is not None:
-            second[d.second] = replace(second[d.second], mark=d.words[1])
+            second[d.second] = _marked(second[d.second], d.words[1])
     said = sentence_of(found, first, second, titles)
     # a number for what stands at the same height, in place of the UOp, which need not be kept
     first = [replace(node, of=n) for n, node in enumerate(first)]
@@ -68,6 +68,32 @@ def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> Compare
 def _roots(x: Any) -> list[UOp]:
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     return [root for thing in things for root in roots_of(thing)]
+
+
+def _numbered_alike(
+    roots: list[UOp], others: list[UOp], names: Names
+) -> tuple[list[Node], list[Node]]:
+    """The nodes of two graphs, with the same number for a BUFFER of one and what stands for it."""
+    numbering = Numbering()
+    first = of_graph(roots, names=names, numbering=numbering)
+    second = of_graph(others, names=names)
+    for n, m in same_memory(first, second).items():
+        ours, theirs = first[n].of, second[m].of
+        if isinstance(ours, UOp) and ours.op is theirs.op is Ops.BUFFER:
+            numbering.numbers[theirs.src[0]] = numbering.numbers[ours.src[0]]
+    return first, of_graph(others, names=names, numbering=numbering)
+
+
+def _marked(node: Node, words: str) -> Node:
+    """The node with a mark; and where that is about its sources, a word for each arrow."""
+    if words.startswith(TAKES) and not node.operands and len(node.sources) > 1:
+        node = replace(node, operands=tuple(map(ordinal, range(1, len(node.sources) + 1))))
+    return replace(node, mark=words)
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th: of places in a row of sources, of which there are few."""
+    return f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
 
 
 def _framed(nodes: list[Node], number: int, title: str) -> list[Node]:
@@ -92,6 +118,9 @@ def sentence_of(
     d = found[0]
     if d.first is not None and d.second is not None:
         node = second[d.second]
+        if node.mark.startswith(TAKES):
+            said = f"in {titles[1]}, {node.title} {node.mark}"
+            return said if d.words[0] == node.mark else f"{said}; in {titles[0]}, it {d.words[0]}"
         return f"in {titles[1]}, {node.title} {node.mark.replace('differs:', 'is')}"
     counts = [
         Counter(general(node) for node in nodes if node.mark == "only here")

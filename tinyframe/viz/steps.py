@@ -37,8 +37,8 @@ MEANINGS = {
     "ranges to values": "turns the loops that a GPU shares out into numbers of blocks and threads",
     "decompose": "rewrites operations that the device lacks into ones that it has",
     "expand lanes": "turns a loop over lanes into vectors",
-    "expand copies": "writes out the turns of unrolled loops side by side",
-    "decompose anew": "decomposes what has appeared since, and picks the shortest way to say it",
+    "expand copies": "writes out the iterations of unrolled loops side by side",
+    "decompose anew": "rewrites again what the last stages added, and picks the shortest form",
     "masks": "turns vectors of booleans into masks, as the language has them",
     "linearize": "puts the operations into the order in which they run",
 }

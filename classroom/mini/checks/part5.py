@@ -166,8 +166,12 @@ NO_IF = (
     "This index is made of NumPy arrays, and Python's `if`, `and`, `or`, `min` and `max` need a "
     "single number. `where(condition, x, y)` chooses element by element."
 )
+NO_AND = (
+    "This index is made of NumPy arrays, and Python's `if`, `and`, `or`, `min` and `max` need a "
+    'single number. Write `*` for "and", as in `(x < y) * (y < z)`.'
+)
 NO_SUCH_OPERATOR = (
-    "This index is made of UOps, which have +, -, *, //, %, < and >. Say it with those, and with "
+    "This index is made of UOps, which have +, -, *, //, %, < and >. Write it with those, and with "
     "`where`."
 )
 
@@ -223,7 +227,7 @@ def which_are_inside(mini: Any) -> None:
     ))  # fmt: skip
 
 
-@checks("inside", "Along two axes, both have to be inside", told={ValueError: NO_IF})
+@checks("inside", "Along two axes, both have to be inside", told={ValueError: NO_AND})
 def inside_along_two(mini: Any) -> None:
     shape, widths = (2, 2), ((1, 0), (0, 1))
     wanted = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 0]])
@@ -284,6 +288,9 @@ def two_shapes(mini: Any) -> None:
     got = mini.broadcast(a, b)
     if not isinstance(got, (tuple, list)) or len(got) != 2:
         raise Wrong("broadcast should return as many nodes as it is given.", said, got=repr(got))
+    if isinstance(got, list):
+        raise Wrong("broadcast should return a tuple. It becomes the `src` of a node, and a list "
+                    "can't be part of a key in the table.", said, "a tuple", "a list")  # fmt: skip
     shapes = tuple(node.shape for node in got)
     expect(said, shapes, ((3, 4), (3, 4)), {
         ((3, 1), (1, 4)): "Both have two axes now. What is missing is expand, to the larger sizes.",
@@ -350,7 +357,8 @@ def small_product(mini: Any) -> None:
     not_permuted = a @ b.reshape(4, 3).T
     expect_values(said, got.numpy(), a @ b, (
         (not_permuted, "b was only reshaped. Its columns have to become rows first: permute."),
-        ((a @ b).reshape(2, 1, 4), "There is an axis too many. Which one was summed?"),
+        ((a @ b).reshape(2, 1, 4), "There is one axis too many: the one you summed is still there, "
+                                   "with size 1."),
     ))  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def expect_row(
     for f, w in zip(found, wanted, strict=True):
         if w is None or f is None:
             if w is not None or f is not None:
-                raise Wrong("A condition has no gradient, and what is chosen has one.", said,
+                raise Wrong("The condition's gradient is None, and x and y get one each.", said,
                             wanted, describe([_listed(f) for f in found]))  # fmt: skip
             continue
         if f.shape != np.shape(w):
@@ -105,7 +105,7 @@ def reciprocal(mini: Any) -> None:
                buffer(mini, [8]), [[-2]], (
         ([[2]], "The sign is wrong: when x grows, 1/x shrinks."),
         ([[-32]], "You squared x. Square 1/x instead, which is `node`."),
-        ([[-4]], "That is -grad / x. It is divided by x twice."),
+        ([[-4]], "That is -grad / x. Divide by x twice."),
     ))  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def largest(mini: Any) -> None:
                         "share it."),
         ([[[6, 6, 6]]], "That is the row of a sum. Only the largest elements count in a maximum."),
         ([[[0, 6, 0]]], "The first of the two largest got everything. They share it."),
-        ([[[2, 2, 2]]], "You divided by the number of all elements, and gave to all of them."),
+        ([[[2, 2, 2]]], "You shared grad among all elements. Only the largest ones get a share."),
     ))  # fmt: skip
 
 
@@ -460,7 +460,10 @@ def five_steps(mini: Any) -> None:
         said = f"w, which begins at 0, after {count} steps with the gradients {grads[:count]}"
         is_realized(mini, "Adam.step", adam.state)
         once = adam_by_numpy(grads[:count], 0.1)
-        expect_values(said, w.numpy(), np.array([once]))
+        forgetful = sum(adam_by_numpy([0.0] * t + [g], 0.1) for t, g in enumerate(grads[:count]))
+        expect_values(said, w.numpy(), np.array([once]), (
+            ([forgetful], "Each step forgets the ones before it. Give m and v a new `uop`, too."),
+        ))  # fmt: skip
 
 
 @checks("Adam.step", "The powers of b1 and b2 are Tensors, and change", needs=TRAINING)
@@ -498,8 +501,8 @@ def same_size(mini: Any) -> None:
     finally:
         mini.Tensor.run = staticmethod(run)
     if len(set(sizes)) != 1:
-        raise Wrong("The steps are graphs of different sizes, and should be the same one each "
-                    "time. Is everything in self.state realized, all at once?",
+        raise Wrong("Your steps make graphs of different sizes. Each should make the same "
+                    "graph. Is everything in self.state realized, all at once?",
                     "three steps of Adam", got=f"{sizes} nodes")  # fmt: skip
 
 

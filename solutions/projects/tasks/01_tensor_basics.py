@@ -346,7 +346,7 @@ def expect_lines(ask, expressions):
                 name = f"find_op(source of {expression.text}, {op!r})"
                 expect_kind(got, list, name)
                 if list(got) != lines[op] or any(type(n) is not int for n in got):
-                    raise Wrong(f"{name} is {described(list(got))}, not {lines[op]}")
+                    raise Wrong(f"{name} is {described(list(got))}, and should be {lines[op]}")
 
 
 @project.check(
@@ -408,7 +408,12 @@ def _(ask):
 # ---- the instructor's own checks -----------------------------------------------------------------
 
 
-@project.check("describe", 3, "a scalar, and other dtypes", "Ask the Tensor for all three of them.")
+@project.check(
+    "describe",
+    3,
+    "a scalar, and other dtypes",
+    "Different dtypes take different numbers of bytes, so ask the Tensor.",
+)
 def _(ask):
     others = [np.ones(ask.integer(2, 30), dtype) for dtype in ("bool", "int8", "float16", "int64")]
     expect_described(ask, np.array(1.5, np.float32), *others)
@@ -464,7 +469,12 @@ def _(ask):
         expect_board(ask.graph("checkerboard", rows, columns), rows, columns)
 
 
-@project.check("kernel_count", 5, "other expressions", "Count what runs, not what is written.")
+@project.check(
+    "kernel_count",
+    5,
+    "other expressions",
+    "A movement by itself runs no kernel, so its count is 0.",
+)
 def _(ask):
     n, m = ask.integer(3, 6), ask.integer(7, 9)
     others = [
@@ -492,7 +502,12 @@ def _(ask):
     expect_one_pass(ask, (ask.integer(3, 6), ask.integer(3, 6)))
 
 
-@project.check("before_and_after", 5, "other expressions", "Take all four from the Tensor.")
+@project.check(
+    "before_and_after",
+    5,
+    "other expressions",
+    "Write no number and no name by hand: the schedule and tensor.uop.base give you all four.",
+)
 def _(ask):
     expect_changes(ask, random_expressions(ask, 5, Expression.kernels, Expression.op))
 
@@ -501,7 +516,7 @@ def _(ask):
     "compare",
     6,
     "longer steps",
-    "'equal' comes from the two results, and the counts from the counters.",
+    "Some steps give new numbers at every call, so compare the two results to find 'equal'.",
 )
 def _(ask):
     cases = [*random_cases(ask, 4, 5), different_case(ask)]

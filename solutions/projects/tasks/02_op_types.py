@@ -336,8 +336,9 @@ def expect_view(got, cells, name):
     found = got["offset"] + sum(s * p for s, p in zip(strides, places, strict=True))
     if (wrong := np.argwhere(found != cells)).size:
         place = tuple(int(i) for i in wrong[0])
-        is_in = f"its element {list(place)} is in cell {found[place]}, not in cell {cells[place]}"
-        raise Wrong(f"{name} has strides {list(strides)} and offset {got['offset']}: {is_in}")
+        is_in = f"its element {list(place)} is in cell {found[place]}, and should be in cell"
+        has = f"{name} has strides {list(strides)} and offset {got['offset']}"
+        raise Wrong(f"{has}: {is_in} {cells[place]}")
 
 
 def expect_moved(ask, name, cells):
@@ -721,7 +722,12 @@ def _(ask):
             expect_predictions(ask, predictions(ask, words, n, always, last))
 
 
-@project.check("matmul", 4, "other shapes, down to one row", "Take all sizes from the two shapes.")
+@project.check(
+    "matmul",
+    4,
+    "other shapes, down to one row",
+    "If m is 1, a has one row, and its transpose one column. Name m, k and n in every reshape.",
+)
 def _(ask):
     expect_matmul(ask, 1, ask.integer(2, 5), ask.integer(6, 9))
     expect_matmul(ask, ask.integer(6, 9), ask.integer(10, 12), 1)

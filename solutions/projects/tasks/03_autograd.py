@@ -190,7 +190,7 @@ def expect_slope(ask, name, x, w):
     expect(
         took <= MOST[name],
         f"its graph has {took} operations where {MOST[name]} are enough. Did gradient() write it? "
-        "Write the formula that you know from paper",
+        "Write the formula as you would on paper",
     )
 
 
@@ -407,14 +407,16 @@ def expect_at(got, wanted, errors, what):
     wrong = ~(np.abs(got - wanted) <= 1e-4)  # where a NaN is, no comparison is true
     if wrong.any():
         n = int(np.argmax(wrong))
-        raise Wrong(f"{what} at an error of {errors[n]:g} is {got[n]:.6g}, not {wanted[n]:.6g}")
+        at = f"{what} at an error of {errors[n]:g}"
+        raise Wrong(f"{at} is {got[n]:.6g}, and should be {wanted[n]:.6g}")
 
 
 @project.check(
     "huber",
     5,
     "values and gradients",
-    "(error > above).where(a, b) is a where that holds, and b elsewhere; use it twice.",
+    "`(error > above).where(a, b)` is `a` for errors above the border, and `b` for all others. Use "
+    "it twice.",
 )
 def _(ask):
     expect_huber(ask)
@@ -437,7 +439,7 @@ def expect_minimum(ask, text, arrays, x, wanted):
         place = tuple(map(int, np.argwhere(apart)[0]))
         one, other = x[place], arrays["b"][place]
         at = f"at x = {one:g}, where the other is {other:g}, it is {got[place]:.6g}"
-        raise Wrong(f"{what}: {at}, not {wanted[place]:.6g}")
+        raise Wrong(f"{what}: {at}, and should be {wanted[place]:.6g}")
 
 
 @project.check(
@@ -609,7 +611,8 @@ def expect_trained(ask):
             got = entry_of(weights, name)
             expect(got.shape == array.shape, f"{name} has shape {got.shape}, not {array.shape}")
         reached = loss_of(x, y, weights)
-        expect(reached < 0.005, f"with your weights the loss is {reached:.4f}, which is not near 0")
+        far = f"with your weights the loss is {reached:.4f}; it should be below 0.005"
+        expect(reached < 0.005, far)
     with ask.part("the losses"):
         expect(len(losses) > 1, f"there are {len(losses)} losses, where every step has one")
         expect(all(type(loss) is float for loss in losses), "not all of them are Python floats")
@@ -653,7 +656,10 @@ def _(ask):
 
 
 @project.check(
-    "slope", 4, "sigmoid, far from 0 too", "With s = x.sigmoid(), the derivative is s * (1 - s)."
+    "slope",
+    4,
+    "sigmoid, far from 0 too",
+    "Write it with s = x.sigmoid() alone, without an exp of your own: exp(90) is inf.",
 )
 def _(ask):
     shape = (ask.integer(3, 9),)

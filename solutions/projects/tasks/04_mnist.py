@@ -139,8 +139,8 @@ def expect_batches(ask, count, size):
     "batches",
     5,
     "each image once, with its label; the order follows the seed",
-    "np.random.default_rng(seed).permutation(count) is an order. Take x and y apart by the same "
-    "pieces of it.",
+    "np.random.default_rng(seed).permutation(count) is an order. Cut it into pieces, and pick the "
+    "images and the labels of a batch with the same piece.",
 )
 def _(ask):
     expect_batches(ask, ask.integer(20, 25), ask.integer(8, 9))
@@ -198,7 +198,7 @@ def expect_network(ask, size, channels, classes):
     "Network",
     8,
     "the shapes of its scores, and of what it keeps",
-    "The first convolution has 1 channel to read, each other one as many as the one before gave; "
+    "The first convolution reads 1 channel, every later one as many as the one before it makes; "
     "halve the size in each block (7 // 2 is 3).",
 )
 def _(ask):
@@ -357,7 +357,7 @@ def expect_trained(ask, count, epochs, size):
     with ask.part("accuracy"):
         right = float((ask(model, test).argmax(1) == truth).mean())
         after = f"after {epochs} epochs, it gets {right:.0%} of new images right"
-        expect(right >= 0.8, f"{after}; it should be 80 % or more")
+        expect(right >= 0.8, f"{after}; it should be 80% or more")
 
 
 @project.check(
@@ -440,7 +440,7 @@ def expect_accuracy(got, scores, labels, losses, wrong, most):
         abs(got - wrong.mean()) > 1e-6 or abs(right - 0.5) < 1e-6,
         "this is the fraction that is wrong, not the one that is right",
     )
-    expect(abs(got - right) < 1e-6, f"it is {got:.6g}, not {right:.6g}")
+    expect(abs(got - right) < 1e-6, f"it is {got:.6g}, and should be {right:.6g}")
 
 
 def expect_confusion(got, scores, labels, losses, wrong, most):
@@ -745,7 +745,7 @@ def expect_exact(ask, epochs):
     for number, loss in enumerate(losses, 1):
         wanted = right.step(x, y)
         told = f"with all images in one batch, the loss of epoch {number} is {loss:.4f}"
-        expect(abs(loss - wanted) < 1e-3, f"{told}, not {wanted:.4f}")
+        expect(abs(loss - wanted) < 1e-3, f"{told}, and should be {wanted:.4f}")
 
 
 def expect_orders(ask):

@@ -96,7 +96,7 @@ WRONG = [
     ("2.1", counted_twice, "too many"),
     ("2.1", counted_before, "too few"),
     ("2.1", lambda run: 1, "`run` does nothing"),
-    ("2.3", never_watched, "never was"),
+    ("2.3", never_watched, "was never called"),
     ("2.3", lambda run: watched(run)[0][0], "You gave the first"),
     ("2.3", lambda run: watched(run)[-1][0], "You gave the last"),
     ("2.3", lambda run: min(watched(run), key=lambda pair: pair[1])[0], "You gave the last"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinyframe import Tensor
 
 # exercises that ask for an object, and not for a function
@@ -55,6 +57,7 @@ WRONG = [
     ("3.4", lambda x: x.T.flip(0), "reversed along every axis"),
     ("3.4", lambda x: x.flip(1), "Rows and columns are swapped"),
     ("3.4", lambda x: x.T.flip(1) + 0, "kernel"),
+    ("3.4", lambda x: Tensor(np.rot90(x.numpy(), -1).copy()).realize(), "copies of the numbers"),
     ("3.6", lambda n: primes(n, smallest=2), "[2] is 0"),
     ("3.6", lambda n: primes(n, divisors=1), "[1] is 1"),
     ("3.6", lambda n: Tensor([k in (2, 3, 5, 7, 11) for k in range(n)]), "list"),
@@ -64,7 +67,8 @@ WRONG = [
     ("3.7", lambda x, holes: holes.where(holes.where(0, x).mean(), x), "as zeros"),
     ("3.7", lambda x, holes: (~holes).where(x.mean(), x), "[0, 0] is 1"),
     ("3.7", lambda x, holes: holes.where(x, x[~holes].mean()), "that are not holes"),
-    ("3.9", lambda a, b: (a + b) // 2, "[1] is 22"),
+    ("3.9", lambda a, b: (a + b) // 2, "they wrapped around"),
+    ("3.9", lambda a, b: (a + b) / 2, "they wrapped around"),
     ("3.9", lambda a, b: a // 2 + b // 2 + 1, "[0] is 16"),
     ("3.9", lambda a, b: (a.int() + b) // 2, "no longer bytes"),
     ("3.9", lambda a, b: (a.int() + b) / 2, "no longer bytes"),
@@ -72,5 +76,7 @@ WRONG = [
     ("3.10", lambda board: life(board, survive=(3, 3)), "[2, 2] is 0"),
     ("3.10", lambda board: life(board, born=2), "[0, 2] is 1"),
     ("3.10", lambda board: life(board, wrap=True), "wraps around"),
+    ("3.10", lambda board: board == 1 and board == 2, "in place of `and`"),
+    ("3.10", lambda board: board == 1 | board == 2, "brackets around each comparison"),
     ("3.10", lambda board: board.pad(((1, 1), (1, 1))), "axis 0 has a different size"),
 ]

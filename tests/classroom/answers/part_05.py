@@ -9,7 +9,7 @@ OBJECTS: set[str] = set()
 
 # for each prediction what is right, and what somebody might think
 GUESSES = {
-    "5.1": ("movement", "elementwise", "reduction"),
+    "5.1": ("about 2.5", "about 1", "about 5", "about 10"),
     "5.2": ((13, 8, 7, 14, 1), (13, 13, 13, 13, 13), (8, 13, 7, 14, 1), (13, 8, 7, 13, 13)),
     "5.3": ((0, 1), (6, 7), (1, 1), (1, 2)),
     "5.5": (
@@ -49,6 +49,11 @@ def side_by_side(x, size):
 def padded_sums(x, size):
     half = size // 2
     return x.pad((half, half)).unfold(0, size, 1).sum(axis=1)
+
+
+def average_of_the_others_than_0(x, size):
+    seen = x.pad((size // 2, size // 2)).unfold(0, size, 1)
+    return seen.sum(axis=1) / (seen != 0).sum(axis=1)
 
 
 def stored_average(x, size):
@@ -94,6 +99,7 @@ WRONG = [
     ("5.4", lambda a: a.T, "reversed along every axis"),
     ("5.4", lambda a: a.flip((0, 1)), "Rows and columns are swapped"),
     ("5.4", lambda a: a.flip((0, 1)).T.contiguous(), "1 kernel; it should take none"),
+    ("5.4", lambda a: Tensor(a.numpy().T[::-1, ::-1].copy()), "copies of the numbers"),
     ("5.6", lambda first, stride, count: count, "counted the floats"),
     ("5.6", lambda first, stride, count: (count - 1) * stride // 16 + 1, "first float is in its"),
     (
@@ -115,10 +121,11 @@ WRONG = [
     ("5.11", lambda x, size: padded_sums(x, size) / size, "ends are too small"),
     ("5.11", lambda x, size: x.unfold(0, size, 1).sum(axis=1) / size, "shape"),
     ("5.11", padded_sums, "is 3 and should be 1.5"),
+    ("5.11", average_of_the_others_than_0, "A 0 in `x` is a number like any other"),
     ("5.11", stored_average, "3 kernels; it should take 1"),
     ("5.12", lambda a: a.argmax(axis=1), "what you are asked to build"),
-    ("5.12", last_of_the_largest, "first position"),
-    ("5.12", sum_of_positions, "first position"),
+    ("5.12", last_of_the_largest, "the first of its positions"),
+    ("5.12", sum_of_positions, "the first of its positions"),
     ("5.12", never_negative, "is 3 and should be 1"),
     ("5.12", lambda a: a.max(axis=1), "is 5 and should be 1"),
     ("5.14", lambda images, filters: images.conv2d(filters), "what you are asked to build"),

@@ -19,9 +19,14 @@ GUESSES = {
     "6.10": (0.5, 0.0, 1.0, 2.0),
     "6.11": (-0.1, 0.1, -100.0, -1000.0, 0.0),
     "6.13": (1218, 1152, 1154, 68),
-    "6.14": (2, 1, 5, 3),
+    "6.14": (30, 300, 10, 100),
     "6.17": (1, 10, 0, 9),
 }
+
+
+def normalized_rows(x, correction):
+    variance = x.var(axis=1, correction=correction, keepdim=True)
+    return (x - x.mean(axis=1, keepdim=True)) / (variance + 1e-5).sqrt()
 
 
 def one_path(grad, a, b):
@@ -130,10 +135,13 @@ WRONG = [
     ("6.16", lambda x: (x - x.mean(axis=0)) / x.std(axis=0, correction=0), "add `eps`"),
     ("6.16", lambda x: (x - x.mean(axis=0)) / (x.var(axis=0, correction=0) + 1e-5), "square root"),
     ("6.16", lambda x: x - x.mean(axis=0), "too large by a factor of 2"),
-    ("6.18", lambda side, classes: nn.Linear(64, 10), "too many wrong"),
-    ("6.18", lambda side, classes: hidden_layer(32), "budget"),
-    ("6.18", lambda side, classes: hidden_layer(12), "too many wrong"),
-    ("6.18", lambda side, classes: nn.Linear(64, 9), "wrong shape"),
+    ("6.16", lambda x: (x - x.mean()) / (x.var() + 1e-5).sqrt(), "one mean and one variance"),
+    ("6.16", lambda x: normalized_rows(x, correction=0), "each row"),
+    ("6.16", lambda x: normalized_rows(x, correction=1), "each row"),
+    ("6.18", lambda side, classes: nn.Linear(64, 10), "budget"),
+    ("6.18", lambda side, classes: small_conv(8), "budget"),  # the network of part 1
+    ("6.18", lambda side, classes: hidden_layer(7), "too many wrong"),
+    ("6.18", lambda side, classes: nn.Linear(64, 8), "wrong shape"),
     ("6.18", lambda side, classes: nn.Linear, "has to be a model"),
     ("6.18", lambda side, classes: small_conv(2), "too many wrong"),
 ]

@@ -111,10 +111,12 @@ def a_loop_is_a_kernel():
 
 @claim(
     "A new kernel starts when many results, computed in parallel, each need the complete value of "
-    "something."
+    "something, or when a value would cost too much to compute again wherever it's needed."
 )
 def every_quotient_needs_the_whole_sum():
     a = memory(64, 64)
+    assert kernels(a.exp() @ a) == 2 and kernels((a + a) @ a) == 1
+    assert exponentials(a.exp() @ a) == 64 * 64
     assert kernels(a / a.sum()) == 2 and kernels(a.sum() + 1) == 1
     rows = a / a.sum(axis=1, keepdim=True)
     assert kernels(rows) == 1
@@ -140,14 +142,17 @@ def results_are_old_and_views_are_new():
     assert result.tolist() == [10, 20, 30] and view.tolist() == [3, 4]
 
 
-@claim("Memory is written in place only if nobody needs the old values.")
+@claim("Memory is written in place only once nobody needs the old values any more.")
 def a_change_in_place_is_seen_by_nobody():
     x = memory(50)
     place = buffer_of(x.uop)
     x.assign(x * 2).realize()
     assert buffer_of(x.uop) is place
     old = x.numpy().copy()
-    twin = x.double()
+    total = x.sum()
+    x.assign(x * 2).realize()  # the sum is computed first, and then the memory is free
+    assert buffer_of(x.uop) is place and np.allclose(total.numpy(), old.sum())
+    old, twin = x.numpy().copy(), x.double()
     x.assign(x * 2).realize()
     assert buffer_of(x.uop) is not place and np.array_equal(twin.numpy(), old)
 

@@ -70,6 +70,7 @@ def finite_differences_lie_at_both_ends():
 
     assert error(1e-2) < 1e-4
     assert error(1.0) > 1e-1 and error(1e-7) > 1e-2
+    assert error(1e-3) < error(1e-1)
 
 
 @claim("A function with a Python loop has no derivative.")
@@ -130,7 +131,10 @@ def the_first_step_of_adam():
         assert p.item() == pytest.approx(-0.25 * np.sign(slope), rel=1e-4)
 
 
-@claim("BatchNorm uses the mean and spread of the batch while it trains, and running ones after.")
+@claim(
+    "BatchNorm uses the mean and variance of the batch while it trains, and running ones "
+    "afterwards."
+)
 def batchnorm_in_training_and_after():
     norm, x = nn.BatchNorm(3), realized(16, 3) * 5
     v = x.numpy()
@@ -143,8 +147,8 @@ def batchnorm_in_training_and_after():
 
 
 @claim(
-    "TinyJit follows Tensors, refuses a number that it's given and that changes, and freezes a "
-    "number that the Python finds by itself."
+    "TinyJit follows Tensors, refuses an argument that's a different number than before, and "
+    "freezes a number that the function looks up by itself."
 )
 def what_a_jit_follows():
     weight, outside = Tensor([1.0]).realize(), [10.0]

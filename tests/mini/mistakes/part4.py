@@ -32,6 +32,12 @@ MISTAKES = [
         return cls.mine[key]
         """, "something keeps it alive"),
     ("UOp.__new__", "return object.__new__(cls)", "Set the `op`, `src` and `arg` of a node"),
+    ("UOp.__new__", """
+        node = object.__new__(cls)
+        node.op, node.src, node.arg = op, src, arg
+        cls.tabel[(op, src, arg, type(arg))] = node
+        return node
+        """, "has no attribute 'tabel'"),
     ("UOp.__new__", "key = (op, src, arg)", "should give a node. Is there a `return`?"),
     ("UOp.toposort", """
         order = []
@@ -57,7 +63,7 @@ MISTAKES = [
             else:
                 order[node] = None
         return list(order)
-        """, "Finish everything below the first source before"),
+        """, "finish everything below the first source before"),
     ("UOp.toposort", """
         order, waiting = {}, [self]
         while waiting:
@@ -87,7 +93,7 @@ MISTAKES = [
             else:
                 done[todo.pop()] = None
         return done
-        """, "should be a list: `list(…)` of your dict is one"),
+        """, "should be a list, and yours is a dict"),
     ("interpret", """
         def value(node):
             return COMPUTE[node.op](node, *(value(source) for source in node.src))
@@ -98,7 +104,7 @@ MISTAKES = [
         for node in sink.toposort():
             values[node] = COMPUTE[node.op](node, *(values[source] for source in node.src))
         return [values[source] for source in sink.src]
-        """, "KeyError: <Ops.SINK"),
+        """, "COMPUTE has no row for SINK"),
     ("interpret", """
         values = {}
         for node in sink.toposort()[:-1]:
@@ -122,6 +128,11 @@ MISTAKES = [
                 tensor.uop = UOp(Ops.BUFFER, (), Buffer(values))
         return self
         """, "computed more than once. Put all expressions into one SINK"),
+    ("Tensor.realize", """
+        (values,) = Tensor.run(UOp(Ops.SINK, (self.uop,)))
+        self.uop = UOp(Ops.BUFFER, (), values)
+        return self
+        """, "has to be a Buffer"),
     ("Tensor.realize", """
         (values,) = Tensor.run(UOp(Ops.SINK, (self.uop,)))
         if self.uop.op is not Ops.BUFFER:

@@ -39,7 +39,7 @@ MISTAKES = [
             if not before - 1 < i < before + size:
                 return False
         return True
-        """, "Python's `if`, `and`, `or`, `min` and `max` need a single number"),
+        """, 'Write `*` for "and"'),
     ("pad_index", "return tuple(i - before for i, (before, _) in zip(index, widths))",
      "The source has no element -1"),
     ("pad_index", "return tuple(i + before for i, (before, _) in zip(index, widths))",
@@ -56,6 +56,7 @@ MISTAKES = [
         return tuple(node if node.op is Ops.CONST else
                      node.reshape(*[1] * (rank - len(node.shape)), *node.shape) for node in nodes)
         """, "What is missing is expand"),
+    ("broadcast", "return list(nodes)", "broadcast should return a tuple"),
     ("broadcast", """
         rank = max(len(node.shape) for node in nodes)
         nodes = [node.reshape(*[1] * (rank - len(node.shape)), *node.shape) for node in nodes]

@@ -53,7 +53,7 @@ without: dict[Ops, PatternMatcher] = {
     Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
     Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
     Ops.COS: PatternMatcher([(_F32.alu(Ops.COS), cos_float32), (_F64.alu(Ops.COS), cos_float64)]),
-    Ops.POW: integer_power + float_power,
+    Ops.POW: float_power,
     Ops.FMOD: PatternMatcher([
         (_F32.alu(Ops.FMOD, UPat.var("y")), fmod_float32),
         (_F64.alu(Ops.FMOD, UPat.var("y")), fmod_float64)]),
@@ -94,6 +94,6 @@ def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
     tables += [table for op, table in basic.shorter.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:
         tables.append(by_power_of_two)
-    if not {Ops.IDIV, Ops.MOD} <= ops:
-        tables.append(floor_division)
+    if not {Ops.IDIV, Ops.MOD} <= ops:  # a language's own functions of numbers are of floats
+        tables += [floor_division, integer_power]
     return sum(tables, PatternMatcher([]))

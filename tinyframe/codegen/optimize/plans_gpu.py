@@ -450,7 +450,8 @@ def shared_sums(k: Kernel) -> Nest:
 
 def _threads_for_sums(k: Kernel, lanes: int) -> int:
     """The threads of a block, as many as have room in shared memory for what each of them finds."""
-    found = sum(reduce.dtype.itemsize for reduce in k.table.reduces) * lanes  # bytes, of a thread
+    least = k.target.least_bytes
+    found = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
     return power_of_two(min(block_size(k), k.target.shared_bytes // found))
 
 

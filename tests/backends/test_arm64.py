@@ -1,0 +1,264 @@
+"""ARM64, emulated: what a compiler for it makes of kernels, and that they compute what is right.
+
+Here is what depends on the processor: vectors, half types, threads, long sums. All other programs
+of the suite run on it too: `DEVICE=ARM64 python3 start.py test tests/ops`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.arm64_device import COMPILER, PI_4, PI_5, KernelCrashed, Machine, compilers
+from tests.fuzz.programs import check, random_program
+from tests.kernels import filled, kernel_of, numbers, run_with, source_of
+from tests.ops.test_long_sums import LIMITS, REDUCTIONS, equal, error
+from tinyframe import Context, Device, Tensor, TinyJit, Variable, dtypes
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.device import Buffer, CompileError
+from tinyframe.dtype import to_np_dtype
+from tinyframe.runtime.clang import ClangCompiler, find_compiler
+
+SETTINGS = [
+    pytest.param({"CC": compiler, "TINYFRAME_CFLAGS": flags}, id=f"{compiler} {flags}")
+    for compiler in compilers()
+    for flags in (PI_5, PI_4)
+]
+
+
+@pytest.fixture(autouse=True)
+def on_arm64():
+    with Context(DEVICE="ARM64"):
+        yield
+
+
+# ---- the compiler and its code -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", compilers())
+def test_a_cross_compiler_is_not_asked_for_this_machine(command):
+    compiler = ClangCompiler(find_compiler(command))
+    assert not any("native" in flag for flag in compiler.flags)
+    assert {"__aarch64__", "__ARM_NEON", "__linux__", "__FLT16_MAX__"} <= compiler.macros
+
+
+def test_a_compiler_for_this_machine_is_not_taken_for_arm():
+    with Context(CC="gcc"):
+        assert Path(Device["ARM64"].compiler.command[0]).name == COMPILER
+    with Context(CC=compilers()[-1]):
+        assert Device["ARM64"].compiler.command == find_compiler(compilers()[-1])
+
+
+def test_the_target_is_an_arm_machine():
+    renderer = Device["ARM64"].renderer
+    assert renderer.target.vector_bytes == 16
+    assert renderer.target.vector_registers == 32
+    assert renderer.native_half
+
+
+def assembly(t: Tensor) -> str:
+    """A kernel's instructions, with their operands."""
+    return Device["ARM64"].compiler.assembly(source_of(t, device="ARM64"))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_matmul_multiplies_and_adds_four_numbers_at_once(settings):
+    x = filled(np.ones((64, 64), np.float32))
+    with Context(**settings):
+        assert len(re.findall(r"\tfmla\tv\d+\.4s", assembly(x @ x))) >= 16
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_halves_are_converted_by_instructions(settings):
+    """Without a call of a library function, which would take a hundred times as long."""
+    x, y = filled(np.ones(64, np.float16)), filled(np.ones(64, np.float32))
+    with Context(**settings):
+        text = assembly((x.cast(dtypes.float32) + y).cast(dtypes.half))
+        assert re.search(r"\tfcvt(\ts\d+, h|l2?\tv\d+\.4s, v\d+\.4h)", text)
+        assert re.search(r"\tfcvt(\th\d+, s|n2?\tv\d+\.4h, v\d+\.4s)", text)
+        assert not re.search(r"\tbl\t", text)
+
+
+# ---- half types ----------------------------------------------------------------------------------
+
+PATTERNS = np.arange(1 << 16, dtype=np.uint16)
+# float32 around every half and bfloat16: each, halfway to the next, and a little to either side
+_near = [0, 1, 0x0FFF, 0x1000, 0x1001, 0x2000, 0x3000, 0x7FFF, 0x8000, 0x8001, 0xFFFF]
+_bits = (PATTERNS.astype(np.uint32) << 16)[:, None] + np.array(_near, np.uint32)
+FLOATS = np.unique(_bits).view(np.float32)
+
+
+def same(got: np.ndarray, expected: np.ndarray) -> None:
+    """Equal, with the signs of zeros; any NaN is equal to any other."""
+    np.testing.assert_array_equal(got, expected)
+    is_number = expected == expected
+    np.testing.assert_array_equal(np.signbit(got)[is_number], np.signbit(expected)[is_number])
+
+
+@pytest.mark.parametrize("noopt", [0, 1], ids=["vectors", "numbers"])
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(
+    ("dtype", "reference"), [(dtypes.half, np.float16), (dtypes.bfloat16, ml_dtypes.bfloat16)]
+)
+def test_every_half_is_converted_as_numpy_does(settings, noopt, dtype, reference):
+    with Context(NOOPT=noopt, **settings), np.errstate(all="ignore"):
+        bits = filled(PATTERNS).bitcast(dtype)
+        same(bits.cast(dtypes.float32).numpy(), PATTERNS.view(reference).astype(np.float32))
+        narrow = filled(FLOATS).cast(dtype).contiguous().bitcast(dtypes.ushort)
+        same(narrow.numpy().view(reference).astype(np.float32),
+             FLOATS.astype(reference).astype(np.float32))  # fmt: skip
+
+
+@pytest.mark.parametrize("noopt", [0, 1], ids=["vectors", "numbers"])
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_arithmetic_on_halves_is_rounded_once(settings, noopt):
+    """Each operation alone: what is exact in float32 is rounded to a half, as NumPy does."""
+    rng = np.random.default_rng(0)
+    a, b = rng.permutation(PATTERNS).view(np.float16), rng.permutation(PATTERNS).view(np.float16)
+    with Context(NOOPT=noopt, **settings), np.errstate(all="ignore"):
+        x, y = filled(a), filled(b)
+        for got, expected in [(x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b)]:
+            same(got.numpy(), expected)
+        np.testing.assert_array_equal((x < y).numpy(), a < b)
+        same(x.maximum(y).numpy(), np.maximum(a, b))
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+# Counts how often each element is visited, and adds a Variable.
+COUNT = """
+void count_entry(void** bufs, const long long* vals, int start, int stop) {
+  int* data0 = bufs[0];
+  for (int i = start; i < stop; i++) data0[i] += 1 + vals[0];
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_iteration_runs_exactly_once(threads):
+    device, rng = Device["ARM64"], np.random.default_rng(threads)
+    count = device.runner("count", device.compiler.compile_cached(COUNT))
+    with Context(THREADS=threads):
+        for total in [1, 2, 9, 4099, *map(int, rng.integers(1, 300, 100))]:
+            buf = Buffer("ARM64", total, dtypes.int).copyin(bytes(4 * total))
+            count(buf._buf, global_size=(total, 1, 1), vals=(4,))
+            assert (buf.numpy() == 5).all()
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_each_thread_has_a_panel_of_its_own(settings):
+    """The columns of a matmul wait in one, in memory of a thread's own where it is large."""
+    a, b = numbers(60, 600), numbers(600, 64, seed=1)
+    opts = [Opt(OptOps.VECTOR, 1, 16), Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (1, 0, 2)),
+            Opt(OptOps.STAGE, 0, 2), Opt(OptOps.THREAD, 0)]  # fmt: skip
+    with Context(THREADS=2, **settings):
+        x, y = filled(a), filled(b)
+        source = source_of(kernel_of(x @ y), opts, "ARM64")
+        assert "_of_thread()" in source
+        assert "const int start, const int stop" in source
+        for _ in range(3):
+            np.testing.assert_array_equal(run_with(x @ y, opts, "ARM64"), a @ b)
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", LIMITS, ids=str)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_a_long_reduction_is_as_good_as_one_in_blocks(name, dtype):
+    function, reference = REDUCTIONS[name]
+    x = equal(999_983, dtype)
+    a = x.cast(dtypes.float64).numpy()
+    assert error(function(x), reference(a)) <= LIMITS[dtype]
+
+
+@pytest.mark.parametrize("step", [3, -3])
+@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
+def test_lanes_that_lie_apart_are_gathered_and_masked(dtype, step):
+    """Every third element of a column, in either direction, with a border of zeros."""
+    a = np.random.default_rng(0).integers(0, 2, (48, 16))
+    wanted = np.pad(a[::step].T, ((1, 2), (0, 0)))
+    x = filled(a.astype(to_np_dtype(dtype) or np.float32)).cast(dtype).realize()
+    got = x[::step].T.pad(((1, 2), (0, 0))).contiguous()
+    opts = [Opt(OptOps.VECTOR, 1, 4)]
+    assert "gather_" in source_of(kernel_of(got), opts, "ARM64")
+    np.testing.assert_array_equal(run_with(got, opts, "ARM64"), wanted)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_agree(seed):
+    with Context(THREADS=2):
+        check(random_program(Random(9000 + seed)), "ARM64")
+
+
+def test_a_captured_function_is_replayed():
+    n = Variable("n", 1, 9)
+
+    @TinyJit
+    def step(x: Tensor) -> Tensor:
+        return (x * 2 + x.sum()).realize()
+
+    for count in (9, 3, 5, 1, 8):
+        a = numbers(9, seed=count)
+        got = step(filled(a)[: n.bind(count)])
+        np.testing.assert_array_equal(got[:count].numpy(), a[:count] * 2 + a[:count].sum())
+
+
+@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
+def test_values_are_copied_there_and_back(dtype):
+    x = Tensor([[0, 1, 2], [3, 4, 5]], device="CPU").cast(dtype)
+    there = x.to("ARM64").realize()
+    assert there.device == "ARM64"
+    np.testing.assert_array_equal(there.numpy(), x.numpy())
+    np.testing.assert_array_equal((there + there).to("CPU").numpy(), (x + x).numpy())
+
+
+def test_the_first_kernels_compiled_side_by_side_start_one_machine():
+    code = """if True:
+        from concurrent.futures import ThreadPoolExecutor
+        from tests.arm64_device import machine
+        with ThreadPoolExecutor(4) as pool:
+            print(len(set(pool.map(lambda _: machine(), range(4)))))
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------
+
+
+def test_a_command_that_fails_leaves_the_machine_usable():
+    machine = Machine()
+    for words, why in [(("load", "/none.so"), "none.so"), (("map", "/none", 8), "no memory"),
+                       (("fly",), "no command fly")]:  # fmt: skip
+        with pytest.raises(OSError, match=why):
+            machine.ask(*words)
+    assert int(machine.ask("load", "libm.so.6"))
+
+
+def test_a_kernel_that_crashes_is_an_error_and_not_the_end():
+    code = f"""if True:
+        import resource
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        from tests.arm64_device import {KernelCrashed.__name__}, Machine
+        machine = Machine()
+        for _ in range(2):
+            try:
+                machine.ask("run", 0, 1, 1, 0, 0)
+            except KernelCrashed as error:
+                print(error)
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.count("the ARM64 process ended with status -11 at `run`") == 2, done.stderr
+
+
+def test_a_refused_source_names_the_compiler():
+    with pytest.raises(CompileError, match=COMPILER):
+        Device["ARM64"].compiler.compile("not C")

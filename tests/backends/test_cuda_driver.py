@@ -1,0 +1,250 @@
+"""What is asked of NVIDIA's driver, and in which order; the driver here is one of ours.
+
+It keeps memory in this process, notes each call, and fails where it is told to. What it cannot
+show is that a GPU computes the right thing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tinyframe import Device, dtypes
+from tinyframe.device import Buffer, DeviceUnavailable
+from tinyframe.runtime import cuda
+
+CUresult = enum.Enum(
+    "CUresult",
+    ["CUDA_SUCCESS", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "CUDA_ERROR_INVALID_VALUE"],
+)  # fmt: skip
+
+
+class Driver:
+    """The functions of cuda.bindings.driver that we call."""
+
+    CUresult = CUresult
+    CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
+    CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
+    CUDA_KERNEL_NODE_PARAMS = SimpleNamespace
+    ATTRIBUTES = {"COMPUTE_CAPABILITY_MAJOR": 8, "COMPUTE_CAPABILITY_MINOR": 6, "WARP_SIZE": 32,
+                  "MAX_THREADS_PER_BLOCK": 1024, "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
+                  "L2_CACHE_SIZE": 4 << 20, "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535,
+                  "MAX_GRID_DIM_Z": 65535}  # fmt: skip
+    CUdevice_attribute = SimpleNamespace(
+        **{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in ATTRIBUTES}
+    )
+
+    def __init__(self) -> None:
+        self.calls: list[tuple] = []
+        self.memory: dict[int, ctypes.Array] = {}
+        self.room = 64 << 20
+        self.fails: dict[str, CUresult] = {}
+        self.handles = 0
+
+    def __getattr__(self, name: str):
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+        known = getattr(type(self), f"do_{name}", None)
+
+        def function(*arguments):
+            self.calls.append((name, *arguments))
+            if name in self.fails:
+                return (self.fails[name],)
+            return known(self, *arguments) if known else (CUresult.CUDA_SUCCESS, self.handle())
+
+        return function
+
+    def handle(self) -> int:
+        self.handles += 1
+        return self.handles
+
+    def do_cuGetErrorString(self, status):
+        return CUresult.CUDA_SUCCESS, status.name.lower().encode()
+
+    def do_cuDeviceGetCount(self):
+        return CUresult.CUDA_SUCCESS, 2
+
+    def do_cuDeviceGetAttribute(self, name, gpu):
+        return CUresult.CUDA_SUCCESS, self.ATTRIBUTES[name]
+
+    def do_cuMemAlloc(self, size):
+        if size > self.room:
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
+        self.room -= size
+        array = (ctypes.c_ubyte * size)()
+        self.memory[ctypes.addressof(array)] = array
+        return CUresult.CUDA_SUCCESS, ctypes.addressof(array)
+
+    def do_cuMemHostAlloc(self, size, flags):
+        return self.do_cuMemAlloc(size)
+
+    def do_cuMemFree(self, address):
+        self.room += ctypes.sizeof(self.memory.pop(address))
+        return (CUresult.CUDA_SUCCESS,)
+
+    def do_cuMemcpyHtoDAsync(self, target, source, size, stream):
+        ctypes.memmove(target, source, size)
+        return (CUresult.CUDA_SUCCESS,)
+
+    do_cuMemcpyDtoHAsync = do_cuMemcpyHtoDAsync
+
+    def do_cuEventElapsedTime(self, start, end):
+        return CUresult.CUDA_SUCCESS, 2.5
+
+    def do_cuLaunchKernel(self, function, *rest):
+        self.calls[-1] = ("cuLaunchKernel", function, rest[:6], given(rest[8], 3))
+        return (CUresult.CUDA_SUCCESS,)
+
+    def do_cuGraphAddKernelNode(self, graph, before, count, parameters):
+        self.calls[-1] = ("cuGraphAddKernelNode", list(before), given(parameters.kernelParams, 3))
+        return CUresult.CUDA_SUCCESS, self.handle()
+
+    def do_cuGraphExecKernelNodeSetParams(self, started, node, parameters):
+        sizes = (parameters.gridDimX, parameters.blockDimX)
+        self.calls[-1] = ("set", node, sizes, given(parameters.kernelParams, 3))
+        return (CUresult.CUDA_SUCCESS,)
+
+    def names(self, *without: str) -> list[str]:
+        return [c[0] for c in self.calls if c[0] not in ("cuCtxSetCurrent", *without)]
+
+
+def given(pointers: int, count: int) -> list[int]:
+    """The values of a kernel's arguments, each of 8 bytes."""
+    places = (ctypes.c_int64 * count).from_address(pointers)
+    return [ctypes.c_int64.from_address(place).value for place in places]
+
+
+@pytest.fixture
+def driver(monkeypatch) -> Iterator[Driver]:
+    ours = Driver()
+    monkeypatch.setattr(cuda, "driver", lambda: ours)
+    monkeypatch.setattr(cuda, "architecture_for", lambda major, minor: f"sm_{major}{minor}")
+    monkeypatch.setattr(cuda, "NVRTC", lambda architecture: SimpleNamespace(for_=architecture))
+    monkeypatch.setattr(Device, "_opened", {})
+    monkeypatch.setenv("CUDA_EMULATE", "0")
+    yield ours
+
+
+def test_a_GPU_says_what_its_schedules_may_use(driver):
+    device = Device["CUDA"]
+    assert device.compiler.for_ == "sm_86"
+    assert device.renderer.target.block_threads == 1024
+    assert device.renderer.target.shared_bytes == 48 << 10
+    assert device.renderer.target.grid == (2**31 - 1, 65535, 65535)
+    assert driver.names()[:4] == ["cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
+                                  "cuStreamCreate"]  # fmt: skip
+
+
+def test_a_GPU_that_is_not_there(driver):
+    with pytest.raises(DeviceUnavailable, match="no GPU of number 2, but 2.*CUDA_EMULATE=1"):
+        Device["CUDA:2"]
+
+
+@pytest.mark.parametrize("pieces", [0, 0.5, 1, 1.25, 2, 3.5])
+def test_copies_of_any_size_by_way_of_two_halves(driver, pieces, monkeypatch):
+    monkeypatch.setattr(cuda, "STAGING_BYTES", 64)
+    data = np.random.default_rng(0).integers(0, 256, max(int(64 * pieces), 1)).astype(np.uint8)
+    buffer = Buffer("CUDA", len(data), dtypes.uchar, initial_value=data.tobytes())
+    np.testing.assert_array_equal(buffer.numpy(), data)
+
+
+def test_a_half_is_not_filled_before_the_GPU_has_read_it(driver, monkeypatch):
+    monkeypatch.setattr(cuda, "STAGING_BYTES", 64)
+    buffer = Buffer("CUDA", 192, dtypes.uchar).allocate()
+    driver.calls.clear()
+    buffer.copyin(bytes(192))
+    copies = driver.names("cuMemHostAlloc", "cuEventCreate")
+    assert copies == ["cuEventSynchronize", "cuMemcpyHtoDAsync", "cuEventRecord"] * 3
+    waited = [c[1] for c in driver.calls if c[0] == "cuEventSynchronize"]
+    recorded = [c[1] for c in driver.calls if c[0] == "cuEventRecord"]
+    assert waited == recorded == [waited[0], waited[1], waited[0]]
+
+
+def test_out_of_memory_is_tried_again_after_what_is_kept_is_freed(driver):
+    kept = Buffer("CUDA", 40 << 20, dtypes.uchar).allocate()
+    kept.deallocate()
+    Buffer("CUDA", 50 << 20, dtypes.uchar).allocate()
+    allocations = driver.names()
+    first_free = allocations.index("cuMemFree")
+    assert allocations[first_free - 1 : first_free + 2] == ["cuMemAlloc", "cuMemFree", "cuMemAlloc"]
+    with pytest.raises(MemoryError, match="cannot get 104.86 MB.*Drop Tensors"):
+        Buffer("CUDA", 100 << 20, dtypes.uchar).allocate()
+
+
+def runner(driver: Driver, name: str = "E_4") -> cuda.CUDARunner:
+    return Device["CUDA"].runner(name, b"cubin")
+
+
+def test_a_launch_passes_buffers_and_variables_and_can_be_timed(driver):
+    kernel = runner(driver)
+    driver.calls.clear()
+    took = kernel(7, 8, global_size=(5, 4, 3), local_size=(2, 1, 1), vals=(-9,), wait=True)
+    assert took == 2.5e-3
+    assert driver.names() == ["cuEventCreate", "cuEventCreate", "cuEventRecord", "cuLaunchKernel",
+                              "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime",
+                              "cuEventDestroy", "cuEventDestroy"]  # fmt: skip
+    (launch,) = [c for c in driver.calls if c[0] == "cuLaunchKernel"]
+    assert launch[1:] == (kernel.function, (5, 4, 3, 2, 1, 1), [7, 8, -9])
+    driver.calls.clear()
+    assert kernel(7, 8, vals=(0,)) is None
+    assert driver.names() == ["cuLaunchKernel"]
+
+
+def test_every_call_is_made_in_the_context_of_its_GPU(driver):
+    runner(driver)(1, 2, 3)
+    names = [c[0] for c in driver.calls]
+    launch = names.index("cuLaunchKernel")
+    assert names[launch - 1] == "cuCtxSetCurrent"
+
+
+def test_a_graph_sets_anew_only_the_launches_that_changed(driver):
+    kernels = [runner(driver, name) for name in ("E_4", "E_5")]
+    graph = cuda.CUDAGraph(kernels, [[11, 12], [12, 13]], [1, 1])
+    graph.set_values([((2, 1, 1), (4, 1, 1)), ((3, 1, 1), (4, 1, 1))], [5, 6])
+    driver.calls.clear()
+    graph()
+    assert driver.names() == ["cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddKernelNode",
+                              "cuGraphInstantiate", "cuGraphLaunch"]  # fmt: skip
+    first, second = [c for c in driver.calls if c[0] == "cuGraphAddKernelNode"]
+    assert first[1:] == ([], [11, 12, 5])
+    assert second[1:] == ([graph.nodes[0]], [12, 13, 6])  # it comes after the first
+    driver.calls.clear()
+    graph()
+    assert driver.names() == ["cuGraphLaunch"]
+    driver.calls.clear()
+    graph.set_buffer(3, 99)
+    graph()
+    assert driver.names() == ["set", "cuGraphLaunch"]
+    assert driver.calls[1] == ("set", graph.nodes[1], (3, 4), [12, 99, 6])
+
+
+def test_an_error_has_the_drivers_words(driver):
+    kernel = runner(driver)
+    driver.fails["cuLaunchKernel"] = CUresult.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(cuda.CUDAError) as error:
+        kernel(1, 2, 3)
+    words = "cuLaunchKernel: cuda_error_invalid_value (CUDA_ERROR_INVALID_VALUE)"
+    assert str(error.value) == words
+
+
+def test_an_error_after_which_nothing_works_says_so_and_names_the_kernels(driver):
+    kernels = [runner(driver, name) for name in ("E_3", "E_4")]
+    for kernel in kernels:
+        kernel(1, 2, 3)
+    driver.fails["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(cuda.CUDAError, match="did it: E_3, E_4.*restart Python"):
+        Device["CUDA"].synchronize()
+    kernels.clear()  # unloading them fails too, and says nothing more
+
+
+def test_one_process_has_one_kind_of_CUDA(driver, monkeypatch):
+    device = Device["CUDA"]
+    monkeypatch.setenv("CUDA_EMULATE", "1")
+    with pytest.raises(RuntimeError, match="opened without CUDA_EMULATE"):
+        _ = device.compiler

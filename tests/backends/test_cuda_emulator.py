@@ -1,0 +1,340 @@
+"""CUDA kernels on the processor: right results, and whatever a kernel must not do is found."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import tinyframe.codegen
+from tests.every_op import EVERY_DTYPE, check_every_op
+from tests.gpu_kernels import (
+    GLOBAL,
+    GROUP,
+    LOCAL,
+    SOFTMAX,
+    SUM_OF_ROWS,
+    TILED,
+    VECTOR,
+    cases,
+    graphs,
+    random_opts,
+)
+from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with, schedule_of
+from tinyframe import Device, Tensor, TinyJit, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.device import Buffer, CompileError
+from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.renderer.writer import Writer, infix
+from tinyframe.runtime.cuda_emulator import (
+    BarrierDivergence,
+    DataRace,
+    EmulatorCompiler,
+    KernelFault,
+    OutOfBounds,
+)
+from tinyframe.uop.node import Ops, UOp
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch) -> Iterator[None]:
+    """CUDA is the emulator that looks for races, whatever it was before."""
+    monkeypatch.setenv("CUDA_EMULATE", "2")
+    monkeypatch.setattr(Device, "_opened", {})
+    yield
+
+
+def data(array: np.ndarray) -> Tensor:
+    return filled(array, "CUDA")
+
+
+def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
+    return run_with(tensor, opts, "CUDA")
+
+
+# ---- right kernels -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37)])
+def test_a_matmul_with_both_operands_in_shared_panels(sizes):
+    m, k, n = sizes
+    x, y = numbers(m, k), numbers(k, n, seed=1)
+    np.testing.assert_array_equal(run(data(x) @ data(y), TILED), x @ y)
+
+
+@pytest.mark.parametrize("columns", [256, 33, 7])
+def test_the_sum_of_a_row_by_the_threads_of_a_block(columns):
+    x = numbers(9, columns)
+    np.testing.assert_array_equal(run(data(x).sum(axis=1), SUM_OF_ROWS), x.sum(1))
+
+
+def test_softmax_of_rows_by_the_threads_of_a_block():
+    x = numbers(40, 50)
+    e = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(
+        run(data(x).softmax(), SOFTMAX), e / e.sum(1, keepdims=True), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", cases("CPU"))
+def test_each_way_to_share_work(name):
+    tensor, opts, expected = cases("CUDA")[name]
+    np.testing.assert_array_equal(run(tensor(), opts), expected())
+
+
+@pytest.mark.parametrize("name", graphs("CPU"))
+def test_any_legal_opts_give_the_same_result_without_a_race(name):
+    tensor, expected = graphs("CUDA")[name]
+    renderer = Device["CUDA"].renderer
+    used = set()
+    for seed in range(4):
+        kernel = tinyframe.codegen.scheduled_kernel(kernel_of(tensor()), renderer)
+        opts = random_opts(kernel, random.Random(f"{name} {seed}"), renderer.target)
+        used |= {opt.op for opt in opts}
+        np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
+    assert used & {LOCAL, GROUP}
+
+
+VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
+
+
+@pytest.mark.parametrize(
+    "dtype", [d for d in dtypes.all if d not in (dtypes.bool, dtypes.bfloat16)], ids=str
+)
+def test_vectors_of_each_dtype(dtype):
+    x = np.arange(64) % 50
+    tensor = data(x).cast(dtype).realize()
+    opts = [Opt(VECTOR, 0, 4 if dtype.itemsize <= 4 else 2), *VECTORS[1:]]
+    assert "reinterpret_cast" in program_of(tensor + 1, opts, "CUDA").src
+    np.testing.assert_array_equal(run(tensor + 1, opts), x + 1)
+
+
+@pytest.mark.parametrize("opts", [[], VECTORS], ids=["one thread", "threads and vectors"])
+@pytest.mark.parametrize("dtype", EVERY_DTYPE, ids=str)
+def test_every_op(dtype, opts):
+    check_every_op(dtype, opts, "CUDA")
+
+
+def test_every_float16_and_roundings_to_it():
+    every = np.arange(1 << 16).astype(np.uint16).view(np.float16)
+    widened = data(every).cast(dtypes.float).numpy()
+    np.testing.assert_array_equal(widened, every.astype(np.float32))
+    finite = every[np.isfinite(every)].astype(np.float32)
+    ties = (np.sort(finite)[:-1] + np.sort(finite)[1:]) / 2
+    near = np.concatenate([np.nextafter(ties, np.float32(np.inf)), ties,
+                           np.nextafter(ties, np.float32(-np.inf)),
+                           np.array([65519.9, 65520, -65520, 1e30, np.inf, -np.inf, np.nan,
+                                     2**-25, 2**-24, -0.0], np.float32)])  # fmt: skip
+    with np.errstate(over="ignore"):
+        expected = near.astype(np.float16)
+    rounded = data(near).cast(dtypes.half).numpy()
+    np.testing.assert_array_equal(rounded, expected)
+    np.testing.assert_array_equal(np.signbit(rounded), np.signbit(expected))
+
+
+def test_a_grid_may_be_as_large_as_a_variable_says():
+    x = numbers(30)
+    n = UOp.variable("n", 1, 30)
+    (item,) = schedule_of(data(x)[: n.bind(7)] * n)
+    spec = get_program(item.ast, Device["CUDA"].renderer, [Opt(GLOBAL, 0)])
+    device = Device["CUDA"]
+    kernel = CompiledKernel(spec, device.runner(spec.function, device.compiler.compile(spec.src)))
+    kernel(item.bufs, {n: 7})
+    np.testing.assert_array_equal(item.bufs[0].numpy()[:7], x[:7] * 7)
+
+
+def test_a_captured_function_is_repeated():
+    @TinyJit
+    def twice(x: Tensor) -> Tensor:
+        return (x * 2 + 1).realize()
+
+    for seed in range(4):
+        x = numbers(5, seed=seed)
+        np.testing.assert_array_equal(twice(data(x)).numpy(), x * 2 + 1)
+
+
+# ---- planted mistakes ----------------------------------------------------------------------------
+
+
+def without_barrier(uops: list[UOp], which: int) -> list[UOp]:
+    return [u for u in with_barriers(uops) if (u.op, u.arg) != (Ops.BARRIER, which)]
+
+
+@pytest.mark.parametrize("name", ["matmul", "row sum", "softmax", "rows in turns"])
+def test_a_barrier_that_is_missing_is_a_race_and_a_wrong_result(name, monkeypatch):
+    x, y = numbers(33, 48) + 5, numbers(48, 33, seed=1) + 5
+    e = np.exp(x - x.max(1, keepdims=True))
+    tensor, opts, expected = {
+        "matmul": (lambda: data(x) @ data(y), TILED, x @ y),
+        "row sum": (lambda: data(x).sum(axis=1), [Opt(GLOBAL, 0), Opt(GROUP, 1, 8)], x.sum(1)),
+        "softmax": (lambda: data(x).softmax(), SOFTMAX, e / e.sum(1, keepdims=True)),
+        "rows in turns": (lambda: data(x).sum(axis=1), [Opt(GROUP, 1, 8)], x.sum(1)),
+    }[name]
+    program = program_of(tensor(), opts, "CUDA")
+    barriers = [u.arg for u in program.uops if u.op is Ops.BARRIER]
+    assert barriers
+    for which in barriers:
+        with monkeypatch.context() as planted:
+            planted.setattr(
+                tinyframe.codegen, "with_barriers", lambda uops, n=which: without_barrier(uops, n)
+            )
+            with pytest.raises(DataRace, match=r"panel\d+\[\d+\]"):
+                run(tensor(), opts)
+            planted.setenv("CUDA_EMULATE", "1")
+            assert not np.allclose(run(tensor(), opts), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("opts", [[], [Opt(LOCAL, 0, 8), Opt(GLOBAL, 0)], VECTORS], ids=str)
+def test_an_index_that_is_one_too_large_is_found(opts, monkeypatch):
+    element, pointer = Writer.element, Writer.pointer
+    x = numbers(64)
+    np.testing.assert_array_equal(run(data(x) * 2, opts), x * 2)
+    off = {
+        "element": lambda self, index, lane="": element(self, index, f"{lane} + 1"),
+        "pointer": lambda self, index: f"({pointer(self, index)} + 4)",
+    }
+    for name, method in off.items():
+        monkeypatch.setattr(Writer, name, method)
+    with pytest.raises(OutOfBounds, match=r"data[01]\[64\], and that has 64 elements"):
+        run(data(x) * 2, opts)
+
+
+def test_a_wrong_op_is_a_wrong_result(monkeypatch):
+    wrong = {**CUDALanguage.code_for_op, Ops.ADD: infix("-")}
+    monkeypatch.setattr(CUDALanguage, "code_for_op", wrong)
+    x, y = numbers(33, 48), numbers(48, 33, seed=1)
+    with pytest.raises((AssertionError, OutOfBounds)):  # indices are added too
+        np.testing.assert_array_equal(run(data(x) @ data(y), []), x @ y)
+
+
+# ---- what a kernel must not do -------------------------------------------------------------------
+
+HEAD = """extern "C" __global__ void __launch_bounds__(8) \
+k(float* __restrict__ data0, const float* __restrict__ data1, const long long n) {
+"""
+PANEL = "__shared__ __align__(16) float panel0[8];\n"
+FAULTS = {
+    "reads behind a buffer": (
+        "data0[threadIdx.x] = data1[threadIdx.x + n];",
+        OutOfBounds,
+        "kernel k: thread (7, 0, 0) of block (0, 0, 0) reads data1[8], and that has 8 elements",
+    ),
+    "writes before a buffer": (
+        "int i = threadIdx.x; data0[i - n] = 0;",
+        OutOfBounds,
+        "thread (0, 0, 0) of block (0, 0, 0) writes data0[-1]",
+    ),
+    "is a row off": ("data0[n * 15] = 0;", OutOfBounds, "writes data0[15], and that has 8"),
+    "leaves a shared array": (
+        PANEL + "int i = threadIdx.x; panel0[i + n] = 0;",
+        OutOfBounds,
+        "thread (7, 0, 0) of block (0, 0, 0) writes panel0[8], and that has 8 elements",
+    ),
+    "moves half a vector out of a buffer": (
+        "*reinterpret_cast<float2*>(data0 + 8 * n) = make_float2(0, 0);",
+        OutOfBounds,
+        "writes data0[8]",
+    ),
+    "moves a vector from an odd place": (
+        "*reinterpret_cast<float4*>(data0 + n) = make_float4(0, 0, 0, 0);",
+        KernelFault,
+        "moves a vector at data0[1], which is no multiple of the 16 bytes",
+    ),
+    "writes one element from all threads": (
+        "data0[0] = threadIdx.x;",
+        DataRace,
+        "thread (1, 0, 0) of block (0, 0, 0) writes data0[0], which "
+        "thread (0, 0, 0) of block (0, 0, 0) writes",
+    ),
+    "writes one element from all blocks": (
+        "if (threadIdx.x == 0) data0[0] = blockIdx.x;",
+        DataRace,
+        "thread (0, 0, 0) of block (1, 0, 0) writes data0[0], which "
+        "thread (0, 0, 0) of block (0, 0, 0) writes",
+    ),
+    "writes what two others read": (
+        "data0[threadIdx.x] = data0[7] + 1;",
+        DataRace,
+        "thread (7, 0, 0) of block (0, 0, 0) writes data0[7], which thread",
+    ),
+    "reads a neighbour's element too early": (
+        PANEL + "panel0[threadIdx.x] = 0; data0[8 * blockIdx.x] = panel0[7 - threadIdx.x];",
+        DataRace,
+        "panel0[",
+    ),
+    "ends while others wait": (
+        "if (threadIdx.x < 3)\n  __syncthreads();",
+        BarrierDivergence,
+        "thread (3, 0, 0) of block (0, 0, 0) has come to its end, and thread (0, 0, 0) waits at "
+        "the barrier in line 3",
+    ),
+    "waits in two places": (
+        "if (threadIdx.x < 3)\n  __syncthreads();\nelse\n  __syncthreads();",
+        BarrierDivergence,
+        "thread (3, 0, 0) of block (0, 0, 0) waits at the barrier in line 5, and thread (0, 0, 0) "
+        "waits at the barrier in line 3",
+    ),
+}
+
+
+def launch(body: str, threads: int = 8, blocks: int = 2, n: int = 1) -> np.ndarray:
+    device = Device["CUDA"]
+    runner = device.runner("k", device.compiler.compile_cached(f"{HEAD}{body}\n}}\n"))
+    x = np.arange(8, dtype=np.float32)
+    bufs = [Buffer("CUDA", 8, dtypes.float, initial_value=x.tobytes()) for _ in range(2)]
+    runner(*[b._buf for b in bufs], global_size=(blocks, 1, 1), local_size=(threads, 1, 1),
+           vals=(n,), wait=True)  # fmt: skip
+    return bufs[0].numpy()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_kernel_that(name):
+    body, error, words = FAULTS[name]
+    with pytest.raises(error, match=re.escape(words)):
+        launch(body)
+    # nothing is left of it
+    np.testing.assert_array_equal(launch("data0[threadIdx.x] = n;", blocks=1), np.full(8, 1))
+
+
+def test_two_threads_may_write_the_same_value():
+    np.testing.assert_array_equal(launch("data0[threadIdx.x / 2] = n;")[:4], np.ones(4))
+
+
+def test_a_barrier_keeps_threads_apart():
+    body = PANEL + "panel0[threadIdx.x] = data1[threadIdx.x];\n__syncthreads();\n"
+    body += "data0[threadIdx.x] = panel0[7 - threadIdx.x];"
+    np.testing.assert_array_equal(launch(body, blocks=1), np.arange(8)[::-1])
+
+
+def test_more_threads_than_a_kernel_is_compiled_for():
+    with pytest.raises(KernelFault, match="a block of 9 threads, and it is compiled for 8 at most"):
+        launch("data0[0] = 1;", threads=9)
+
+
+# ---- settings and compilers ----------------------------------------------------------------------
+
+
+def test_one_process_has_one_kind_of_CUDA(monkeypatch):
+    x = data(numbers(3))
+    monkeypatch.delenv("CUDA_EMULATE")
+    with pytest.raises(RuntimeError, match="opened with CUDA_EMULATE set.*[Kk]eep it set"):
+        (x * 7 + 3).realize()
+
+
+def test_a_compiler_that_knows_no_C_plus_plus(tmp_path):
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho 'cc: fatal error: cannot execute cc1plus' >&2; exit 1\n")
+    compiler.chmod(0o755)
+    with pytest.raises(CompileError, match="cc1plus"):
+        EmulatorCompiler((str(compiler),)).compile(program_of(on_buffer(3) + 1, [], "CUDA").src)
+
+
+def test_a_source_without_a_kernel():
+    with pytest.raises(CompileError, match="there is no kernel"):
+        Device["CUDA"].compiler.compile("int x;")

@@ -1,0 +1,179 @@
+"""NVIDIA's compiler takes what we write, for an old architecture and a new one; it needs no GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
+from tests.kernels import kernels_of, on_buffer
+from tinyframe import Tensor, dtypes, ptx
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.device import CompileError, DeviceUnavailable
+from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
+
+ARCHITECTURES = ["compute_75", "compute_90"]
+VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
+NUMBERS = [dtype for dtype in dtypes.all if dtype is not dtypes.bool]
+
+
+def sources(tensor: Tensor, opts: list[Opt] | None = None) -> list[str]:
+    return [get_program(kernel, CUDALanguage(), opts).src for kernel in kernels_of(tensor)]
+
+
+def compile_all(texts: list[str]) -> list[str]:
+    """PTX for each architecture; all are well-formed kernels for it."""
+    found = []
+    for architecture in ARCHITECTURES:
+        for text in texts:
+            made = NVRTC(architecture).compile(text).rstrip(b"\0").decode()
+            assert f".target {architecture.replace('compute', 'sm')}" in made
+            assert ".visible .entry" in made
+            found.append(made)
+    return found
+
+
+def x(*shape: int, dtype=dtypes.float) -> Tensor:
+    return on_buffer(*shape, dtype=dtype)
+
+
+KERNELS = {
+    "sine": lambda: x(64).sin(),
+    "exponential and logarithm": lambda: x(64).exp() + x(64).log(),
+    "power": lambda: x(64) ** x(64),
+    "square root": lambda: x(64).sqrt() + x(64, dtype=dtypes.double).sqrt(),
+    "remainder": lambda: x(64) % 3 + x(64, dtype=dtypes.int) % 3,
+    "floor division": lambda: x(64, dtype=dtypes.int) // x(64, dtype=dtypes.int),
+    "bits": lambda: (x(64, dtype=dtypes.int) ^ -1) & (x(64, dtype=dtypes.long) >> 3),
+    "comparison": lambda: (x(64) > 3) & ~(x(64) == 2),
+    "selection": lambda: (x(64) > 0).where(x(64), float("-inf")),
+    "all and any": lambda: x(8, 8, dtype=dtypes.bool).all(axis=1) | (x(8, 8) > 0).any(axis=1),
+    "padding": lambda: x(8, 8).pad(((1, 2), (3, 0))) + 1,
+    "padding of float16": lambda: x(8, 8, dtype=dtypes.half).pad(((1, 2), (3, 0))) + 1,
+    "gather": lambda: x(8, 8)[x(5, dtype=dtypes.int), :],
+    "argmax": lambda: x(8, 9).argmax(axis=1),
+    "cumulative sum": lambda: x(300).cumsum(),
+    "sort": lambda: x(40).sort()[0],
+    "random": lambda: Tensor.rand(100, device="CPU"),
+    "softmax": lambda: x(8, 40).softmax(),
+    "layer norm": lambda: x(8, 40).layernorm(),
+    "matmul": lambda: x(16, 16) @ x(16, 16),
+    "matmul of float16": lambda: x(16, 16, dtype=dtypes.half) @ x(16, 16, dtype=dtypes.half),
+    "convolution": lambda: x(2, 3, 8, 8).conv2d(x(4, 3, 3, 3)),
+    "maximum pool": lambda: x(2, 3, 8, 8).max_pool2d(),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_without_opts(name):
+    assert compile_all(sources(KERNELS[name]()))
+
+
+@pytest.mark.parametrize("dtype", dtypes.all, ids=str)
+def test_a_cast_to_each_dtype(dtype):
+    for other in dtypes.all:
+        if other is not dtype:
+            compile_all(sources(x(8, dtype=dtype).cast(other)))
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_vectors_and_arithmetic_of_each_dtype(dtype):
+    n = 4 if dtype.itemsize <= 4 else 2
+    opts = [Opt(VECTOR, 0, n), *VECTORS[1:]]
+    for tensor in (x(64, dtype=dtype) * 3 + 1, x(64, dtype=dtype).maximum(x(64, dtype=dtype))):
+        (text, _) = compile_all(sources(tensor, opts))
+        assert f".v{n}." in text  # one instruction for the lanes
+    compile_all(sources(x(9, 64, dtype=dtype).sum(axis=1)))
+    compile_all(sources(x(9, 64, dtype=dtype).max(axis=1)))
+
+
+@pytest.mark.parametrize("name", cases("CPU"))
+def test_kernels_of_blocks_of_threads(name):
+    tensor, opts, _ = cases("CPU")[name]
+    compile_all(sources(tensor(), opts))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "opts", "barriers"),
+    [
+        (lambda: x(64, 48) @ x(48, 64), TILED, 2),
+        (lambda: x(9, 256).sum(axis=1), SUM_OF_ROWS, 1),
+        (lambda: x(40, 50).softmax(), SOFTMAX, 2),
+    ],
+)
+def test_shared_memory_and_barriers(tensor, opts, barriers):
+    for text in compile_all(sources(tensor(), opts)):
+        assert ".shared .align 16" in text
+        assert text.count("bar.sync") >= barriers  # a loop may be unrolled
+
+
+def test_division_and_square_root_are_rounded_correctly_and_denormals_kept():
+    for text in compile_all(sources((x(8) / x(8)).sqrt())):
+        assert "div.rn.f32" in text and "sqrt.rn.f32" in text
+        assert ".approx" not in text and ".ftz" not in text
+
+
+def test_a_product_is_added_in_one_instruction():
+    assert "fma.rn.f32" in compile_all(sources(x(8) * x(8) + x(8)))[0]
+
+
+def test_a_cubin_is_machine_code():
+    (text,) = sources(x(8) + 1)
+    assert NVRTC(architectures()[0]).compile(text).startswith(b"\x7fELF")
+
+
+# ---- python -m tinyframe.ptx ---------------------------------------------------------------------
+
+
+def test_an_expressions_kernels_as_ptx_machine_code_and_cubins(capsys, tmp_path):
+    expression = "empty(8, 16).softmax()"
+    assert ptx.main([expression]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count(".visible .entry") == shown.count("// r_") + shown.count("// E_") == 2
+    assert ".target sm_80" in shown
+    assert ptx.main(["--sass", "--arch", "sm_90", expression]) == 0
+    assert "LDG.E" in capsys.readouterr().out  # loads from global memory
+    assert ptx.main(["--cubin", str(tmp_path), expression]) == 0
+    written = capsys.readouterr().out
+    files = list(tmp_path.glob("*.sm_80.cubin"))
+    assert len(files) == 2 and all(str(file) in written for file in files)
+    assert all(file.read_bytes().startswith(b"\x7fELF") for file in files)
+
+
+def test_an_architecture_that_is_wrong_is_a_wrong_argument(capsys):
+    with pytest.raises(SystemExit):
+        ptx.main(["--arch", "sm_20", "empty(8) + 1"])
+    assert "does not know the architecture" in capsys.readouterr().err
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+def test_an_error_has_the_compilers_words_the_command_and_the_source():
+    with pytest.raises(CompileError) as error:
+        NVRTC("sm_90").compile("__global__ void k() { x = 1; }")
+    words = str(error.value)
+    assert 'identifier "x" is undefined' in words
+    assert "--gpu-architecture=sm_90" in words
+    assert "1 | __global__ void k()" in words
+
+
+@pytest.mark.parametrize("name", ["sm_20", "sm_", "90", "sm_90; rm"])
+def test_an_architecture_that_does_not_exist(name):
+    with pytest.raises(ValueError, match="does not know the architecture.*it knows sm_"):
+        NVRTC(name)
+
+
+def test_the_architecture_for_a_GPU():
+    newest = max(int(name[3:]) for name in architectures())
+    assert architecture_for(9, 0) == "sm_90"
+    assert architecture_for(99, 0) == f"compute_{newest}"  # the driver translates PTX for it
+    with pytest.raises(DeviceUnavailable, match="this GPU is sm_20"):
+        architecture_for(2, 0)
+
+
+def test_identity_tells_architectures_apart():
+    assert NVRTC("sm_75").identity() != NVRTC("sm_90").identity()
+    assert np.unique([NVRTC(a).identity() for a in architectures()]).size == len(architectures())

@@ -1,0 +1,281 @@
+"""OpenCL: what the language asks for, what the driver does, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.kernels import numbers, run_with, source_of
+from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe.codegen.optimize.loops import Opt, OptOps
+from tinyframe.device import CompileError, DeviceUnavailable
+from tinyframe.renderer.opencl import OpenCLLanguage
+from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.wrapping import wrapping
+from tinyframe.runtime import opencl
+
+SPLIT, UPCAST, STAGE = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE
+GLOBAL, LOCAL, GROUP = OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
+
+
+@pytest.fixture(autouse=True)
+def on_cl():
+    with Context(DEVICE="CL"):
+        yield
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """The same driver, taken for a GPU."""
+    cl = Device["CL"]
+    monkeypatch.setattr(cl, "_renderer", opencl.language(cl.cl_device, has_blocks=True))
+
+
+def in_lanes(monkeypatch, most_bytes: int) -> None:
+    """The same device, by a language that can only move vectors."""
+    cl = Device["CL"]
+    language = OpenCLLanguage(dataclasses.replace(cl.renderer.target, vector_bytes=16))
+    language.passes = (("scalars", scalars(most_bytes, (2, 4))), ("wrap integers", wrapping))
+    monkeypatch.setattr(cl, "_renderer", language)
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+def test_the_loop_that_cores_share_is_a_work_group_each():
+    x, y = numbers(256, 256), numbers(256, 256, seed=1)
+    product = Tensor(x).realize() @ Tensor(y).realize()
+    source = source_of(product, device="CL")
+    assert "get_group_id(0)" in source
+    assert "vload" in source
+    np.testing.assert_array_equal(product.numpy(), x @ y)
+
+
+def test_a_tile_in_local_memory_and_barriers(blocks):
+    x, y = numbers(33, 50), numbers(50, 37, seed=1)
+    tiled = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
+             Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
+             Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
+    product = Tensor(x).realize() @ Tensor(y).realize()
+    source = source_of(product, tiled, "CL")
+    assert source.count("__local float panel") == 2
+    assert source.count("barrier(CLK_LOCAL_MEM_FENCE);") == 2
+    np.testing.assert_array_equal(run_with(product, tiled, "CL"), x @ y)
+
+
+def test_a_sum_shared_by_the_work_items_of_a_group(blocks):
+    x = numbers(9, 100)
+    opts = [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
+    np.testing.assert_array_equal(run_with(Tensor(x).realize().sum(1), opts, "CL"), x.sum(1))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_signed_integers_wrap_around(dtype):
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    x = np.array([least, -7, 0, 3, most] * 9, dtype)
+    t = Tensor(x).realize()
+    for found, expected in ((t + most, x + dtype(most)), (t * 77, x * dtype(77)), (-t, -x),
+                            (t - 100, x - dtype(100)), (t << 3, x << dtype(3)),
+                            (t.sum(dtype=t.dtype), x.sum(dtype=dtype))):  # fmt: skip
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_two_unsigned_of_16_bits_are_not_multiplied_as_ints():
+    x = np.array([65535, 40000, 3] * 7, np.uint16)
+    np.testing.assert_array_equal((Tensor(x).realize() * Tensor(x)).numpy(), x * x)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64, dtypes.float16])
+def test_nan_and_infinity(dtype):
+    x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5, 3.0] * 3, np.float32)
+    t = Tensor(x).cast(dtype).realize()
+    one = t.dtype.itemsize
+    x = x.astype({2: np.float16, 4: np.float32, 8: np.float64}[one])
+    np.testing.assert_array_equal(t.maximum(1).numpy(), np.maximum(x, 1))
+    np.testing.assert_array_equal((t < t.flip(0)).numpy(), x < x[::-1])
+    without_nan = (t == t).where(t, float("inf"))
+    np.testing.assert_array_equal(without_nan.numpy(), np.where(x == x, x, np.inf))
+    assert np.isnan(t.max().item())
+    np.testing.assert_array_equal(t.isfinite().numpy(), np.isfinite(x))
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 100])
+def test_bools_are_bytes_in_memory(size):
+    x = np.random.default_rng(0).integers(-3, 3, size)
+    t = Tensor(x.astype(np.float32)).realize()
+    is_large = (t > 0).realize()
+    np.testing.assert_array_equal(is_large.numpy(), x > 0)
+    np.testing.assert_array_equal((is_large ^ (t < 2)).numpy(), (x > 0) ^ (x < 2))
+    np.testing.assert_array_equal(is_large.cast("float").numpy(), (x > 0).astype(np.float32))
+    np.testing.assert_array_equal(t.cast(dtypes.bool).numpy(), x != 0)
+
+
+def test_float16_without_the_extension_is_computed_from_its_bits():
+    """The device of this machine may have it: the language then has not."""
+    x = np.random.default_rng(0).normal(0, 9, 300).astype(np.float16)
+    found = OpenCLLanguage(Device["CL"].renderer.target, has_half=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Device["CL"], "_renderer", found)
+        t = Tensor(x).realize()
+        assert "half" not in source_of(t * 3 + 1, device="CL")
+        rounded = (x.astype(np.float32) * 3).astype(np.float16).astype(np.float32) + 1
+        np.testing.assert_array_equal((t * 3 + 1).numpy(), rounded.astype(np.float16))
+
+
+@pytest.mark.parametrize("most_bytes", [8, 16])
+def test_the_same_by_a_language_that_only_moves_vectors(most_bytes, monkeypatch):
+    in_lanes(monkeypatch, most_bytes)
+    x, y = numbers(12, 20), numbers(20, 8, seed=1)
+    a, b = Tensor(x).realize(), Tensor(y).realize()
+    source = source_of(a + 1, device="CL")
+    assert ("vload4(" in source) == (most_bytes == 16)
+    assert "float4 alu" not in source
+    np.testing.assert_array_equal((a + 1).numpy(), x + 1)
+    np.testing.assert_array_equal((a @ b).numpy(), x @ y)
+    np.testing.assert_array_equal((a > 0).sum(0).numpy(), (x > 0).sum(0))
+    np.testing.assert_array_equal(a.T.contiguous().numpy(), x.T)
+    np.testing.assert_array_equal(a[:, 1:].contiguous().numpy(), x[:, 1:])  # not aligned
+    np.testing.assert_array_equal(a.argmax(1).numpy(), x.argmax(1))
+    np.testing.assert_array_equal(a.max(1).numpy(), x.max(1))
+
+
+# ---- memory, copies, launches --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", ["CPU", "PYTHON"])
+def test_copies_to_and_from_other_devices(other):
+    x = numbers(5, 3)
+    there = Tensor(x).realize().to(other)
+    assert there.device == other
+    np.testing.assert_array_equal((there + 1).numpy(), x + 1)
+    back = (there * 2).to("CL")
+    np.testing.assert_array_equal((back - 1).numpy(), x * 2 - 1)
+
+
+def test_the_same_seed_gives_the_same_random_numbers():
+    found = []
+    for device in ("CL", "CPU"):
+        with Context(DEVICE=device):
+            Tensor.manual_seed(7)
+            found.append([Tensor.rand(257).numpy(), Tensor.randint(99, high=1000).numpy()])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_captured_function_is_repeated_on_new_inputs():
+    w = Tensor(numbers(6, 4)).realize()
+
+    @TinyJit
+    def step(x, n):
+        return (x @ w).relu().sum(1), (x[:n] * 2).sum().realize()
+
+    n = Variable("n", 1, 5)
+    for seed in range(5):
+        x = numbers(5, 6, seed=seed)
+        bound = seed % 5 + 1
+        rows, first = step(Tensor(x).realize(), n.bind(bound))
+        np.testing.assert_array_equal(rows.numpy(), np.maximum(x @ w.numpy(), 0).sum(1))
+        assert first.item() == x[:bound].sum() * 2
+
+
+def test_a_captured_step_changes_memory_in_place():
+    w = Tensor(np.zeros(4, np.float32)).realize()
+
+    @TinyJit
+    def add(x):
+        return w.assign(w + x).realize()
+
+    for _ in range(5):
+        add(Tensor(np.ones(4, np.float32)).realize())
+    assert w.tolist() == [5] * 4
+
+
+def test_the_time_of_a_kernel_is_the_devices_own():
+    x = Tensor(numbers(64, 64)).realize()
+    GlobalCounters.reset()
+    with Context(DEBUG=2):
+        (x @ x).realize()
+    assert GlobalCounters.time_sum_s > 0
+
+
+def test_a_kernel_is_not_compiled_again_in_another_process(tmp_path):
+    script = """
+from tinyframe import Tensor
+from tinyframe.renderer.wrapping import wrapping
+from tinyframe.runtime import opencl
+count = 0
+compile = opencl.CLCompiler.compile
+def counted(self, source):
+    global count
+    count += 1
+    return compile(self, source)
+opencl.CLCompiler.compile = counted
+assert (Tensor([1.0, 2.0, 3.0]).realize() * 3.25).tolist() == [3.25, 6.5, 9.75]
+print(count)
+"""
+    environment = {"DEVICE": "CL", "TINYFRAME_CACHE": str(tmp_path), "PATH": os.environ["PATH"],
+                   "HOME": str(tmp_path)}  # fmt: skip
+    counts = [
+        subprocess.run([sys.executable, "-c", script], env=environment, check=True,
+                       capture_output=True, text=True).stdout.strip()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert counts == ["1", "0"]
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------
+
+
+def test_what_the_compiler_refuses_is_shown_with_its_source():
+    with pytest.raises(CompileError, match="no_such_thing") as error:
+        Device["CL"].compiler.compile("__kernel void f() { no_such_thing; }")
+    assert "1 | __kernel void f()" in str(error.value)
+    assert (Tensor([1.0]) + 1).tolist() == [2.0]
+
+
+def test_more_memory_than_there_is_is_a_memory_error():
+    size = Device["CL"].cl_device.max_mem_alloc_size + 1
+    with pytest.raises(MemoryError, match="Drop Tensors that are no longer needed"):
+        Device["CL"].allocator.alloc(size)
+    assert (Tensor([1.0]) + 1).tolist() == [2.0]
+
+
+def test_a_device_that_is_not_there_says_which_are():
+    count = len(opencl.all_devices())
+    with pytest.raises(DeviceUnavailable, match=f"no OpenCL device of number {count}: CL:0 is"):
+        Tensor([1.0], device=f"CL:{count}")
+    assert Device.why_not("CL") is None
+
+
+def test_pocl_without_a_linker_is_not_there(monkeypatch):
+    """It would end the process at the first kernel."""
+    pocl = SimpleNamespace(platform=SimpleNamespace(name="Portable Computing Language"))
+    monkeypatch.setattr(opencl, "all_devices", lambda: [pocl])
+    monkeypatch.setattr(Device, "_opened", {})
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DeviceUnavailable, match="needs the linker `ld`"):
+        Tensor([1.0])
+
+
+def test_without_a_driver_it_says_how_to_get_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    opencl.cl.cache_clear()
+    opencl.all_devices.cache_clear()
+    monkeypatch.setattr(Device, "_opened", {})
+    try:
+        advice = r"device CL .*pip install 'tinyframe\[opencl\]'"
+        with pytest.raises(DeviceUnavailable, match=advice):
+            Tensor([1.0], device="CL")
+        with pytest.raises(ValueError, match=rf"unknown device 'TPU'(?s:.*)CPU(?s:.*){advice}"):
+            Tensor([1.0], device="TPU")
+        assert (Tensor([1.0], device="CPU") + 1).tolist() == [2.0]
+    finally:
+        monkeypatch.undo()
+        opencl.cl.cache_clear()
+        opencl.all_devices.cache_clear()

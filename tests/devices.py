@@ -1,0 +1,22 @@
+"""The devices that this machine has, for tests that run on each of them.
+
+CUDA is its emulator (conftest.py sets CUDA_EMULATE), unless the environment says otherwise.
+"""
+
+from __future__ import annotations
+
+from tests import cpp_device
+from tinyframe import Device
+from tinyframe.settings import settings
+
+ALL = ("CPU", "CL", "CUDA", "WEBGPU", "PYTHON")
+
+
+def there() -> list[str]:
+    """Those of all devices that can be opened here."""
+    return [name for name in ALL if Device.why_not(name) is None and name not in _uncompiled()]
+
+
+def _uncompiled() -> set[str]:
+    """Those whose sources no compiler here can read."""
+    return {"CUDA"} if settings.CUDA_EMULATE and cpp_device.cxx() is None else set()

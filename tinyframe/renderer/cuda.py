@@ -1,0 +1,152 @@
+"""CUDA C++: GLOBAL and LOCAL loops are the numbers of a block and of a thread in it.
+
+    extern "C" __global__ void __launch_bounds__(64) E_4_64(
+        float* __restrict__ data0, const float* __restrict__ data1)
+
+Vectors such as float4 can be moved, and not computed with (scalars.py). Of the toolkit's headers
+only cuda_fp16.h is needed, by kernels that read or write float16; the arithmetic is float32's.
+
+The CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
+vector types, `__launch_bounds__`); the CUDA Math API: type casting intrinsics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from tinyframe.dtype import DType, dtypes
+from tinyframe.renderer import Target, variables
+from tinyframe.renderer.cstyle import CStyleLanguage, extreme
+from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.wrapping import wrapping
+from tinyframe.renderer.writer import argument_name, bare, call, threads_of_block
+from tinyframe.uop.node import Ops, UOp
+
+LANES = (2, 4)  # of the vectors that there are
+VECTOR_BYTES = 16  # the most that one instruction moves, and the alignment that this asks for
+HALF_HEADER = "#include <cuda_fp16.h>"
+# cuda_fp16.h has half2, and nothing longer
+HALF4 = """\
+struct __align__(8) half4 { half x, y, z, w; };
+static __device__ inline half4 make_half4(half x, half y, half z, half w) {
+  half4 all = { x, y, z, w };
+  return all;
+}"""
+
+# dtype -> how the names of its vectors begin, where that is not its own name
+VECTOR_WORDS = {
+    dtypes.char: "char", dtypes.uchar: "uchar", dtypes.ushort: "ushort", dtypes.uint: "uint",
+    dtypes.long: "longlong", dtypes.ulong: "ulonglong", dtypes.half: "half",
+}  # fmt: skip
+# (old, new) -> how the same bits are written; between integers a cast does that
+SAME_BITS = {
+    (dtypes.float, dtypes.int): "__float_as_int({})",
+    (dtypes.float, dtypes.uint): "__float_as_uint({})",
+    (dtypes.int, dtypes.float): "__int_as_float({})",
+    (dtypes.uint, dtypes.float): "__uint_as_float({})",
+    (dtypes.double, dtypes.long): "__double_as_longlong({})",
+    (dtypes.double, dtypes.ulong): "((unsigned long long)__double_as_longlong({}))",
+    (dtypes.long, dtypes.double): "__longlong_as_double({})",
+    (dtypes.ulong, dtypes.double): "__longlong_as_double((long long)({}))",
+    (dtypes.half, dtypes.short): "__half_as_short({})",
+    (dtypes.half, dtypes.ushort): "__half_as_ushort({})",
+    (dtypes.short, dtypes.half): "__short_as_half({})",
+    (dtypes.ushort, dtypes.half): "__ushort_as_half({})",
+}
+
+
+def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
+    return f"make_{language.type_name(u.dtype)}({', '.join(map(bare, x))})"
+
+
+class CUDALanguage(CStyleLanguage):
+    """CUDA C++, as NVRTC compiles it."""
+
+    device = "CUDA"
+    # What all GPUs of compute capability 7.5 and newer have (Programming Guide, "Technical
+    # Specifications per Compute Capability"); runtime/cuda.py asks the one that is there.
+    default_target = Target(
+        vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
+        most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
+        grid=(2**31 - 1, 65535, 65535), warp=32,
+    )  # fmt: skip
+    passes = (("wrap integers", wrapping), ("scalars", scalars(VECTOR_BYTES, LANES)))
+    kernel_prefix = 'extern "C" __global__ void'
+    function_prefix = "static __device__ inline"
+    restrict = "__restrict__"
+    local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
+    local_suffix = ""
+    barrier = "__syncthreads();"
+    code_for_workitem = {
+        "g": lambda axis: f"blockIdx.{'xyz'[axis]}",
+        "l": lambda axis: f"threadIdx.{'xyz'[axis]}",
+    }
+    wraps = ""
+    type_names = {
+        dtypes.bool: "bool", dtypes.half: "half", dtypes.char: "signed char",
+        dtypes.uchar: "unsigned char", dtypes.ushort: "unsigned short",
+        dtypes.uint: "unsigned int", dtypes.long: "long long", dtypes.ulong: "unsigned long long",
+    }  # fmt: skip
+    infinity, not_a_number = "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)"
+    suffixes: Mapping[DType, str] = {dtypes.long: "ll", dtypes.ulong: "ull", dtypes.uint: "u"}
+    code_for_op: Mapping[Ops, Callable[..., str]] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+    }
+    code_for_vector = {
+        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.VECTORIZE: _lanes,
+    }
+    functions = {"max": extreme(">"), "min": extreme("<")}
+    vector_functions: Mapping[str, Callable[..., str]] = {}
+
+    # ---- one thing each -------------------------------------------------------------------------
+
+    def type_name(self, dtype: DType) -> str:
+        if dtype.count == 1:
+            return super().type_name(dtype)
+        scalar = dtype.scalar()
+        return f"{VECTOR_WORDS.get(scalar, scalar.name)}{dtype.count}"
+
+    def bitcast(self, x: str, old: DType, new: DType) -> str:
+        written = SAME_BITS.get((old, new))
+        return written.format(bare(x)) if written else self.cast(x, new)
+
+    def nothing(self, dtype: DType) -> str:
+        zero = "(half)0.0f" if dtype.scalar() is dtypes.half else "0"
+        if dtype.count == 1:
+            return zero
+        return f"make_{self.type_name(dtype)}({', '.join([zero] * dtype.count)})"
+
+    def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
+        const = "const " * (index.src[0].op is Ops.DEFINE_GLOBAL)
+        return f"*reinterpret_cast<{const}{self.type_name(dtype)}*>({bare(pointer)})"
+
+    def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
+        return f"*reinterpret_cast<{self.type_name(dtype)}*>({bare(pointer)}) = {value};"
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    # ---- a program ------------------------------------------------------------------------------
+
+    def typedefs(self, text: str) -> list[str]:
+        header = [HALF_HEADER] if re.search(r"\bhalf[24]?\b", text) else []
+        return header + [HALF4] * ("half4" in text)
+
+    def launched_as(self, uops: list[UOp]) -> str:
+        return f"{self.kernel_prefix} __launch_bounds__({threads_of_block(uops)})"
+
+    def variable(self, u: UOp) -> str:
+        return f"const long long {argument_name(u)}_given"  # one type for all, as for a launch
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        return [
+            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
+            for u in variables(uops)
+        ]
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []

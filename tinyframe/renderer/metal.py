@@ -1,0 +1,193 @@
+"""Metal's shading language, for Apple's GPUs, as a table.
+
+    kernel void E_8_4(device float* data0 [[buffer(0)]], uint3 gid [[threadgroup_position_in_grid]])
+
+From C++ as the Metal Shading Language Specification (Apple, version 4, 2025) has it:
+
+- `device` memory is everybody's, `threadgroup` memory a block's, and a Variable's value comes
+  through a `constant` reference. Arguments are numbered.
+- Vectors have 2, 3 or 4 lanes. A `float4` begins at a multiple of 16 bytes, but a vector in memory
+  may begin at any element, as a `packed_float4` does (2.2.3). Where there is no packed type (bool,
+  ulong), lanes are read and written one by one.
+- Comparing vectors gives a `bool4`, which `select(no, yes, condition)` takes. Comparisons are of
+  numbers (3.1), so those of bools are written with their logic.
+- There is no float64 (2.1). `%` of negative numbers is undefined (3.1), so it isn't used.
+- By default a compiler assumes that there are no NaNs. The pragma says otherwise; before Metal 3.2,
+  whoever compiles this has to (`MTLCompileOptions.fastMathEnabled = NO`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tinyframe.dtype import AddrSpace, DType, dtypes
+from tinyframe.renderer import Target, gcc
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.wrapping import wrapping
+from tinyframe.renderer.writer import argument_name, bare, call, short, threads_of_block
+from tinyframe.uop.node import Ops, UOp
+
+HEAD = """\
+#include <metal_stdlib>
+#if __METAL_VERSION__ >= 320
+#pragma METAL fp math_mode(safe)
+#endif
+using namespace metal;
+"""
+# what memory is called by where it is
+SPACES = {AddrSpace.GLOBAL: "device", AddrSpace.LOCAL: "threadgroup"}
+# elements of which there are packed vectors
+PACKED = {dtypes.char, dtypes.uchar, dtypes.short, dtypes.ushort, dtypes.int, dtypes.uint,
+          dtypes.long, dtypes.half, dtypes.float}  # fmt: skip
+# how a thread learns its place: word -> argument
+PLACES = {
+    "gid": "uint3 gid [[threadgroup_position_in_grid]]",
+    "lid": "uint3 lid [[thread_position_in_threadgroup]]",
+}
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def compare(sign: str, of_bools: str) -> Callable[..., str]:
+    """A comparison of vectors; of bools it is written with their logic."""
+
+    def row(language, u: UOp, a: str, b: str) -> str:
+        text = of_bools if dtypes.is_bool(u.src[0].dtype) else f"{{a}} {sign} {{b}}"
+        return f"({text.format(a=a, b=b)})"
+
+    return row
+
+
+def construct(language, u: UOp, *x: str) -> str:
+    """A vector of one number, of several, or of another vector's converted."""
+    given = [x[0]] if len(set(u.src)) == 1 else x
+    return f"{short(u.dtype)}({', '.join(map(bare, given))})"
+
+
+def extreme(sign: str) -> Callable[..., str]:
+    """The larger or the smaller of two vectors, NaN if either is."""
+
+    def definition(language, name: str, dtype: DType) -> str:
+        kind = short(dtype)
+        nan = " | (b != b)" if dtypes.is_float(dtype) else ""
+        head = f"{language.function_prefix} {kind} {name}_{kind}({kind} a, {kind} b)"
+        return f"{head} {{ return select(a, b, (b {sign} a){nan}); }}"
+
+    return definition
+
+
+class MetalLanguage(CStyleLanguage):
+    """Metal's shading language, in which a kernel is what one thread of a block does."""
+
+    device = "METAL"
+    default_target = Target(
+        vector_bytes=16, vector_registers=32, threads=1, l1=0, l2=4 << 20,
+        block_threads=1024, shared_bytes=32 << 10, grid=((1 << 31) - 1,) * 3, warp=32, most_lanes=4,
+    )  # fmt: skip
+    unsupported = frozenset({dtypes.double})
+    passes = (("wrap integers", wrapping),)
+    kernel_prefix, buffer_prefix, restrict = "kernel void", "device ", ""
+    local_prefix, local_suffix = "threadgroup ", ""
+    barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
+    code_for_workitem = {
+        "g": lambda axis: f"gid.{'xyz'[axis]}",
+        "l": lambda axis: f"lid.{'xyz'[axis]}",
+    }
+    wraps = ""
+    type_names = {
+        dtypes.half: "half",
+        **{dtype: short(dtype) for dtype in (dtypes.bool, *dtypes.ints)},
+    }
+    infinity, not_a_number = "INFINITY", "NAN"
+    code_for_op = {
+        **{op: row for op, row in CStyleLanguage.code_for_op.items() if op is not Ops.CMOD},
+        Ops.SQRT: call("precise::sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+        # without a float64 to compute them in
+        Ops.SIN: call("precise::sin", typed=False),
+        Ops.COS: call("precise::cos", typed=False),
+        Ops.POW: call("precise::pow", typed=False),
+        Ops.FMOD: call("fmod", typed=False),
+    }
+    code_for_vector = {
+        Ops.CAST: construct,
+        Ops.BITCAST: lambda language, u, x: language.bitcast(x, u.src[0].dtype, u.dtype),
+        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.VECTORIZE: construct,
+        Ops.CMPLT: compare("<", "!{a} & {b}"),
+        Ops.CMPLE: compare("<=", "!{a} | {b}"),
+        Ops.CMPNE: compare("!=", "{a} ^ {b}"),
+        Ops.CMPEQ: compare("==", "!({a} ^ {b})"),
+    }
+    functions = {name: CStyleLanguage.functions[name] for name in ("max", "min")}
+    vector_functions = {"max": extreme(">"), "min": extreme("<")}
+    typedef = None
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def type_name(self, dtype: DType) -> str:
+        return short(dtype) if dtype.count > 1 else super().type_name(dtype)
+
+    def constant(self, value: Any, dtype: DType) -> str:
+        if dtypes.is_bool(dtype):
+            return "true" if value else "false"
+        return super().constant(value, dtype)
+
+    def bitcast(self, x: str, old: DType, new: DType) -> str:
+        return f"as_type<{self.type_name(new)}>({bare(x)})"
+
+    def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
+        return False
+
+    def nothing(self, dtype: DType) -> str:
+        zero = self.constant(0, dtype.scalar())
+        return f"{self.type_name(dtype)}({zero})" if dtype.count > 1 else zero
+
+    # ---- memory ---------------------------------------------------------------------------------
+
+    def _vector_at(self, index: UOp, dtype: DType, pointer: str) -> str:
+        space = SPACES[index.src[0].addrspace]
+        return f"*({space} packed_{short(dtype)}*){pointer}"
+
+    def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
+        if dtype.scalar() in PACKED:
+            return f"{short(dtype)}({self._vector_at(index, dtype, pointer)})"
+        return self.gather(index, dtype, pointer, lambda n: f"{pointer}[{n}]")
+
+    def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
+        if dtype.scalar() in PACKED:
+            return f"{self._vector_at(index, dtype, pointer)} = {value};"
+        kind = short(dtype)
+        lanes = [f"{pointer}[{n}] = x.{'xyzw'[n]};" for n in range(dtype.count)]
+        return f"{{ {kind} x = {value}; {' '.join(lanes)} }}"
+
+    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
+        return f"{short(dtype)}({', '.join(map(place, range(dtype.count)))})"
+
+    scatter = gcc.scatter
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    # ---- a program ------------------------------------------------------------------------------
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        return HEAD + super().render(name, uops)
+
+    def launched_as(self, uops: list[UOp]) -> str:
+        most = f"[[max_total_threads_per_threadgroup({threads_of_block(uops)})]]"
+        return f"{most} {self.kernel_prefix}"
+
+    def arguments(self, uops: list[UOp]) -> list[str]:
+        texts = [f"{text} [[buffer({n})]]" for n, text in enumerate(super().arguments(uops))]
+        letters = {u.arg[0][0] for u in uops if u.op is Ops.SPECIAL}
+        return texts + [text for word, text in PLACES.items() if word[0] in letters]
+
+    def variable(self, u: UOp) -> str:
+        return f"constant {self.type_name(u.dtype)}& {argument_name(u)}"
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []

@@ -1,0 +1,374 @@
+"""WGSL, the language of WebGPU's compute shaders.
+
+    @group(0) @binding(0) var<storage, read_write> data0: array<f32>;
+    @group(0) @binding(1) var<storage, read> data1: array<f32>;
+
+    @compute @workgroup_size(1, 1, 1)
+    fn E_4(@builtin(workgroup_id) block: vec3<u32>, …) {
+      for (var ridx0: i32 = 0; ridx0 < 4; ridx0++) {
+        let val0: f32 = data1[ridx0];
+        data0[ridx0] = val0 + 1.0f;
+      }
+    }
+
+A buffer is a variable of the module, a GLOBAL loop the number of a workgroup, a LOCAL loop that of
+an invocation in it. Three things differ from the other languages of the family:
+
+- No type is converted unless the text says so, and there are only bool, i32, u32 and f32. Numbers
+  of 8 and 16 bits are computed with in 32 and cut off. In memory four or two of them share a u32,
+  which is read by a function of the buffer's own, and written by one in two atomic steps, since
+  other threads write the neighbours at the same time.
+- f16 needs a feature that an adapter may lack; i64, u64 and f64 are an extension that only wgpu
+  has, which knows of each adapter whether it computes with them.
+- A compiler may compute what would be the same with real numbers (15.7.5): x for (x + y) - y. What
+  is meant to round there goes through a number that only a launch knows to be 0.
+- A NaN is equal to itself in some implementations of `!=`, in none of `==`. And infinity cannot be
+  written: an expression of constants must not give it, so its bits go through a variable.
+
+https://www.w3.org/TR/WGSL/ (6.2 types, 8 expressions, 14.4 memory layout, 17 built-in functions)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinyframe.algebra.symbolic import fold
+from tinyframe.codegen.decompose.elementary import layout_of
+from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
+from tinyframe.renderer import Target, variables
+from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.scalars import scalars
+from tinyframe.renderer.words import in_words
+from tinyframe.renderer.writer import argument_name, bare, call, infix, memory_of, short
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import GroupOp, Ops, UOp
+
+# feature of an adapter -> the dtypes that it brings
+FEATURES = {
+    "shader-f16": frozenset([dtypes.half]),
+    "shader-int64": frozenset([dtypes.long, dtypes.ulong]),
+    "shader-f64": frozenset([dtypes.double]),
+}
+
+# ---- what the language has no words for ---------------------------------------------------------
+
+
+def float_of_bits(u: UOp, c: UOp) -> UOp:
+    bits = np.array(c.arg, to_np_dtype(c.dtype))
+    return UOp.const(u.dtype, float(bits.view(f"f{u.dtype.itemsize}")))
+
+
+def where_finite(x: UOp, value: UOp) -> UOp:
+    """The value where x is a finite number, else NaN."""
+    layout = layout_of(x)
+    size = x.bitcast(layout.unsigned) & (layout.sign_bit - 1)
+    is_finite = size < x.const_like(math.inf).bitcast(layout.unsigned)
+    return is_finite.where(value, x.const_like(math.nan))
+
+
+def times_zero(x: UOp, zero: UOp) -> UOp | None:
+    if zero.arg != 0:
+        return None
+    layout = layout_of(x)
+    sign = x.bitcast(layout.unsigned) & layout.sign_bit
+    if math.copysign(1, zero.arg) < 0:
+        sign = sign ^ layout.sign_bit
+    return where_finite(x, sign.bitcast(x.dtype))
+
+
+_x = UPat.var("x", {dtypes.float, dtypes.double})
+_a, _b = UPat.var("a", dtypes.bool), UPat.var("b", dtypes.bool)
+rules = PatternMatcher([
+    # bools have no order, and no `^`
+    (UPat(Ops.CMPLT, src=(_a, _b)), lambda a, b: a.ne(True) & b),
+    (UPat(Ops.CMPLE, src=(_a, _b)), lambda a, b: a.ne(True) | b),
+    (UPat(Ops.XOR, src=(_a, _b)), lambda a, b: a.ne(b)),
+    # an expression of constants must not overflow, nor give NaN or infinity
+    (UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
+    (UPat(Ops.BITCAST, {dtypes.float, dtypes.double}, (UPat.cvar("c"),), name="u"), float_of_bits),
+    # a compiler that sees a division by zero may give anything, and 0 for x * 0, where x is NaN
+    (UPat(Ops.FDIV, src=(UPat.var("x"), UPat.cvar("zero"))),
+     lambda x, zero: None if zero.arg else x * math.copysign(math.inf, zero.arg)),
+    (UPat(Ops.MUL, src=[_x, UPat.cvar("zero")]), times_zero),
+    (UPat(Ops.SUB, src=(_x, UPat.var("x"))), lambda x: where_finite(x, x.const_like(0.0))),
+    (UPat(Ops.FDIV, src=(_x, UPat.var("x"))),
+     lambda x: where_finite(x, x.eq(0).where(x.const_like(math.nan), x.const_like(1.0)))),
+])  # fmt: skip
+
+
+def say_otherwise(sink: UOp) -> UOp:
+    return graph_rewrite(sink, rules, name="say otherwise")
+
+
+# ---- rows of the tables -------------------------------------------------------------------------
+
+
+class _Shift(infix):
+    """The count of a shift is a u32, whatever is shifted."""
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        count = re.fullmatch(r"(\d+)(u|li|lu)?", b)
+        return f"({a} {self.sign} {f'{count[1]}u' if count else f'u32({bare(b)})'})"
+
+
+class _Unequal(infix):
+    """`!=` where a NaN differs from itself, too."""
+
+    def __call__(self, a: str, b: str, dtype: DType) -> str:
+        return f"(!({a} == {b}))" if dtypes.is_float(dtype) else super().__call__(a, b, dtype)
+
+
+def _extreme(sign: str) -> Callable[..., str]:
+    """A function for the larger or the smaller of two numbers, NaN if either is: max() and min()
+    may give either number then."""
+
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        kind, nan = language.type_name(dtype), " || !(b == b)" if dtypes.is_float(dtype) else ""
+        head = f"fn {name}_{short(dtype)}(a: {kind}, b: {kind}) -> {kind}"
+        return f"{head} {{ return select(a, b, b {sign} a{nan}); }}"
+
+    return definition
+
+
+def _of_bits(bits: int) -> Callable[..., str]:
+    """A function that gives the float of these bits."""
+
+    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+        body = f"var bits = {bits:#x}u; return bitcast<f32>(bits);"
+        return f"fn {name}_{short(dtype)}() -> f32 {{ {body} }}"
+
+    return definition
+
+
+def _round(language: CStyleLanguage, name: str, dtype: DType) -> str:
+    kind, bits = language.type_name(dtype), language.type_name(dtype.unsigned())
+    body = f"return bitcast<{kind}>(bitcast<{bits}>(x) ^ {bits}(launch.zero));"
+    return f"fn {name}_{short(dtype)}(x: {kind}) -> {kind} {{ {body} }}"
+
+
+SUMS = (Ops.ADD, Ops.SUB)
+
+
+def is_rearranged(inner: UOp, outer: UOp) -> bool:
+    """Whether two steps of a sum or a product are one with real numbers: they have an operand in
+    common, or each has a constant."""
+    others = [x for s in outer.src if (x := without_sign(s)) is not inner]
+    operands = [without_sign(s) for s in inner.src]
+    if inner.op in SUMS and outer.op in SUMS and any(x in operands for x in others):
+        return True
+    alike = {inner.op, outer.op} <= {*SUMS} or inner.op is outer.op is Ops.MUL
+    return alike and all(any(x.op is Ops.CONST for x in of) for of in (operands, others))
+
+
+def without_sign(u: UOp) -> UOp:
+    return without_sign(u.src[0]) if u.op is Ops.NEG else u
+
+
+def is_packed(memory: UOp) -> bool:
+    """Whether the elements of a buffer share words: the language has no type of their size."""
+    narrow = memory.dtype.base.itemsize < 4 and memory.dtype.base is not dtypes.half
+    return memory.addrspace is AddrSpace.GLOBAL and narrow
+
+
+# ---- the language -------------------------------------------------------------------------------
+
+
+class WGSLLanguage(CStyleLanguage):
+    """WGSL.
+
+    features: those of the adapter; the ones in FEATURES bring dtypes. Where "shader-f16" is
+    missing, float16 is computed with as its bits; where "shader-int64" is, 64-bit integers in
+    words; and where "shader-f64" is, a sine is the language's own, of which 15.7.4.1 only says that
+    it is right to 2**-11 from -pi to pi.
+    """
+
+    device = "WEBGPU"
+    passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (
+        ("scalars", scalars(0, ())), ("say otherwise", say_otherwise))  # fmt: skip
+    barrier = "workgroupBarrier();"
+    code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
+                         "l": lambda n: f"i32(thread.{'xyz'[n]})"}  # fmt: skip
+    wraps = ""
+    bools_are_ints = False
+    assignment_converts = False
+    type_names = {
+        **dict.fromkeys((dtypes.char, dtypes.short, dtypes.int), "i32"),
+        **dict.fromkeys((dtypes.uchar, dtypes.ushort, dtypes.uint), "u32"),
+        dtypes.bool: "bool", dtypes.long: "i64", dtypes.ulong: "u64",
+        dtypes.half: "f16", dtypes.float: "f32", dtypes.double: "f64",
+    }  # fmt: skip
+    infinity, not_a_number = "inf_float()", "nan_float()"
+    suffixes = {dtypes.uchar: "u", dtypes.ushort: "u", dtypes.uint: "u",
+                dtypes.long: "li", dtypes.ulong: "lu"}  # fmt: skip
+    code_for_op: Mapping[Ops, Any] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SHL: _Shift("<<"),
+        Ops.SHR: _Shift(">>"),
+        Ops.CMPNE: _Unequal("!="),
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+        Ops.WHERE: lambda c, a, b, dtype: f"select({bare(b)}, {bare(a)}, {bare(c)})",
+    }
+    code_for_vector: Mapping[Ops, Any] = {}
+    typedef = None
+    functions: Mapping[str, Any] = {
+        "max": _extreme(">"), "min": _extreme("<"), "round": _round,
+        "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000),
+    }  # fmt: skip
+    vector_functions: Mapping[str, Any] = {}
+    # what every adapter has (WebGPU, 3.6.2 limits)
+    default_target = Target(
+        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20, most_lanes=4,
+        least_bytes=4, block_threads=256, shared_bytes=16 << 10, grid=(65535,) * 3, warp=32,
+        most_buffers=8,
+    )  # fmt: skip
+
+    def __init__(
+        self, target: Target | None = None, features: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(target)
+        if "shader-int64" not in features:
+            self.passes = (*self.passes, ("words", in_words))
+        if "shader-f64" not in features:  # by way of which these are computed elsewhere
+            self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),
+                                Ops.COS: call("cos", typed=False)}  # fmt: skip
+        self.native_half = "shader-f16" in features
+        self.unsupported = frozenset().union(
+            *(found for feature, found in FEATURES.items() if feature not in features)
+        )
+
+    # ---- one thing each -------------------------------------------------------------------------
+
+    def constant(self, value: Any, dtype: DType) -> str:
+        if dtypes.is_bool(dtype):
+            return "true" if value else "false"
+        if dtype is dtypes.double and math.isfinite(value):
+            return f"{value!r}lf"
+        if dtypes.is_float(dtype):
+            text = super().constant(value, dtypes.float)
+            return text if dtype is dtypes.float else f"{self.type_name(dtype)}({text})"
+        if dtypes.is_unsigned(dtype):
+            value %= 1 << dtype.bits
+        return super().constant(value, dtype)
+
+    def cast(self, x: str, dtype: DType) -> str:
+        text = f"{self.type_name(dtype)}({bare(x)})"
+        is_narrow = dtypes.is_int(dtype) and dtype.itemsize < 4
+        return f"extractBits({text}, 0u, {dtype.bits}u)" if is_narrow else text
+
+    def bitcast(self, x: str, old: DType, new: DType) -> str:
+        if old.itemsize >= 4:
+            return f"bitcast<{self.type_name(new)}>({bare(x)})"
+        if new is dtypes.half:
+            return f"f16(unpack2x16float({self.cast(x, dtypes.ushort)}).x)"
+        if old is dtypes.half:
+            x = f"pack2x16float(vec2<f32>(f32({bare(x)}), 0.0f))"
+        return self.cast(x, new)
+
+    def guarded(self, condition: str, text: str, dtype: DType) -> str:
+        """What is read out of bounds is some number, and no fault (14.6)."""
+        return f"select({self.constant(0, dtype)}, {text}, {bare(condition)})"
+
+    def declaration(self, dtype: DType, name: str, value: str) -> str:
+        return f"let {name}: {self.type_name(dtype)} = {value};"
+
+    def accumulator(self, dtype: DType, name: str, value: str) -> str:
+        return f"var {name}: {self.type_name(dtype)} = {value};"
+
+    def read(self, memory: UOp, name: str, place: str) -> str:
+        return f"read_{name}({place})" if is_packed(memory) else super().read(memory, name, place)
+
+    def write(self, memory: UOp, name: str, place: str, value: str) -> str:
+        if is_packed(memory):
+            return f"write_{name}({place}, {value});"
+        return super().write(memory, name, place, value)
+
+    def when(self, condition: str, statement: str) -> str:
+        return f"if ({condition}) {{ {statement} }}"
+
+    def loop(self, dtype: DType, name: str, start: str, stop: str) -> str:
+        kind = self.type_name(dtype)
+        return f"for (var {name}: {kind} = {start}; {name} < {stop}; {name}++) {{"
+
+    def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
+        array = f"array<{self.type_name(dtype.base)}, {max(dtype.size, 1)}>"
+        return [f"var<workgroup> {name}: {array};"], ""
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    def rounded(self, uops: list[UOp]) -> set[UOp]:
+        floats = (u for u in uops if u.op in (*SUMS, Ops.MUL) and dtypes.is_float(u.dtype))
+        steps = ((u, without_sign(s)) for u in floats for s in u.src)
+        return {s for u, s in steps if s.op in (*SUMS, Ops.MUL) and is_rearranged(s, u)}
+
+    def round(self, x: str, dtype: DType) -> str:
+        return f"round_{short(dtype)}({bare(x)})"
+
+    # ---- a program ------------------------------------------------------------------------------
+
+    def render(self, name: str, uops: list[UOp]) -> str:
+        """The kernel after what it names: buffers, their functions, what else a launch gives."""
+        text = super().render(name, uops)
+        written = {memory_of(u) for u in uops if u.op is Ops.STORE}
+        buffers = sorted((u for u in uops if u.op is Ops.DEFINE_GLOBAL), key=lambda u: u.arg)
+        has_half = any(u.dtype.base.scalar() is dtypes.half for u in uops)
+        lines = ["enable f16;"] if has_half else []
+        for binding, u in enumerate(buffers):
+            lines.append(f"@group(0) @binding({binding}) {self.buffer(u, u in written)}")
+        for u in filter(is_packed, buffers):
+            lines += self.accessors(u, u in written, text)
+        if "launch." in text:
+            values = [f"{argument_name(u)}: {self.type_name(u.dtype)}" for u in variables(uops)]
+            lines.append(f"struct Launch {{ {', '.join(['zero: u32', *values])} }}")
+            lines.append(f"@group(0) @binding({len(buffers)}) var<uniform> launch: Launch;")
+        return "\n".join([*lines, text])
+
+    def buffer(self, u: UOp, is_written: bool) -> str:
+        element = self.type_name(u.dtype.base)
+        if is_packed(u):
+            element = "atomic<u32>" if is_written else "u32"
+        access = "read_write" if is_written else "read"
+        return f"var<storage, {access}> {argument_name(u)}: array<{element}>;"
+
+    def accessors(self, u: UOp, is_written: bool, text: str) -> list[str]:
+        """How an element of a packed buffer is read and written, where the text does so."""
+        name, dtype = argument_name(u), u.dtype.base
+        kind, bits, lanes = self.type_name(dtype), dtype.bits, 4 // dtype.itemsize
+        place, shift = f"{name}[i / {lanes}]", f"u32(i % {lanes}) * {bits}u"
+        lines = []
+        if f"read_{name}(" in text:
+            word = f"atomicLoad(&{place})" if is_written else place
+            number = f"extractBits({{}}({word}), {shift}, {bits}u)"
+            number = f"{number.format('u32')} != 0u" if kind == "bool" else number.format(kind)
+            lines.append(f"fn read_{name}(i: i32) -> {kind} {{ return {number}; }}")
+        if f"write_{name}(" in text:
+            mask = f"{2**bits - 1:#x}u"
+            lines += [
+                f"fn write_{name}(i: i32, x: {kind}) {{",
+                f"  let shift = {shift};",
+                f"  atomicAnd(&{place}, ~({mask} << shift));",
+                f"  atomicOr(&{place}, (u32(x) & {mask}) << shift);",
+                "}",
+            ]
+        return lines
+
+    def signature(self, name: str, uops: list[UOp]) -> str:
+        sizes = dict(u.arg for u in uops if u.op is Ops.SPECIAL)
+        block = ", ".join(str(sizes.get(f"lidx{axis}", 1)) for axis in range(3))
+        builtins = {"block": "workgroup_id", "thread": "local_invocation_id"}
+        given = ", ".join(f"@builtin({b}) {a}: vec3<u32>" for a, b in builtins.items())
+        return f"@compute @workgroup_size({block})\nfn {name}({given})"
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        names = [(argument_name(u), u.dtype) for u in variables(uops)]
+        return [self.declaration(dtype, name, f"launch.{name}") for name, dtype in names]
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []

@@ -1,0 +1,67 @@
+"""Integers that wrap around, for languages in which only unsigned ones do.
+
+Signed arithmetic on data may leave its range, which C++ leaves open. With the same bits as unsigned
+numbers, the result is the one that wraps around; indices, whose bounds are known, stay as they are.
+
+    ADD(int, int)        BITCAST(ADD(BITCAST(int -> uint), BITCAST(int -> uint)) -> int)
+
+Of a chain only the ends are converted. A language has this among its `passes`; C needs none, since
+its compiler is told by a flag.
+"""
+
+from __future__ import annotations
+
+from tinyframe.dtype import DType, dtypes, truncate
+from tinyframe.renderer.writer import may_overflow
+from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
+from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop.node import Ops, UOp
+
+
+def _bits(x: UOp, dtype: DType) -> UOp:
+    """The same bits as another integer dtype of that width."""
+    if x.op is Ops.CONST:
+        return UOp.const(dtype, truncate[dtype](x.arg))
+    if x.op is Ops.VECTORIZE and all(s.op is Ops.CONST for s in x.src):
+        return x.replace(dtype=dtype, src=tuple(_bits(s, dtype.scalar()) for s in x.src))
+    return x.bitcast(dtype)
+
+
+def _as_unsigned(u: UOp) -> UOp | None:
+    if dtypes.is_unsigned(u.dtype) or not may_overflow(u):
+        return None
+    unsigned = u.dtype.unsigned()
+    return UOp(u.op, unsigned, tuple(_bits(s, unsigned) for s in u.src), tag=u.tag).bitcast(u.dtype)
+
+
+def _accumulated_unsigned(u: UOp) -> UOp | None:
+    """What a loop adds up, or multiplies."""
+    if u.arg not in (Ops.ADD, Ops.MUL) or u.dtype.scalar() not in dtypes.sints:
+        return None
+    value, *ranges = u.src
+    total = UOp(Ops.REDUCE, u.dtype.unsigned(), (_bits(value, u.dtype.unsigned()), *ranges), u.arg)
+    return total.bitcast(u.dtype)
+
+
+def _product_of_ushorts(u: UOp) -> UOp | None:
+    """Two ushorts are multiplied as ints, which may not hold the product."""
+    if not may_overflow(u):
+        return None
+    return UOp(Ops.MUL, dtypes.uint, tuple(s.cast(dtypes.uint) for s in u.src)).cast(u.dtype)
+
+
+def _same_bits(x: UOp, u: UOp) -> UOp | None:
+    return x if x.dtype is u.dtype else None
+
+
+wrapping_rules = PatternMatcher([
+    (UPat(Ops.MUL, dtypes.ushort, name="u"), _product_of_ushorts),
+    (UPat((Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL), name="u"), _as_unsigned),
+    (UPat(Ops.REDUCE, name="u"), _accumulated_unsigned),
+    (UPat(Ops.BITCAST, src=(UPat(Ops.BITCAST, src=(UPat.var("x"),)),), name="u"), _same_bits),
+])  # fmt: skip
+
+
+def wrapping(sink: UOp) -> UOp:
+    """A kernel whose signed integers wrap around in C++ too."""
+    return graph_rewrite(sink, wrapping_rules, name="wrap integers")

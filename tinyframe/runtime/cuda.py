@@ -1,0 +1,377 @@
+"""The CUDA device: an NVIDIA GPU, by way of its driver and NVRTC; or, with CUDA_EMULATE, none.
+
+`CUDA` is the first GPU, `CUDA:1` the next. Commands go to one stream and run in order, so a kernel
+sees what those before it have written; a launch returns at once, and reading memory waits.
+
+https://docs.nvidia.com/cuda/cuda-driver-api/, and for its binding
+https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from tinyframe.device import Allocator, Compiled, Compiler, DeviceUnavailable, Graph, Runner
+from tinyframe.renderer import Target
+from tinyframe.renderer.cuda import LANES, VECTOR_BYTES, CUDALanguage
+from tinyframe.runtime.nvrtc import ADVICE, NVRTC, architecture_for
+from tinyframe.settings import settings
+
+WITHOUT = "CUDA_EMULATE=1 runs CUDA kernels on the processor"
+STAGING_BYTES = 4 << 20  # of pinned memory, in each of two halves
+# After one of these nothing works in this process any more (Driver API, CUresult).
+STICKY = ("ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "ILLEGAL_INSTRUCTION", "INVALID_ADDRESS_SPACE",
+          "INVALID_PC", "HARDWARE_STACK_ERROR", "LAUNCH_FAILED", "LAUNCH_TIMEOUT", "ASSERT",
+          "ECC_UNCORRECTABLE", "NVLINK_UNCORRECTABLE", "CONTAINED", "TENSOR_MEMORY_LEAK",
+          "CONTEXT_IS_DESTROYED")  # fmt: skip
+
+
+class CUDAError(RuntimeError):
+    """A call of NVIDIA's driver failed."""
+
+
+# ---- the driver ----------------------------------------------------------------------------------
+
+
+@functools.cache
+def driver() -> Any:
+    """The module cuda.bindings.driver, ready. DeviceUnavailable where it or a GPU is missing."""
+    try:
+        from cuda.bindings import driver
+
+        (status,) = driver.cuInit(0)
+    except ImportError as error:
+        raise DeviceUnavailable(
+            f"cuda.bindings cannot be imported ({error}): {ADVICE}. {WITHOUT}"
+        ) from error
+    except RuntimeError as error:  # what the binding raises where there is no libcuda
+        raise DeviceUnavailable(
+            f"there is no NVIDIA driver ({error}). With an NVIDIA GPU, install its driver (on WSL, "
+            f"that of Windows). {WITHOUT}"
+        ) from error
+    if status != driver.CUresult.CUDA_SUCCESS:
+        _, words = driver.cuGetErrorString(status)
+        raise DeviceUnavailable(
+            f"NVIDIA's driver does not start: {words.decode()} ({status.name}). {WITHOUT}"
+        )
+    return driver
+
+
+def call(library: Any, name: str, *arguments: Any) -> Any:
+    """What a function of the driver `library` gives beside its status.
+
+    MemoryError where there is not enough of it, CUDAError with the driver's words for the rest.
+    """
+    status, *values = getattr(library, name)(*arguments)
+    results = library.CUresult
+    if status == results.CUDA_ERROR_OUT_OF_MEMORY:
+        raise MemoryError("the GPU has no more memory")
+    if status != results.CUDA_SUCCESS:
+        _, words = library.cuGetErrorString(status)
+        raise CUDAError(f"{name}: {words.decode()} ({status.name})")
+    return values[0] if values else None
+
+
+class Context:
+    """A GPU, its primary context and our stream in it.
+
+    recent: the names of the kernels launched since the last wait: an error of one of them is told
+    by a later call.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.driver = driver()
+        self.gpu = call(self.driver, "cuDeviceGet", number)
+        self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
+        self.recent: deque[str] = deque(maxlen=8)
+        self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        """A call in this context, which belongs to a thread and not to the process."""
+        try:
+            call(self.driver, "cuCtxSetCurrent", self.context)
+            return call(self.driver, name, *arguments)
+        except CUDAError as error:
+            if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
+                raise
+            kernels = f" One of these did it: {', '.join(self.recent)}." if self.recent else ""
+            raise CUDAError(
+                f"{error}.{kernels} This GPU cannot be used any more in this process: restart "
+                "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
+                "access"
+            ) from error
+
+    def attribute(self, name: str) -> int:
+        which = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return call(self.driver, "cuDeviceGetAttribute", which, self.gpu)
+
+    def wait(self) -> None:
+        """Returns when all that was started is done."""
+        self("cuStreamSynchronize", self.stream)
+        self.recent.clear()
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+class CUDAAllocator(Allocator):
+    """Memory of a GPU: its address, as an int.
+
+    Copies go through pinned memory, which the GPU reads and writes by itself, in two halves: one is
+    filled while the other travels.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.lock = threading.Lock()
+
+    def _alloc(self, size: int, options: Any = None) -> int:
+        return int(self.context("cuMemAlloc", size))
+
+    def _free(self, opaque: int, options: Any) -> None:
+        with suppress(CUDAError):
+            self.context("cuMemFree", opaque)
+
+    @functools.cached_property
+    def halves(self) -> list[tuple[int, np.ndarray, Any]]:
+        """Of each half: its address, its bytes, and the event that it is free after."""
+        address = int(self.context("cuMemHostAlloc", 2 * STAGING_BYTES, 0))
+        memory = ctypes.cast(address, ctypes.POINTER(ctypes.c_ubyte))
+        array = np.ctypeslib.as_array(memory, (2 * STAGING_BYTES,))
+        flags = self.context.driver.CUevent_flags.CU_EVENT_DISABLE_TIMING
+        return [
+            (address + n, array[n : n + STAGING_BYTES],
+             self.context("cuEventCreate", flags))
+            for n in (0, STAGING_BYTES)
+        ]  # fmt: skip
+
+    def copyin(self, dst: int, src: memoryview) -> None:
+        source, context = np.frombuffer(src, np.uint8), self.context
+        with self.lock:
+            for n, begin in enumerate(range(0, source.nbytes, STAGING_BYTES)):
+                piece = source[begin : begin + STAGING_BYTES]
+                address, array, is_free = self.halves[n % 2]
+                context("cuEventSynchronize", is_free)
+                array[: piece.nbytes] = piece
+                context("cuMemcpyHtoDAsync", dst + begin, address, piece.nbytes, context.stream)
+                context("cuEventRecord", is_free, context.stream)
+
+    def copyout(self, dst: memoryview, src: int) -> None:
+        target, context = np.frombuffer(dst, np.uint8), self.context
+        begins = range(0, target.nbytes, STAGING_BYTES)
+        with self.lock:
+            for n in range(len(begins) + 1):  # the next piece travels while this one is copied
+                if n < len(begins):
+                    address, _, is_there = self.halves[n % 2]
+                    size = min(STAGING_BYTES, target.nbytes - begins[n])
+                    context("cuMemcpyDtoHAsync", address, src + begins[n], size, context.stream)
+                    context("cuEventRecord", is_there, context.stream)
+                if n:
+                    _, array, is_there = self.halves[(n - 1) % 2]
+                    context("cuEventSynchronize", is_there)
+                    piece = target[begins[n - 1] :][:STAGING_BYTES]
+                    piece[:] = array[: piece.nbytes]
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+class Arguments:
+    """The arguments of kernels as the driver takes them: each has 8 bytes, and a pointer to it."""
+
+    def __init__(self, values: Sequence[int]) -> None:
+        self.values = np.array(values, np.int64)
+        self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
+
+    def from_(self, place: int) -> int:
+        """The address of the pointers to one kernel's arguments, the first of which is there."""
+        return self.pointers.ctypes.data + 8 * place
+
+
+class CUDARunner(Runner):
+    """A kernel of a module that is loaded."""
+
+    def __init__(self, context: Context, name: str, lib: bytes) -> None:
+        super().__init__(name, lib)
+        self.context = context
+        module = context("cuModuleLoadData", bytes(lib))
+        self.function = context("cuModuleGetFunction", module, name.encode())
+        weakref.finalize(self, _unload, context, module).atexit = False
+
+    def __call__(
+        self,
+        *bufs: int,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        context, arguments = self.context, Arguments([*bufs, *vals])
+        events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
+        if wait:
+            context("cuEventRecord", events[0], context.stream)
+        context.recent.append(self.name)
+        context("cuLaunchKernel", self.function, *global_size, *local_size, 0, context.stream,
+                arguments.from_(0), 0)  # fmt: skip
+        if not wait:
+            return None
+        context("cuEventRecord", events[1], context.stream)
+        context("cuEventSynchronize", events[1])
+        milliseconds = context("cuEventElapsedTime", *events)
+        for event in events:
+            context("cuEventDestroy", event)
+        return milliseconds * 1e-3
+
+
+def _unload(context: Context, module: Any) -> None:
+    with suppress(CUDAError):  # what fails here fails again at the next call that somebody made
+        context.wait()  # a launch may still be on its way
+        context("cuModuleUnload", module)
+
+
+class CUDAGraph(Graph):
+    """Launches as a CUDA graph, one after the other (Programming Guide, "CUDA Graphs").
+
+    What changes from call to call are arguments and sizes: a launch that they changed for has its
+    node's parameters set anew before the graph is started.
+    """
+
+    def __init__(
+        self, runners: Sequence[Runner], bufs: Sequence[Sequence[int]], vals: Sequence[int]
+    ) -> None:
+        self.runners: list[CUDARunner] = list(runners)  # type: ignore[arg-type]
+        self.context = self.runners[0].context
+        values: list[int] = []
+        self.first: list[int] = []  # for each launch, the place of its first argument
+        self.places: list[int] = []  # for each buffer, numbered through all launches, its place
+        self.variables: list[int] = []  # the same for Variables
+        self.launch_of: list[int] = []  # for each buffer, the launch
+        for launch, (each, count) in enumerate(zip(bufs, vals, strict=True)):
+            self.first.append(len(values))
+            self.places += range(len(values), len(values) + len(each))
+            self.launch_of += [launch] * len(each)
+            self.variables += range(len(values) + len(each), len(values) + len(each) + count)
+            values += [*each, *[0] * count]
+        self.arguments = Arguments(values)
+        self.sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]] = ()
+        self.changed: set[int] = set()
+        self.graph: Any = None
+
+    def set_buffer(self, place: int, opaque: int) -> None:
+        self.arguments.values[self.places[place]] = opaque
+        self.changed.add(self.launch_of[place])
+
+    def set_values(
+        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
+    ) -> None:
+        self.sizes = sizes
+        self.arguments.values[self.variables] = vals
+        self.changed.update(range(len(self.runners)))
+
+    def __call__(self) -> None:
+        if self.graph is None:
+            self._build()
+        for launch in sorted(self.changed):
+            self.context("cuGraphExecKernelNodeSetParams", self.started, self.nodes[launch],
+                         self._parameters(launch))  # fmt: skip
+        self.changed.clear()
+        self.context.recent.extend(runner.name for runner in self.runners)
+        self.context("cuGraphLaunch", self.started, self.context.stream)
+
+    def _build(self) -> None:
+        self.graph = self.context("cuGraphCreate", 0)
+        self.nodes: list[Any] = []
+        for launch in range(len(self.runners)):
+            before = self.nodes[-1:]
+            self.nodes.append(self.context("cuGraphAddKernelNode", self.graph, before, len(before),
+                                           self._parameters(launch)))  # fmt: skip
+        self.started = self.context("cuGraphInstantiate", self.graph, 0)
+        self.changed.clear()
+        weakref.finalize(self, _destroy, self.context, self.graph, self.started).atexit = False
+
+    def _parameters(self, launch: int) -> Any:
+        parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
+        parameters.func = self.runners[launch].function
+        grid, block = self.sizes[launch]
+        parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
+        parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
+        parameters.sharedMemBytes = parameters.extra = 0
+        parameters.kernelParams = self.arguments.from_(self.first[launch])
+        return parameters
+
+
+def _destroy(context: Context, graph: Any, started: Any) -> None:
+    with suppress(CUDAError):
+        context.wait()
+        context("cuGraphExecDestroy", started)
+        context("cuGraphDestroy", graph)
+
+
+# ---- the device ----------------------------------------------------------------------------------
+
+
+class CUDADevice(Compiled):
+    """An NVIDIA GPU. DeviceUnavailable where there is none of this number."""
+
+    def __init__(self, device: str = "CUDA") -> None:
+        number = int(device.partition(":")[2] or 0)
+        count = call(driver(), "cuDeviceGetCount")
+        if number >= count:
+            raise DeviceUnavailable(f"there is no GPU of number {number}, but {count}. {WITHOUT}")
+        self.context = Context(number)
+        major, minor = (
+            self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
+        )
+        super().__init__(
+            device,
+            CUDAAllocator(self.context),
+            CUDALanguage(target_of(self.context)),
+            NVRTC(architecture_for(major, minor)),
+            functools.partial(CUDARunner, self.context),
+        )
+
+    @property
+    def compiler(self) -> Compiler:
+        if settings.CUDA_EMULATE:
+            raise RuntimeError(
+                f"{self.device} was opened without CUDA_EMULATE, and is the GPU until Python ends: "
+                "set CUDA_EMULATE before the first Tensor is there"
+            )
+        return super().compiler
+
+    @property
+    def graph(self) -> type[Graph]:
+        return CUDAGraph
+
+    def synchronize(self) -> None:
+        self.context.wait()
+
+
+def target_of(context: Context) -> Target:
+    """What a schedule has to know of a GPU."""
+    grid = tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
+    return Target(
+        vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10,
+        l2=context.attribute("L2_CACHE_SIZE"), most_lanes=LANES[-1],
+        block_threads=context.attribute("MAX_THREADS_PER_BLOCK"),
+        shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
+        grid=grid, warp=context.attribute("WARP_SIZE"),
+    )  # fmt: skip
+
+
+def open_device(name: str) -> Compiled:
+    """The GPU, or with CUDA_EMULATE the emulator."""
+    if not settings.CUDA_EMULATE:
+        return CUDADevice(name)
+    from tinyframe.runtime.cuda_emulator import EmulatorDevice
+
+    return EmulatorDevice(name)

@@ -1,0 +1,324 @@
+// Runs a CUDA kernel on a processor; see cuda_emulator.py. Linked to each kernel.
+//
+// A kernel is compiled with -fsanitize=thread, which makes the compiler call __tsan_read4(address)
+// and its kin at every access to memory. Here these functions ask: is that inside a buffer or an
+// array that the kernel was given, and (where races are looked for) who else was there?
+//
+// The threads of a block are fibers. Each runs until it gets to a __syncthreads() or to its end, and
+// then the next one does: that much is a phase. Every other phase they run backwards.
+
+#if defined(__APPLE__)
+#define _XOPEN_SOURCE 600
+#define _DARWIN_C_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+typedef struct { unsigned int x, y, z; } Three;
+Three threadIdx, blockIdx, blockDim, gridDim;
+
+// what a kernel says of itself (EMULATE in the header)
+extern const int emulated_bound, *const emulated_elements;
+extern const char* const emulated_names[];
+void emulated_kernel(void** given);
+
+// ---- what went wrong -----------------------------------------------------------------------------
+
+typedef struct {
+  int kind, is_write, other_is_write, line, other_line;   // line 0: the kernel's end
+  unsigned int thread, block, other_thread, other_block;  // numbered through all axes
+  long long index, size;
+  char name[64];
+} Fault;
+enum { OUT_OF_BOUNDS = 1, RACE, DIVERGENCE, MISALIGNED, TOO_MANY_THREADS };
+
+typedef struct { unsigned int who, when; } Visit;  // a thread, from 1 on; the phase, numbered through
+typedef struct { Visit writer, reader, other_reader; } Cell;
+typedef struct {
+  const char* name;
+  char* start;
+  long long bytes, element;
+  Cell* cells;
+} Region;
+
+enum { MOST_REGIONS = 256 };
+static Region regions[MOST_REGIONS];  // the buffers, then the arrays of the block
+static int region_count, buffer_count;
+static bool finds_races;
+static char *stacks, *stacks_end;
+static unsigned int threads, current, block, now;
+static Fault* fault;
+static jmp_buf faulted;
+
+static void stop(int kind, const Region* region, long long index, bool is_write) {
+  fault->kind = kind;
+  fault->thread = current;
+  fault->block = block;
+  fault->is_write = is_write;
+  fault->index = index;
+  if (region) {
+    strncpy(fault->name, region->name, sizeof fault->name - 1);
+    fault->size = region->bytes / region->element;
+  }
+  longjmp(faulted, 1);
+}
+
+// ---- memory --------------------------------------------------------------------------------------
+
+static void add_region(const char* name, void* start, long long bytes, long long element) {
+  if (region_count == MOST_REGIONS) abort();
+  Region* region = regions + region_count++;
+  *region = (Region){name, start, bytes, element, NULL};
+  if (finds_races) region->cells = calloc(bytes / element + 1, sizeof(Cell));
+}
+
+static void drop_regions(int count) {
+  while (region_count > count) free(regions[--region_count].cells);
+}
+
+// Two threads may write the same value to one element: a loop whose size no tile divides computes
+// some results twice. What is written is seen only after the fact, so it is looked at a little later.
+static struct {
+  const Region* region;  // NULL: nothing is waited for
+  long long index;
+  Visit other;
+  char before[16];
+} twice;
+
+// Whether nothing keeps this thread apart from one that was there before.
+static bool is_at_once(Visit other) {
+  if (!other.who || other.who == block * threads + current + 1) return false;
+  return (other.who - 1) / threads != block || other.when == now;  // else a barrier lies between
+}
+
+static void race(const Region* region, long long index, Visit other, bool is_write,
+                 bool other_is_write) {
+  fault->other_thread = (other.who - 1) % threads;
+  fault->other_block = (other.who - 1) / threads;
+  fault->other_is_write = other_is_write;
+  stop(RACE, region, index, is_write);
+}
+
+static void look_at_what_was_written(void) {
+  const Region* region = twice.region;
+  twice.region = NULL;
+  if (region && memcmp(region->start + twice.index * region->element, twice.before, region->element))
+    race(region, twice.index, twice.other, true, true);
+}
+
+static void visit(const Region* region, long long index, bool is_write) {
+  Cell* cell = region->cells + index;
+  Visit me = {block * threads + current + 1, now};
+  if (is_write) {
+    if (is_at_once(cell->reader)) race(region, index, cell->reader, true, false);
+    if (is_at_once(cell->other_reader)) race(region, index, cell->other_reader, true, false);
+    if (is_at_once(cell->writer)) {
+      twice.region = region;
+      twice.index = index;
+      twice.other = cell->writer;
+      memcpy(twice.before, region->start + index * region->element, region->element);
+    }
+    cell->writer = me;
+    return;
+  }
+  if (is_at_once(cell->writer)) race(region, index, cell->writer, false, true);
+  // Two of the readers are kept, since one of them may be who writes next.
+  Visit first = cell->reader;
+  bool is_past = first.who && first.when != now && (first.who - 1) / threads == block;
+  if (!first.who || first.who == me.who || is_past)
+    cell->reader = me;
+  else
+    cell->other_reader = me;
+}
+
+static bool is_index(const char* p) {  // of the thread or block: a kernel reads these too
+  return (p >= (char*)&threadIdx && p < (char*)(&threadIdx + 1)) ||
+         (p >= (char*)&blockIdx && p < (char*)(&blockIdx + 1)) ||
+         (p >= (char*)&blockDim && p < (char*)(&blockDim + 1)) ||
+         (p >= (char*)&gridDim && p < (char*)(&gridDim + 1));
+}
+
+static void accessed(const char* p, long long size, bool is_write) {
+  if (p >= stacks && p < stacks_end) return;  // a thread's own
+  if (twice.region) look_at_what_was_written();
+  const Region* nearest = NULL;
+  long long distance = INT64_MAX;
+  for (const Region* region = regions; region < regions + region_count; region++) {
+    long long at = p - region->start;
+    if (at >= 0 && at + size <= region->bytes) {
+      if (finds_races)
+        for (long long i = at / region->element; i * region->element < at + size; i++)
+          visit(region, i, is_write);
+      return;
+    }
+    long long away = at < 0 ? -at : at - region->bytes;
+    if (away < distance) {
+      distance = away;
+      nearest = region;
+    }
+  }
+  if (is_index(p)) return;
+  if (!nearest) abort();  // a kernel without arguments
+  long long at = p - nearest->start, element = nearest->element;
+  stop(OUT_OF_BOUNDS, nearest, (at < 0 ? at - element + 1 : at) / element, is_write);
+}
+
+// An array of the block. Whoever comes first finds it full of 0x7f bytes, which are large numbers.
+void emulated_shared(const char* name, void* start, long long bytes, long long element) {
+  for (int n = buffer_count; n < region_count; n++)
+    if (regions[n].start == start) return;
+  memset(start, 0x7f, bytes);
+  add_region(name, start, bytes, element);
+}
+
+// A vector is moved at once where it begins at a multiple of its size.
+void emulated_vector(const void* pointer, long long bytes) {
+  if ((intptr_t)pointer % bytes == 0) return;
+  fault->line = (int)bytes;
+  for (const Region* region = regions; region < regions + region_count; region++) {
+    long long at = (const char*)pointer - region->start;
+    if (at >= 0 && at < region->bytes) stop(MISALIGNED, region, at / region->element, false);
+  }
+  stop(MISALIGNED, regions, 0, false);
+}
+
+// What the compiler calls. A range is a struct that is copied.
+#define ACCESSES(size)                                                          \
+  void __tsan_read##size(void* p) { accessed(p, size, false); }                 \
+  void __tsan_write##size(void* p) { accessed(p, size, true); }                 \
+  void __tsan_unaligned_read##size(void* p) { accessed(p, size, false); }       \
+  void __tsan_unaligned_write##size(void* p) { accessed(p, size, true); }
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+void __tsan_read_range(void* p, unsigned long size) { accessed(p, size, false); }
+void __tsan_write_range(void* p, unsigned long size) { accessed(p, size, true); }
+void* __tsan_memcpy(void* to, const void* from, unsigned long size) {
+  accessed(from, size, false);
+  accessed(to, size, true);
+  return memcpy(to, from, size);
+}
+void* __tsan_memset(void* to, int value, unsigned long size) {
+  accessed(to, size, true);
+  return memset(to, value, size);
+}
+void __tsan_init(void) {}
+void __tsan_func_entry(void* caller) {}
+void __tsan_func_exit(void) {}
+
+// ---- threads -------------------------------------------------------------------------------------
+
+typedef enum { READY, WAITING, DONE } State;
+typedef struct {  // at the start of its stack
+  jmp_buf place;
+  ucontext_t start;
+  State state;
+  int line;  // of the barrier that it waits at
+} Fiber;
+enum { STACK = 256 << 10 };
+static jmp_buf scheduler;
+static void** arguments;
+
+static Fiber* fiber(unsigned int n) { return (Fiber*)(stacks + (size_t)n * STACK); }
+
+static void leave(State state, int line) {
+  look_at_what_was_written();
+  Fiber* me = fiber(current);
+  me->state = state;
+  me->line = line;
+  if (!_setjmp(me->place)) _longjmp(scheduler, 1);
+}
+
+void emulated_barrier(int line) { leave(WAITING, line); }
+
+static void thread_main(void) {
+  for (;;) {  // once for each block
+    emulated_kernel(arguments);
+    leave(DONE, 0);
+  }
+}
+
+static void make_fiber(unsigned int n) {
+  Fiber* it = fiber(n);
+  getcontext(&it->start);
+  it->start.uc_stack.ss_sp = (char*)it + (sizeof(Fiber) + 63) / 64 * 64;
+  it->start.uc_stack.ss_size = STACK - (sizeof(Fiber) + 63) / 64 * 64;
+  it->start.uc_link = NULL;
+  makecontext(&it->start, thread_main, 0);
+}
+
+static Three place(unsigned int number, Three sizes) {
+  return (Three){number % sizes.x, number / sizes.x % sizes.y, number / sizes.x / sizes.y};
+}
+
+static void run_thread(unsigned int n, bool is_new) {
+  current = n;
+  threadIdx = place(n, blockDim);
+  if (_setjmp(scheduler)) return;
+  if (is_new) setcontext(&fiber(n)->start);
+  _longjmp(fiber(n)->place, 1);
+}
+
+// All threads have to wait at one barrier, or all to be done.
+static void check_together(void) {
+  for (unsigned int n = 1; n < threads; n++) {
+    Fiber *first = fiber(0), *it = fiber(n);
+    if (it->state == first->state && it->line == first->line) continue;
+    current = n;
+    fault->line = it->line;
+    fault->other_line = first->line;
+    stop(DIVERGENCE, NULL, 0, false);
+  }
+}
+
+static void run_block(void) {
+  drop_regions(buffer_count);
+  blockIdx = place(block, gridDim);
+  bool is_new = block == 0, backwards = block & 1;
+  do {
+    now++;
+    for (unsigned int n = 0; n < threads; n++)
+      run_thread(backwards ? threads - 1 - n : n, is_new);
+    check_together();
+    is_new = false;
+    backwards = !backwards;
+  } while (fiber(0)->state == WAITING);
+}
+
+static void run_grid(void) {
+  if (setjmp(faulted)) return;
+  if (threads > (unsigned int)emulated_bound) stop(TOO_MANY_THREADS, NULL, emulated_bound, false);
+  for (unsigned int n = 0; n < threads; n++) make_fiber(n);
+  unsigned int blocks = gridDim.x * gridDim.y * gridDim.z;
+  for (block = 0; block < blocks; block++) run_block();
+}
+
+// Launches the kernel. `report` is all zeros, and stays so unless something goes wrong.
+//
+// given: pointers to the arguments, so many. bytes: of the memory that each of them points to, 0 for
+// a number. workspace: of STACK bytes for each thread of a block.
+__attribute__((visibility("default")))
+void emulate(int count, void** given, const long long* bytes, const Three* grid, const Three* local,
+             int races, char* workspace, Fault* report) {
+  fault = report;
+  finds_races = races;
+  arguments = given;
+  gridDim = *grid;
+  blockDim = *local;
+  threads = local->x * local->y * local->z;
+  stacks = workspace;
+  stacks_end = stacks + (size_t)threads * STACK;
+  now = block = current = 0;
+  twice.region = NULL;
+  for (int n = 0; n < count; n++)
+    if (bytes[n]) add_region(emulated_names[n], *(void**)given[n], bytes[n], emulated_elements[n]);
+  buffer_count = region_count;
+  run_grid();
+  drop_regions(0);
+}

@@ -1,0 +1,130 @@
+// What CUDA C++ has beside C++, for kernels that run on a processor; see cuda_emulator.py.
+//
+// Here is what a kernel's text names. What runs it is in cuda_emulator.c.
+
+#include <stdint.h>
+
+// ---- the language --------------------------------------------------------------------------------
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(threads)
+#define __syncthreads() emulated_barrier(__LINE__)
+#define reinterpret_cast emulated_cast
+
+struct uint3 { unsigned int x, y, z; };
+typedef uint3 dim3;
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+void emulated_barrier(int line);
+void emulated_shared(const char* name, void* start, long long bytes, long long element);
+void emulated_vector(const void* pointer, long long bytes);
+}
+#pragma GCC visibility pop
+
+#define VECTORS(type, name, align2, align4)                                       \
+  struct alignas(align2) name##2 { type x, y; };                                  \
+  struct alignas(align4) name##4 { type x, y, z, w; };                            \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }         \
+  static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+VECTORS(float, float, 8, 16)
+VECTORS(double, double, 16, 16)
+VECTORS(signed char, char, 2, 4)
+VECTORS(unsigned char, uchar, 2, 4)
+VECTORS(short, short, 4, 8)
+VECTORS(unsigned short, ushort, 4, 8)
+VECTORS(int, int, 8, 16)
+VECTORS(unsigned int, uint, 8, 16)
+VECTORS(long long, longlong, 16, 16)
+VECTORS(unsigned long long, ulonglong, 16, 16)
+
+static inline float sqrt(float x) { return __builtin_sqrtf(x); }
+static inline float trunc(float x) { return __builtin_truncf(x); }
+static inline double sqrt(double x) { return __builtin_sqrt(x); }
+static inline double trunc(double x) { return __builtin_trunc(x); }
+
+#define SAME_BITS(function, from, to) \
+  static inline to function(from x) { return __builtin_bit_cast(to, x); }
+SAME_BITS(__float_as_int, float, int)
+SAME_BITS(__float_as_uint, float, unsigned int)
+SAME_BITS(__int_as_float, int, float)
+SAME_BITS(__uint_as_float, unsigned int, float)
+SAME_BITS(__double_as_longlong, double, long long)
+SAME_BITS(__longlong_as_double, long long, double)
+
+// float16 as cuda_fp16.h has it: stored, and converted to and from, rounded to even
+struct half {
+  unsigned short bits;
+  constexpr half() : bits(0) {}
+  template <class T> half(T x) : bits(narrow((double)x)) {}
+  operator float() const { return widen(bits); }
+
+  static float widen(unsigned int bits) {
+    unsigned int sign = (bits & 0x8000) << 16, size = bits & 0x7fff;
+    float value = size >= 0x7c00 ? __uint_as_float(size << 13 | 0x7f800000)
+                                 : __uint_as_float(size << 13) * 0x1p112f;
+    return __uint_as_float(__float_as_uint(value) | sign);
+  }
+  static unsigned short narrow(double x) {
+    unsigned long long all = __double_as_longlong(x);
+    unsigned short sign = all >> 48 & 0x8000;
+    double size = __longlong_as_double(all & ~(1ull << 63));
+    if (size != size) return sign | 0x7e00;
+    if (size >= 65520) return sign | 0x7c00;
+    // what is added leaves as many digits behind the point as a float16 of this size has
+    int exponent = size < 0x1p-14 ? -14 : (int)((__double_as_longlong(size) >> 52) - 1023);
+    double one = __longlong_as_double((long long)(exponent + 42 + 1023) << 52);
+    volatile double sum = size + one;
+    unsigned int digits = (unsigned int)((sum - one) * (0x1p10 / __longlong_as_double(
+        (long long)(exponent + 1023) << 52)));
+    return sign | (digits + ((unsigned int)(exponent + 14) << 10));
+  }
+};
+struct alignas(4) half2 { half x, y; };
+static inline half2 make_half2(half x, half y) { return {x, y}; }
+SAME_BITS(__half_as_short, half, short)
+SAME_BITS(__half_as_ushort, half, unsigned short)
+SAME_BITS(__short_as_half, short, half)
+SAME_BITS(__ushort_as_half, unsigned short, half)
+
+// ---- what cuda_emulator.c asks of a kernel -------------------------------------------------------
+
+// An array of the block is made known where it is declared.
+#define SHARED(array, size) emulated_shared(#array, array, size * sizeof *array, sizeof *array);
+
+template <class T> struct Pointed;
+template <class T> struct Pointed<T*> { typedef T type; };
+template <class T> static inline T emulated_cast(const void* pointer) {
+  emulated_vector(pointer, alignof(typename Pointed<T>::type));
+  return (T)pointer;
+}
+
+template <class T> struct Element { enum { bytes = 0 }; };
+template <class T> struct Element<T*> { enum { bytes = sizeof(T) }; };
+
+// Calls a kernel with what pointers point to, as cuLaunchKernel does. Braces keep the order.
+#define UNCHECKED __attribute__((no_sanitize("thread")))
+template <class... P> struct Parameters {
+  static constexpr int elements[] = {Element<P>::bytes...};
+  void (*kernel)(P...);
+  UNCHECKED void with(void** given) { Call{kernel, *(P*)*given++...}; }
+  struct Call {
+    UNCHECKED Call(void (*kernel)(P...), P... all) { kernel(all...); }
+  };
+};
+template <class... P> constexpr Parameters<P...> parameters_of(void (*kernel)(P...)) {
+  return {kernel};
+}
+
+#define EMULATE(name, bound, ...)                                                                  \
+  extern "C" {                                                                                     \
+  extern const int emulated_bound = bound, *const emulated_elements =                              \
+      decltype(parameters_of(name))::elements;                                                     \
+  extern const char* const emulated_names[] = {__VA_ARGS__};                                       \
+  UNCHECKED void emulated_kernel(void** given) { parameters_of(name).with(given); }                \
+  }

@@ -1,0 +1,291 @@
+"""CUDA kernels without a GPU (CUDA_EMULATE=1): the same source, compiled for the processor as C++.
+
+`cuda_emulator.h` supplies what CUDA C++ has and C++ has not: threadIdx and blockIdx, `__shared__`,
+`__syncthreads()`, float4, half. The threads of a block run one after the other from barrier to
+barrier, and in which order they do that changes with every phase: where a barrier is missing,
+somebody comes too early or too late, and the result is wrong.
+
+The compiler's own instrumentation (-fsanitize=thread) tells of each access to memory. One outside
+of its buffer or array is an OutOfBounds, before it happens; with CUDA_EMULATE=2 two threads that
+use one element at the same time, one of them writing, are a DataRace.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import re
+import tempfile
+import threading
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tinyframe.device import Compiled, CompileError, Compiler, Runner
+from tinyframe.renderer.cuda import HALF_HEADER, CUDALanguage
+from tinyframe.runtime.cache import cached
+from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, unload
+from tinyframe.runtime.host import HostAllocator, HostMemory
+from tinyframe.settings import settings
+
+HEADER = Path(__file__).with_name("cuda_emulator.h")
+EMULATOR = HEADER.with_suffix(".c")
+STACK_BYTES = 256 << 10  # of one thread, as in the header
+LEAST_GAP, MOST_GAP = 4 << 10, 1 << 20  # bytes
+
+FLAGS = ("-fPIC", "-w", "-fno-stack-protector", "-U_FORTIFY_SOURCE")
+EMULATOR_FLAGS = ("-x", "c", "-O2", "-fvisibility=hidden", *FLAGS)
+# contract=fast: a*b+c is one instruction, as on a GPU. Not -O2, which takes twice as long.
+KERNEL_FLAGS = (
+    *("-x", "c++", "-std=c++17", "-O1", "-fsanitize=thread", *FLAGS),
+    *("-ffp-contract=fast", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions"),
+    *("-fno-rtti", "-fno-asynchronous-unwind-tables"),
+)
+KERNEL = re.compile(
+    r'extern "C" __global__ void __launch_bounds__\((?P<bound>\d+)\) (?P<name>\w+)'
+    r"\((?P<parameters>[^)]*)\)"
+)
+SHARED_ARRAY = re.compile(r"(__shared__ [^;\[]*?\b(\w+))\[(\d+)\];")
+
+
+class KernelFault(RuntimeError):
+    """What a CUDA kernel must not do, found by the emulator."""
+
+
+class OutOfBounds(KernelFault, IndexError):
+    """A kernel read or wrote outside of its memory."""
+
+
+class DataRace(KernelFault):
+    """Two threads used one element at the same time, and one of them wrote to it."""
+
+
+class BarrierDivergence(KernelFault):
+    """The threads of a block do not all get to the same barrier."""
+
+
+# ---- compiling -----------------------------------------------------------------------------------
+
+
+class EmulatorCompiler(Compiler):
+    """CUDA C++ to a library with the function `emulate` of cuda_emulator.c."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self.cc = ClangCompiler(command)
+
+    def compile(self, src: str) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="tinyframe-") as name:
+            folder = Path(name)
+            kernel, library = folder / "kernel.o", folder / "kernel.so"
+            (runs := folder / "emulator.o").write_bytes(self._emulator(folder))
+            flags = [*KERNEL_FLAGS, *self.cc.machine_flags, "-include", str(HEADER)]
+            try:
+                self.cc.run([*flags, "-c", "-", "-o", str(kernel)], emulated(src))
+            except CompileError as error:
+                raise _explained(error) from None
+            # Linked without the flag: what the instrumentation calls is in emulator.o.
+            self.cc.run(["-shared", str(kernel), str(runs), "-o", str(library), "-lm"], "")
+            return library.read_bytes()
+
+    def _emulator(self, folder: Path) -> bytes:
+        def compile() -> bytes:
+            made, source = folder / "made.o", EMULATOR.read_text()
+            self.cc.run([*EMULATOR_FLAGS, "-c", "-", "-o", str(made)], source)
+            return made.read_bytes()
+
+        return cached("objects", (self.identity(),), compile)
+
+    def identity(self) -> str:
+        texts = [path.read_text() for path in (HEADER, EMULATOR)]
+        return "\n".join([self.cc.identity(), *KERNEL_FLAGS, *EMULATOR_FLAGS, *texts])
+
+
+def emulated(src: str) -> str:
+    """A CUDA source as the emulator has it compiled: shared arrays are made known as they are
+    declared, with as much room behind them, and a function that starts the kernel is added."""
+    found = KERNEL.search(src)
+    if found is None:
+        raise CompileError("there is no kernel: extern \"C\" __global__ void "
+                           "__launch_bounds__(threads) name(...)", src)  # fmt: skip
+    text = src.replace(HALF_HEADER, "")  # in its place, so that lines keep their numbers
+    text = SHARED_ARRAY.sub(r"\1[2 * \3]; SHARED(\2, \3)", text)
+    names = [parameter.split()[-1] for parameter in found["parameters"].split(",")]
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f"{text}\nEMULATE({found['name']}, {found['bound']}, {listed})\n"
+
+
+def _explained(error: CompileError) -> CompileError:
+    if "cc1plus" not in error.words:
+        return error
+    return CompileError(
+        f"CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: {error.words}."
+        ' Install one (Debian, Ubuntu: "apt install g++"), or `pip install ziglang` and set '
+        'CC="python -m ziglang cc"'
+    )
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+class GuardedAllocator(HostAllocator):
+    """Memory with as much of nothing before and behind it, so that an index that is wrong by less
+    than all of a buffer does not lead into the next one."""
+
+    def _alloc(self, size: int, options: Any = None) -> HostMemory:
+        gap = min(max(size, LEAST_GAP), MOST_GAP)
+        gap += -gap % 64
+        return HostMemory(super()._alloc(size + 2 * gap).array[gap : gap + size])
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+class Report(ctypes.Structure):
+    """`struct Fault` of the header."""
+
+    _fields_ = [
+        *[(name, ctypes.c_int)
+          for name in ("kind", "is_write", "other_is_write", "line", "other_line")],
+        *[(name, ctypes.c_uint) for name in ("thread", "block", "other_thread", "other_block")],
+        *[(name, ctypes.c_longlong) for name in ("index", "size")],
+        ("name", ctypes.c_char * 64),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch, for what is said about it."""
+
+    name: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+
+    def fault(self, report: Report) -> KernelFault:
+        return FAULTS[report.kind](self, report)
+
+    def thread(self, report: Report, other: str = "") -> str:
+        """`thread (3, 0, 0) of block (1, 0, 0)`"""
+        thread, block = getattr(report, f"{other}thread"), getattr(report, f"{other}block")
+        in_block, in_grid = _place(thread, self.local_size), _place(block, self.global_size)
+        return f"thread {in_block} of block {in_grid}"
+
+
+def _place(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    x, y, _ = sizes
+    return (number % x, number // x % y, number // x // y)
+
+
+def _out_of_bounds(launch: Launched, report: Report) -> KernelFault:
+    verb = "writes" if report.is_write else "reads"
+    return OutOfBounds(
+        f"kernel {launch.name}: {launch.thread(report)} {verb} {report.name.decode()}"
+        f"[{report.index}], and that has {report.size} elements"
+    )
+
+
+def _race(launch: Launched, report: Report) -> KernelFault:
+    verb, other = ("writes" if w else "reads" for w in (report.is_write, report.other_is_write))
+    return DataRace(
+        f"kernel {launch.name}: {launch.thread(report)} {verb} {report.name.decode()}"
+        f"[{report.index}], which {launch.thread(report, 'other_')} {other}, and no barrier "
+        "decides who comes first"
+    )
+
+
+def _divergence(launch: Launched, report: Report) -> KernelFault:
+    def does(line: int) -> str:
+        return f"waits at the barrier in line {line}" if line else "has come to its end"
+
+    report.other_block = report.block
+    return BarrierDivergence(
+        f"kernel {launch.name}: {launch.thread(report)} {does(report.line)}, and thread "
+        f"{_place(report.other_thread, launch.local_size)} {does(report.other_line)}"
+    )
+
+
+def _misaligned(launch: Launched, report: Report) -> KernelFault:
+    return KernelFault(
+        f"kernel {launch.name}: {launch.thread(report)} moves a vector at {report.name.decode()}"
+        f"[{report.index}], which is no multiple of the {report.line} bytes that it asks for"
+    )
+
+
+def _too_many(launch: Launched, report: Report) -> KernelFault:
+    return KernelFault(
+        f"kernel {launch.name}: a block of {math.prod(launch.local_size)} threads, and it is "
+        f"compiled for {report.index} at most (__launch_bounds__)"
+    )
+
+
+FAULTS = {1: _out_of_bounds, 2: _race, 3: _divergence, 4: _misaligned, 5: _too_many}
+
+
+class EmulatorRunner(Runner):
+    """A kernel in a loaded library; one runs at a time."""
+
+    def __init__(self, device: EmulatorDevice, name: str, lib: bytes) -> None:
+        super().__init__(name, lib)
+        self.device, library = device, load_library(lib)
+        self.emulate = library.emulate
+        self.emulate.restype = None
+        weakref.finalize(self, unload, library._handle).atexit = False
+
+    def __call__(
+        self,
+        *bufs: HostMemory,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        start = perf_counter()
+        values = np.array([*[buf.address for buf in bufs], *vals], np.int64)
+        given = values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
+        sizes = np.array([*[buf.array.nbytes for buf in bufs], *[0] * len(vals)], np.int64)
+        grid, local = (np.array(size, np.uint32) for size in (global_size, local_size))
+        arrays = [ctypes.c_void_p(a.ctypes.data) for a in (given, sizes, grid, local)]
+        report = Report()
+        with self.device.lock:
+            stacks = ctypes.c_void_p(self.device.stacks(math.prod(local_size)))
+            looks_for_races = int(settings.CUDA_EMULATE > 1)
+            self.emulate(len(values), *arrays, looks_for_races, stacks, ctypes.byref(report))
+        if report.kind:
+            raise Launched(self.name, global_size, local_size).fault(report)
+        return perf_counter() - start if wait else None
+
+
+class EmulatorDevice(Compiled):
+    """CUDA on the processor. Slow, and exact about what a kernel may do."""
+
+    def __init__(self, device: str = "CUDA") -> None:
+        runner = functools.partial(EmulatorRunner, self)
+        super().__init__(device, GuardedAllocator(), CUDALanguage(), runner=runner)
+        self.lock = threading.Lock()
+        self._stacks = np.empty(0, np.uint8)
+
+    @property
+    def compiler(self) -> EmulatorCompiler:
+        if not settings.CUDA_EMULATE:
+            raise RuntimeError(
+                f"{self.device} was opened with CUDA_EMULATE set, and is the emulator until Python "
+                "ends. Keep it set, or restart Python to use a GPU"
+            )
+        return _compiler(settings.CC)
+
+    def stacks(self, threads: int) -> int:
+        """Where the stacks of so many threads are."""
+        needed = threads * STACK_BYTES + 64
+        if self._stacks.nbytes < needed:
+            self._stacks = np.empty(needed, np.uint8)  # only what is used of it takes memory
+        address = self._stacks.ctypes.data
+        return address + -address % 64
+
+
+@functools.cache
+def _compiler(cc: str) -> EmulatorCompiler:
+    return EmulatorCompiler(find_compiler(cc))

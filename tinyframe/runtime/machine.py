@@ -1,0 +1,104 @@
+"""What processor this is, and what caches it has: asked of Linux' files and of macOS' sysctl."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import platform
+import sys
+from pathlib import Path
+
+# the first processor
+_CPU = Path("/sys/devices/system/cpu/cpu0")
+
+
+@functools.cache
+def machine_identity() -> str:
+    """The kind of processor, so that what was compiled for one is not run on another.
+
+    A home directory, and the cache in it, may be shared by different machines.
+    """
+    facts = [sys.platform, platform.machine()]
+    try:
+        # Of the first processor only: a large machine takes long to list them all.
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as table:
+            for line in table:
+                name, _, value = line.partition(":")
+                if name.strip() in ("model name", "flags", "Features", "isa",
+                                    "CPU implementer", "CPU part"):  # fmt: skip
+                    facts.append(value.strip())
+                if not line.strip():
+                    break
+    except OSError:
+        facts.append(_sysctl_text("machdep.cpu.brand_string"))
+    return "\n".join(facts)
+
+
+@functools.cache
+def cache_sizes() -> tuple[int, int, int]:
+    """Bytes of the first- and second-level data cache of one core, and of the third, which cores
+    share; 0 for none.
+
+    On many ARM machines cores share the second level too. Then a core's is its part of that, and
+    all of it stands for the third where there is none.
+    """
+    (l1, _), (l2, sharing), (l3, _) = _caches_of_macos() if sys.platform == "darwin" else _caches()
+    shared = l2 if sharing > 1 else 0
+    return l1 or 32 << 10, l2 // sharing or 512 << 10, l3 or shared
+
+
+def _caches_of_macos() -> list[tuple[int, int]]:
+    """(bytes, cores that share them) of the data caches of levels 1 to 3."""
+
+    # perflevel0 is the fast cores; Intel machines have only the plain names.
+    def ask(name: str) -> int:
+        return _sysctl_int(f"hw.perflevel0.{name}") or _sysctl_int(f"hw.{name}")
+
+    sizes = [ask(f"{level}cachesize") for level in ("l1d", "l2", "l3")]
+    return list(zip(sizes, (1, ask("cpusperl2") or 1, 1), strict=True))
+
+
+def _caches() -> list[tuple[int, int]]:
+    """The same as Linux lists them."""
+    found = [(0, 1)] * 3
+    threads = _count(_CPU / "topology" / "thread_siblings_list")  # of one core
+    for cache in (_CPU / "cache").glob("index*"):
+        try:
+            level = int((cache / "level").read_text())
+            size = (cache / "size").read_text().strip()
+            if (cache / "type").read_text().strip() == "Instruction" or level > 3:
+                continue
+            unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
+            cores = max(1, _count(cache / "shared_cpu_list") // threads)
+            found[level - 1] = int(size.rstrip("KM")) * unit, cores
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def _count(list_of_cpus: Path) -> int:
+    """How many a list such as "0-3,8" names; 1 where there is none."""
+    try:
+        spans = [span.split("-") for span in list_of_cpus.read_text().strip().split(",")]
+        return sum(int(span[-1]) - int(span[0]) + 1 for span in spans)
+    except (OSError, ValueError):
+        return 1
+
+
+def _sysctl(name: str) -> bytes:
+    try:
+        libc = ctypes.CDLL(None)
+        size = ctypes.c_size_t(256)
+        value = ctypes.create_string_buffer(256)
+        failed = libc.sysctlbyname(name.encode(), value, ctypes.byref(size), None, 0)
+        return b"" if failed else value.raw[: size.value]
+    except (OSError, AttributeError):
+        return b""
+
+
+def _sysctl_int(name: str) -> int:
+    return int.from_bytes(_sysctl(name), sys.byteorder)
+
+
+def _sysctl_text(name: str) -> str:
+    return _sysctl(name).rstrip(b"\0").decode(errors="replace")

@@ -1,0 +1,283 @@
+"""The WEBGPU device: whatever graphics driver there is, through wgpu.
+
+`WEBGPU` is the first adapter, a graphics card of its own before one in the processor, and those
+before drivers that run on the processor itself; `WEBGPU:1` is the next one. Commands run in the
+order in which they were submitted; a launch returns at once, and reading memory waits.
+
+https://www.w3.org/TR/webgpu/ and https://wgpu-py.readthedocs.io/
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, cast
+
+from tinyframe.device import (
+    Allocator,
+    Compiled,
+    CompileError,
+    Compiler,
+    DeviceUnavailable,
+    Runner,
+)
+from tinyframe.renderer import Target
+from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
+
+BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
+BRINGS_DRIVER = (
+    "it takes a driver for Vulkan, Metal or Direct3D 12. On Debian and Ubuntu, sudo apt install "
+    "mesa-vulkan-drivers brings one that runs on the processor"
+)
+KINDS = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")  # of adapters, the fastest first
+TIMED = "timestamp-query"
+# vendor -> after how many steps of all its loops together a driver quietly ends a thread
+# (LP_MAX_TGSI_LOOP_ITERATIONS in Mesa's gallivm)
+MOST_STEPS = {"llvmpipe": 65535}
+
+
+@functools.cache
+def wgpu() -> Any:
+    """The module wgpu. DeviceUnavailable where it is not installed or does not load."""
+    try:
+        import wgpu
+    except (ImportError, OSError, RuntimeError) as error:
+        raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {BRINGS_WGPU}") from error
+    return wgpu
+
+
+@functools.cache
+def all_adapters() -> list[Any]:
+    """Each adapter, graphics cards first. DeviceUnavailable where there is none."""
+    found = [a for a in wgpu().gpu.enumerate_adapters_sync()
+             if a.info["backend_type"] != "OpenGL"]  # fmt: skip
+    if not found:
+        raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
+    return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
+
+
+def kind_of(adapter: Any) -> str:
+    kind = adapter.info["adapter_type"]
+    return kind if kind in KINDS else "Unknown"
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def _words(size: int) -> int:
+    """A number of bytes, rounded up to whole words: nothing smaller is copied or bound."""
+    return -(-size // 4) * 4
+
+
+class WebGPUAllocator(Allocator):
+    """Storage buffers of one device."""
+
+    def __init__(self, device: WebGPUDevice) -> None:
+        self.device = device
+        # wgpu's buffers release themselves when the garbage collector finds them, and it may do so
+        # before the Buffer around them gives them back here to be used again
+        self.taken: set[Any] = set()
+
+    def _alloc(self, size: int, options: Any = None) -> Any:
+        most = self.device.most_bytes
+        if size > most:
+            raise MemoryError(f"one Buffer may have {most} bytes on this adapter")
+        u = wgpu().BufferUsage
+        usage = u.STORAGE | u.COPY_SRC | u.COPY_DST
+        try:
+            with self.device.lost_is_said():
+                memory = self.device.gpu.create_buffer(size=_words(size), usage=usage)
+        except wgpu().GPUOutOfMemoryError as error:
+            raise MemoryError(str(error)) from error
+        self.taken.add(memory)
+        return memory
+
+    def _free(self, opaque: Any, options: Any) -> None:
+        self.taken.remove(opaque)
+        opaque.destroy()
+
+    def copyin(self, dst: Any, src: memoryview) -> None:
+        whole = src.nbytes // 4 * 4
+        queue = self.device.gpu.queue
+        if whole:
+            queue.write_buffer(dst, 0, src[:whole])
+        if rest := bytes(src[whole:]):
+            queue.write_buffer(dst, whole, rest.ljust(4, b"\0"))
+
+    def copyout(self, dst: memoryview, src: Any) -> None:
+        with self.device.lost_is_said():
+            data = self.device.gpu.queue.read_buffer(src, 0, _words(dst.nbytes))
+        dst[:] = data[: dst.nbytes]
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+class WGSLCompiler(Compiler):
+    """Has a text checked; what runs is made of it where it is loaded, as drivers keep that."""
+
+    def __init__(self, device: WebGPUDevice) -> None:
+        self.device = device
+
+    def compile(self, src: str) -> bytes:
+        self.module(src)
+        return src.encode()
+
+    def module(self, src: str) -> Any:
+        """What the driver makes of a text. CompileError where there is something wrong with it."""
+        try:
+            with self.device.lost_is_said():
+                return self.device.gpu.create_shader_module(code=src)
+        except wgpu().GPUError as error:
+            raise CompileError(str(error), src) from error
+
+
+class WebGPURunner(Runner):
+    """A kernel as a pipeline."""
+
+    def __init__(self, device: WebGPUDevice, name: str, lib: bytes) -> None:
+        super().__init__(name, lib)
+        self.device, source = device, lib.decode()
+        compiler = cast(WGSLCompiler, device.compiler)
+        stage = {"module": compiler.module(source), "entry_point": name}
+        try:
+            self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
+        except wgpu().GPUError as error:  # such as more buffers or shared memory than there are
+            raise CompileError(str(error).strip(), source) from error
+        self.has_uniforms = "var<uniform>" in source
+        self.layout = self.pipeline.get_bind_group_layout(0)
+
+    def __call__(
+        self,
+        *bufs: Any,
+        global_size: tuple[int, ...] = (1, 1, 1),
+        local_size: tuple[int, ...] = (1, 1, 1),
+        vals: tuple[int, ...] = (),
+        wait: bool = False,
+    ) -> float | None:
+        device = self.device
+        buffers = [{"buffer": b} for b in (*bufs, *self._uniforms(vals))]
+        with device.lost_is_said():
+            group = device.gpu.create_bind_group(
+                layout=self.layout,
+                entries=[{"binding": n, "resource": b} for n, b in enumerate(buffers)],
+            )
+            timer = _Timer(device.gpu) if wait and device.is_timed else None
+            encoder = device.gpu.create_command_encoder()
+            run = encoder.begin_compute_pass(timestamp_writes=timer and timer.writes)
+            run.set_pipeline(self.pipeline)
+            run.set_bind_group(0, group)
+            run.dispatch_workgroups(*global_size)
+            run.end()
+            if timer:
+                timer.resolve(encoder)
+            begin = perf_counter()
+            device.gpu.queue.submit([encoder.finish()])
+            if not wait:
+                return None
+            device.synchronize()
+            return timer.seconds() if timer else perf_counter() - begin
+
+    def _uniforms(self, vals: tuple[int, ...]) -> list[Any]:
+        """A buffer for what a program is given beside memory, if it asks for that."""
+        if not self.has_uniforms:
+            return []
+        data = struct.pack(f"{1 + len(vals)}i", 0, *vals)
+        usage = wgpu().BufferUsage.UNIFORM
+        return [self.device.gpu.create_buffer_with_data(data=data, usage=usage)]
+
+
+class _Timer:
+    """When a pass began and ended, by the clock of the device."""
+
+    def __init__(self, gpu: Any) -> None:
+        u = wgpu().BufferUsage
+        self.gpu = gpu
+        self.marks = gpu.create_query_set(type="timestamp", count=2)
+        self.ticks = gpu.create_buffer(size=16, usage=u.QUERY_RESOLVE | u.COPY_SRC)
+        self.writes = {
+            "query_set": self.marks,
+            "beginning_of_pass_write_index": 0,
+            "end_of_pass_write_index": 1,
+        }
+
+    def resolve(self, encoder: Any) -> None:
+        encoder.resolve_query_set(self.marks, 0, 2, self.ticks, 0)
+
+    def seconds(self) -> float:
+        begin, end = struct.unpack("QQ", self.gpu.queue.read_buffer(self.ticks))
+        return max(end - begin, 0) * tick(self.gpu)
+
+
+def tick(gpu: Any) -> float:
+    """Seconds; wgpu has it, and does not show it in Python yet."""
+    from wgpu.backends.wgpu_native import lib
+
+    return lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal) * 1e-9
+
+
+# ---- the device ---------------------------------------------------------------------------------
+
+
+class WebGPUDevice(Compiled):
+    """An adapter that wgpu offers. DeviceUnavailable where there is no such."""
+
+    def __init__(self, device: str = "WEBGPU") -> None:
+        number = int(device.partition(":")[2] or 0)
+        if number >= len(found := all_adapters()):
+            names = ", ".join(f"WEBGPU:{n} is {a.info['device']}" for n, a in enumerate(found))
+            raise DeviceUnavailable(f"there is no WebGPU adapter of number {number}: {names}")
+        adapter = found[number]
+        features = adapter.features & {*FEATURES, TIMED}
+        try:
+            self.gpu = adapter.request_device_sync(
+                required_features=list(features), required_limits=dict(adapter.limits)
+            )
+        except RuntimeError as error:
+            name = adapter.info["device"]
+            raise DeviceUnavailable(f"{name} cannot be opened: {error}") from error
+        self.is_timed = TIMED in features
+        self.mark = self.gpu.create_buffer(size=4, usage=wgpu().BufferUsage.COPY_SRC)
+        limits = self.gpu.limits
+        self.most_bytes = min(limits["max-buffer-size"], limits["max-storage-buffer-binding-size"])
+        super().__init__(
+            device,
+            WebGPUAllocator(self),
+            WGSLLanguage(target(limits, adapter.info["vendor"]), frozenset(features)),
+            WGSLCompiler(self),
+            functools.partial(WebGPURunner, self),
+        )
+
+    def synchronize(self) -> None:
+        with self.lost_is_said():
+            self.gpu.queue.read_buffer(self.mark)  # comes after all that was submitted
+
+    @contextmanager
+    def lost_is_said(self) -> Iterator[None]:
+        """RuntimeError where the driver has given the device up."""
+        try:
+            yield
+        except (wgpu().GPUError, RuntimeError) as error:
+            if "device is lost" not in str(error).lower():
+                raise
+            raise RuntimeError(
+                f"{self.device} is lost, and so is what its memory held: the driver gave the "
+                "adapter up, as it does with a kernel that runs for too long. Start Python (in a "
+                f"notebook, the kernel) again to use it. The driver's words: {str(error).strip()}"
+            ) from error
+
+
+def target(limits: Mapping[str, int], vendor: str) -> Target:
+    """What schedules have to know of an adapter with these limits."""
+    return replace(
+        WGSLLanguage.default_target,
+        block_threads=limits["max-compute-invocations-per-workgroup"],
+        shared_bytes=limits["max-compute-workgroup-storage-size"],
+        grid=(limits["max-compute-workgroups-per-dimension"],) * 3,
+        most_buffers=limits["max-storage-buffers-per-shader-stage"],
+        most_steps=MOST_STEPS.get(vendor, 0),
+    )
