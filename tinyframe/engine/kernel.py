@@ -39,6 +39,8 @@ class CompiledKernel:
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
         global_size, local_size = self.sizes(var_vals)
+        if 0 in global_size:  # no block, where a Variable is 0; a driver may not take that
+            return 0.0 if wait else None
         return self.runner(
             *opaque, global_size=global_size, local_size=local_size, wait=wait, **more
         )

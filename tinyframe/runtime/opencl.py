@@ -174,8 +174,10 @@ class CLGraph(Graph):
     def set_values(
         self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
     ) -> None:
+        # without those of no blocks, where a Variable is 0
         self.launches = [(kernel, work_items(*size), size[1])
-                         for kernel, size in zip(self.kernels, sizes, strict=True)]  # fmt: skip
+                         for kernel, size in zip(self.kernels, sizes, strict=True)
+                         if 0 not in size[0]]  # fmt: skip
         for (kernel, number), value in zip(self.values, vals, strict=True):
             kernel.set_arg(number, np.int64(value))
 

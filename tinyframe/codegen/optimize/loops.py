@@ -273,6 +273,8 @@ def _global(sink: UOp, opt: Opt) -> UOp:
     _may_run_at_once(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
+    if length(r) == 1:  # a block's number would be the constant 0, and the launch one of one block
+        raise KernelOptError(f"axis {opt.axis} has at most one turn, or none: it stays a loop")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
         raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
     if len(grid_axes(sink)) == MOST_AXES:

@@ -103,7 +103,9 @@ def _inner_left(nest: Nest, r: UOp) -> int:
 def with_grid(k: Kernel, nest: Nest) -> Nest:
     """The nest with what is left of its longest loops as axes of the grid. An axis that would be
     too long goes in turns."""
-    loops = [r for r in reversed(nest.loops(k.around)) if _may_be_blocks(k, r)]
+    # one of a Variable's size that has one turn at most stays a loop: GLOBAL says why
+    around = [r for r in reversed(nest.loops(k.around)) if length(r) > 1]
+    loops = [r for r in around if _is_around_all(k, r)]
     longest = sorted(loops, key=nest.left, reverse=True)[:MOST_AXES]
     grid = tuple(r for r in loops if r in longest)
     for r, most in zip(grid, k.target.grid, strict=False):
@@ -112,7 +114,7 @@ def with_grid(k: Kernel, nest: Nest) -> Nest:
     return replace(nest, grid=grid)
 
 
-def _may_be_blocks(k: Kernel, r: UOp) -> bool:
+def _is_around_all(k: Kernel, r: UOp) -> bool:
     """Is a loop around all that a kernel does?"""
     stored = all(r in store.own_ranges for store in k.sink.src)
     return stored and all(r in reduce.ranges for reduce in k.table.reduces)
@@ -311,7 +313,7 @@ def _accumulators(k: Kernel) -> int:
 
 def is_reduced_in_all_loops(k: Kernel) -> bool:
     """no reduce that stands outside of a loop of results"""
-    return all(_may_be_blocks(k, r) for r in k.around)
+    return all(_is_around_all(k, r) for r in k.around)
 
 
 def has_a_long_sum(k: Kernel) -> bool:
@@ -431,7 +433,7 @@ def shared_sums(k: Kernel) -> Nest:
     sums, the same threads write it."""
     shared = _shared(k)
     loops = [r for r in k.loops if r in shared.values()]
-    again = [r for r in k.around if not _may_be_blocks(k, r) and not is_symbolic(r)]
+    again = [r for r in k.around if not _is_around_all(k, r) and not is_symbolic(r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
     threads = _threads_for_sums(k, max([1, *[n for _, _, n in nest.tiles]]))
@@ -448,7 +450,8 @@ def shared_sums(k: Kernel) -> Nest:
 
 def _threads_for_sums(k: Kernel, lanes: int) -> int:
     """The threads of a block, as many as have room in shared memory for what each of them finds."""
-    found = sum(reduce.dtype.itemsize for reduce in k.table.reduces) * lanes  # bytes, of a thread
+    least = k.target.least_bytes
+    found = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
     return power_of_two(min(block_size(k), k.target.shared_bytes // found))
 
 

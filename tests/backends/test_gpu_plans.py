@@ -1,0 +1,230 @@
+"""What the plans for GPUs make of a kernel gives what NumPy gives, on each device with blocks."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.fuzz.programs import check, random_program
+from tests.kernels import filled, numbers, run_with, schedule_of
+from tests.with_blocks import DEVICES, with_blocks
+from tinyframe import Device, Tensor, thresholds
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.loops import OptOps
+from tinyframe.codegen.optimize.plans_gpu import GPU
+from tinyframe.engine.search import Bench
+from tinyframe.uop.node import Ops, UOp
+
+
+@pytest.fixture(params=DEVICES)
+def device(request, monkeypatch) -> Iterator[str]:
+    yield with_blocks(request.param, monkeypatch)
+    gc.collect()
+
+
+def softmax(x: np.ndarray, axis: int = 1) -> np.ndarray:
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def normalized(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+
+
+def convolved(x: np.ndarray, w: np.ndarray, stride: int = 1) -> np.ndarray:
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, w.shape[2:], (2, 3))
+    return np.einsum("ncyxij,ocij->noyx", windows[:, :, ::stride, ::stride], w)
+
+
+A, B, C, D = numbers(32, 48), numbers(48, 40, seed=1), numbers(37, 50), numbers(50, 33, seed=2)
+SQUARE, ROWS, LONG = numbers(64, 64), numbers(40, 33), numbers(3, 700)
+IMAGES, WEIGHTS = numbers(2, 3, 9, 11), numbers(8, 3, 3, 3, seed=1)
+FIVE = numbers(2, 3, 4, 5, 6)
+
+# name -> what is computed of these arrays as Tensors, the arrays, and what NumPy says
+Case = tuple[Callable[..., Tensor], tuple[np.ndarray, ...], Any]
+KERNELS: dict[str, Case] = {
+    "matmul": (lambda a, b: a @ b, (A, B), A @ B),
+    "matmul of odd sizes": (lambda a, b: a @ b, (C, D), C @ D),
+    "matmul of transposed ones": (lambda a, b: a.T @ b.T, (A.T.copy(), B.T.copy()), A @ B),
+    "matmul of a matrix by itself": (lambda a: a @ a, (SQUARE,), SQUARE @ SQUARE),
+    "batched matmul": (
+        lambda a, b: a @ b,
+        (numbers(3, 17, 40), numbers(3, 40, 19, seed=1)),
+        numbers(3, 17, 40) @ numbers(3, 40, 19, seed=1),
+    ),
+    "short products": (lambda a, b: a @ b, (A[:, :5], B[:5]), A[:, :5] @ B[:5]),
+    "bias and relu": (
+        lambda a, b, c: (a @ b + c).relu(), (A, B, B[0]), np.maximum(A @ B + B[0], 0)),
+    "half": (
+        lambda a, b: (a @ b).float(),
+        (A.astype(np.float16), B.astype(np.float16)),
+        (A @ B).astype(np.float16).astype(np.float32),
+    ),
+    "a computed operand": (lambda a, b: a @ (b * 2 + 1), (A, B), A @ (B * 2 + 1)),
+    "matrix times vector": (lambda a, b: a @ b, (C, C[0]), C @ C[0]),
+    "convolution": (
+        lambda x, w: x.conv2d(w, padding=1), (IMAGES, WEIGHTS), convolved(IMAGES, WEIGHTS)),
+    "strided convolution": (
+        lambda x, w: x.conv2d(w, padding=1, stride=2),
+        (IMAGES, WEIGHTS),
+        convolved(IMAGES, WEIGHTS, 2),
+    ),
+    "pooling": (
+        lambda x: x.max_pool2d(2),
+        (IMAGES[:, :, :8, :10],),
+        IMAGES[:, :, :8, :10].reshape(2, 3, 4, 2, 5, 2).max((3, 5)),
+    ),
+    "sums of rows": (lambda x: x.sum(1), (C,), C.sum(1)),
+    "sums of columns": (lambda x: x.sum(0), (C,), C.sum(0)),
+    "sums in the middle": (lambda x: x.sum(1), (numbers(3, 40, 9),), numbers(3, 40, 9).sum(1)),
+    "a few long sums": (lambda x: x.sum(1), (LONG,), LONG.sum(1)),
+    "largest of all": (lambda x: x.max(), (LONG,), LONG.max()),
+    "places of the largest": (lambda x: x.argmax(1), (C,), C.argmax(1)),
+    "any": (lambda x: x.any(1), (C > 3,), (C > 3).any(1)),
+    "int64 sums": (
+        lambda x: x.sum(1), (C.astype(np.int64) << 40,), (C.astype(np.int64) << 40).sum(1)),
+    "largest of halves": (lambda x: x.max(1), (C.astype(np.float16),), C.max(1)),
+    "softmax": (lambda x: x.softmax(), (ROWS,), softmax(ROWS)),
+    "softmax down columns": (lambda x: x.softmax(0), (ROWS,), softmax(ROWS, 0)),
+    "layernorm": (lambda x: x.layernorm(), (A,), normalized(A)),
+    "standard deviation": (lambda x: x.std(1), (A,), A.std(1, ddof=1)),
+    "running sums": (lambda x: x.cumsum(1), (C[:5, :40],), C[:5, :40].cumsum(1)),
+    "transpose": (lambda x: x.T.contiguous(), (SQUARE,), SQUARE.T),
+    "transpose of odd sizes": (lambda x: x.T.contiguous(), (C,), C.T),
+    "sum with the transpose": (lambda x: x + x.T, (SQUARE,), SQUARE + SQUARE.T),
+    "five axes": (
+        lambda x: x.permute(4, 2, 0, 3, 1).contiguous(), (FIVE,), FIVE.transpose(4, 2, 0, 3, 1)),
+    "elementwise": (lambda x: x * 2 + 1, (C,), C * 2 + 1),
+    "with a row": (lambda x, y: x + y, (A, A[0]), A + A[0]),
+    "bool": (lambda x, y: (x > 0) & (y > 0), (A, A[::-1]), (A > 0) & (A[::-1] > 0)),
+    "int64": (lambda x: x + (1 << 40), (C.astype(np.int64),), C.astype(np.int64) + (1 << 40)),
+    "bytes": (lambda x: x + 1, (np.arange(200, dtype=np.uint8),), np.arange(1, 201)),
+    "padding": (
+        lambda x: x.pad(((1, 2), (3, 1))) + 1, (C,), np.pad(C, ((1, 2), (3, 1))) + 1),
+    "flipped": (lambda x: x.flip(1) + 1, (C,), C[:, ::-1] + 1),
+    "gathered": (
+        lambda x, i: x[i], (A, np.array([3, 1, 2] * 7, np.int32)), A[[3, 1, 2] * 7]),
+    "in place": (lambda x: x.assign(x * 3 + 1), (C,), C * 3 + 1),
+    "sums in place": (lambda x: x.assign(x - x.sum(1, keepdim=True)), (A,),
+                      A - A.sum(1, keepdims=True)),
+    "one number": (lambda x: x * 2, (np.float32(3),), np.float32(6)),
+    "nothing": (lambda x: x + 1, (np.zeros((0, 5), np.float32),), np.zeros((0, 5))),
+    "sums of nothing": (lambda x: x.sum(1), (np.zeros((4, 0), np.float32),), np.zeros(4)),
+}  # fmt: skip
+
+
+def result(name: str, device: str) -> np.ndarray:
+    compute, arrays, _ = KERNELS[name]
+    return compute(*[filled(array, device) for array in arrays]).numpy()
+
+
+def agrees(name: str, device: str) -> None:
+    np.testing.assert_allclose(result(name, device), KERNELS[name][2], rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_each_kind_of_kernel_gives_what_numpy_gives(name, device):
+    agrees(name, device)
+
+
+def plans_of(name: str, device: str) -> set[str]:
+    compute, arrays, _ = KERNELS[name]
+    items = schedule_of(compute(*[filled(array, device) for array in arrays]))
+    programs = [
+        get_program(item.ast, Device[device].renderer)
+        for item in items if item.ast.op is Ops.SINK
+    ]  # fmt: skip
+    return {program.plan.name for program in programs if program.plan is not None}
+
+
+def test_these_kernels_go_through_every_plan(monkeypatch):
+    device = with_blocks("PYTHON", monkeypatch)
+    found = set().union(*[plans_of(name, device) for name in KERNELS])
+    assert found == {plan.name for plan in GPU}
+
+
+CONTRACTIONS = ["matmul", "matmul of odd sizes", "batched matmul", "half", "convolution"]
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_large_tiles_are_right_too(name, device, monkeypatch):
+    """These kernels are small: as on a device that a single block fills."""
+    monkeypatch.setattr(thresholds, "FILLING_BLOCKS", 1)
+    monkeypatch.setattr(thresholds, "MANY_THREADS", 1)
+    agrees(name, device)
+
+
+@pytest.mark.parametrize("limits", [
+    {"block_threads": 1, "warp": 1},
+    {"block_threads": 7, "grid": (3, 2, 2)},
+    {"shared_bytes": 64},
+    {"vector_bytes": 4},
+], ids=["one thread", "few blocks", "no room", "no vectors"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["matmul of odd sizes", "softmax", "sums of columns", "transpose of odd sizes",
+             "elementwise", "convolution"])  # fmt: skip
+def test_a_device_that_has_little_computes_the_same(name, limits, monkeypatch):
+    agrees(name, with_blocks("BLOCKS", monkeypatch, **limits))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_graphs_agree(seed, device):
+    check(random_program(Random(5000 + seed)), device)
+
+
+def test_a_size_may_be_a_variable(device):
+    x, y = numbers(30, 40), numbers(40, 24, seed=1)
+    n = UOp.variable("n", 0, 30)
+    for count in (1, 0, 7, 30):
+        some, all_y = filled(x, device)[: n.bind(count)], filled(y, device)
+        np.testing.assert_array_equal((some * 2).numpy(), x[:count] * 2)
+        np.testing.assert_array_equal((some @ all_y).numpy(), x[:count] @ y)
+        np.testing.assert_array_equal(some.sum(0).numpy(), x[:count].sum(0))
+        np.testing.assert_array_equal(some.sum(1).numpy(), x[:count].sum(1))
+        np.testing.assert_allclose(some.softmax().numpy(), softmax(x[:count]), rtol=1e-5)
+
+
+def test_a_size_may_be_a_variable_of_one_at_most(device):
+    x, n = numbers(3, 40), UOp.variable("n", 0, 1)
+    for count in (0, 1, 0):
+        target = filled(x, device)
+        part = target[: n.bind(count)]
+        np.testing.assert_array_equal((part + 1).numpy(), x[:count] + 1)
+        part.assign(part * 5).realize()
+        np.testing.assert_array_equal(target.numpy(), np.concatenate([x[:count] * 5, x[count:]]))
+
+
+def test_gradients_are_the_same_as_on_a_cpu(device):
+    def gradients(name: str) -> list[np.ndarray]:
+        first = filled(numbers(20, 17, seed=1) / 8, name)
+        second = filled(numbers(17, 10, seed=2) / 8, name)
+        x, wanted = filled(numbers(6, 20), name), filled(np.arange(6, dtype=np.int32), name)
+        loss = (x @ first).relu().matmul(second).cross_entropy(wanted)
+        return [loss.numpy(), *[g.numpy() for g in loss.gradient(first, second)]]
+
+    for got, expected in zip(gradients(device), gradients("CPU"), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_a_search_tries_gives_the_same_result(monkeypatch):
+    """Each list of Opts that is one change away from a plan's, and legal."""
+    device = with_blocks("BLOCKS", monkeypatch)
+    x, y = numbers(20, 36), numbers(36, 24, seed=1)
+    (item,) = schedule_of(filled(x, device) @ filled(y, device))
+    bench = Bench(get_program(item.ast, Device[device].renderer), Device[device])
+    tried = 0
+    for opts in bench.neighbours(bench.planned)[::2]:
+        spec = bench._program(opts)
+        if spec is None:
+            continue
+        got = run_with(filled(x, device) @ filled(y, device), spec.opts, device)
+        np.testing.assert_array_equal(got, x @ y, err_msg=str(opts))
+        tried += any(opt.op in (OptOps.LOCAL, OptOps.GLOBAL) for opt in opts)
+    assert tried >= 5
