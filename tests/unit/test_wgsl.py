@@ -237,3 +237,10 @@ def test_a_panel_of_narrow_numbers_takes_a_word_for_each():
     with pytest.raises(KernelOptError, match="panels of 32768 bytes; .* share 16384"):
         apply_opts(product, opts, LEAST)
     apply_opts(product, opts, dataclasses.replace(LEAST, least_bytes=1))
+
+
+def test_a_panel_whose_lanes_are_stored_one_by_one():
+    product = on_buffer(50, 50) @ on_buffer(50, 64)  # rows of 50 don't begin at multiples of 16
+    text = get_program(kernel_of(product), WGSLLanguage(LEAST, ALL)).src  # by its plan
+    assert text.count("var<workgroup>") == 2
+    assert "vec4<f32>" not in text.partition("fn ")[0]
