@@ -57,7 +57,7 @@ def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
         has_vector = old.dtype.count > 1 or any(s.dtype.count > 1 for s in old.src)
-        if old.op is Ops.STORE or old.op is Ops.SINK or has_vector:
+        if old.op in (Ops.STORE, Ops.STAGE, Ops.SINK) or has_vector:
             return rules.get(old.op, _each)(old, u)
         return u
 
