@@ -21,7 +21,6 @@ NOT_IN_CONDA = {
     "bench": "the libraries that benchmarks measure beside, by pip",
     "cuda": "only for machines with an NVIDIA GPU",
     "zig": "clang is there",
-    "webgpu": "one more backend, by pip",
     "browser": "what tests the explorer's page, by pip",
     "dev": "the sum of course and test",
 }
