@@ -186,6 +186,18 @@ def test_a_tiled_matmul_with_shared_panels(sizes):
     np.testing.assert_array_equal(run_with(product, TILED, "WEBGPU"), x @ y)
 
 
+@pytest.mark.parametrize("opts", [
+    [Opt(VECTOR, 1, 4), Opt(STAGE, 0, 2)],
+    [Opt(VECTOR, 1, 4), Opt(LOCAL, 1, 4), Opt(LOCAL, 0, 4), Opt(SPLIT, 4, 4), Opt(GLOBAL, 2),
+     Opt(GLOBAL, 0), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)],
+    None,
+], ids=["one panel", "two panels", "default"])  # fmt: skip
+def test_lanes_are_moved_one_by_one_into_panels_too(opts):
+    x, y = numbers(48, 32), numbers(32, 40, seed=1)
+    product = Tensor(x).realize() @ Tensor(y).realize()
+    np.testing.assert_array_equal(run_with(product, opts, "WEBGPU"), x @ y)
+
+
 @pytest.mark.parametrize("columns", [256, 100, 33, 7])
 def test_the_sum_of_a_row_by_the_threads_of_a_block(columns):
     x = numbers(9, columns)
