@@ -114,6 +114,8 @@ class OpenCLLanguage(CStyleLanguage):
         return f"({x} != 0)" if dtype is dtypes.bool else super().cast(x, dtype)
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
+        if old.itemsize < 4 and not dtypes.is_float(old):  # what was computed is an int (6.2.6)
+            return f"as_{self.type_name(new)}(({self.type_name(old)}){x})"
         return f"as_{self.type_name(new)}({bare(x)})"
 
     def constant(self, value: Any, dtype: DType) -> str:
