@@ -12,17 +12,19 @@ The OpenCL C Specification, version 1.2, is the smallest one that this needs (6.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Target, variables
-from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.wrapping import wrapping
 from tinyframe.renderer.writer import argument_name, bare, call, is_threaded, short
 from tinyframe.uop.node import Ops, UOp
 
+LOOSE = "unaligned_"  # how the name of a vector that may begin at any element begins
 LANES = (2, 3, 4, 8, 16)  # of the vectors that there are (6.1.2)
 
 
@@ -131,10 +133,26 @@ class OpenCLLanguage(CStyleLanguage):
         return f"(({self.type_name(dtype)})(0))" if dtype.count > 1 else "0"
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
-        return f"vload{dtype.count}(0, {bare(pointer)})"
+        if self.target.block_threads:
+            return f"vload{dtype.count}(0, {bare(pointer)})"
+        return self._at_any_element(index, dtype, pointer)
 
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
-        return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
+        if self.target.block_threads:
+            return f"vstore{dtype.count}({value}, 0, {bare(pointer)});"
+        return f"{self._at_any_element(index, dtype, pointer)} = {value};"
+
+    def _at_any_element(self, index: UOp, dtype: DType, pointer: str) -> str:
+        """A vector in memory, which on a processor may begin anywhere. There vload and vstore may
+        be calls, as they are in PoCL 3, through which no register lives on."""
+        space = self.buffer_prefix
+        if index.src[0].op is not Ops.DEFINE_GLOBAL:
+            space = self.local_prefix if self._is_shared(index.src[0].dtype) else ""
+        return f"*({space}{LOOSE}{self.type_name(dtype)}*){pointer}"
+
+    def _is_shared(self, memory: DType) -> bool:
+        assert isinstance(memory, PtrDType)
+        return bool(self.target.block_threads) or memory.nbytes <= self.target.shared_bytes
 
     def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
         return f"(({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))}))"
@@ -144,9 +162,8 @@ class OpenCLLanguage(CStyleLanguage):
         return f"{{ {' '.join(lanes)} }}"
 
     def scratch(self, name: str, dtype: PtrDType) -> tuple[list[str], str]:
-        fits = self.target.block_threads or dtype.nbytes <= self.target.shared_bytes
         array = f"{self.type_name(dtype.base)} {name}[{max(dtype.size, 1)}]{self.local_suffix};"
-        return [], f"{self.local_prefix if fits else ''}{array}"
+        return [], f"{self.local_prefix if self._is_shared(dtype) else ''}{array}"
 
     def streams(self, uops: list[UOp]) -> set[UOp]:
         return set()
@@ -159,6 +176,15 @@ class OpenCLLanguage(CStyleLanguage):
         lines = [f"#pragma OPENCL EXTENSION {extension} : enable"
                  for extension, dtype in wanted.items() if dtype in used]  # fmt: skip
         return "\n".join([*lines, super().render(name, uops)])
+
+    def typedefs(self, text: str) -> list[str]:
+        """The vectors that may begin at any element, by their names."""
+        loose = dict.fromkeys(re.findall(rf"\b{LOOSE}{A_TYPE}(\d+)\b", text))
+        return [
+            f"typedef {kind}{count} {LOOSE}{kind}{count} "
+            f"__attribute__((aligned({DTYPES[kind].itemsize})));"
+            for kind, count in loose
+        ]
 
     def signature(self, name: str, uops: list[UOp]) -> str:
         return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops))})"
