@@ -87,10 +87,10 @@ class _Cpp(ClangCompiler):
     """C++ in place of C, by the same way to a library."""
 
     def __init__(self, command: str) -> None:
-        self.command, self.is_zig, self.flags = (command,), False, ("-fPIC", "-shared")
+        super().__init__((command,))
 
     def _flags_for(self, src: str) -> tuple[str, ...]:
-        return self.flags
+        return "-fPIC", "-shared"
 
     def run(self, arguments: list[str], src: str) -> bytes:
         language = arguments.index("-x")
