@@ -9,9 +9,9 @@ from tinyframe.device import Compiler, Device, human_bytes
 from tinyframe.renderer import Target
 from tinyframe.runtime.clang import ClangCompiler
 from tinyframe.settings import rows, settings, usable_cores
-from tinyframe.viz.steps import MEANINGS
+from tinyframe.viz.steps import MEANINGS_TO_C
 
-# The scheduler's stages; the compiler's are in MEANINGS.
+# The scheduler's stages; the compiler's are in MEANINGS_TO_C.
 SCHEDULER = {
     "tensor graph": "the graph of the Tensors that were asked for",
     "prepare": "removes nodes that no kernel needs",
@@ -64,7 +64,7 @@ def settings_table() -> Table:
 
 def stages_table() -> Table:
     """The stages that DEBUG=4 shows, in order, and a few words on each."""
-    body = [*SCHEDULER.items(), *MEANINGS.items()]
+    body = [*SCHEDULER.items(), *MEANINGS_TO_C.items()]
     return Table(("stage", "what it does"), body, f"The {len(body)} stages")
 
 

@@ -75,7 +75,7 @@ HOSTILE = {
     "gives NaN": (
         "from tinyframe import Tensor\nnan = float('nan')\n"
         "def double(x): return Tensor([[nan] * 4] * 3)\ndef lazily(x): return x * nan",
-        "is nan, not",
+        "is nan, and should be",
     ),
     "gives what equals everything": (
         "class Same:\n"

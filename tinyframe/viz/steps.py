@@ -28,8 +28,8 @@ from tinyframe.viz.explorer.rows import Step as Rewrite
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, rules_fired
 
-# What each stage of the compiler does, and the stages that a renderer adds.
-MEANINGS = {
+# What each stage of the compiler does on the way to C.
+MEANINGS_TO_C = {
     "simplify": "applies algebra to indices and values",
     "tidy loops": "merges neighbouring loops, and splits those that a division cuts in two",
     "optimize": "splits, reorders and vectorizes the loops, as the list of opts says",
@@ -41,6 +41,14 @@ MEANINGS = {
     "decompose anew": "rewrites again what the last stages added, and picks the shortest form",
     "masks": "turns vectors of booleans into masks, as the language has them",
     "linearize": "puts the operations into the order in which they run",
+}
+# And to other languages, whose renderers add stages of their own.
+MEANINGS = {
+    **MEANINGS_TO_C,
+    "scalars": "computes lane by lane, where the language can only move vectors",
+    "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
+    "words": "computes 64-bit integers in words of 32 bits, where the language has no wider ones",
+    "say otherwise": "replaces what the language has no words for",
 }
 
 
