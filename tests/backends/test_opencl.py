@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.gpu_sources import TILED
 from tests.kernels import numbers, run_with, source_of
-from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.opencl import OpenCLLanguage
@@ -60,15 +61,12 @@ def test_the_loop_that_cores_share_is_a_work_group_each():
 
 def test_a_tile_in_local_memory_and_barriers(blocks):
     x, y = numbers(33, 50), numbers(50, 37, seed=1)
-    tiled = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
-             Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
-             Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
     product = Tensor(x).realize() @ Tensor(y).realize()
-    source = source_of(product, tiled, "CL")
+    source = source_of(product, TILED, "CL")
     assert source.count("__local float panel") == 2
     assert "unaligned" not in source
     assert source.count("barrier(CLK_LOCAL_MEM_FENCE);") == 2
-    np.testing.assert_array_equal(run_with(product, tiled, "CL"), x @ y)
+    np.testing.assert_array_equal(run_with(product, TILED, "CL"), x @ y)
 
 
 def test_a_gpu_moves_vectors_that_begin_anywhere_by_vload(blocks):
@@ -166,44 +164,6 @@ def test_copies_to_and_from_other_devices(other):
     np.testing.assert_array_equal((there + 1).numpy(), x + 1)
     back = (there * 2).to("CL")
     np.testing.assert_array_equal((back - 1).numpy(), x * 2 - 1)
-
-
-def test_the_same_seed_gives_the_same_random_numbers():
-    found = []
-    for device in ("CL", "CPU"):
-        with Context(DEVICE=device):
-            Tensor.manual_seed(7)
-            found.append([Tensor.rand(257).numpy(), Tensor.randint(99, high=1000).numpy()])
-    for ours, theirs in zip(*found, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_a_captured_function_is_repeated_on_new_inputs():
-    w = Tensor(numbers(6, 4)).realize()
-
-    @TinyJit
-    def step(x, n):
-        return (x @ w).relu().sum(1), (x[:n] * 2).sum().realize()
-
-    n = Variable("n", 1, 5)
-    for seed in range(5):
-        x = numbers(5, 6, seed=seed)
-        bound = seed % 5 + 1
-        rows, first = step(Tensor(x).realize(), n.bind(bound))
-        np.testing.assert_array_equal(rows.numpy(), np.maximum(x @ w.numpy(), 0).sum(1))
-        assert first.item() == x[:bound].sum() * 2
-
-
-def test_a_captured_step_changes_memory_in_place():
-    w = Tensor(np.zeros(4, np.float32)).realize()
-
-    @TinyJit
-    def add(x):
-        return w.assign(w + x).realize()
-
-    for _ in range(5):
-        add(Tensor(np.ones(4, np.float32)).realize())
-    assert w.tolist() == [5] * 4
 
 
 def test_the_time_of_a_kernel_is_the_devices_own():

@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from tests.gpu_sources import TILED
 from tests.kernels import numbers, run_with, source_of
-from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, Variable, dtypes
+from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, CompileError, DeviceUnavailable
 from tinyframe.dtype import to_np_dtype
@@ -172,10 +173,6 @@ def test_a_dtype_that_is_not_there_is_named(plain):
 
 # ---- blocks of threads ---------------------------------------------------------------------------
 
-TILED = [Opt(SPLIT, 0, 16), Opt(SPLIT, 2, 16), Opt(UPCAST, 1, 2), Opt(UPCAST, 3, 2),
-         Opt(LOCAL, 1, 0), Opt(LOCAL, 3, 0), Opt(GLOBAL, 0), Opt(GLOBAL, 2),
-         Opt(SPLIT, 4, 16), Opt(STAGE, 4, 1), Opt(STAGE, 4, 2)]  # fmt: skip
-
 
 @pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37), (17, 17, 70)])
 def test_a_tiled_matmul_with_shared_panels(sizes):
@@ -263,21 +260,6 @@ def test_copies_to_and_from_other_devices(other):
     np.testing.assert_array_equal((there + 1).numpy(), x + 1)
     back = (there * 2).to("WEBGPU")
     np.testing.assert_array_equal((back - 1).numpy(), x * 2 - 1)
-
-
-def test_a_captured_function_is_repeated_on_new_inputs():
-    w = Tensor(numbers(6, 4)).realize()
-
-    @TinyJit
-    def step(x, n):
-        return (x @ w).relu().sum(1), (x[:n] * 2).sum().realize()
-
-    n = Variable("n", 1, 5)
-    for seed in range(4):
-        x = numbers(5, 6, seed=seed)
-        rows, first = step(Tensor(x).realize(), n.bind(seed + 1))
-        np.testing.assert_array_equal(rows.numpy(), np.maximum(x @ w.numpy(), 0).sum(1))
-        assert first.item() == x[: seed + 1].sum() * 2
 
 
 @pytest.mark.parametrize("is_timed", [True, False])

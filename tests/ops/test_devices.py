@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from tests import arm64_device, devices
+from tests.kernels import numbers
 from tests.reference import evaluate
 from tests.values import assert_close
-from tinyframe import Context, Tensor, dtypes
+from tinyframe import Context, Tensor, TinyJit, Variable, dtypes
 
 
 def data(*shape: int, seed: int = 0, low: float = -2, high: float = 2) -> Tensor:
@@ -108,6 +109,7 @@ PROGRAMS: dict[str, Callable[[], Tensor]] = {
         lambda x: x.unfold(1, 3, 1).max(-1).square().sum(), data(3, 8)),
     "adam": lambda: adam(data(30), data(30, seed=1)),
     "random": lambda: seeded(lambda: Tensor.rand(40)),
+    "randint": lambda: seeded(lambda: Tensor.randint(99, high=1000)),
     "normal": lambda: seeded(lambda: Tensor.randn(5, 6)),
     "assign": lambda: assigned(data(4, 4).realize()),
 }  # fmt: skip
@@ -138,3 +140,39 @@ def test_program(name, setting):
         assert out.device == SETTINGS[setting]["DEVICE"]
         found = out.numpy()
     assert_close(found, expected, out.dtype, scale=20, what=f"{name} on {setting}")
+
+
+@pytest.fixture(params=devices.there())
+def on_device(request):
+    with Context(DEVICE=request.param):
+        yield
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_captured_function_is_repeated_on_new_inputs():
+    w = Tensor(numbers(6, 4)).realize()
+
+    @TinyJit
+    def step(x, n):
+        return (x @ w).relu().sum(1), (x[:n] * 2).sum().realize()
+
+    n = Variable("n", 1, 5)
+    for seed in range(5):
+        x = numbers(5, 6, seed=seed)
+        bound = seed % 5 + 1
+        rows, first = step(Tensor(x).realize(), n.bind(bound))
+        np.testing.assert_array_equal(rows.numpy(), np.maximum(x @ w.numpy(), 0).sum(1))
+        assert first.item() == x[:bound].sum() * 2
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_captured_step_changes_memory_in_place():
+    w = Tensor(np.zeros(4, np.float32)).realize()
+
+    @TinyJit
+    def add(x):
+        return w.assign(w + x).realize()
+
+    for _ in range(5):
+        add(Tensor(np.ones(4, np.float32)).realize())
+    assert w.tolist() == [5] * 4

@@ -52,10 +52,7 @@ def _extreme(sign: str) -> Callable[..., str]:
         if dtypes.is_float(dtype):
             nan = f" {either} (b != b)"
         wins = f"(b {sign} a){nan}"
-        if dtype.count > 1:
-            body = f"return select(a, b, as_{language.type_name(dtype.mask())}({wins}));"
-        else:
-            body = f"return {wins} ? b : a;"
+        body = f"return select(a, b, {wins});" if dtype.count > 1 else f"return {wins} ? b : a;"
         return f"static inline {kind} {name}_{short(dtype)}({kind} a, {kind} b) {{ {body} }}"
 
     return definition

@@ -50,8 +50,8 @@ def _product_of_ushorts(u: UOp) -> UOp | None:
     return UOp(Ops.MUL, dtypes.uint, tuple(s.cast(dtypes.uint) for s in u.src)).cast(u.dtype)
 
 
-def _same_bits(x: UOp, u: UOp) -> UOp | None:
-    return x if x.dtype is u.dtype else None
+def _same_bits(x: UOp, u: UOp) -> UOp:
+    return x if x.dtype is u.dtype else x.bitcast(u.dtype)
 
 
 wrapping_rules = PatternMatcher([
