@@ -20,19 +20,20 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tinyframe import Context, Device
+from tinyframe import Context
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.plans import EXPRESSION, tensor_of
+from tinyframe.renderer.cuda import CUDALanguage, target_for
 from tinyframe.runtime.nvrtc import ADVICE, NVRTC
 from tinyframe.uop.node import Ops
 
 
-def programs(expression: str) -> list[ProgramSpec]:
+def programs(expression: str, architecture: str) -> list[ProgramSpec]:
     """The CUDA kernels that compute an EXPRESSION, in running order. ValueError where it fails."""
     with Context(DEVICE="NULL:CUDA"):
-        renderer = Device["NULL:CUDA"].renderer
+        renderer = CUDALanguage(target_for(architecture))
         items = tensor_of(expression).schedule()
         return [get_program(item.ast, renderer) for item in items if item.ast.op is Ops.SINK]
 
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--cubin", metavar="FOLDER", help="write the machine code to this folder")
     options = parser.parse_args(arguments)
     try:
-        found = programs(options.expression)
+        found = programs(options.expression, options.arch)
         for program in found:
             print(f"// {program.name}\n{show(program, options)}")
     except (ValueError, DeviceUnavailable) as error:

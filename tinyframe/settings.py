@@ -202,6 +202,7 @@ class Settings:
     JIT = flag(1, "0 runs every TinyJit function in Python every time")
     SPEC = flag(0, "check every graph against the spec after each stage")
     RELAXED = flag(0, "also use float rules that are not exact, such as log(exp(x)) -> x")
+    TF32 = flag(0, "tensor cores may multiply float32, of which they read ten digits of 23")
 
     # where to run
     DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')

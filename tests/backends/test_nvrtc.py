@@ -11,13 +11,14 @@ from cuda.bindings import driver
 
 from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
 from tests.kernels import kernels_of, on_buffer
-from tinyframe import Tensor, dtypes, ptx
+from tinyframe import Context, Tensor, dtypes, ptx
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
-from tinyframe.renderer.cuda import CUDALanguage
+from tinyframe.renderer.cuda import CUDALanguage, target_for
 from tinyframe.runtime import cuda
 from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
+from tinyframe.uop import mma
 
 ARCHITECTURES = ["compute_75", "compute_90"]
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
@@ -25,7 +26,8 @@ NUMBERS = [dtype for dtype in dtypes.all if dtype is not dtypes.bool]
 
 
 def sources(tensor: Tensor, opts: list[Opt] | None = None) -> list[str]:
-    return [get_program(kernel, CUDALanguage(), opts).src for kernel in kernels_of(tensor)]
+    language = CUDALanguage(target_for(ARCHITECTURES[0]))
+    return [get_program(kernel, language, opts).src for kernel in kernels_of(tensor)]
 
 
 def compile_all(texts: list[str]) -> list[str]:
@@ -123,6 +125,20 @@ def test_division_and_square_root_are_rounded_correctly_and_denormals_kept():
 
 def test_a_product_is_added_in_one_instruction():
     assert "fma.rn.f32" in compile_all(sources(x(8) * x(8) + x(8)))[0]
+
+
+@pytest.mark.parametrize(("form", "deep"), [("f16", 16), ("bf16", 16), ("tf32", 8)])
+def test_tensor_cores_from_the_architecture_on_that_has_them(form, deep):
+    dtype = mma.DTYPES[form]
+    product = x(256, 256, dtype=dtype).matmul(x(256, 256, dtype=dtype), dtype=dtypes.float)
+    instruction = f"mma.sync.aligned.m16n8k{deep}.row.col.f32.{form}.{form}.f32"
+    with Context(TF32=1):
+        for architecture, has_cores in (("sm_75", False), ("sm_80", True), ("sm_90", True)):
+            language = CUDALanguage(target_for(architecture))
+            (text,) = (get_program(kernel, language).src for kernel in kernels_of(product))
+            made = ptx.ptx(text, architecture)
+            assert (instruction in made) == has_cores
+            assert NVRTC(architecture).compile(text).startswith(b"\x7fELF")
 
 
 def test_a_cubin_is_machine_code():

@@ -35,7 +35,7 @@ Factors = dict[UOp, int | None]
 """What a dimension's index adds up: RANGE -> its factor; None where it is not linear."""
 
 # what closes ranges inside a kernel
-CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE)
+CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE, Ops.MMA)
 _WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
 
 

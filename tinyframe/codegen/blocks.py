@@ -23,12 +23,14 @@ from collections.abc import Sequence
 
 from tinyframe.algebra.symbolic import all_of, terms
 from tinyframe.codegen.optimize.opt import KernelOptError, all_ranges, fresh_range, replace_ranges
+from tinyframe.codegen.panels import panel_bytes
 from tinyframe.renderer import Target
+from tinyframe.settings import settings
 from tinyframe.uop.movement import flatten, unflatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
 from tinyframe.uop.range import iterations, kind, length
 
-THREADS = (AxisType.LOCAL, AxisType.GROUP)
+THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z
 
 
@@ -39,7 +41,8 @@ def grid_axes(sink: UOp) -> list[UOp]:
 
 
 def block_axes(sink: UOp) -> list[list[UOp]]:
-    """The LOCAL and GROUP ranges along each axis of a block, axis 0 first.
+    """The ranges that are threads along each axis of a block, axis 0 first: a WARP, whose threads
+    have successive numbers, or else the innermost one.
 
     Ranges of one length that nothing depends on together are the same threads at different times:
     those that add up parts of a row, and then each write some of its columns.
@@ -59,7 +62,9 @@ def block_axes(sink: UOp) -> list[list[UOp]]:
                 break
         else:
             axes.append([r])
-    return axes[::-1]
+    axes.reverse()
+    axes.sort(key=lambda axis: kind(axis[0]) is not AxisType.WARP)
+    return axes
 
 
 def block_threads(sink: UOp) -> int:
@@ -88,17 +93,17 @@ def check_device(sink: UOp, target: Target) -> None:
         return
     if runs_on_cores(sink):
         raise KernelOptError("this device has no cores to divide a loop among: GLOBAL is for it")
+    forms = {u.arg for u in sink.toposort() if u.op is Ops.MMA}
+    if not forms <= set(target.tensor_cores):
+        raise KernelOptError(f"this device has no tensor cores for {forms.pop()}")
+    if "tf32" in forms and not settings.TF32:
+        raise KernelOptError("of float32 a tensor core reads ten digits of 23: TF32=1 allows that")
     if (count := block_threads(sink)) > target.block_threads:
         raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
     for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
         if length(r) > most:
             raise KernelOptError(f"{length(r)} blocks along axis {n} of a grid of {most} at most")
-    panels = [u for u in sink.toposort() if u.op is Ops.STAGE]
-    nbytes = sum(
-        iterations(u.own_ranges) * max(u.dtype.base.itemsize, target.least_bytes * u.dtype.count)
-        for u in panels
-    )
-    if nbytes > target.shared_bytes:
+    if (nbytes := panel_bytes(sink, target.least_bytes)) > target.shared_bytes:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
         )
@@ -108,8 +113,8 @@ def check_device(sink: UOp, target: Target) -> None:
 
 
 def ranges_to_values(sink: UOp) -> UOp:
-    """A kernel with flat indices as one thread of it runs: SPECIALs in place of GLOBAL, LOCAL and
-    GROUP ranges. Others stay as they are."""
+    """A kernel with flat indices as one thread of it runs: SPECIALs in place of ranges that
+    are blocks and threads. Others stay as they are."""
     if not runs_in_blocks(sink):
         return sink
     grid, block = grid_axes(sink), block_axes(sink)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tinyframe.algebra.symbolic import from_terms, terms
+from tinyframe.codegen.panels import with_room
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop.movement import flatten
@@ -93,11 +94,19 @@ def expand_copies(sink: UOp) -> UOp:
             for part in parts:
                 value = UOp(u.arg, value.dtype, (value, part), tag=tag)
             return value.reduce(u.arg, *loops)
+        if u.op is Ops.MMA and (rows := of_kind(u, AxisType.UNROLL)):
+            return u.replace(src=(_in_one_vector(u.src[0], rows), u.src[1]))
         if u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
             return _stage_of_copies(u, copied)
         return UOp.sink(*_copies(u.src), arg=u.arg) if u.op is Ops.SINK else u
 
     return rebuild(sink, expanded)
+
+
+def _in_one_vector(value: UOp, ranges: Sequence[UOp]) -> UOp:
+    """All copies of a value that has lanes, one after the other."""
+    lanes = [copy.gep(n) for copy in copies_of((value,), ranges) for n in range(copy.dtype.count)]
+    return UOp(Ops.VECTORIZE, value.dtype.scalar().vec(len(lanes)), tuple(lanes))
 
 
 def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
@@ -125,19 +134,22 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
 
 def flatten_indices(sink: UOp) -> UOp:
     """One flat number per INDEX; a STAGE becomes stores into scratch memory of its own."""
-    number = itertools.count()
+    number, roomy = itertools.count(), with_room(sink)
 
     def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
             value, *ranges = u.src
-            sizes = [length(r) for r in ranges]
+            sizes = roomy[old].sizes if old in roomy else [length(r) for r in ranges]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
             scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
             place = scratch.index(flatten(tuple(ranges), sizes))
             return UOp(Ops.STAGE, scratch.dtype, (place.store(value), *ranges), u.arg)
         if u.op is Ops.INDEX and u.arg is not None:
             memory, valid, *ix = u.src
-            return UOp(Ops.INDEX, memory.dtype, (memory, valid, flatten(tuple(ix), u.arg)))
+            shape = u.arg
+            if (layout := roomy.get(old.src[0])) is not None:
+                shape = (*shape[:-1], layout.row)
+            return UOp(Ops.INDEX, memory.dtype, (memory, valid, flatten(tuple(ix), shape)))
         return u
 
     return rebuild(sink, flat)
@@ -263,6 +275,15 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
     return parts[0]
 
 
+def _mma(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    """The run of a thread's numbers are lanes, and so are its results."""
+    a, b, result = u.src[:3]
+    (run,) = of_kind(u, AxisType.VECTOR)
+    given = [_broadcast(done[operand], length(run)) for operand in (a, b)]
+    results = u.dtype.vec(length(result))
+    return UOp(Ops.MMA, results, (*given, done[result], *_loops(u, done)), u.arg)
+
+
 def _loops(u: UOp, done: dict[UOp, UOp]) -> list[UOp]:
     """The ranges that a node closes, without its lanes."""
     return [done[r] for r in u.own_ranges if kind(r) is not AxisType.VECTOR]
@@ -277,4 +298,5 @@ rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
     Ops.STAGE: _stage,
     Ops.SINK: _sink,
     Ops.REDUCE: _reduce,
+    Ops.MMA: _mma,
 }

@@ -110,6 +110,10 @@ def estimate_mem(sink: UOp) -> int:
     return sum(d.size * d.base.itemsize for d in arguments if isinstance(d, PtrDType))
 
 
+# instructions that a program needs only where their results are used
+WITHOUT_EFFECT = GroupOp.Elementwise | {Ops.MMA}
+
+
 def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
     """A flat program in which each instruction is what a table makes of it, once, sources first;
     what nothing uses any more is left out."""
@@ -121,7 +125,7 @@ def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
         new = u if src == u.src else u.replace(src=src)
         done[u] = new if (found := rules.rewrite(new)) is None else found
     used = {s for u in done.values() for s in u.src}
-    return [u for u in done.values() if u in used or u.op not in GroupOp.Elementwise]
+    return [u for u in done.values() if u in used or u.op not in WITHOUT_EFFECT]
 
 
 def most_steps(uops: list[UOp]) -> int:

@@ -105,7 +105,7 @@ def setup_of(name: str) -> Setup:
     from tinyframe.codegen import passes
     from tinyframe.codegen.optimize.default import plans_for
 
-    values = (settings.NOOPT, settings.BEAM, settings.RELAXED)
+    values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32)
     plans = tuple(plans_for(device.renderer.target))
     return Setup(device, device.renderer, device.compiler, values, plans, tuple(passes))
 

@@ -20,7 +20,8 @@ class Target:
     Of a device that runs blocks of threads; 0 on a CPU. block_threads: the most threads in a block.
     shared_bytes: the memory that they share; a number takes least_bytes of it or more. grid: the
     most blocks along each axis. warp: threads that run in step. most_steps: of all loops of one
-    thread together. most_buffers: of one kernel. Both are 0 where there is no limit.
+    thread together. most_buffers: of one kernel. Both are 0 where there is no limit. tensor_cores:
+    the forms of operands that they take (`uop/mma.py`).
     """
 
     vector_bytes: int
@@ -37,6 +38,7 @@ class Target:
     warp: int = 0
     most_steps: int = 0
     most_buffers: int = 0
+    tensor_cores: tuple[str, ...] = ()
 
 
 class Renderer:

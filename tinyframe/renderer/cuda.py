@@ -3,7 +3,8 @@
     extern "C" __global__ void __launch_bounds__(64) E_4_64(
         float* __restrict__ data0, const float* __restrict__ data1)
 
-Vectors such as float4 can be moved, and not computed with (scalars.py). Of the toolkit's headers
+Vectors such as float4 can be moved, and not computed with (scalars.py). An MMA is an instruction of
+PTX, in a function of its own. Of the toolkit's headers
 only cuda_fp16.h is needed, by kernels that read or write float16; the arithmetic is float32's.
 
 The CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.renderer import Target, variables
@@ -33,6 +35,44 @@ static __device__ inline half4 make_half4(half x, half y, half z, half w) {
   half4 all = { x, y, z, w };
   return all;
 }"""
+# what a thread gives tensor cores of two rows of float16, and of the bits of bfloat16
+TWO_ROWS = """\
+struct __align__(16) {a} {{ {b} upper, lower; }};
+static __device__ inline {a} make_{a}({n} a, {n} b, {n} c, {n} d, {n} e, {n} f, {n} g, {n} h) {{
+  {a} all = {{ make_{b}(a, b, c, d), make_{b}(e, f, g, h) }};
+  return all;
+}}
+"""
+# A register holds two numbers, or one of TF32. The first two of `a` are of both rows.
+# What PTX does here, cuda_emulator.h does where there is no GPU.
+MMA = """\
+#ifdef __CUDA_ARCH__
+static __device__ inline float4 mma_{form}({a} a, {b} b, float4 c) {{
+  unsigned int x[4], y[2];
+  {registers}
+  asm volatile("mma.sync.aligned.m16n8k{deep}.row.col.f32.{form}.{form}.f32 {{%0, %1, %2, %3}}, "
+               "{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
+               : "+f"(c.x), "+f"(c.y), "+f"(c.z), "+f"(c.w)
+               : "r"(x[0]), "r"(x[2]), "r"(x[1]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+  return c;
+}}
+#endif"""
+TWO_IN_A_REGISTER = """\
+for (int n = 0; n < 4; n++) x[n] = reinterpret_cast<const unsigned int*>(&a)[n];
+  for (int n = 0; n < 2; n++) y[n] = reinterpret_cast<const unsigned int*>(&b)[n];"""
+ROUNDED_TO_TF32 = """\
+for (int n = 0; n < 4; n++)
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[n]) : "f"(reinterpret_cast<const float*>(&a)[n]));
+  for (int n = 0; n < 2; n++)
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[n]) : "f"(reinterpret_cast<const float*>(&b)[n]));"""
+# form -> what a text needs that has its MMA
+TENSOR_CORES = {
+    "f16": (TWO_ROWS + MMA).format(form="f16", deep=16, a="half8", b="half4", n="half",
+                                   registers=TWO_IN_A_REGISTER),
+    "bf16": (TWO_ROWS + MMA).format(form="bf16", deep=16, a="ushort8", b="ushort4",
+                                    n="unsigned short", registers=TWO_IN_A_REGISTER),
+    "tf32": MMA.format(form="tf32", deep=8, a="float4", b="float2", registers=ROUNDED_TO_TF32),
+}  # fmt: skip
 
 # dtype -> how the names of its vectors begin, where that is not its own name
 VECTOR_WORDS = {
@@ -56,6 +96,23 @@ SAME_BITS = {
 }
 
 
+def target_for(architecture: str) -> Target:
+    """What is known of all GPUs of an architecture such as "sm_90"."""
+    number = re.search(r"\d+", architecture)
+    major = int(number[0]) // 10 if number else 0
+    return replace(CUDALanguage.default_target, tensor_cores=tensor_cores(major))
+
+
+def tensor_cores(major: int) -> tuple[str, ...]:
+    """The forms of operands that GPUs of a compute capability multiply in tensor cores."""
+    return tuple(TENSOR_CORES) if major >= 8 else ()
+
+
+def _mma(language: CStyleLanguage, u: UOp, *x: str) -> str:
+    added = x if len(x) == 3 else (*x, language.nothing(u.dtype))
+    return f"mma_{u.arg}({', '.join(map(bare, added))})"
+
+
 def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
     return f"make_{language.type_name(u.dtype)}({', '.join(map(bare, x))})"
 
@@ -64,12 +121,12 @@ class CUDALanguage(CStyleLanguage):
     """CUDA C++, as NVRTC compiles it."""
 
     device = "CUDA"
-    # What all GPUs of compute capability 7.5 and newer have (Programming Guide, "Technical
+    # What all GPUs of compute capability 8.0 and newer have (Programming Guide, "Technical
     # Specifications per Compute Capability"); runtime/cuda.py asks the one that is there.
     default_target = Target(
         vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10, l2=4 << 20,
         most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
-        grid=(2**31 - 1, 65535, 65535), warp=32,
+        grid=(2**31 - 1, 65535, 65535), warp=32, tensor_cores=tensor_cores(8),
     )  # fmt: skip
     passes = (("wrap integers", wrapping), ("scalars", scalars(VECTOR_BYTES, LANES)))
     kernel_prefix = 'extern "C" __global__ void'
@@ -94,10 +151,12 @@ class CUDALanguage(CStyleLanguage):
         **CStyleLanguage.code_for_op,
         Ops.SQRT: call("sqrt", typed=False),
         Ops.TRUNC: call("trunc", typed=False),
+        Ops.MMA: lambda *x: "",  # of vectors
     }
     code_for_vector = {
         Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
         Ops.VECTORIZE: _lanes,
+        Ops.MMA: _mma,
     }
     functions = {"max": extreme(">"), "min": extreme("<")}
     vector_functions: Mapping[str, Callable[..., str]] = {}
@@ -133,8 +192,9 @@ class CUDALanguage(CStyleLanguage):
     # ---- a program ------------------------------------------------------------------------------
 
     def typedefs(self, text: str) -> list[str]:
-        header = [HALF_HEADER] if re.search(r"\bhalf[24]?\b", text) else []
-        return header + [HALF4] * ("half4" in text)
+        header = [HALF_HEADER] if re.search(r"\bhalf[248]?\b", text) else []
+        cores = [lines for form, lines in TENSOR_CORES.items() if f"mma_{form}(" in text]
+        return header + [HALF4] * ("half4" in text) + cores
 
     def launched_as(self, uops: list[UOp]) -> str:
         return f"{self.kernel_prefix} __launch_bounds__({threads_of_block(uops)})"

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from tinyframe.algebra.symbolic import terms
+from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.rebuild import rebuild
 
 
 def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
-    """A pass that leaves no vector but in a LOAD and a STORE.
+    """A pass that leaves no vector but in a LOAD and a STORE, and with tensor cores.
 
     most_bytes: of what is moved at once. lanes: how many there may be.
     """
@@ -47,15 +47,20 @@ def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         index, value, *ranges = u.src
         if value.dtype.count == 1 or is_moved(index, value.dtype):
             return u
-        stores = zip(_places(index, value), value.src, strict=True)
-        return UOp.sink(*[UOp(Ops.STORE, dtypes.void, (p, x, *ranges)) for p, x in stores])
+        places = enumerate(_places(index, value))
+        return UOp.sink(
+            *[UOp(Ops.STORE, dtypes.void, (p, _lane(value, n), *ranges)) for n, p in places]
+        )
 
     rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
         Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink, Ops.GEP: _gep,
         Ops.CONST: _const, Ops.REDUCE: _reduce, Ops.VECTORIZE: lambda old, u: u,
+        Ops.MMA: lambda old, u: u,
     }  # fmt: skip
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
+        if old.dtype.count > 1 and _adds_products(old):
+            return u
         has_vector = old.dtype.count > 1 or any(s.dtype.count > 1 for s in old.src)
         if has_vector or old.op in (Ops.STORE, Ops.STAGE, Ops.SINK):
             return rules.get(old.op, _each)(old, u)
@@ -70,17 +75,28 @@ def _vector(lanes: Iterable[UOp]) -> UOp:
 
 
 def _lane(u: UOp, n: int) -> UOp:
-    return u.src[n] if u.op is Ops.VECTORIZE else u
+    if u.op is Ops.VECTORIZE:
+        return u.src[n]
+    return u if u.dtype.count == 1 else u.gep(n)
+
+
+def _adds_products(u: UOp) -> bool:
+    """Is this a sum of MMAs, which a tensor core adds to all lanes at once?"""
+    if u.op is Ops.REDUCE:
+        return u.arg is Ops.ADD and _adds_products(u.src[0])
+    return u.op is Ops.MMA or (u.op is Ops.ADD and all(map(_adds_products, u.src)))
 
 
 def _places(index: UOp, value: UOp) -> list[UOp]:
     """The place of each lane."""
     memory, valid, flat = index.src
     step = 1 if index.arg is None else index.arg
-    return [
-        UOp(Ops.INDEX, index.dtype, (memory, valid, (flat + n * step).simplify() if n else flat))
-        for n in range(value.dtype.count)
+    ts = terms(flat)  # its parts stay as they are: to simplify them would undo decompositions
+    first = ts.pop(None, 0)
+    places = [
+        from_terms({**ts, None: first + n * step}, flat.dtype) for n in range(value.dtype.count)
     ]
+    return [UOp(Ops.INDEX, index.dtype, (memory, valid, place)) for place in places]
 
 
 def _each(old: UOp, u: UOp) -> UOp:

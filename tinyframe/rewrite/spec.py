@@ -60,9 +60,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
 
     RANGE(size)                 a loop variable over 0..size-1, in its dtype, an int that holds its
                                 size; arg = (number, kind of axis). Only the last block of a long
-                                sum has a size that a loop around it changes. GLOBAL, LOCAL and
-                                GROUP ranges are there at once, as blocks and threads; SPECIALs
-                                take their place before there are programs
+                                sum has a size that a loop around it changes. GLOBAL, LOCAL,
+                                GROUP and WARP ranges are there at once, as blocks and threads;
+                                SPECIALs take their place before there are programs
     DEFINE_VAR                  a Variable: arg = (name, smallest, largest value)
     INDEX(memory, valid, i, …)  the place of element [i, …] of memory that has the shape `arg`;
                                 it may be read or written only where `valid` is true
@@ -73,8 +73,11 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
                                 come from decompositions
     STAGE(value, RANGE…)        the values over its ranges, kept in memory `arg`; INDEXes read it.
                                 LOCAL memory belongs to a thread, or where there are blocks of
-                                threads to a block: no LOCAL or GROUP range is around a STAGE, and
-                                one that owns them keeps a value of each thread
+                                threads to a block: no range that is threads is around a STAGE,
+                                and one that owns them keeps a value of each thread
+    MMA(a, b, RANGE, RANGE…)    what a tensor core computes (uop/mma.py), arg = how it reads a and
+                                b: the result that the first range says, of the WARP's thread. The
+                                others, its own, are a thread's rows, and a run of the sum
     SINK(STORE…)                the kernel. DEFINE_GLOBAL: its argument number `arg`
 
 **Program level.** A flat list; a node stands after its sources. Values may be vectors.
@@ -89,6 +92,9 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of one
     SPECIAL                     an int, 0..size-1: the number of the block (gidx0, gidx1, gidx2) or
                                 of the thread in its block (lidx0, …), arg = (name, size)
+    MMA(a, b, c)                the four results of a thread, added to c if that is there; a and b
+                                are all that it gives. All threads of the warp run it
+                                together: 32 successive ones of the block, from a multiple of 32 on
     BARRIER                     all threads of a block get here before any goes on; arg tells one
                                 from another. It is in no loop that some of them do not run
 """
@@ -102,6 +108,7 @@ from typing import Any
 from tinyframe.dtype import AddrSpace, DType, Invalid, PtrDType, dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
+from tinyframe.uop import mma
 from tinyframe.uop.node import (
     FIRST_RANGE,
     AxisType,
@@ -366,9 +373,15 @@ def value_fits(u: UOp) -> bool:
     return u.src[1].dtype.scalar() is u.src[0].dtype.base.scalar()
 
 
+def multiplies(u: UOp) -> bool:
+    """An MMA: of numbers that a tensor core reads, into float32."""
+    a, b = (s.dtype.scalar() for s in u.src[:2])
+    return u.dtype.scalar() is dtypes.float and a is b and u.arg in mma.DTYPES
+
+
 # names of a block's and of a thread's numbers, by axis
 PLACES = {f"{letter}idx{n}" for letter in "gl" for n in range(3)}
-THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP}
+THREAD_KINDS = {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}
 BLOCK_KINDS = {AxisType.GLOBAL, *THREAD_KINDS}
 
 index_checks = (is_of_memory, lambda u: u.src[1].dtype is dtypes.bool, has_indices)
@@ -398,6 +411,7 @@ spec_kernel = PatternMatcher([
         closes_ranges),
     row(Ops.STAGE, arg_is(AddrSpace), closes_ranges,
         lambda u: THREAD_KINDS.isdisjoint(r.arg[1] for r in u.ranges)),
+    row(Ops.MMA, multiplies, closes_ranges),
     *memory_rows,
     *values,
 ])
@@ -411,6 +425,7 @@ spec_program = PatternMatcher([
     row(Ops.INDEX, lambda u: not isinstance(u.arg, tuple), *index_checks),
     row(Ops.ENDRANGE, sources(Ops.RANGE)),
     row(Ops.RANGE, *range_checks, lambda u: u.arg[1] not in BLOCK_KINDS),
+    row(Ops.MMA, multiplies, lambda u: not u.own_ranges),
     row(Ops.BARRIER, no_source, lambda u: u.dtype is dtypes.void),
     row(Ops.IF, lambda u: u.src[0].dtype is dtypes.bool),
     row(Ops.ENDIF, sources(Ops.IF)),

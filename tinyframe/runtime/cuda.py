@@ -22,7 +22,7 @@ import numpy as np
 
 from tinyframe.device import Allocator, Compiled, Compiler, DeviceUnavailable, Graph, Runner
 from tinyframe.renderer import Target
-from tinyframe.renderer.cuda import LANES, VECTOR_BYTES, CUDALanguage
+from tinyframe.renderer.cuda import LANES, VECTOR_BYTES, CUDALanguage, tensor_cores
 from tinyframe.runtime.nvrtc import ADVICE, NVRTC, architecture_for
 from tinyframe.settings import settings
 
@@ -365,6 +365,7 @@ def target_of(context: Context) -> Target:
         block_threads=context.attribute("MAX_THREADS_PER_BLOCK"),
         shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
         grid=grid, warp=context.attribute("WARP_SIZE"),
+        tensor_cores=tensor_cores(context.attribute("COMPUTE_CAPABILITY_MAJOR")),
     )  # fmt: skip
 
 

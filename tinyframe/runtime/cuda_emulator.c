@@ -214,7 +214,7 @@ void __tsan_func_exit(void) {}
 
 // ---- threads -------------------------------------------------------------------------------------
 
-typedef enum { READY, WAITING, DONE } State;
+typedef enum { READY, WAITING, EXCHANGING, DONE } State;
 typedef struct {  // at the start of its stack
   jmp_buf place;
   ucontext_t start;
@@ -236,6 +236,31 @@ static void leave(State state, int line) {
 }
 
 void emulated_barrier(int line) { leave(WAITING, line); }
+
+// A tensor core's product. Each thread gives its numbers, waits until all others have, and takes its
+// four results; uop/mma.py says which those are. That orders nothing that a kernel does with memory:
+// it is no barrier.
+enum { MOST_THREADS = 1024, WARP = 32, OF_B = 8 };
+static float given[MOST_THREADS][OF_B + 4];
+
+void emulated_mma(int run, const float* a, const float* b, float* c, int line) {
+  float* mine = given[current];
+  memcpy(mine, a, 2 * run * sizeof *a);
+  memcpy(mine + OF_B, b, run * sizeof *b);
+  leave(EXCHANGING, line);
+  unsigned int me = current % WARP;
+  const float(*warp)[OF_B + 4] = given + (current - me);
+  for (int n = 0; n < 4; n++) {
+    double sum = 0;
+    for (int t = 0; t < 4; t++) {
+      const float* row = warp[me / 4 * 4 + t] + n / 2 * run;
+      const float* column = warp[(me % 4 * 2 + n % 2) * 4 + t] + OF_B;
+      for (int k = 0; k < run; k++) sum += (double)row[k] * column[k];
+    }
+    c[n] = (float)(c[n] + sum);
+  }
+  leave(EXCHANGING, line);  // nobody gives anything new before all have read
+}
 
 static void thread_main(void) {
   for (;;) {  // once for each block
@@ -282,13 +307,13 @@ static void run_block(void) {
   blockIdx = place(block, gridDim);
   bool is_new = block == 0, backwards = block & 1;
   do {
-    now++;
+    if (is_new || fiber(0)->state != EXCHANGING) now++;
     for (unsigned int n = 0; n < threads; n++)
       run_thread(backwards ? threads - 1 - n : n, is_new);
     check_together();
     is_new = false;
     backwards = !backwards;
-  } while (fiber(0)->state == WAITING);
+  } while (fiber(0)->state != DONE);
 }
 
 static void run_grid(void) {

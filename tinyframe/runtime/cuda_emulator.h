@@ -24,6 +24,7 @@ extern dim3 blockDim, gridDim;
 void emulated_barrier(int line);
 void emulated_shared(const char* name, void* start, long long bytes, long long element);
 void emulated_vector(const void* pointer, long long bytes);
+void emulated_mma(int run, const float* a, const float* b, float* c, int line);
 }
 #pragma GCC visibility pop
 
@@ -91,6 +92,35 @@ SAME_BITS(__half_as_short, half, short)
 SAME_BITS(__half_as_ushort, half, unsigned short)
 SAME_BITS(__short_as_half, short, half)
 SAME_BITS(__ushort_as_half, unsigned short, half)
+
+// ---- tensor cores --------------------------------------------------------------------------------
+
+// What a core reads of a number; of a float it is rounded to ten digits.
+static inline float emulated_f16(half x) { return x; }
+static inline float emulated_bf16(unsigned short bits) {
+  return __uint_as_float((unsigned int)bits << 16);
+}
+static inline float emulated_tf32(float x) {
+  unsigned int bits = __float_as_uint(x);
+  return (bits & 0x7f800000) == 0x7f800000 ? x : __uint_as_float((bits + 0x1000) & ~0x1fffu);
+}
+
+// Of a product of matrices that a warp computes, what one thread gives and gets.
+#define TENSOR_CORE(form, type, run)                                                            \
+  template <class A, class B>                                                                   \
+  static inline float4 emulated_mma_##form(const A& a, const B& b, float4 c, int line) {         \
+    float x[2 * run], y[run], results[] = {c.x, c.y, c.z, c.w};                                 \
+    for (int n = 0; n < 2 * run; n++) x[n] = emulated_##form(((const type*)&a)[n]);              \
+    for (int n = 0; n < run; n++) y[n] = emulated_##form(((const type*)&b)[n]);                  \
+    emulated_mma(run, x, y, results, line);                                                     \
+    return {results[0], results[1], results[2], results[3]};                                    \
+  }
+TENSOR_CORE(f16, half, 4)
+TENSOR_CORE(bf16, unsigned short, 4)
+TENSOR_CORE(tf32, float, 2)
+#define mma_f16(...) emulated_mma_f16(__VA_ARGS__, __LINE__)
+#define mma_bf16(...) emulated_mma_bf16(__VA_ARGS__, __LINE__)
+#define mma_tf32(...) emulated_mma_tf32(__VA_ARGS__, __LINE__)
 
 // ---- what cuda_emulator.c asks of a kernel -------------------------------------------------------
 

@@ -46,6 +46,7 @@ from tinyframe.dtype import (
 )
 from tinyframe.renderer import Renderer, Target
 from tinyframe.runtime.host import HostAllocator, HostMemory
+from tinyframe.uop import mma
 from tinyframe.uop.evaluate import _shift, python_alu
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
@@ -82,7 +83,7 @@ class PythonRenderer(Renderer):
 
     device = "PYTHON"
     # All there are: nothing has to be decomposed.
-    code_for_op = {op: lambda *operands: "" for op in GroupOp.Elementwise}
+    code_for_op = {op: lambda *operands: "" for op in (*GroupOp.Elementwise, Ops.MMA)}
 
     def __init__(self, target: Target | None = None) -> None:
         super().__init__(target or Target(vector_bytes=16, vector_registers=16, threads=1,
@@ -215,6 +216,15 @@ def _from_bits(dtype: DType, bits: bytes) -> Any:
     return struct.unpack(f"={dtype.fmt}", bits)[0]
 
 
+def _number(form: str, x: Any) -> float:
+    """What a tensor core reads: bits where a device has no such dtype, and of a float32 a part."""
+    if form == "tf32":
+        return mma.to_tf32(x)
+    if isinstance(x, int):
+        return _from_bits(mma.DTYPES[form], struct.pack("=H", x))
+    return x
+
+
 def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
     """An elementwise op on Python numbers, of one lane; its result is still to be rounded."""
     if op is Ops.BITCAST:
@@ -268,6 +278,7 @@ class PythonRunner(Runner):
         self.panels = [line for line in self.lines if line.op is Ops.DEFINE_LOCAL]
         self.number_of = {line.arg: line.number for line in self._defined(Ops.SPECIAL)}
         self.steps = self._nested(iter(self.lines))
+        self.thread = 0  # the one of a block that runs
         self._one_at_a_time = threading.Lock()
 
     def __call__(
@@ -320,7 +331,7 @@ class PythonRunner(Runner):
             stops: dict[int, int | None] = {}
             for n in order:
                 own, turns = running[n]
-                self.values[:] = own
+                self.values[:], self.thread = own, n
                 stops[n] = next(turns, None)
                 own[:] = self.values
             order.reverse()
@@ -376,6 +387,8 @@ class PythonRunner(Runner):
                 return self._scratch(line)
             case Ops.BARRIER:
                 return Waiting(lambda: iter((out,)))
+            case Ops.MMA:
+                return self._mma(line)
             case Ops.RANGE:
                 return self._loop(line, self._nested(rest))
             case Ops.IF:
@@ -398,6 +411,24 @@ class PythonRunner(Runner):
             return self._elementwise(line)
         raise NotImplementedError(f"kernel {self.name}: the PYTHON device cannot run {line.op}, "
                                   f"line {line.number} of its program")  # fmt: skip
+
+    def _mma(self, line: Line) -> Waiting:
+        """Each thread gives its numbers, and takes its results when all of its warp have."""
+        values, (a, b, *added) = self.values, line.src
+        number = partial(_number, line.arg)
+        given: dict[int, tuple[list[float], list[float]]] = {}
+        def turns() -> Iterator[int]:
+            thread = self.thread
+            given[thread] = list(map(number, values[a])), list(map(number, values[b]))
+            yield line.number
+            first = thread - thread % mma.THREADS
+            found = mma.results(line.arg, thread - first,
+                                [given[first + n] for n in range(mma.THREADS)])  # fmt: skip
+            before = values[added[0]] if added else [0.0] * mma.RESULTS
+            pairs = zip(before, found, strict=True)
+            values[line.number] = tuple([_float32(x + y) for x, y in pairs])
+            yield line.number  # nobody gives anything new before all have taken theirs
+        return Waiting(turns)
 
     def _elementwise(self, line: Line) -> Step:
         values, out, sources, dtype = self.values, line.number, line.src, line.dtype.scalar()

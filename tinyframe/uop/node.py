@@ -66,6 +66,8 @@ class Ops(enum.IntEnum):
     FMOD = enum.auto(); COS = enum.auto()
     # -- elementwise: only in programs, where a language says them shorter
     MIN = enum.auto(); CMPLE = enum.auto()
+    # -- kernel and program: what the threads of a warp compute together
+    MMA = enum.auto()
 
     # the field's other names for the same operations
     RECIPROCAL = RECIP
@@ -118,6 +120,7 @@ class AxisType(enum.Enum):
     GLOBAL = "g", "blue"
     LOCAL = "l", "cyan"
     GROUP = "G", "green"
+    WARP = "w", "cyan"
 
     def __init__(self, letter: str, color: str):
         self.letter, self.color = letter, color
@@ -133,8 +136,8 @@ class AxisType(enum.Enum):
 _TRACKED = {Ops.BUFFER, Ops.IOTA, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN, Ops.DETACH, Ops.REDUCE_AXIS,
             Ops.FUSE, *GroupOp.Movement}  # fmt: skip
 
-# REDUCE, STAGE and STORE close loops: their sources from this position on are the ranges they own
-FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2}
+# These close loops: their sources from this position on are the ranges they own
+FIRST_RANGE = {Ops.REDUCE: 1, Ops.STAGE: 1, Ops.STORE: 2, Ops.MMA: 3}
 
 # cat() of more parts than this is one of groups: an element of the first of n parts lies below n
 # choices, so gradients of all parts go through n * n / 2, and in groups of 16 through n * 32 or so.

@@ -17,6 +17,7 @@ LOOPS = (
     AxisType.GLOBAL,
     AxisType.LOCAL,
     AxisType.GROUP,
+    AxisType.WARP,
 )
 
 

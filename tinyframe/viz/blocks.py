@@ -35,12 +35,14 @@ AXES = {
     AxisType.LOCAL: Axis("#bfeaf0", "threads", "threads of a block"),
     AxisType.LOOP: Axis("#e4e4e4", "loop", "turns, one after another"),
     AxisType.GROUP: Axis("#d3efd0", "threads, reducing", "threads of a block that reduce together"),
+    AxisType.WARP: Axis("#bfeaf0", "threads of a warp", "threads that use a tensor core together"),
     AxisType.REDUCE: Axis("#fbd0cf", "reducing loop", "turns that are reduced to one value"),
     AxisType.UPCAST: Axis("#fdf0b0", "copies", "copies of what is in the loops, side by side"),
     AxisType.VECTOR: Axis("#fdf0b0", "lanes", "lanes of a vector"),
     AxisType.UNROLL: Axis("#f3d3f1", "unrolled", "turns of a reduce, written out"),
 }
-AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP)  # kinds that a GPU runs at once
+# kinds that a GPU runs at once
+AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no loops any more
 
 LONGEST_SIZE = 12  # characters

@@ -35,6 +35,7 @@ OPTS = {
     OptOps.GLOBAL: "axis {axis} as an axis of the grid of blocks",
     OptOps.LOCAL: "{arg} of axis {axis} at once, by the threads of a block",
     OptOps.GROUP: "the reduce of axis {axis} by {arg} threads of a block",
+    OptOps.TENSOR_CORE: "rows, columns and sum, axes {axis}, in tiles that tensor cores compute",
 }
 
 

@@ -39,7 +39,7 @@ LEVELS: list[tuple[str, set[AxisType]]] = [
     ("one iteration", set()),
     ("one vector", {AxisType.VECTOR}),
     ("one register tile", {AxisType.UPCAST, AxisType.UNROLL}),
-    ("one thread block", {AxisType.LOCAL, AxisType.GROUP}),
+    ("one thread block", {AxisType.LOCAL, AxisType.GROUP, AxisType.WARP}),
     ("its whole reduce", {AxisType.REDUCE}),
 ]
 

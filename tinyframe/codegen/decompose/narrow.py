@@ -151,6 +151,8 @@ def as_bits(dtype: DType) -> PatternMatcher:
         (UPat(Ops.INDEX, dtype, name="u"), stored),
         (UPat(Ops.LOAD, dtype, name="u"), loaded),
         (UPat(Ops.STAGE, dtype, name="u"), staged),
+        (UPat(Ops.MMA, src=(UPat.var("x", dtype), UPat.var("y", dtype)), allow_any_len=True,
+              name="u"), lambda u, x, y: u.replace(src=(_bits(x), _bits(y), *u.src[2:]))),
         (UPat(Ops.STORE, src=(UPat(Ops.INDEX), UPat.var("x", dtype)), allow_any_len=True, name="u"),
          lambda u, x: u.replace(src=(u.src[0], _bits(x), *u.src[2:]))),
         (UPat(Ops.WHERE, dtype, (UPat.var("c"), UPat.var("x"), UPat.var("y"))),

@@ -124,11 +124,19 @@ def not_less(x: UOp, y: UOp, c: UOp) -> UOp | None:
     return y.alu(Ops.CMPLE, x) if number(c) is True and dtypes.is_int(x.dtype) else None
 
 
+def added_to(product: UOp, c: UOp) -> UOp | None:
+    """A core adds what it computes to what the threads have."""
+    return product.replace(src=(*product.src, c)) if len(product.src) == 2 else None
+
+
 # The same of a program: there a sum that is accumulated is an addition too.
 of_program: dict[Ops, PatternMatcher] = {
     Ops.MULACC: PatternMatcher([
         (UPat(Ops.ADD, FLOATS, src=[UPat(Ops.MUL, src=(x, y)), c], name="u"),
          lambda u, x, y, c: u.replace(op=Ops.MULACC, src=(x, y, c))),
+    ]),
+    Ops.MMA: PatternMatcher([
+        (UPat(Ops.ADD, src=[UPat(Ops.MMA, name="product"), c]), added_to),
     ]),
 }  # fmt: skip
 

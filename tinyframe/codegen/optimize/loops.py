@@ -8,6 +8,7 @@
     Opt(OptOps.GLOBAL, 0)          the loop is an axis of the grid of blocks (GPU)
     Opt(OptOps.LOCAL, 0, 16)       16 turns of it at once, by the threads of a block (GPU)
     Opt(OptOps.GROUP, 2, 32)       32 threads of a block share a reduce (GPU)
+    Opt(OptOps.TENSOR_CORE, (0, 1, 2))  rows 0, columns 1 and sum 2 in tiles for tensor cores (GPU)
 
 An axis is a position in `axes(kernel)`: the loops around the stores, outermost first, then the
 loops of reduces. A new inner loop that is really a loop (SPLIT) stands right after its outer one;
@@ -46,6 +47,7 @@ from tinyframe.codegen.optimize.opt import (
     replace_ranges,
 )
 from tinyframe.codegen.optimize.stage import stage
+from tinyframe.codegen.optimize.tensor_core import tensor_core
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
@@ -362,4 +364,5 @@ _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
     OptOps.GLOBAL: _global,
     OptOps.LOCAL: _local,
     OptOps.GROUP: _group,
+    OptOps.TENSOR_CORE: lambda sink, opt: tensor_core(sink, opt, divide),
 }

@@ -14,6 +14,8 @@
     UPCAST r, 6     6 turns of r are done side by side, in registers
     LOCAL r, 16     16 turns of r are done by threads of a block
     GROUP r, 32     32 threads of a block share r, the loop of a reduce
+    TENSOR_CORE     of three loops one after the other, 16 rows, 8 columns and 16 of the sum: those
+                    are what a warp computes at once
     order           the outermost loops; all others follow inside, in the order that they had
     panels          (operand, loop): what a turn of the loop reads of the operand is copied before
                     the turn begins; None: all of it, before any loop. The Opt is called STAGE
@@ -30,7 +32,7 @@ anything. `opts_of` then finds the axes, which are positions, and writes the lis
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tinyframe.algebra.access import Access
@@ -41,8 +43,8 @@ from tinyframe.uop.range import is_symbolic, kind, length
 from tinyframe.uop.show import render
 
 Tile = tuple[OptOps, UOp, int]
-"""SPLIT, UPCAST, VECTOR, UNROLL, LOCAL or GROUP of what is left of a RANGE. After a SPLIT it is of
-the inner one of the two loops, as long as something is left of that."""
+"""SPLIT, UPCAST, VECTOR, UNROLL, LOCAL, GROUP or TENSOR_CORE of what is left of a RANGE. After a
+SPLIT it is of the inner one of the two loops, as long as something is left of that."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ _TILES_IN_WORDS = {
     OptOps.UNROLL: "{} at once of {}",
     OptOps.LOCAL: "{} threads along {}",
     OptOps.GROUP: "{} threads share {}",
+    OptOps.TENSOR_CORE: "{} of {} in tensor cores",
 }
 
 
@@ -123,8 +126,12 @@ def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[O
     """The Opts that make this nest, and the kernel after them. Any that the kernel or the target
     does not allow are left out."""
     writing = _Writing(sink, target)
+    cores = [tile for tile in nest.tiles if tile[0] is OptOps.TENSOR_CORE]
     for op, r, n in nest.tiles:
-        writing.tile(op, r, n)
+        if op is not OptOps.TENSOR_CORE:
+            writing.tile(op, r, n)
+        elif r is cores[0][1]:
+            writing.tensor_core(cores)
     writing.outermost(nest.order)
     for r in nest.grid:
         if (axis := writing.axis(r)) is not None:
@@ -156,12 +163,28 @@ class _Writing:
         self.opts.append(opt)
         return True
 
-    def tile(self, op: OptOps, r: UOp, n: int) -> None:
-        if r not in self.loops:
+    def innermost(self, r: UOp) -> int | None:
+        """The position of a loop that is to be tiled: once SPLIT, of the inner one, which stands
+        next."""
+        return None if r not in self.loops else self.loops.index(r) + (self.loops.count(r) > 1)
+
+    def tensor_core(self, tiles: Sequence[Tile]) -> None:
+        """Of rows, of columns and of the sum. The threads of the warp are an axis of their own."""
+        before = dict(zip(axes(self.sink), self.loops, strict=True))
+        at = tuple(n for _, r, _ in tiles if (n := self.innermost(r)) is not None)
+        if not self.apply(Opt(OptOps.TENSOR_CORE, at)):
             return
-        axis = self.loops.index(r)
-        if self.loops.count(r) > 1:  # it has been SPLIT: of the inner loop, which stands next
-            axis += 1
+        sizes = dict(zip(at, [n for _, _, n in tiles], strict=True))
+        tiled = [(r, length(loop), sizes.get(n)) for n, (loop, r) in enumerate(before.items())]
+        left = (r for r, loop, size in tiled if size and loop > size)
+        self.loops = [
+            before[loop] if loop in before else None if kind(loop) is AxisType.WARP else next(left)
+            for loop in axes(self.sink)
+        ]
+
+    def tile(self, op: OptOps, r: UOp, n: int) -> None:
+        if (axis := self.innermost(r)) is None:
+            return
         if not self.apply(Opt(op, axis, n)):
             return
         is_left = len(axes(self.sink)) > len(self.loops)

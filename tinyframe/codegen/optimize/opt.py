@@ -27,6 +27,7 @@ class OptOps(enum.Enum):
     GLOBAL = enum.auto()
     LOCAL = enum.auto()
     GROUP = enum.auto()
+    TENSOR_CORE = enum.auto()
 
     def __repr__(self) -> str:
         return f"OptOps.{self.name}"

@@ -5,6 +5,8 @@ what a warp reads together is a few whole pieces of memory (it is *coalesced*). 
 threads than the device runs at once, so that some compute while others wait. And what is read
 often is read from near by: registers of a thread first, then the memory that a block shares.
 
+    tensor cores         products of float16 or bfloat16: what a warp does at once, tiles of that in
+                         the registers of each warp, and panels for the warps of a block
     tiles from panels    a block computes a tile of results; both operands pass through shared
                          panels, and each thread keeps a part of the tile in its registers
     tiles in registers   any other contraction: a thread computes several results that read the same
@@ -40,12 +42,15 @@ from tinyframe.codegen.optimize.plans import (
     is_contiguous_along_two,
     reduces_nothing,
 )
+from tinyframe.codegen.optimize.tensor_core import operands
 from tinyframe.dtype import dtypes
+from tinyframe.settings import settings
+from tinyframe.uop import mma
 from tinyframe.uop.node import UOp
 from tinyframe.uop.range import is_symbolic, iterations, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
-LOCAL, GROUP = OptOps.LOCAL, OptOps.GROUP
+LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 
 # Rows, and vectors of columns, of a thread's part of a tile of results; the largest first.
 TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
@@ -343,6 +348,130 @@ def tiles_from_panels(k: Kernel) -> Nest:
     return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
 
 
+# tensor cores
+
+# Of a block: warps down and across; of a warp: how often 16 rows and 8 columns. The largest first.
+WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
+
+
+@dataclass(frozen=True)
+class WarpTile:
+    """The results of a contraction that the warps of one block compute in tensor cores.
+
+    a: the operand that has the rows. b: the one that has the columns. down, across: warps along
+    rows and columns. high, wide: tiles of a warp along both. form: how the cores read the operands.
+    step: how often they do that before the panels change.
+    """
+
+    a: Access
+    b: Access
+    row: UOp
+    column: UOp
+    form: str
+    down: int
+    across: int
+    high: int
+    wide: int
+    step: int = 1
+
+    @property
+    def rows(self) -> int:
+        return self.down * self.high * mma.ROWS
+
+    @property
+    def columns(self) -> int:
+        return self.across * self.wide * mma.COLUMNS
+
+    @property
+    def depth(self) -> int:
+        """How much of the sum is in the panels."""
+        return self.step * mma.depth(self.form)
+
+    @property
+    def panels(self) -> int:
+        """Bytes of both panels, with the room after each row."""
+        row = self.depth * mma.DTYPES[self.form].itemsize
+        return (self.rows + self.columns) * (row + mma.PIECE_BYTES)
+
+    def blocks(self, k: Kernel) -> int:
+        """How many blocks there are of such tiles."""
+        others = iterations(r for r in k.around if r not in (self.row, self.column))
+        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
+
+
+def warp_tile(k: Kernel) -> WarpTile | None:
+    """The largest tile that leaves enough blocks; the smallest where none does. None where there is
+    none at all."""
+    found = list(_warp_tiles(k))
+    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
+    return next(enough, found[-1] if found else None)
+
+
+def _warp_tiles(k: Kernel) -> Iterator[WarpTile]:
+    """All tiles that are no larger than the results, whose parts of the sum divide it, and that fit
+    the registers, the shared memory and the threads of a block."""
+    contraction = _contraction(k)
+    form = form_in_tensor_cores(k)
+    loops = _row_and_column(k)
+    if loops is None or form is None:
+        return
+    a, b, row, column = loops
+    (summed,) = contraction.summed
+    for down, across, high, wide in WARP_TILES:
+        one = WarpTile(a, b, row, column, form, down, across, high, wide)
+        steps = (replace(one, step=n) for n in (4, 2, 1) if _goes_in_turns(summed, n * one.depth))
+        tile = next((tile for tile in steps if tile.panels <= _room(k)), None)
+        if (
+            tile is not None
+            and tile.rows <= length(row)
+            and tile.columns <= length(column)
+            and high * wide <= _accumulators(k)
+            and down * across * mma.THREADS <= block_size(k)
+        ):
+            yield tile
+
+
+def _goes_in_turns(r: UOp, n: int) -> bool:
+    """Do several whole turns of n make up a loop?"""
+    return length(r) % n == 0 and length(r) > n
+
+
+def form_in_tensor_cores(k: Kernel) -> str | None:
+    """How the device's tensor cores read the operands of a contraction, if they can."""
+    found = operands(_contraction(k).reduce)
+    form = None if found is None else found[2]
+    asked_for = form != "tf32" or settings.TF32
+    return form if asked_for and form in k.target.tensor_cores else None
+
+
+def suits_tensor_cores(k: Kernel) -> bool:
+    """products of two operands that the device's tensor cores read, float32 only if TF32=1"""
+    return form_in_tensor_cores(k) is not None
+
+
+def has_a_warp_tile(k: Kernel) -> bool:
+    """rows and columns for a tile, and a sum that several whole steps of the cores make up"""
+    return warp_tile(k) is not None
+
+
+def in_tensor_cores(k: Kernel) -> Nest:
+    """A tile of results for each warp; panels of both operands, which the warps of a block share,
+    for each step of the sum."""
+    t = warp_tile(k)
+    assert t is not None, "a plan that uses the tile needs `has_a_warp_tile`"
+    (summed,) = _contraction(k).summed
+    nest = Nest()
+    for r, n in ((t.column, t.columns), (t.row, t.rows)):
+        nest = _with_tiles(nest, (SPLIT, r, n if length(r) % n else 1))
+    deep = mma.depth(t.form)
+    sizes = ((t.row, mma.ROWS), (t.column, mma.COLUMNS), (summed, deep))
+    nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in sizes])
+    nest = _with_tiles(nest, (UPCAST, t.column, t.wide), (LOCAL, t.column, t.across))
+    nest = _with_tiles(nest, (UPCAST, t.row, t.high), (LOCAL, t.row, t.down))
+    nest = _with_tiles(nest, (SPLIT, summed, t.step))
+    return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
+
+
 # tiles in registers
 
 
@@ -498,6 +627,14 @@ def along_memory(k: Kernel) -> Nest:
 
 
 GPU = [
+    Plan(
+        "tensor cores",
+        "a sum of products that tensor cores compute: each warp has a tile of results in its "
+        "registers, and the warps of a block share panels of both operands",
+        (is_a_contraction, is_reduced_in_all_loops, has_a_long_sum, suits_tensor_cores,
+         has_a_warp_tile),
+        in_tensor_cores,
+    ),
     Plan(
         "tiles from panels",
         "each operand is read again along a loop of the other: the threads of a block copy a part "

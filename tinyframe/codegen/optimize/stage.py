@@ -46,7 +46,7 @@ def stage(sink: UOp, opt: Opt) -> UOp:
     assert isinstance(axis, int)
     loops = axes(sink)
     outside = {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL}
-    threads = {r for r in loops if kind(r) is AxisType.LOCAL}
+    threads = {r for r in loops if kind(r) in (AxisType.LOCAL, AxisType.WARP)}
     return stage_inside(sink, axis, opt.arg, frozenset(outside - threads))
 
 
@@ -166,7 +166,15 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
         *tile, rest = _axes_of(d, m)
         tiles += tile
         others += [rest] if m.ranges else []
-    others.sort(key=lambda axis: min(position[r] for r in axis.value.ranges))
+    runs = {r for u in sink.toposort() if u.op is Ops.MMA for r in u.own_ranges
+            if kind(r) is AxisType.VECTOR}  # fmt: skip
+
+    def rank(axis: Axis) -> tuple[bool, int]:
+        """A run of what a thread gives to an MMA lies side by side: its axis comes last."""
+        ranges = axis.value.ranges
+        return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
+
+    others.sort(key=rank)
     return Footprint(index, outside, moving, [*tiles, *others])
 
 

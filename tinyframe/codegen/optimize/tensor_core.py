@@ -1,0 +1,124 @@
+"""TENSOR_CORE: a tile of a matrix product for each warp, computed by MMA.
+
+    for i: for j: for k: s += float(a[i, k]) * float(b[k, j])       a and b of float16
+
+    for i: for j:                          16 rows and 8 columns each, by 32 threads
+      for k: s4 += MMA(a2, b2)             16 of the sum at a time
+      c[16*i + …, 8*j + …] = s4            four results of each thread
+
+Which elements a thread gives of `a`, which of `b`, and which results it gets are three different
+things, and `uop/mma.py` says all three. So the operands of an MMA are written in ranges of its own:
+a thread's rows (UNROLL) and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever
+is computed from the sum.
+
+A product of float16 or bfloat16 is exact in float32, so only the order of additions is different.
+Of float32 a core reads ten digits of 23, and that is only done where TF32=1 allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tinyframe.codegen.optimize.opt import (
+    KernelOptError,
+    Opt,
+    all_ranges,
+    axis_of,
+    fresh_range,
+    not_inside_a_copy,
+    replace_ranges,
+)
+from tinyframe.dtype import dtypes
+from tinyframe.uop import mma
+from tinyframe.uop.node import AxisType, Ops, UOp
+from tinyframe.uop.range import is_symbolic, kind, length
+
+Divide = Callable[[UOp, UOp, int, AxisType], UOp]
+
+
+def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
+    """What a tensor core would multiply to get this sum, and in which form it reads it; None where
+    the sum is not of products, or of another dtype."""
+    value = reduce.src[0]
+    if reduce.arg is not Ops.ADD or value.op is not Ops.MUL or value.dtype is not dtypes.float:
+        return None
+    narrow = [x.src[0] if x.op is Ops.CAST else x for x in value.src]
+    for a, b in (narrow, value.src):
+        if a.dtype is b.dtype and a.dtype in mma.FORMS:
+            return a, b, mma.FORMS[a.dtype]
+    return None
+
+
+def tensor_core(sink: UOp, opt: Opt, divide: Divide) -> UOp:
+    """Opt(TENSOR_CORE, (row, column, summed)): a warp computes 16 rows and 8 columns of results,
+    and takes 16 (TF32: 8) of the sum at a time."""
+    row, column, summed = _loops(sink, opt)
+    reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
+    found = operands(reduce)
+    if found is None:
+        raise KernelOptError(
+            "a tensor core sums products of two float16, two bfloat16 or two float32 in float32"
+        )
+    _check_operands(*found, row, column)
+    deep = mma.depth(found[2])
+    if length(summed) % deep or length(summed) == deep:
+        raise KernelOptError(
+            f"a sum of {length(summed)}: a tensor core takes {deep} at a time, more than once"
+        )
+    inner = []
+    for r, n in ((row, mma.ROWS), (column, mma.COLUMNS), (summed, deep)):
+        not_inside_a_copy(sink, r)
+        before = set(all_ranges(sink))
+        sink = divide(sink, r, n, AxisType.UPCAST)
+        inner += [x for x in all_ranges(sink) if x not in before and kind(x) is AxisType.UPCAST]
+    return _with_mma(sink, *inner)
+
+
+def _loops(sink: UOp, opt: Opt) -> tuple[UOp, UOp, UOp]:
+    """The loops of rows, of columns, and of the sum."""
+    if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
+        raise KernelOptError("the axes are three: of rows, of columns, and of the sum")
+    row, column, summed = (axis_of(sink, n) for n in opt.axis)
+    if not kind(row) is kind(column) is AxisType.LOOP or kind(summed) is not AxisType.REDUCE:
+        raise KernelOptError("rows and columns are loops around the stores, the sum is a reduce's")
+    if row is column or any(map(is_symbolic, (row, column, summed))):
+        raise KernelOptError("three different loops, of fixed sizes")
+    if any(u.op is Ops.MMA for u in sink.toposort()):
+        raise KernelOptError("the kernel uses tensor cores already")
+    return row, column, summed
+
+
+def _check_operands(a: UOp, b: UOp, form: str, row: UOp, column: UOp) -> None:
+    has_rows, has_columns = ([r in x.ranges for x in (a, b)] for r in (row, column))
+    if sorted(has_rows) != [False, True] or has_columns != has_rows[::-1]:
+        raise KernelOptError("one operand has the rows, and the other one has the columns")
+
+
+def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
+    """The kernel in which a warp does what these ranges, the inner parts of three loops, run
+    through."""
+    reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
+    found = operands(reduce)
+    assert found is not None, "dividing loops has changed what is summed"
+    a, b, form = found
+    if row not in a.ranges:
+        a, b = b, a
+
+    def fresh(n: int, axis_type: AxisType, offset: int) -> UOp:
+        return fresh_range(sink, n, axis_type, offset)
+
+    thread, result = fresh(mma.THREADS, AxisType.WARP, 0), fresh(mma.RESULTS, AxisType.VECTOR, 1)
+    own_row = fresh(mma.OWN_ROWS, AxisType.UNROLL, 2)
+    number = fresh(mma.run(form), AxisType.VECTOR, 3)
+
+    def at(places: dict[UOp, UOp]) -> dict[UOp, UOp]:
+        return {r: place.simplify().cast(r.dtype) for r, place in places.items()}
+
+    row_of_a, sum_of_a = mma.place_of_a(form, thread, own_row, number)
+    sum_of_b, column_of_b = mma.place_of_b(form, thread, number)
+    a = replace_ranges(a, at({row: row_of_a, summed: sum_of_a}))
+    b = replace_ranges(b, at({column: column_of_b, summed: sum_of_b}))
+    product = UOp(Ops.MMA, dtypes.float, (a, b, result, own_row, number), form)
+    total = product.reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not summed])
+    results = at(dict(zip((row, column), mma.place_of_result(thread, result), strict=True)))
+    return replace_ranges(sink, {**results, reduce: total})
