@@ -9,28 +9,30 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 
+from tests import nvrtc_suite
 from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
-from tests.kernels import kernels_of, on_buffer
+from tests.kernels import filled, kernels_of, on_buffer
+from tests.nvrtc_suite import ARCHITECTURES, Refused, asked_for, compile_all
 from tinyframe import Context, Tensor, dtypes, ptx
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.cuda import CUDALanguage, target_for
+from tinyframe.renderer.writer import call
 from tinyframe.runtime import cuda
 from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
 from tinyframe.uop import mma
+from tinyframe.uop.node import Ops
 
-ARCHITECTURES = ["compute_75", "compute_90"]
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]
 NUMBERS = [dtype for dtype in dtypes.all if dtype is not dtypes.bool]
 
 
 def sources(tensor: Tensor, opts: list[Opt] | None = None) -> list[str]:
-    language = CUDALanguage(target_for(ARCHITECTURES[0]))
-    return [get_program(kernel, language, opts).src for kernel in kernels_of(tensor)]
+    return [get_program(kernel, CUDALanguage(), opts).src for kernel in kernels_of(tensor)]
 
 
-def compile_all(texts: list[str]) -> list[str]:
+def ptx_of(texts: list[str]) -> list[str]:
     """PTX for each architecture; all are well-formed kernels for it."""
     found = []
     for architecture in ARCHITECTURES:
@@ -76,14 +78,14 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_as_planned_and_as_one_thread(name):
     for opts in (None, []):
-        assert compile_all(sources(KERNELS[name](), opts))
+        assert ptx_of(sources(KERNELS[name](), opts))
 
 
 @pytest.mark.parametrize("dtype", dtypes.all, ids=str)
 def test_a_cast_to_each_dtype(dtype):
     for other in dtypes.all:
         if other is not dtype:
-            compile_all(sources(x(8, dtype=dtype).cast(other)))
+            ptx_of(sources(x(8, dtype=dtype).cast(other)))
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
@@ -91,16 +93,16 @@ def test_vectors_and_arithmetic_of_each_dtype(dtype):
     n = 4 if dtype.itemsize <= 4 else 2
     opts = [Opt(VECTOR, 0, n), *VECTORS[1:]]
     for tensor in (x(64, dtype=dtype) * 3 + 1, x(64, dtype=dtype).maximum(x(64, dtype=dtype))):
-        (text, _) = compile_all(sources(tensor, opts))
+        (text, _) = ptx_of(sources(tensor, opts))
         assert f".v{n}." in text  # one instruction for the lanes
-    compile_all(sources(x(9, 64, dtype=dtype).sum(axis=1)))
-    compile_all(sources(x(9, 64, dtype=dtype).max(axis=1)))
+    ptx_of(sources(x(9, 64, dtype=dtype).sum(axis=1)))
+    ptx_of(sources(x(9, 64, dtype=dtype).max(axis=1)))
 
 
 @pytest.mark.parametrize("name", cases("CPU"))
 def test_kernels_of_blocks_of_threads(name):
     tensor, opts, _ = cases("CPU")[name]
-    compile_all(sources(tensor(), opts))
+    ptx_of(sources(tensor(), opts))
 
 
 @pytest.mark.parametrize(
@@ -112,19 +114,19 @@ def test_kernels_of_blocks_of_threads(name):
     ],
 )
 def test_shared_memory_and_barriers(tensor, opts, barriers):
-    for text in compile_all(sources(tensor(), opts)):
+    for text in ptx_of(sources(tensor(), opts)):
         assert ".shared .align 16" in text
         assert text.count("bar.sync") >= barriers  # a loop may be unrolled
 
 
 def test_division_and_square_root_are_rounded_correctly_and_denormals_kept():
-    for text in compile_all(sources((x(8) / x(8)).sqrt())):
+    for text in ptx_of(sources((x(8) / x(8)).sqrt())):
         assert "div.rn.f32" in text and "sqrt.rn.f32" in text
         assert ".approx" not in text and ".ftz" not in text
 
 
 def test_a_product_is_added_in_one_instruction():
-    assert "fma.rn.f32" in compile_all(sources(x(8) * x(8) + x(8)))[0]
+    assert "fma.rn.f32" in ptx_of(sources(x(8) * x(8) + x(8)))[0]
 
 
 @pytest.mark.parametrize(("form", "deep"), [("f16", 16), ("bf16", 16), ("tf32", 8)])
@@ -144,6 +146,73 @@ def test_tensor_cores_from_the_architecture_on_that_has_them(form, deep):
 def test_a_cubin_is_machine_code():
     (text,) = sources(x(8) + 1)
     assert NVRTC(architectures()[0]).compile(text).startswith(b"\x7fELF")
+
+
+# ---- every kernel of some tests ------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_known(monkeypatch):
+    monkeypatch.setattr(nvrtc_suite, "_compiled", set())
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_what_tests_compute_on_any_device_is_compiled_once_for_both_architectures(monkeypatch):
+    made = []
+    monkeypatch.setattr(NVRTC, "compile", noting(made, NVRTC.compile))
+    with asked_for() as kernels:
+        for device in ("CPU", "PYTHON"):
+            t = filled(np.arange(8, dtype=np.float32), device)
+            for expected in (t.maximum(2) + 1, t.maximum(2) + 1, t.half() * 2, t.cumsum()):
+                expected.realize()
+    counted = compile_all(list(kernels), "these tests")
+    assert counted == (3, 0, 0)
+    assert [architecture for architecture, _ in made] == [*ARCHITECTURES] * 2  # half is apart
+    assert compile_all(list(kernels), "those tests") == (0, 3, 0)
+    assert len(made) == 4
+
+
+def noting(made, compile):
+    """NVRTC.compile that keeps the architecture and the source of each call."""
+
+    def noted(self, src):
+        made.append((self.architecture, src))
+        return compile(self, src)
+
+    return noted
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_a_kernel_that_is_refused_is_named_with_who_asked_for_it(monkeypatch):
+    wrong = {**CUDALanguage.code_for_op, Ops.SQRT: call("fooo", typed=False)}
+    with asked_for() as kernels:
+        for tensor in (x(8) + 1, x(9).sqrt(), x(10) * 2):
+            tensor.realize()
+    monkeypatch.setattr(CUDALanguage, "code_for_op", wrong)
+    with pytest.raises(Refused) as error:
+        compile_all(list(kernels), "tests/some.py")
+    words = str(error.value)
+    assert re.match(r"tests/some\.py .3 kernels .*: NVRTC refuses E_9(n\d+)? for compute_75", words)
+    assert 'identifier "fooo" is undefined' in words
+    assert "E_8" not in words and "E_10" not in words  # the source of one
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_a_kernel_whose_dtype_cuda_lacks_is_counted(monkeypatch):
+    with asked_for() as kernels:
+        (x(8) + 1).realize()
+        (x(8, dtype=dtypes.double) + 1).realize()
+    monkeypatch.setattr(CUDALanguage, "unsupported", frozenset({dtypes.double}))
+    assert compile_all(list(kernels), "these tests") == (1, 0, 1)
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_settings_of_a_test_do_not_take_its_plan_from_a_kernel():
+    with asked_for() as kernels, Context(NOOPT=1):
+        (x(64) + 1).realize()
+    with Context(NOOPT=1):
+        (program,), _ = nvrtc_suite._programs(list(kernels), "these tests")
+    assert program.plan is not None and program.opts
 
 
 # ---- python -m tinyframe.ptx ---------------------------------------------------------------------

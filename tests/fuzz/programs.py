@@ -12,8 +12,10 @@ shares no code with the compiler.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -269,9 +271,10 @@ class Grower:
         special: bool = False,
         empty: bool = False,
         through_views: bool = True,
+        among: Sequence[DType] = DTYPES,
     ):
         self.rng, self.in_place, self.special, self.empty = rng, in_place, special, empty
-        self.through_views = through_views
+        self.through_views, self.among = through_views, among
         self.program = Program()
         self.pool: list[UOp] = []
         self.magnitude: dict[UOp, float] = {}
@@ -304,7 +307,7 @@ class Grower:
     # -- nodes
 
     def input(self) -> None:
-        dtype = self.rng.choice([dtypes.float32, dtypes.float32, *DTYPES])
+        dtype = self.rng.choice([dtypes.float32, dtypes.float32, *self.among])
         shape = self.shape()
         size = math.prod(shape)
         numbers = [self.rng.randint(-3, 3) for _ in range(size)]
@@ -584,7 +587,7 @@ class Grower:
 
     def conversion(self) -> None:
         u = self.pick()
-        out = self.cast(u, self.rng.choice(DTYPES))
+        out = self.cast(u, self.rng.choice(self.among))
         if out is not None and out is not u:
             self.add(out)
 
@@ -706,7 +709,7 @@ def _memory(u: UOp) -> UOp | None:
     return u if u.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONST) else None
 
 
-def random_program(rng: Random, steps: int = 8, **options: bool) -> Program:
+def random_program(rng: Random, steps: int = 8, **options: Any) -> Program:
     return Grower(rng, **options).grow(steps)
 
 

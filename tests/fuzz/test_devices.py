@@ -1,0 +1,78 @@
+"""Random programs and random Opts give NumPy's values on each device of this machine.
+
+Here are those that every kernel has to be compiled for, so there are few of each. Where CUDA is its
+emulator, that looks for races and for accesses out of bounds too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests import devices
+from tests.fuzz import memory
+from tests.fuzz.programs import DTYPES, check, random_program
+from tests.gpu_kernels import graphs, random_opts
+from tests.kernels import kernel_of, run_with
+from tests.with_blocks import with_blocks
+from tinyframe import Context, Device
+from tinyframe.codegen import scheduled_kernel
+from tinyframe.settings import settings
+
+COMPILED = [name for name in devices.there() if name not in ("CPU", "PYTHON")]
+# device -> how many of each kind; a C++ compiler takes its time
+PROGRAMS = {"CL": 12, "CUDA": 30, "WEBGPU": 30}
+OPTS = {"CL": 1, "WEBGPU": 3}  # CUDA's are in tests/backends/test_cuda_emulator.py
+CHANGES = {"CL": 4, "CUDA": 10, "WEBGPU": 10}
+
+
+@pytest.fixture(autouse=True)
+def races_are_looked_for() -> Iterator[None]:
+    with Context(CUDA_EMULATE=2 if settings.CUDA_EMULATE else 0):
+        yield
+
+
+def each(counts: dict[str, int]) -> list[tuple[str, int]]:
+    """The devices that are here, each with so many seeds."""
+    return [(name, seed) for name in COMPILED for seed in range(counts[name])]
+
+
+def programs_agree(device: str, seed: int) -> None:
+    lacking = getattr(Device[device].renderer, "unsupported", ())
+    among = [dtype for dtype in DTYPES if dtype not in lacking]
+    check(random_program(Random(11000 + seed), among=among), device)
+
+
+def opts_agree(device: str, name: str, seed: int) -> None:
+    tensor, expected = graphs(device)[name]
+    renderer = Device[device].renderer
+    kernel = scheduled_kernel(kernel_of(tensor()), renderer)
+    opts = random_opts(kernel, Random(f"{name} {seed}"), renderer.target)
+    np.testing.assert_array_equal(run_with(tensor(), opts, device), expected, err_msg=str(opts))
+
+
+def memory_agrees(device: str, seed: int) -> None:
+    with Context(DEVICE=device):
+        memory.check(memory.random_program(12000 + seed, calls=seed % 2 == 1))
+
+
+@pytest.mark.parametrize(("device", "seed"), each(PROGRAMS))
+def test_random_programs_agree(device, seed):
+    programs_agree(device, seed)
+
+
+@pytest.mark.parametrize("name", graphs("CPU"))
+@pytest.mark.parametrize("device", [name for name in COMPILED if name in OPTS])
+def test_random_opts_agree(device, name, monkeypatch):
+    if device == "CL":  # a processor's driver is asked to run blocks
+        with_blocks(device, monkeypatch)
+    for seed in range(OPTS[device]):
+        opts_agree(device, name, seed)
+
+
+@pytest.mark.parametrize(("device", "seed"), each(CHANGES))
+def test_random_changes_of_memory_and_captured_calls_agree(device, seed):
+    memory_agrees(device, seed)
