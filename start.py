@@ -351,9 +351,6 @@ def doctor(options: list[str]) -> None:
     room = free > needed or is_ready(COURSE | {"test"})
     state = why_unusable() or ("" if is_ready(COURSE) else "not up to date")
     compiler, trouble = try_compiler()
-    opencl = "import pyopencl as cl; print(*[p.get_devices() for p in cl.get_platforms()])"
-    webgpu = ("import tinyframe.runtime.webgpu as w; "
-              "print(*[a.info['device'] for a in w.all_adapters()], sep=', ')")  # fmt: skip
     rows = [  # name, can it be done without?, what was found (empty: nothing), else what to do
         ("Python", False, f"{sys.version.split()[0]} ({sys.executable})", ""),
         ("disk", False, f"{free:.1f} GB free" * room, f"{free:.1f} of {needed:.1f} GB: make room"),
@@ -361,9 +358,9 @@ def doctor(options: list[str]) -> None:
         ("JupyterLab", True, "ready" * is_installed("jupyterlab"), "python3 start.py installs it"),
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
-        ("OpenCL", True, printed_by(PYTHON, "-c", opencl), "no device: pip install -e '.[opencl]'"),
-        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
-        ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU; CUDA_EMULATE=1 needs none"),
+        ("OpenCL", True, *try_device("CL", "pyopencl", "opencl")),
+        ("WebGPU", True, *try_device("WEBGPU", "wgpu", "webgpu")),
+        ("CUDA", True, *try_device("CUDA", "cuda", "cuda")),
     ]
     for name, optional, found, what_to_do in rows:
         mark = "ok" if found else "--" if optional else "NO"
@@ -394,6 +391,40 @@ def try_compiler() -> tuple[str, str]:
     if done.returncode != 0:
         return "", f"{command} does not compile. Fix it or set CC. It says:\n{done.stderr.strip()}"
     return f"{command} ({shutil.which(words[0])})" if command else "zig's, from its wheel", ""
+
+
+# What prints the names of a device's hardware, where another program does not.
+HARDWARE = {
+    "CL": "from tinyframe.runtime.opencl import all_devices as all; "
+          "print(*[d.name for d in all()], sep=', ')",
+    "WEBGPU": "from tinyframe.runtime.webgpu import all_adapters as all; "
+              "print(*[a.info['device'] for a in all()], sep=', ')",
+}  # fmt: skip
+
+
+def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
+    """(its hardware, "") if tinyframe can open this device, else ("", why not, and what helps)."""
+    lines = printed_by("nvidia-smi", "-L").splitlines() if device == "CUDA" else []
+    gpus = ", ".join(line.partition(" (UUID")[0] for line in lines)
+    if device == "CUDA" and not gpus:
+        return "", "no NVIDIA GPU; CUDA_EMULATE=1 runs CUDA kernels without one"
+    if not is_installed(package):
+        if extra not in COURSE:
+            pip = f".venv/bin/python -m pip install -e '.[{extra}]'"
+            found = f"{gpus}, but {package}" if gpus else package
+            return "", f"{found} is not installed: python3 start.py, then {pip}"
+        if is_ready(COURSE):
+            return "", f"there is no {package} for this machine ({platform.machine()})"
+        return "", "not installed yet: python3 start.py does that"
+    code = f"from tinyframe import Device; Device[{device!r}]; {HARDWARE.get(device, '')}"
+    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, capture_output=True, text=True,
+                          env=child_environment(CUDA_EMULATE="0"))  # fmt: skip
+    if done.returncode == 0:
+        return done.stdout.strip() or gpus, ""
+    if done.returncode < 0:
+        return "", f"its driver ended Python with signal {-done.returncode}: reinstall the driver"
+    last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    return "", last.partition("cannot be used here: ")[2] or last
 
 
 COMMANDS = {"lab": lab, "test": test, "update": update, "reset": reset, "doctor": doctor}

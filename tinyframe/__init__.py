@@ -14,12 +14,13 @@ from tinyframe.counters import GlobalCounters
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes
 from tinyframe.engine.jit import TinyJit
-from tinyframe.settings import Context, settings
+from tinyframe.settings import Context, check_environment, settings
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
 
 Variable = UOp.variable
 
+check_environment()  # nothing that is set is ignored without a word
 observe.explorer = lambda: import_module("tinyframe.viz.explorer.session").session()
 if settings.VIZ:
     observe.explorer()  # now, so that no Tensor is missed

@@ -30,6 +30,7 @@ import numpy as np
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
+from tinyframe.elsewhere import INSTEAD
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -291,7 +292,9 @@ class Compiled:
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
 # Settings that name the default device by being 1.
-_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON")
+_DEVICE_FLAGS = (
+    *("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL"),
+)
 
 
 _NOT_OPEN: tuple[None, Any] = (None, None)
@@ -396,6 +399,7 @@ class _DeviceRegistry:
         kind = name.strip().upper().partition(":")[0]
         close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = f" ({INSTEAD[kind]})" if kind in INSTEAD else hint
         there = ", ".join(device for device in exist if device not in missing)
         said = f"unknown device {name!r}{hint}; there are: {there}"
         return "\n  ".join([said, *missing.values()])

@@ -17,16 +17,37 @@ import difflib
 import functools
 import operator
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar, overload
 
+from tinyframe.elsewhere import INSTEAD, instead, misspelt
+
 T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def variable(name: str, value: str) -> Iterator[None]:
+    """A variable of the environment that a driver reads, set while it does."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 class UnknownSetting(AttributeError, ValueError):
     """A setting that does not exist; the message lists those that do."""
+
+
+class SettingWarning(UserWarning):
+    """A variable in the environment that looks like a setting, and that nothing reads."""
 
 
 class _Frame(NamedTuple):
@@ -150,6 +171,11 @@ def _parse_path(text: str) -> Path:
         raise ValueError(text) from error
 
 
+def _parse_cpu(text: str) -> int:
+    # openSUSE's /etc/profile sets CPU to what `uname -m` says, which chooses no device.
+    return 0 if text == os.uname().machine else _integer_parser(0, 1)(text)
+
+
 # *** defaults that have to be found ***
 
 
@@ -206,7 +232,8 @@ class Settings:
 
     # where to run
     DEVICE = text("", 'the default device by name, such as "CPU" or "CUDA:1"')
-    CPU = flag(0, "the default device is CPU: C through the system's compiler")
+    CPU = Setting(_parse_cpu, "0 or 1", 0,
+                  "the default device is CPU: C through the system's compiler")  # fmt: skip
     CLANG = flag(0, "another name for CPU")
     CL = flag(0, "the default device is OpenCL")
     OPENCL = flag(0, "another name for CL")
@@ -215,6 +242,7 @@ class Settings:
     NV = flag(0, "another name for CUDA")
     WEBGPU = flag(0, "the default device is WEBGPU: WGSL through wgpu")
     PYTHON = flag(0, "the default device is PYTHON, the interpreter that checks every access")
+    NULL = flag(0, "the default device is NULL, which compiles and counts, and runs nothing")
     CUDA_EMULATE = integer(
         0, 0, 2, "1 runs CUDA kernels on the CPU, checking each access, 2 also looks for races"
     )
@@ -276,8 +304,33 @@ def _unknown(names: list[str]) -> str:
     hints = []
     for name in names:
         close = difflib.get_close_matches(name.upper(), rows(), n=1)
-        hints.append(f"{name!r}" + (f" (did you mean {close[0]}?)" if close else ""))
+        hint = INSTEAD.get(name) or (close and f"did you mean {close[0]}?")
+        hints.append(f"{name!r}" + (f" ({hint})" if hint else ""))
     return f"unknown setting {', '.join(hints)}; there are: {', '.join(rows())}"
+
+
+def check_environment() -> None:
+    """What the environment says that would be ignored: a SettingWarning for each variable that
+    another name stands for here. ValueError where one of ours has a malformed value."""
+    for name, value in os.environ.items():
+        if row := rows().get(name):
+            if value:
+                row.from_text(value)
+        elif (hint := instead(name, value) or _slip(name, value)) is not None:
+            warnings.warn(f"{name}={value} does nothing in tinyframe: {hint}", SettingWarning,
+                          stacklevel=3)  # fmt: skip
+
+
+def _slip(name: str, value: str) -> str | None:
+    """The question whether one of ours was meant; None where that is unlikely."""
+    right = misspelt(name, rows())
+    if right is None or not value:
+        return None
+    try:
+        rows()[right].from_text(value)
+    except ValueError:  # BEEM=red is no beam width
+        return None
+    return f"did you mean {right}={value}?"
 
 
 settings = Settings()

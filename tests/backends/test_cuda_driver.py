@@ -16,12 +16,14 @@ import pytest
 
 from tinyframe import Device, dtypes
 from tinyframe.device import Buffer, DeviceUnavailable
+from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.runtime import cuda
 
 CUresult = enum.Enum(
     "CUresult",
     ["CUDA_SUCCESS", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_ILLEGAL_ADDRESS",
-     "CUDA_ERROR_INVALID_VALUE"],
+     "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_LAUNCH_TIMEOUT",
+     "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_DEVICE_UNAVAILABLE"],
 )  # fmt: skip
 
 
@@ -46,6 +48,7 @@ class Driver:
         self.room = 64 << 20
         self.fails: dict[str, CUresult] = {}
         self.handles = 0
+        self.enabled: dict[int, int] = {}
 
     def __getattr__(self, name: str):
         if not name.startswith("cu"):
@@ -99,19 +102,36 @@ class Driver:
 
     def do_cuLaunchKernel(self, function, *rest):
         self.calls[-1] = ("cuLaunchKernel", function, rest[:6], given(rest[8], 3))
-        return (CUresult.CUDA_SUCCESS,)
+        return (accepted(*rest[:3]),)
 
     def do_cuGraphAddKernelNode(self, graph, before, count, parameters):
         self.calls[-1] = ("cuGraphAddKernelNode", list(before), given(parameters.kernelParams, 3))
+        return accepted(*grid_of(parameters)), self.handle()
+
+    def do_cuGraphInstantiate(self, graph, flags):
+        self.enabled = {}  # every node is
         return CUresult.CUDA_SUCCESS, self.handle()
 
     def do_cuGraphExecKernelNodeSetParams(self, started, node, parameters):
         sizes = (parameters.gridDimX, parameters.blockDimX)
         self.calls[-1] = ("set", node, sizes, given(parameters.kernelParams, 3))
+        return (accepted(*grid_of(parameters)),)
+
+    def do_cuGraphNodeSetEnabled(self, started, node, is_enabled):
+        self.enabled[node] = is_enabled
         return (CUresult.CUDA_SUCCESS,)
 
     def names(self, *without: str) -> list[str]:
         return [c[0] for c in self.calls if c[0] not in ("cuCtxSetCurrent", *without)]
+
+
+def accepted(*grid: int) -> CUresult:
+    """A driver refuses a grid without blocks."""
+    return CUresult.CUDA_ERROR_INVALID_VALUE if 0 in grid else CUresult.CUDA_SUCCESS
+
+
+def grid_of(parameters) -> tuple[int, int, int]:
+    return parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ
 
 
 def given(pointers: int, count: int) -> list[int]:
@@ -222,6 +242,99 @@ def test_a_graph_sets_anew_only_the_launches_that_changed(driver):
     graph()
     assert driver.names() == ["set", "cuGraphLaunch"]
     assert driver.calls[1] == ("set", graph.nodes[1], (3, 4), [12, 99, 6])
+
+
+@pytest.mark.parametrize("sizes", [
+    [(0, 3), (2, 3)], [(2, 3), (0, 3), (5, 3)], [(0, 0), (0, 0), (1, 0), (1, 1), (0, 1)],
+    [(0, 3), (0, 4), (2, 4)],
+])  # fmt: skip
+def test_a_graph_switches_off_a_launch_without_blocks_for_as_long_as_it_has_none(driver, sizes):
+    kernels = [runner(driver, name) for name in ("E_4", "E_5")]
+    graph = cuda.CUDAGraph(kernels, [[11, 12], [12, 13]], [1, 1])
+    set_to = {}  # the grid that each node was last given
+    for turn, (first, second) in enumerate(sizes):
+        graph.set_values([((n, 1, 1), (4, 1, 1)) for n in (first, second)], [turn, turn])
+        driver.calls.clear()
+        graph()
+        set_to |= {c[1]: c[2][0] for c in driver.calls if c[0] == "set"}
+        assert driver.names()[-1] == "cuGraphLaunch"
+        for node, size in zip(graph.nodes, (first, second), strict=True):
+            assert driver.enabled.get(node, 1) == int(size > 0)
+            assert set_to.get(node, sizes[0][graph.nodes.index(node)]) == size or not size
+    driver.calls.clear()
+    graph()
+    assert driver.names() == ["cuGraphLaunch"]  # nothing has changed
+
+
+def test_a_launch_without_blocks_is_left_out(driver):
+    """The driver refuses it."""
+    spec = SimpleNamespace(globals=[], vars=[], global_size=(0, 1, 1), local_size=(4, 1, 1))
+    kernel = CompiledKernel(spec, runner(driver))
+    driver.calls.clear()
+    assert kernel([], {}) is None
+    assert kernel([], {}, wait=True) == 0.0
+    assert driver.names() == []
+    with pytest.raises(cuda.CUDAError, match="INVALID_VALUE"):
+        kernel.runner(1, 2, 3, global_size=(0, 1, 1))
+
+
+def test_a_launch_that_lacks_memory_is_tried_again_after_what_is_kept_is_freed(driver):
+    kernel = runner(driver)
+    Buffer("CUDA", 40 << 20, dtypes.uchar).allocate().deallocate()
+    driver.calls.clear()
+    driver.fails["cuLaunchKernel"] = CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    with pytest.raises(MemoryError, match="the GPU has no more memory"):
+        kernel(1, 2, 3)
+    assert driver.names() == ["cuLaunchKernel", "cuMemFree", "cuLaunchKernel"]
+    driver.fails.clear()
+    kernel(1, 2, 3)
+
+
+@pytest.mark.parametrize("name", ["cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel",
+                                  "cuEventCreate", "cuMemAlloc", "cuMemcpyHtoDAsync"])  # fmt: skip
+def test_after_an_error_that_does_not_stay_the_next_kernel_runs(driver, name):
+    driver.fails[name] = CUresult.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(cuda.CUDAError, match=f"{name}: .*INVALID_VALUE") as error:
+        Buffer("CUDA", 4, dtypes.uchar).copyin(bytes(4))
+        runner(driver)(1, 2, 3, wait=True)
+    assert "restart" not in str(error.value)
+    driver.fails.clear()
+    Buffer("CUDA", 4, dtypes.uchar).copyin(bytes(4))
+    assert runner(driver)(1, 2, 3, wait=True) == 2.5e-3
+
+
+def test_a_launch_that_fails_keeps_no_events(driver):
+    kernel = runner(driver)
+    driver.fails["cuLaunchKernel"] = CUresult.CUDA_ERROR_INVALID_VALUE
+    driver.calls.clear()
+    with pytest.raises(cuda.CUDAError):
+        kernel(1, 2, 3, wait=True)
+    assert driver.names().count("cuEventCreate") == driver.names().count("cuEventDestroy") == 2
+
+
+@pytest.mark.parametrize("status", [
+    "CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_LAUNCH_TIMEOUT",
+    "CUDA_ERROR_ECC_UNCORRECTABLE",
+])  # fmt: skip
+def test_every_call_after_an_error_that_stays_says_to_restart(driver, status):
+    """A driver answers all of them with the same error."""
+    device, kernel = Device["CUDA"], runner(driver)
+    buffer = Buffer("CUDA", 4, dtypes.uchar).allocate()
+    for name in ("cuLaunchKernel", "cuStreamSynchronize", "cuMemAlloc", "cuEventSynchronize",
+                 "cuEventCreate", "cuMemHostAlloc", "cuCtxSetCurrent"):  # fmt: skip
+        driver.fails[name] = CUresult[status]
+    for call in (lambda: kernel(1, 2, 3), device.synchronize, lambda: buffer.copyin(bytes(4)),
+                 lambda: buffer.copyout(bytearray(4)), lambda: kernel(1, 2, 3, wait=True),
+                 Buffer("CUDA", 8, dtypes.uchar).allocate):  # fmt: skip
+        with pytest.raises(cuda.CUDAError, match=f"{status}.*restart Python"):
+            call()
+
+
+def test_a_GPU_that_another_program_holds_is_not_there(driver):
+    driver.fails["cuDevicePrimaryCtxRetain"] = CUresult.CUDA_ERROR_DEVICE_UNAVAILABLE
+    with pytest.raises(DeviceUnavailable, match="GPU of number 0 cannot be opened: .*CUDA_EMULATE"):
+        Device["CUDA"]
+    assert "CUDA_ERROR_DEVICE_UNAVAILABLE" in str(Device.why_not("CUDA"))
 
 
 def test_an_error_has_the_drivers_words(driver):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 
@@ -339,3 +340,20 @@ print((Tensor([1.0], device="CPU") + 1).tolist())
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     lost = "WEBGPU is lost, and so is what its memory held"
     assert done.stdout.splitlines() == [lost, lost, lost, "[2.0]"], done.stderr
+
+
+@pytest.mark.parametrize("where", [None, "", "not/absolute"])
+def test_where_there_is_no_desktop_nothing_is_said_of_that(where):
+    environment = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    if where is not None:
+        environment["XDG_RUNTIME_DIR"] = where
+    script = """
+import os
+from tinyframe import Tensor
+before = os.environ.get("XDG_RUNTIME_DIR")
+print((Tensor([1.0], device="WEBGPU") + 1).tolist(), os.environ.get("XDG_RUNTIME_DIR") == before)
+os.write(2, b"what a driver says")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          env=environment)  # fmt: skip
+    assert (done.stdout, done.stderr) == ("[2.0] True\n", "what a driver says")

@@ -582,6 +582,80 @@ def test_doctor_reports_on_everything_and_changes_nothing(folder):
     assert sorted(folder.rglob("*")) == before
 
 
+DEVICES = {"CL": "pyopencl", "WEBGPU": "wgpu", "CUDA": "cuda"}
+
+
+def install_package(start, package):
+    (start.VENV / "lib" / "python3.11" / "site-packages" / package).mkdir(parents=True)
+
+
+@pytest.fixture
+def python(start):
+    """Makes `.venv`'s Python a script."""
+    return lambda script: write_program(Path(start.PYTHON), script)
+
+
+@pytest.mark.parametrize("device", ["CL", "WEBGPU"])
+def test_doctor_says_of_a_device_before_set_up_that_it_comes_with_it(start, device):
+    start.COURSE |= {"webgpu", "opencl"}
+    extra = {"CL": "opencl", "WEBGPU": "webgpu"}[device]
+    found, what_to_do = start.try_device(device, DEVICES[device], extra)
+    assert (found, what_to_do) == ("", "not installed yet: python3 start.py does that")
+
+
+def test_doctor_says_of_a_device_that_set_up_leaves_out_how_to_get_it(start):
+    """As OpenCL where its driver has no wheel."""
+    assert start.try_device("CL", "pyopencl", "opencl") == (
+        "", "pyopencl is not installed: python3 start.py, then "
+            ".venv/bin/python -m pip install -e '.[opencl]'")  # fmt: skip
+
+
+def test_doctor_says_of_a_package_without_a_wheel_that_there_is_none(start):
+    start.COURSE |= {"webgpu"}
+    make_ready(start, *start.COURSE)
+    machine = start.platform.machine()
+    found, what_to_do = start.try_device("WEBGPU", "wgpu", "webgpu")
+    assert (found, what_to_do) == ("", f"there is no wgpu for this machine ({machine})")
+
+
+@pytest.mark.parametrize("device", ["CL", "WEBGPU"])
+def test_doctor_quotes_why_a_device_that_is_installed_cannot_be_opened(start, python, device):
+    install_package(start, DEVICES[device])
+    python("echo Traceback >&2; echo 'DeviceUnavailable: device X cannot be used here: there is no "
+           "driver: apt install it' >&2; exit 1")  # fmt: skip
+    assert start.try_device(device, DEVICES[device], "course") == (
+        "", "there is no driver: apt install it")  # fmt: skip
+
+
+def test_doctor_names_the_hardware_of_a_device_that_works(start, python):
+    install_package(start, "wgpu")
+    python('[ "$CUDA_EMULATE" = 0 ] && echo "llvmpipe, a card"')
+    assert start.try_device("WEBGPU", "wgpu", "webgpu") == ("llvmpipe, a card", "")
+
+
+def test_doctor_survives_a_driver_that_ends_python(start, python):
+    install_package(start, "pyopencl")
+    python("kill -SEGV $$")
+    assert start.try_device("CL", "pyopencl", "opencl") == (
+        "", "its driver ended Python with signal 11: reinstall the driver")  # fmt: skip
+
+
+def test_doctor_tells_a_gpu_from_what_it_takes_to_use_it(start, python, programs):
+    nothing = start.try_device("CUDA", "cuda", "cuda")
+    assert nothing == ("", "no NVIDIA GPU; CUDA_EMULATE=1 runs CUDA kernels without one")
+    (smi,) = programs("nvidia-smi")
+    write_program(smi, "echo 'GPU 0: NVIDIA X1 (UUID: GPU-1)'; echo 'GPU 1: NVIDIA X2 (UUID: 2)'")
+    found, what_to_do = start.try_device("CUDA", "cuda", "cuda")
+    assert found == ""
+    assert what_to_do == (
+        "GPU 0: NVIDIA X1, GPU 1: NVIDIA X2, but cuda is not installed: python3 start.py, then "
+        ".venv/bin/python -m pip install -e '.[cuda]'"
+    )
+    install_package(start, "cuda")
+    python("exit 0")
+    assert start.try_device("CUDA", "cuda", "cuda") == ("GPU 0: NVIDIA X1, GPU 1: NVIDIA X2", "")
+
+
 def test_doctor_knows_dot_and_the_wheel_that_stands_in_for_it(start, programs):
     assert start.find_graphviz() == ""
     packages = start.VENV / "lib" / "python3.11" / "site-packages"

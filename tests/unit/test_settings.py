@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinyframe.settings import Context, Settings, UnknownSetting, rows, settings, usable_cores
+from tinyframe import Device
+from tinyframe.elsewhere import INSTEAD
+from tinyframe.settings import (
+    Context,
+    Settings,
+    SettingWarning,
+    UnknownSetting,
+    check_environment,
+    rows,
+    settings,
+    usable_cores,
+)
 
 FLAGS = [name for name, row in rows().items() if row.allowed == "0 or 1"]
 
@@ -40,8 +53,8 @@ def test_without_anything_set_each_setting_has_its_default():
 
 def test_the_names_of_the_design_are_there():
     names = """DEBUG VIZ VIZ_TRACE BEAM NOOPT JIT SPEC RELAXED DEVICE CPU CLANG CL OPENCL GPU
-               CUDA NV WEBGPU PYTHON CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE TINYFRAME_DATA
-               TINYFRAME_CFLAGS NO_COLOR"""
+               CUDA NV WEBGPU PYTHON NULL CUDA_EMULATE THREADS CACHE CC TINYFRAME_CACHE
+               TINYFRAME_DATA TINYFRAME_CFLAGS NO_COLOR"""
     assert set(names.split()) == set(rows())
 
 
@@ -122,6 +135,91 @@ def test_a_malformed_value_is_answered_with_what_is_allowed(monkeypatch, name, t
     monkeypatch.delenv(name)
     with pytest.raises(ValueError, match=name):
         Context(**{name: text})
+
+
+# *** what is set and would be ignored ***
+
+
+def warnings_for(environment: dict[str, str]) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        patch.setattr(os, "environ", environment)
+        check_environment()
+    assert all(warning.category is SettingWarning for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_a_name_of_another_framework_is_answered_with_what_to_write_here(name):
+    value = {"DEV": "CL", "DEFAULT_FLOAT": "HALF", "CACHEDB": "/tmp/cache.db"}.get(name, "1")
+    (message,) = warnings_for({name: value})
+    assert message.startswith(f"{name}={value} does nothing in tinyframe: ")
+    written = re.findall(r"\b([A-Z_]{2,})(?:=([A-Z\d:]+))?(?= |,|;|$)", message.partition(": ")[2])
+    for setting, to in written:  # what it says is there
+        if to:
+            assert rows()[setting].from_text(to) is not None
+
+
+@pytest.mark.parametrize("name", FLAGS)
+@pytest.mark.parametrize("value", ["0", "1"])
+def test_nothing_is_said_of_a_setting(name, value):
+    assert warnings_for({name: value}) == []
+
+
+@pytest.mark.parametrize(("name", "value", "meant"), [
+    ("DEVISE", "CL", "DEVICE=CL"), ("BEEM", "2", "BEAM=2"), ("DEBUGG", "1", "DEBUG=1"),
+    ("THREDS", "2", "THREADS=2"), ("DEBGU", "4", "DEBUG=4"), ("debug", "2", "DEBUG=2"),
+    ("Device", "cl", "DEVICE=cl"), ("WEBGPUS", "1", "WEBGPU=1"), ("WEPGPU", "1", "WEBGPU=1"),
+    ("CUDA_EMULAT", "1", "CUDA_EMULATE=1"), ("NO_COLOUR", "1", "NO_COLOR=1"),
+])  # fmt: skip
+def test_a_slip_of_the_finger_is_answered_with_a_question(name, value, meant):
+    (message,) = warnings_for({name: value})
+    assert message == f"{name}={value} does nothing in tinyframe: did you mean {meant}?"
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("LLVM", "/usr/lib/llvm-16"), ("DEV", "true"), ("METAL", "0"), ("METAL", ""), ("BEEM", "red"),
+    ("TEAM", "3"), ("CUDA_HOME", "/usr/local/cuda"), ("CXX", "g++"), ("PATH", "/usr/bin"),
+    ("PYTHONPATH", "."), ("XDG_CACHE_HOME", "/x"), ("CPUS", "2"), ("HOME", "/"), ("DEVISE", ""),
+    ("CPU", os.uname().machine),  # which openSUSE sets
+])  # fmt: skip
+def test_nothing_is_said_of_what_is_for_another_program(name, value):
+    assert warnings_for({name: value}) == []
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True,
+                          cwd=Path(__file__).parents[2])  # fmt: skip
+
+
+def test_import_says_it_in_one_line_and_goes_on():
+    done = python("import tinyframe; print(tinyframe.Tensor([2]).tolist())", METAL="1", BEEM="2")
+    assert done.stdout == "[2]\n"
+    metal, beam = sorted(done.stderr.splitlines(), key=lambda line: "BEEM" in line)
+    assert "SettingWarning: METAL=1 does nothing in tinyframe: WEBGPU=1 computes on" in metal
+    assert "SettingWarning: BEEM=2 does nothing in tinyframe: did you mean BEAM=2?" in beam
+
+
+@pytest.mark.parametrize(("name", "value"), [("DEBUG", "x"), ("JIT", "maybe"), ("CUDA", "yes"),
+                                             ("CUDA_EMULATE", "3"), ("CPU", "x87")])  # fmt: skip
+def test_import_refuses_a_malformed_value_whoever_reads_it_later(name, value):
+    done = python("import tinyframe", **{name: value})
+    assert done.stderr.splitlines()[-1].startswith(f"ValueError: {name}='{value}': allowed is ")
+
+
+@pytest.mark.parametrize("flag", ["CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU",
+                                  "PYTHON", "NULL"])  # fmt: skip
+def test_each_device_can_be_named_by_a_flag(flag):
+    with Context(**{flag: 1}):
+        assert Device.DEFAULT == Device.canonicalize(flag)
+
+
+def test_a_device_of_another_framework_is_answered_with_what_to_write_here():
+    with pytest.raises(ValueError, match=r"unknown device 'METAL' \(WEBGPU=1 computes on a Mac's"):
+        Device["METAL"]
+    with pytest.raises(UnknownSetting, match=r"unknown setting 'METAL' \(WEBGPU=1 computes on"):
+        Context(METAL=1)
 
 
 # *** Context ***

@@ -14,7 +14,7 @@ import functools
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -47,13 +47,13 @@ def driver() -> Any:
     """The module cuda.bindings.driver, ready. DeviceUnavailable where it or a GPU is missing."""
     try:
         from cuda.bindings import driver
-
-        (status,) = driver.cuInit(0)
-    except ImportError as error:
+    except Exception as error:  # whatever a library that is broken raises
         raise DeviceUnavailable(
             f"cuda.bindings cannot be imported ({error}): {ADVICE}. {WITHOUT}"
         ) from error
-    except RuntimeError as error:  # what the binding raises where there is no libcuda
+    try:
+        (status,) = driver.cuInit(0)
+    except Exception as error:  # a RuntimeError where there is no libcuda
         raise DeviceUnavailable(
             f"there is no NVIDIA driver ({error}). With an NVIDIA GPU, install its driver (on WSL, "
             f"that of Windows). {WITHOUT}"
@@ -93,13 +93,14 @@ class Context:
         self.gpu = call(self.driver, "cuDeviceGet", number)
         self.context = call(self.driver, "cuDevicePrimaryCtxRetain", self.gpu)
         self.recent: deque[str] = deque(maxlen=8)
+        self.free_kept: Callable[[], int] = lambda: 0  # frees memory; how many bytes
         self.stream = self("cuStreamCreate", self.driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     def __call__(self, name: str, *arguments: Any) -> Any:
         """A call in this context, which belongs to a thread and not to the process."""
         try:
             call(self.driver, "cuCtxSetCurrent", self.context)
-            return call(self.driver, name, *arguments)
+            return self._with_room(name, arguments)
         except CUDAError as error:
             if not any(f"CUDA_ERROR_{kind})" in str(error) for kind in STICKY):
                 raise
@@ -109,6 +110,15 @@ class Context:
                 "Python. CUDA_LAUNCH_BLOCKING=1 tells which kernel it was, CUDA_EMULATE=1 which "
                 "access"
             ) from error
+
+    def _with_room(self, name: str, arguments: Sequence[Any]) -> Any:
+        try:
+            return call(self.driver, name, *arguments)
+        except MemoryError:
+            # a module, a graph or a launch takes memory too; for Buffers, alloc() does this
+            if name == "cuMemAlloc" or not self.free_kept():
+                raise
+        return call(self.driver, name, *arguments)
 
     def attribute(self, name: str) -> int:
         which = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -217,19 +227,22 @@ class CUDARunner(Runner):
     ) -> float | None:
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
-        if wait:
-            context("cuEventRecord", events[0], context.stream)
-        context.recent.append(self.name)
-        context("cuLaunchKernel", self.function, *global_size, *local_size, 0, context.stream,
-                arguments.from_(0), 0)  # fmt: skip
-        if not wait:
-            return None
-        context("cuEventRecord", events[1], context.stream)
-        context("cuEventSynchronize", events[1])
-        milliseconds = context("cuEventElapsedTime", *events)
-        for event in events:
-            context("cuEventDestroy", event)
-        return milliseconds * 1e-3
+        launch = (self.function, *global_size, *local_size, 0, context.stream,
+                  arguments.from_(0), 0)  # fmt: skip
+        try:
+            if wait:
+                context("cuEventRecord", events[0], context.stream)
+            context.recent.append(self.name)
+            context("cuLaunchKernel", *launch)
+            if not wait:
+                return None
+            context("cuEventRecord", events[1], context.stream)
+            context("cuEventSynchronize", events[1])
+            return context("cuEventElapsedTime", *events) * 1e-3
+        finally:
+            for event in events:
+                with suppress(CUDAError):
+                    context("cuEventDestroy", event)
 
 
 def _unload(context: Context, module: Any) -> None:
@@ -242,7 +255,8 @@ class CUDAGraph(Graph):
     """Launches as a CUDA graph, one after the other (Programming Guide, "CUDA Graphs").
 
     What changes from call to call are arguments and sizes: a launch that they changed for has its
-    node's parameters set anew before the graph is started.
+    node's parameters set anew before the graph is started. A node without blocks is one that the
+    driver refuses, so it is switched off for as long as a Variable makes it so.
     """
 
     def __init__(
@@ -264,6 +278,7 @@ class CUDAGraph(Graph):
         self.arguments = Arguments(values)
         self.sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]] = ()
         self.changed: set[int] = set()
+        self.off: set[int] = set()  # the launches whose nodes are switched off
         self.graph: Any = None
 
     def set_buffer(self, place: int, opaque: int) -> None:
@@ -281,11 +296,24 @@ class CUDAGraph(Graph):
         if self.graph is None:
             self._build()
         for launch in sorted(self.changed):
-            self.context("cuGraphExecKernelNodeSetParams", self.started, self.nodes[launch],
-                         self._parameters(launch))  # fmt: skip
+            self._update(launch)
         self.changed.clear()
-        self.context.recent.extend(runner.name for runner in self.runners)
+        self.context.recent.extend(
+            runner.name for launch, runner in enumerate(self.runners) if launch not in self.off
+        )
         self.context("cuGraphLaunch", self.started, self.context.stream)
+
+    def _update(self, launch: int) -> None:
+        node, has_blocks = self.nodes[launch], self._has_blocks(launch)
+        if has_blocks:
+            self.context("cuGraphExecKernelNodeSetParams", self.started, node,
+                         self._parameters(launch))  # fmt: skip
+        if has_blocks == (launch in self.off):
+            self.context("cuGraphNodeSetEnabled", self.started, node, int(has_blocks))
+            self.off ^= {launch}
+
+    def _has_blocks(self, launch: int) -> bool:
+        return 0 not in self.sizes[launch][0]
 
     def _build(self) -> None:
         self.graph = self.context("cuGraphCreate", 0)
@@ -295,13 +323,14 @@ class CUDAGraph(Graph):
             self.nodes.append(self.context("cuGraphAddKernelNode", self.graph, before, len(before),
                                            self._parameters(launch)))  # fmt: skip
         self.started = self.context("cuGraphInstantiate", self.graph, 0)
-        self.changed.clear()
+        self.changed = {n for n in range(len(self.runners)) if not self._has_blocks(n)}
         weakref.finalize(self, _destroy, self.context, self.graph, self.started).atexit = False
 
     def _parameters(self, launch: int) -> Any:
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
         parameters.func = self.runners[launch].function
         grid, block = self.sizes[launch]
+        grid = grid if self._has_blocks(launch) else (1, 1, 1)  # of a node that is switched off
         parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
         parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
         parameters.sharedMemBytes = parameters.extra = 0
@@ -322,12 +351,18 @@ def _destroy(context: Context, graph: Any, started: Any) -> None:
 class CUDADevice(Compiled):
     """An NVIDIA GPU. DeviceUnavailable where there is none of this number."""
 
+    survives_fork = False
+
     def __init__(self, device: str = "CUDA") -> None:
         number = int(device.partition(":")[2] or 0)
         count = call(driver(), "cuDeviceGetCount")
         if number >= count:
             raise DeviceUnavailable(f"there is no GPU of number {number}, but {count}. {WITHOUT}")
-        self.context = Context(number)
+        try:
+            self.context = Context(number)
+        except (CUDAError, MemoryError) as error:  # other programs may have taken it
+            raise DeviceUnavailable(f"the GPU of number {number} cannot be opened: {error}. "
+                                    f"{WITHOUT}") from error  # fmt: skip
         major, minor = (
             self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
         )
@@ -338,6 +373,7 @@ class CUDADevice(Compiled):
             NVRTC(architecture_for(major, minor)),
             functools.partial(CUDARunner, self.context),
         )
+        self.context.free_kept = self.allocator.free_kept
 
     @property
     def compiler(self) -> Compiler:

@@ -10,8 +10,10 @@ https://www.w3.org/TR/webgpu/ and https://wgpu-py.readthedocs.io/
 from __future__ import annotations
 
 import functools
+import os
 import struct
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -23,10 +25,12 @@ from tinyframe.device import (
     CompileError,
     Compiler,
     DeviceUnavailable,
+    Graph,
     Runner,
 )
 from tinyframe.renderer import Target
 from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
+from tinyframe.settings import variable
 
 BRINGS_WGPU = "pip install 'tinyframe[webgpu]' brings it"
 BRINGS_DRIVER = (
@@ -45,7 +49,7 @@ def wgpu() -> Any:
     """The module wgpu. DeviceUnavailable where it is not installed or does not load."""
     try:
         import wgpu
-    except (ImportError, OSError, RuntimeError) as error:
+    except Exception as error:  # whatever a library that is broken raises
         raise DeviceUnavailable(f"wgpu cannot be imported ({error}): {BRINGS_WGPU}") from error
     return wgpu
 
@@ -53,11 +57,25 @@ def wgpu() -> Any:
 @functools.cache
 def all_adapters() -> list[Any]:
     """Each adapter, graphics cards first. DeviceUnavailable where there is none."""
-    found = [a for a in wgpu().gpu.enumerate_adapters_sync()
-             if a.info["backend_type"] != "OpenGL"]  # fmt: skip
+    with quiet_without_a_desktop():
+        found = [a for a in wgpu().gpu.enumerate_adapters_sync()
+                 if a.info["backend_type"] != "OpenGL"]  # fmt: skip
     if not found:
         raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
     return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
+
+
+@contextmanager
+def quiet_without_a_desktop() -> Iterator[None]:
+    """Mesa asks a Wayland desktop which adapter is its own. Where XDG_RUNTIME_DIR does not say
+    where to look for one, as in a container, libwayland prints an error at each question; in an
+    empty folder it finds nothing, and says nothing."""
+    if os.path.isabs(os.environ.get("XDG_RUNTIME_DIR", "")):
+        yield
+    else:
+        with tempfile.TemporaryDirectory(prefix="tinyframe-") as empty:
+            with variable("XDG_RUNTIME_DIR", empty):
+                yield
 
 
 def kind_of(adapter: Any) -> str:
@@ -103,10 +121,11 @@ class WebGPUAllocator(Allocator):
     def copyin(self, dst: Any, src: memoryview) -> None:
         whole = src.nbytes // 4 * 4
         queue = self.device.gpu.queue
-        if whole:
-            queue.write_buffer(dst, 0, src[:whole])
-        if rest := bytes(src[whole:]):
-            queue.write_buffer(dst, whole, rest.ljust(4, b"\0"))
+        with self.device.lost_is_said():
+            if whole:
+                queue.write_buffer(dst, 0, src[:whole])
+            if rest := bytes(src[whole:]):
+                queue.write_buffer(dst, whole, rest.ljust(4, b"\0"))
 
     def copyout(self, dst: memoryview, src: Any) -> None:
         with self.device.lost_is_said():
@@ -145,7 +164,8 @@ class WebGPURunner(Runner):
         compiler = cast(WGSLCompiler, device.compiler)
         stage = {"module": compiler.module(source), "entry_point": name}
         try:
-            self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
+            with device.lost_is_said():
+                self.pipeline = device.gpu.create_compute_pipeline(layout="auto", compute=stage)
         except wgpu().GPUError as error:  # such as more buffers or shared memory than there are
             raise CompileError(str(error).strip(), source) from error
         self.has_uniforms = "var<uniform>" in source
@@ -160,18 +180,12 @@ class WebGPURunner(Runner):
         wait: bool = False,
     ) -> float | None:
         device = self.device
-        buffers = [{"buffer": b} for b in (*bufs, *self._uniforms(vals))]
         with device.lost_is_said():
-            group = device.gpu.create_bind_group(
-                layout=self.layout,
-                entries=[{"binding": n, "resource": b} for n, b in enumerate(buffers)],
-            )
+            group = self.bound([*bufs, *self.uniforms(vals)])
             timer = _Timer(device.gpu) if wait and device.is_timed else None
             encoder = device.gpu.create_command_encoder()
             run = encoder.begin_compute_pass(timestamp_writes=timer and timer.writes)
-            run.set_pipeline(self.pipeline)
-            run.set_bind_group(0, group)
-            run.dispatch_workgroups(*global_size)
+            self.dispatch(run, group, global_size)
             run.end()
             if timer:
                 timer.resolve(encoder)
@@ -182,13 +196,83 @@ class WebGPURunner(Runner):
             device.synchronize()
             return timer.seconds() if timer else perf_counter() - begin
 
-    def _uniforms(self, vals: tuple[int, ...]) -> list[Any]:
+    def bound(self, buffers: Sequence[Any]) -> Any:
+        """These buffers as its arguments: a bind group."""
+        entries = [{"binding": n, "resource": {"buffer": b}} for n, b in enumerate(buffers)]
+        return self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
+
+    def dispatch(self, run: Any, group: Any, global_size: tuple[int, ...]) -> None:
+        """One launch, written into a compute pass."""
+        run.set_pipeline(self.pipeline)
+        run.set_bind_group(0, group)
+        run.dispatch_workgroups(*global_size)
+
+    def uniforms(self, vals: Sequence[int]) -> list[Any]:
         """A buffer for what a program is given beside memory, if it asks for that."""
         if not self.has_uniforms:
             return []
-        data = struct.pack(f"{1 + len(vals)}i", 0, *vals)
-        usage = wgpu().BufferUsage.UNIFORM
-        return [self.device.gpu.create_buffer_with_data(data=data, usage=usage)]
+        u = wgpu().BufferUsage
+        usage = u.UNIFORM | u.COPY_DST
+        return [self.device.gpu.create_buffer_with_data(data=packed(vals), usage=usage)]
+
+
+def packed(vals: Sequence[int]) -> bytes:
+    """What a program is given beside memory: 0, and the values of its Variables."""
+    return struct.pack(f"{1 + len(vals)}i", 0, *vals)
+
+
+class WebGPUGraph(Graph):
+    """Launches in one command buffer, which is submitted at once. WebGPU takes a command buffer
+    only once, so each call writes it anew; bind groups stay for as long as the memory in them.
+    """
+
+    def __init__(
+        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
+    ) -> None:
+        self.runners: list[WebGPURunner] = list(runners)  # type: ignore[arg-type]
+        self.device = self.runners[0].device
+        self.places = [(launch, n) for launch, each in enumerate(bufs) for n in range(len(each))]
+        self.counts = vals
+        zeros = [(0,) * count for count in vals]
+        self.bufs = [list(each) for each in bufs]
+        self.uniforms = [r.uniforms(zero) for r, zero in zip(self.runners, zeros, strict=True)]
+        self.held = [packed(zero) for zero in zeros]  # what is in these
+        self.groups: list[Any] = [None] * len(self.runners)
+        self.sizes: list[tuple[int, ...]] = []
+
+    def set_buffer(self, place: int, opaque: Any) -> None:
+        launch, number = self.places[place]
+        if self.bufs[launch][number] is not opaque:
+            self.bufs[launch][number], self.groups[launch] = opaque, None
+
+    def set_values(
+        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
+    ) -> None:
+        self.sizes = [global_size for global_size, _ in sizes]
+        begin = 0
+        for launch, count in enumerate(self.counts):
+            data = packed(vals[begin : begin + count])
+            begin += count
+            if data != self.held[launch]:
+                for buffer in self.uniforms[launch]:
+                    self.device.gpu.queue.write_buffer(buffer, 0, data)
+                self.held[launch] = data
+
+    def __call__(self) -> None:
+        gpu = self.device.gpu
+        with self.device.lost_is_said():
+            encoder = gpu.create_command_encoder()
+            run = encoder.begin_compute_pass()
+            for launch, (runner, size) in enumerate(zip(self.runners, self.sizes, strict=True)):
+                if 0 in size:  # a Variable is 0
+                    continue
+                if self.groups[launch] is None:
+                    self.groups[launch] = runner.bound(
+                        [*self.bufs[launch], *self.uniforms[launch]]
+                    )
+                runner.dispatch(run, self.groups[launch], size)
+            run.end()
+            gpu.queue.submit([encoder.finish()])
 
 
 class _Timer:
@@ -226,6 +310,8 @@ def tick(gpu: Any) -> float:
 class WebGPUDevice(Compiled):
     """An adapter that wgpu offers. DeviceUnavailable where there is no such."""
 
+    survives_fork = False
+
     def __init__(self, device: str = "WEBGPU") -> None:
         number = int(device.partition(":")[2] or 0)
         if number >= len(found := all_adapters()):
@@ -251,6 +337,10 @@ class WebGPUDevice(Compiled):
             WGSLCompiler(self),
             functools.partial(WebGPURunner, self),
         )
+
+    @property
+    def graph(self) -> type[Graph]:
+        return WebGPUGraph
 
     def synchronize(self) -> None:
         with self.lost_is_said():

@@ -1,0 +1,86 @@
+"""Names that people set and tinyframe doesn't read, with what to write instead.
+
+If you come from tinygrad, you set METAL=1 or PROFILE=1 in the environment; anybody may write BEEM
+for BEAM. Nothing reads such a variable, so it would be ignored without a word. `import tinyframe`
+warns about it instead (`check_environment` in settings.py).
+
+https://docs.tinygrad.org/env_vars/ lists tinygrad's names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_C = "CPU=1 compiles C with clang or gcc"
+_AMD = ("CL=1 computes on an AMD GPU through its OpenCL driver, WEBGPU=1 through Vulkan; "
+        "DEVICE=NULL:HIP shows kernels in HIP's C++ without running them")  # fmt: skip
+_CHECKED = "DEVICE=PYTHON and CUDA_EMULATE=1 check every access"
+_WARP = "each kernel's plan decides; DEBUG=3 prints it, and NOOPT=1 switches plans off"
+
+# name -> what to write instead
+INSTEAD = {
+    # devices
+    "METAL": "WEBGPU=1 computes on a Mac's GPU; DEVICE=NULL:METAL shows kernels in Metal's "
+             "language without running them",
+    "HIP": _AMD,
+    "AMD": _AMD,
+    "HSA": _AMD,
+    "LLVM": _C,
+    "CPU_LLVM": _C,
+    "X86": _C,
+    "DSP": _C,
+    "TORCH": _C,
+    "QCOM": "CL=1 computes through any OpenCL driver",
+    "DEV": "DEVICE=CL (or CPU, CUDA, WEBGPU, PYTHON) names the default device",
+    # what is shown
+    "GRAPH": "VIZ=1 shows each graph in the browser",
+    "PROFILE": "VIZ=1 shows when each kernel ran, DEBUG=2 prints how long it took",
+    "TRACK_MATCH_STATS": "DEBUG=4 prints which rules fired, VIZ=1 shows each rewrite",
+    # how kernels are compiled
+    "JITBEAM": "BEAM=2 searches in every function, jitted or not",
+    "NOLOCALS": _WARP,
+    "TC_OPT": _WARP,
+    "CHECK_OOB": _CHECKED,
+    "IGNORE_OOB": _CHECKED,
+    "MOCKGPU": "CUDA_EMULATE=1 runs CUDA kernels on the processor",
+    "DEFAULT_FLOAT": "dtypes.default_float = dtypes.float16 sets the default in Python",
+    # what is kept
+    "CACHELEVEL": "CACHE=0 neither reads nor writes compiled kernels on disk",
+    "CACHEDB": "TINYFRAME_CACHE names the folder of compiled kernels",
+    "DISABLE_COMPILER_CACHE": "CACHE=0 neither reads nor writes compiled kernels on disk",
+    "IGNORE_BEAM_CACHE": "CACHE=0 neither reads nor writes what BEAM found",
+}  # fmt: skip
+
+# Other values are for another program: LLVM=/usr/lib/llvm, DEV=true.
+VALUES = {"DEV": r"[A-Z]{2,}(:.*)?", "DEFAULT_FLOAT": ".+", "CACHEDB": ".+"}
+A_SWITCH = r"[1-9]\d*"
+
+SHORTEST = 4  # letters of a name that is compared: CC is one letter away from too many others
+
+
+def instead(name: str, value: str) -> str | None:
+    """What to write for NAME=VALUE, which tinygrad would read; None where it's somebody else's."""
+    is_meant = name in INSTEAD and re.fullmatch(VALUES.get(name, A_SWITCH), value.strip())
+    return INSTEAD[name] if is_meant else None
+
+
+def misspelt(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` is one slip away from: a letter changed, added or left out, two
+    swapped, or upper and lower case mixed up. None where there is no such name."""
+    for right in known:
+        if len(right) >= SHORTEST and name != right and _is_one_slip(name.upper(), right):
+            return right
+    return None
+
+
+def _is_one_slip(a: str, b: str) -> bool:
+    if abs(len(a) - len(b)) > 1 or a[:1] != b[:1]:  # few slip at the first letter
+        return False
+    same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if same is None:
+        return True
+    one_changed = a[same + 1 :] == b[same + 1 :]
+    one_more = a[same + 1 :] == b[same:] or a[same:] == b[same + 1 :]
+    swapped = a[same + 2 :] == b[same + 2 :] and a[same : same + 2] == b[same : same + 2][::-1]
+    return one_changed or one_more or swapped
