@@ -351,6 +351,16 @@ def test_pip_installs_the_project_itself_with_old_and_new_extras(start):
     assert start.is_ready({"course", "test"})
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_no_opencl_driver_is_said_once_and_is_no_failure(start, capsys, monkeypatch, there):
+    monkeypatch.setattr(start, "HAS_POCL_WHEEL", there)
+    make_ready(start)
+    for extras in ({"course"}, {"course", "test"}):
+        start.install(extras)
+    assert capsys.readouterr().out.count("leaving out the CL device") == (not there)
+    assert start.is_ready({"course", "test"})
+
+
 @pytest.mark.parametrize(
     ("pip_says", "advice"),
     [("ERROR: No matching distribution", "needs the internet"), ("No space left", "disk is full")],
@@ -540,8 +550,19 @@ def test_kernels_for_arm64_are_left_out_in_one_line(start, checks, capsys, monke
     monkeypatch.setattr(
         start.shutil, "which", lambda program: None if program in missing else program
     )
+    monkeypatch.setattr(start, "IS_ARM64", False)
     start.main(["test"])
     assert capsys.readouterr().out.count("not running kernels for ARM64") == bool(missing)
+    monkeypatch.setattr(start, "IS_ARM64", True)  # all that it runs is for ARM64
+    start.main(["test"])
+    assert "not running kernels for ARM64" not in capsys.readouterr().out
+
+
+def test_nvidias_compiler_is_offered_where_there_is_one(start, checks, capsys, monkeypatch):
+    for there in (True, False):
+        monkeypatch.setattr(start, "HAS_CUDA_WHEELS", there)
+        start.main(["test"])
+        assert ("test --cuda does" in capsys.readouterr().out) == there
 
 
 @pytest.mark.parametrize("exit_status", [0, 3])
@@ -580,6 +601,17 @@ def test_doctor_reports_on_everything_and_changes_nothing(folder):
     assert [line[6 : 6 + len(name)] for line, name in zip(lines, names, strict=False)] == names
     assert all(line[2:4] in ("ok", "--") for line in lines[: len(names)])
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("machine, system", [("x86_64", ""), ("aarch64", "pocl-opencl-icd")])
+def test_doctor_says_where_an_opencl_driver_comes_from(folder, machine, system):
+    """A wheel brings one to x86-64 only."""
+    code = "import sys, platform; sys.platform = 'linux'; platform.machine = lambda: "
+    code += f"{machine!r}\nimport start; start.main(['doctor'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    (line,) = [line for line in done.stdout.splitlines() if "OpenCL" in line]
+    assert "pip install -e '.[opencl]'" in line and system in line
+    assert bool(system) == ("the system's driver" in line)
 
 
 def test_doctor_knows_dot_and_the_wheel_that_stands_in_for_it(start, programs):
