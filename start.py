@@ -373,7 +373,9 @@ def doctor(options: list[str]) -> None:
         ("C compiler", False, compiler, trouble),
         ("Graphviz", True, find_graphviz(), "python3 start.py installs a substitute"),
         ("OpenCL", True, printed_by(PYTHON, "-c", opencl), f"no device: {OPENCL_DRIVER}"),
-        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu), "no adapter: no driver for Vulkan"),
+        ("WebGPU", True, printed_by(PYTHON, "-c", webgpu),
+         "no adapter: no driver for Vulkan (Debian, Ubuntu: mesa-vulkan-drivers)"
+         if is_installed("wgpu") else "python3 start.py installs it"),
         ("CUDA", True, printed_by("nvidia-smi", "-L"), "no NVIDIA GPU; CUDA_EMULATE=1 needs none"),
     ]
     for name, optional, found, what_to_do in rows:

@@ -614,6 +614,16 @@ def test_doctor_says_where_an_opencl_driver_comes_from(folder, machine, system):
     assert bool(system) == ("the system's driver" in line)
 
 
+def test_doctor_tells_a_missing_package_from_a_missing_driver(start, capsys):
+    for there, words in ((False, "python3 start.py installs it"), (True, "no driver for Vulkan")):
+        if there:
+            (start.VENV / "lib" / "python3.11" / "site-packages" / "wgpu").mkdir(parents=True)
+        with pytest.raises(SystemExit):
+            start.main(["doctor"])
+        (line,) = [line for line in capsys.readouterr().out.splitlines() if "WebGPU" in line]
+        assert words in line
+
+
 def test_doctor_knows_dot_and_the_wheel_that_stands_in_for_it(start, programs):
     assert start.find_graphviz() == ""
     packages = start.VENV / "lib" / "python3.11" / "site-packages"
