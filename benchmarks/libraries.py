@@ -8,7 +8,6 @@ import math
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -132,9 +131,10 @@ def ready(library: str, table: str, row: str, shape: Shape | None = None) -> Rea
 def machine() -> dict[str, str]:
     """Processor, system, compilers and versions."""
     from tinyframe.runtime.clang import find_compiler
+    from tinyframe.runtime.machine import processor_name
     from tinyframe.settings import settings
 
-    found = {"processor": processor(), "system": f"{platform.system()} {platform.machine()}",
+    found = {"processor": processor_name(), "system": f"{platform.system()} {platform.machine()}",
              "cores": str(os.cpu_count()), "python": platform.python_version(),
              "C compiler": os.path.basename(find_compiler(settings.CC)[0])}  # fmt: skip
     for name in ("numpy", "torch", "tinygrad", "scipy", "matplotlib"):
@@ -143,12 +143,3 @@ def machine() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[name] = "not installed"
     return found
-
-
-def processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as table:
-            names = [line.partition(":")[2].strip() for line in table if "model name" in line]
-        return names[0]
-    except (OSError, IndexError):
-        return platform.processor() or sys.platform

@@ -430,6 +430,28 @@ def test_caches_of_macos_are_those_of_a_fast_core(monkeypatch, said, expected):
     assert machine.cache_sizes.__wrapped__() == expected
 
 
+@pytest.mark.parametrize(
+    ("system", "cpuinfo", "board", "expected"),
+    [
+        ("linux", "processor : 0\nmodel name : AMD Ryzen 5\n\nmodel name : x", None, "AMD Ryzen 5"),
+        ("linux", "CPU part : 0xd0b", "Raspberry Pi 5 Model B Rev 1.0\0",
+         "Raspberry Pi 5 Model B Rev 1.0"),
+        ("linux", "CPU part : 0xd0b", None, "aarch64"),  # a virtual machine
+        ("linux", None, None, "aarch64"),
+        ("darwin", "model name : x", None, "Apple M2"),
+    ],
+)  # fmt: skip
+def test_a_processor_has_a_name(tmp_path, monkeypatch, system, cpuinfo, board, expected):
+    for name, text in (("_CPUINFO", cpuinfo), ("_BOARD", board)):
+        monkeypatch.setattr(machine, name, tmp_path / name)
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    monkeypatch.setattr(machine.sys, "platform", system)
+    monkeypatch.setattr(machine.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(machine, "_sysctl_text", lambda name: "Apple M2")
+    assert machine.processor_name() == expected
+
+
 def test_the_device_follows_settings_as_they_are_now():
     device = Device["CPU"]
     compiler, renderer = device.compiler, device.renderer

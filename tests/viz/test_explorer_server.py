@@ -14,7 +14,7 @@ import pytest
 from tinyframe import Context, Tensor
 from tinyframe.observe import observing
 from tinyframe.viz import graphs
-from tinyframe.viz.explorer.answers import ANSWERS, hot_loop, instructions
+from tinyframe.viz.explorer.answers import ANSWERS
 from tinyframe.viz.explorer.record import Recorder
 from tinyframe.viz.explorer.server import Server
 from tinyframe.viz.explorer.store import Store
@@ -238,31 +238,6 @@ def test_a_profile_for_chrome_has_every_run(server) -> None:
 def test_a_port_that_is_taken_is_an_os_error(server) -> None:
     with pytest.raises(OSError):
         Server(server.trace, server.server_port)
-
-
-DISASSEMBLY = """
-0000000000001000 <f>:
-    1000:\tmov    rax,rdi
-    1003:\tvaddps zmm0,zmm1,zmm2
-    1009:\tjmp    1003 <f+0x3>
-    100b:\tvmulps zmm0,zmm1,zmm2
-    1011:\tvfmadd231ps zmm0,zmm1,zmm2
-    1017:\tadd    rax,0x40
-    101b:\tjne    100b <f+0xb>
-    101d:\tinc    rdx
-    1020:\tjne    1003 <f+0x3>
-    1022:\tret
-"""
-
-
-def test_the_hot_loop_is_the_innermost_one_with_most_arithmetic() -> None:
-    loop = hot_loop(DISASSEMBLY)
-    assert [line.split(":")[0].strip() for line in loop.splitlines()] == [
-        "100b", "1011", "1017", "101b",
-    ]  # fmt: skip
-    assert hot_loop(DISASSEMBLY.replace("vfmadd231ps", "vmovaps").replace("vmulps", "vmovaps")
-                    .replace("vaddps", "vmovaps")) is None  # fmt: skip
-    assert hot_loop("") is None and len(instructions(DISASSEMBLY).splitlines()) == 10
 
 
 def test_what_is_read_under_a_condition_says_so() -> None:

@@ -33,17 +33,32 @@ r_4_entry:
 	jmp	r_4@PLT
 """
 
-ARM = """\
+MACOS = """\
 _r_4:                                   ; @r_4
 Lfunc_begin0:
-	.loc	1 1 0
+	.loc	1 1 0                           ; <stdin>:1:0
+; %bb.0:
 LBB0_1:                                 ; in Loop
 	.loc	1 5 14 prologue_end
-	fmla	v0.4s, v1.4s, v2.4s
+	ldr	q1, [x1, #16]                   ; 16-byte Folded Reload
+	fmla.4s	v0, v1, v2[0]
 	add	x8, x8, #16
 	ret
 _r_4_entry:
 	b	_r_4
+"""
+
+GCC_FOR_ARM = """\
+r_4:
+.LFB0:
+	.loc 1 2 1 view .LVU1
+#APP
+// 2 "<stdin>" 1
+#NO_APP
+	adrp	x2, .LC0
+	ldr	q26, [x2, #:lo12:.LC0]	// 4 floats
+	fmla	v28.4s, v21.4s, v0.s[0]
+	.size	r_4, .-r_4
 """
 
 
@@ -57,9 +72,15 @@ def test_instructions_belong_to_the_line_that_was_named_last():
 
 
 def test_arm_as_macos_writes_it():
-    assert list(by_line(ARM, "r_4")) == [5]
-    fmla = by_line(ARM, "r_4")[5][0]
-    assert fmla.startswith("fmla v0.4s") and meaning(fmla) == "4 × multiply and add"
+    assert by_line(MACOS, "r_4") == {
+        5: ["ldr q1, [x1, #16]", "fmla.4s v0, v1, v2[0]", "add x8, x8, #16", "ret"],
+    }
+
+
+def test_a_number_of_arm_is_no_comment():
+    assert by_line(GCC_FOR_ARM, "r_4") == {
+        2: ["adrp x2, .LC0", "ldr q26, [x2, #:lo12:.LC0]", "fmla v28.4s, v21.4s, v0.s[0]"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,6 +95,17 @@ def test_arm_as_macos_writes_it():
         ("sqrtss xmm0, xmm0", "square root"),
         ("fmadd s0, s1, s2, s0", "multiply and add"),
         ("fmul v0.2d, v1.2d, v2.2d", "2 × multiply"),
+        ("fmla v0.4s, v1.4s, v2.s[0]", "4 × multiply and add"),
+        ("fmla.4s v0, v1, v2[0]", "4 × multiply and add"),
+        ("fmaxnm.2d v0, v1, v2", "2 × larger or smaller"),
+        ("fadd.8h v0, v1, v2", "8 × add or subtract"),
+        ("vaddph zmm0, zmm1, zmm2", "32 × add or subtract"),
+        ("add v0.4s, v1.4s, v2.4s", ""),
+        ("add.4s v0, v1, v2", ""),
+        ("mul.4s v0, v1, v2", ""),
+        ("vpaddd zmm0, zmm1, zmm2", ""),
+        ("fmov v0.4s, #1.0", ""),
+        ("b.ne LBB0_1", ""),
         ("add rax, 4", ""),
         ("sub x8, x8, #4", ""),
         ("vmovups zmm0, ZMMWORD PTR [rdi]", ""),

@@ -221,7 +221,9 @@ typedef struct {  // at the start of its stack
   State state;
   int line;  // of the barrier that it waits at
 } Fiber;
-enum { STACK = 256 << 10 };
+// The library is told of the upper part of a stack only: that of macOS fills with zeros all that it
+// is told of, and it wants 32 kB at least.
+enum { STACK = 256 << 10, TOLD = 32 << 10 };
 static jmp_buf scheduler;
 static void** arguments;
 
@@ -272,8 +274,8 @@ static void thread_main(void) {
 static void make_fiber(unsigned int n) {
   Fiber* it = fiber(n);
   getcontext(&it->start);
-  it->start.uc_stack.ss_sp = (char*)it + (sizeof(Fiber) + 63) / 64 * 64;
-  it->start.uc_stack.ss_size = STACK - (sizeof(Fiber) + 63) / 64 * 64;
+  it->start.uc_stack.ss_sp = (char*)it + STACK - TOLD;
+  it->start.uc_stack.ss_size = TOLD;
   it->start.uc_link = NULL;
   makecontext(&it->start, thread_main, 0);
 }

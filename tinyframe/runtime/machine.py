@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import platform
@@ -10,6 +11,23 @@ from pathlib import Path
 
 # the first processor
 _CPU = Path("/sys/devices/system/cpu/cpu0")
+# what Linux says of the processors, and where it is told what board it runs on, of that
+_CPUINFO, _BOARD = Path("/proc/cpuinfo"), Path("/proc/device-tree/model")
+
+
+def processor_name() -> str:
+    """As people call it: "Apple M2", or what Linux names "model name". That has none for ARM; there
+    it is the board ("Raspberry Pi 5 Model B Rev 1.0"), or else the architecture."""
+    if sys.platform == "darwin":
+        return _sysctl_text("machdep.cpu.brand_string") or platform.machine()
+    with contextlib.suppress(OSError), open(_CPUINFO, encoding="utf-8", errors="replace") as table:
+        for line in table:
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    with contextlib.suppress(OSError):
+        return _BOARD.read_text(errors="replace").rstrip("\0")
+    return platform.machine()
 
 
 @functools.cache
@@ -21,7 +39,7 @@ def machine_identity() -> str:
     facts = [sys.platform, platform.machine()]
     try:
         # Of the first processor only: a large machine takes long to list them all.
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as table:
+        with open(_CPUINFO, encoding="utf-8", errors="replace") as table:
             for line in table:
                 name, _, value = line.partition(":")
                 if name.strip() in ("model name", "flags", "Features", "isa",

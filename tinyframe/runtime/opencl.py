@@ -32,7 +32,10 @@ from tinyframe.renderer.opencl import LANES, OpenCLLanguage
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
 POCL = "Portable Computing Language"
-ADVICE = "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux a driver for the processor"
+ADVICE = (
+    "pip install 'tinyframe[opencl]' brings pyopencl, and on Linux for x86-64 a driver for the "
+    "processor; elsewhere your system has to have one (Debian, Ubuntu: apt install pocl-opencl-icd)"
+)
 
 
 @functools.cache

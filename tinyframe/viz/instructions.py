@@ -32,21 +32,24 @@ PAPER, STRIPE = "#fafafa", "#f0f0f0"
 MOST = ((40, 99), (16, 99), (8, 99), (4, 99), (4, 12), (4, 6), (3, 4), (2, 2), (1, 1))
 
 # What an instruction calculates, of the floats of x86 (with and without AVX) and of ARM. The last
-# letters of x86's say one number ("ss", "sd") or as many as the register holds ("ps", "pd").
-KIND = "(?P<kind>[sp][sd])?"
+# letters of x86's say one number ("ss", "sd") or as many as the register holds ("ps", "pd"), which
+# its integers lack. ARM's begin with "f".
+KIND = "(?P<kind>[sp][sdh])"
 MEANINGS = [
-    (rf"v?fn?m(add|sub)\d*{KIND}|fn?m(add|sub|la|ls)", "multiply and add"),
+    (rf"v?fn?m(add|sub)\d+{KIND}|fn?m(add|sub|la|ls)", "multiply and add"),
     (rf"v?mul{KIND}|fn?mul", "multiply"),
     (rf"v?(add|sub){KIND}|f(add|sub)", "add or subtract"),
     (rf"v?(max|min){KIND}|f(max|min)(nm)?", "larger or smaller"),
     (rf"v?div{KIND}|fdiv", "divide"),
     (rf"v?sqrt{KIND}|fsqrt", "square root"),
 ]
-# x86 adds integers by `add`, and floats by `addss`; ARM's operands are float registers.
-FLOAT_OPERANDS = re.compile(r"\b([xyz]mm\d|[sdvqh]\d+\b)")
 REGISTER_BYTES = {"x": 16, "y": 32, "z": 64}  # xmm, ymm, zmm (Intel, manual 1, 10.2 and 14.1)
-ELEMENT_BYTES = {"ps": 4, "pd": 8}
+ELEMENT_BYTES = {"ps": 4, "pd": 8, "ph": 2}
+# Four floats are `v0.4s`, and on macOS they are said with the operation: `fmul.4s v0, v1, v2`.
+ARM_LANES = re.compile(r"\.(\d+)[hsd]\b")
 
+# `# x86`, `## x86 on macOS`, `// ARM`, `; ARM on macOS`; but `#4` is a number of ARM's
+COMMENT = re.compile(r"^\s*#.*|\s#[#\s].*|//.*|;.*")
 LABEL = re.compile(r"(?P<name>[\w.$]+):")
 PLACE = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
 
@@ -82,27 +85,26 @@ def by_line(assembly: str, function: str) -> dict[int, list[str]]:
                 inside = label["name"].removeprefix("_") == function
         elif place := PLACE.match(text):
             line = int(place["line"])
-        elif inside and (words := text.split("#")[0].split("//")[0].strip()):
-            if not words.startswith((".", ";")):
-                found.setdefault(line, []).append(" ".join(words.split()))
+        elif inside and (words := COMMENT.sub("", text).split()) and words[0][0] != ".":
+            found.setdefault(line, []).append(" ".join(words))
     return found
 
 
 def meaning(instruction: str) -> str:
     """What an instruction calculates with floats: "16 × multiply"; "" where it does not."""
-    name, _, operands = instruction.partition(" ")
+    name = instruction.split()[0].partition(".")[0]
     for pattern, words in MEANINGS:
-        if (found := re.fullmatch(pattern, name)) and FLOAT_OPERANDS.search(operands):
-            many = lanes(found.groupdict().get("kind") or "", operands)
+        if found := re.fullmatch(pattern, name):
+            many = lanes(found["kind"] or "", instruction)
             return f"{many} × {words}" if many > 1 else words
     return ""
 
 
-def lanes(kind: str, operands: str) -> int:
+def lanes(kind: str, instruction: str) -> int:
     """How many numbers an instruction calculates at once."""
-    if (x86 := re.search(r"\b([xyz])mm\d", operands)) and kind in ELEMENT_BYTES:
+    if (x86 := re.search(r"\b([xyz])mm\d", instruction)) and kind in ELEMENT_BYTES:
         return REGISTER_BYTES[x86[1]] // ELEMENT_BYTES[kind]
-    arm = re.search(r"\bv\d+\.(\d+)[hsd]\b", operands)
+    arm = ARM_LANES.search(instruction)
     return int(arm[1]) if arm else 1
 
 

@@ -6,16 +6,13 @@ stand in a URL; BadQuery says what is wrong with one.
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import listing, render, sizes_text
+from tinyframe.viz.explorer.disassembly import machine_code
 from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest, one_for_each_box
@@ -148,10 +145,7 @@ def assembly(trace: Trace, query: Query) -> Any:
     binary = trace.binary(number(query, "n"))
     if binary is None:
         return {"text": None, "why": "no compiler made machine code of this kernel"}
-    tool = shutil.which("objdump") or shutil.which("llvm-objdump")
-    if tool is None:
-        return {"text": None, "why": "objdump is not there: it comes with binutils"}
-    return disassembled(tool, binary)
+    return machine_code(binary)
 
 
 # ---- parts of them -------------------------------------------------------------------------------
@@ -205,53 +199,6 @@ def shown(row: Row) -> str:
     if index.op is Ops.INDEX and len(index.src) > 1 and index.src[1].op is not Ops.CONST:
         text += f" if {render(index.src[1])}"  # type: ignore[arg-type]
     return text if len(text) <= 300 else f"{text[:200]} … {text[-80:]}"
-
-
-def disassembled(tool: str, binary: bytes) -> dict[str, Any]:
-    with tempfile.NamedTemporaryFile(suffix=".so") as file:
-        file.write(binary)
-        file.flush()
-        try:
-            done = subprocess.run(
-                [tool, "-d", "-j", ".text", "--no-show-raw-insn", "-M", "intel", file.name],
-                capture_output=True, text=True, timeout=20, errors="replace", check=True,
-            )  # fmt: skip
-        except (OSError, subprocess.SubprocessError):
-            return {"text": None, "why": "objdump cannot read this machine code"}
-    loop = hot_loop(done.stdout)
-    return {"text": loop or instructions(done.stdout), "loop": loop is not None, "why": ""}
-
-
-INSTRUCTION = re.compile(r"\s*[0-9a-f]+:\t")
-JUMP = re.compile(r"\tj[a-z]+\s+(?:0x)?([0-9a-f]+)")
-ARITHMETIC = re.compile(r"\tv?(fn?m|add|mul|max|min|sub|div|sqrt)\w*[ps][sd]\b")  # x86's, of floats
-
-
-def instructions(text: str) -> str:
-    """The instructions of a disassembly, a line each."""
-    return "\n".join(line for line in text.splitlines() if INSTRUCTION.match(line))
-
-
-def hot_loop(text: str) -> str | None:
-    """Of a disassembly, the innermost loop with most arithmetic; None where none has any.
-
-    A loop is a jump back; innermost is one that holds no other.
-    """
-    lines = instructions(text).splitlines()
-    place = {int(line.split(":")[0], 16): n for n, line in enumerate(lines)}
-    loops = []
-    for n, line in enumerate(lines):
-        jump = JUMP.search(line)
-        if jump and (start := place.get(int(jump[1], 16), n)) < n:
-            loops.append((start, n))
-    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-
-    def work(loop: tuple[int, int]) -> int:
-        return sum(bool(ARITHMETIC.search(line)) for line in lines[loop[0] : loop[1] + 1])
-
-    if not inner or not work(hottest := max(inner, key=work)):
-        return None
-    return "\n".join(lines[hottest[0] : hottest[1] + 1])
 
 
 def chrome_trace(trace: Trace) -> dict[str, Any]:

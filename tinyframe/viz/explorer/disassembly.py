@@ -1,0 +1,80 @@
+"""A kernel's machine code as text, x86 or ARM, by objdump: GNU's on Linux, LLVM's on macOS."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import Any
+
+from tinyframe.viz.instructions import meaning
+
+# the section that kernels are in, as Linux and as macOS name it
+KERNELS = re.compile(r"Disassembly of section (\.text|__TEXT,__text):")
+INSTRUCTION = re.compile(r"(?P<place>\s*[0-9a-f]+:)\s+(?P<words>\S.*)")
+# what x86 and ARM call a jump, and the address that it goes to
+JUMP = re.compile(r"(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)\s+(?:.*,\s*)?(?:0x)?(?P<to>[0-9a-f]+)\b")
+
+
+def machine_code(binary: bytes) -> dict[str, Any]:
+    """What the page shows of a compiled kernel: its hottest loop, or all of it ("text"); or why
+    there is nothing to show ("why"). The binary may be another machine's."""
+    tool = shutil.which("objdump") or shutil.which("llvm-objdump")
+    if tool is None:
+        return {"text": None, "why": "objdump is not there: it comes with binutils"}
+    text = said_by(tool, binary)
+    if text is None:
+        return {"text": None, "why": "objdump cannot read this machine code"}
+    loop = hot_loop(text)
+    return {"text": loop or instructions(text), "loop": loop is not None, "why": ""}
+
+
+def said_by(tool: str, binary: bytes) -> str | None:
+    """What objdump prints; None where it refuses, as GNU's does what is not this machine's."""
+    with tempfile.NamedTemporaryFile(suffix=".so") as file:
+        file.write(binary)
+        file.flush()
+        for syntax in (("-M", "intel"), ()):  # LLVM's refuses an option of x86 for others
+            command = [tool, "-d", "--no-show-raw-insn", *syntax, file.name]
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                return subprocess.run(
+                    command, capture_output=True, text=True, timeout=20, errors="replace",
+                    check=True,
+                ).stdout  # fmt: skip
+    return None
+
+
+def instructions(text: str) -> str:
+    """The instructions of a disassembly, a line each."""
+    lines, inside = [], True
+    for line in text.splitlines():
+        if line.startswith("Disassembly of section"):
+            inside = KERNELS.match(line) is not None
+        elif inside and (found := INSTRUCTION.match(line)):
+            lines.append(f"{found['place']}\t{found['words']}")
+    return "\n".join(lines)
+
+
+def hot_loop(text: str) -> str | None:
+    """Of a disassembly, the innermost loop with most arithmetic; None where none has any.
+
+    A loop is a jump back; innermost is one that holds no other.
+    """
+    lines = instructions(text).splitlines()
+    rows = [line.split("\t", 1) for line in lines]  # a place and an instruction
+    numbers = {int(place.strip(" :"), 16): n for n, (place, _) in enumerate(rows)}
+    loops = []
+    for n, (_, words) in enumerate(rows):
+        jump = JUMP.match(words)
+        if jump and (start := numbers.get(int(jump["to"], 16), n)) < n:
+            loops.append((start, n))
+    inner = [a for a in loops if not any(a != b and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+
+    def work(loop: tuple[int, int]) -> int:
+        return sum(bool(meaning(words)) for _, words in rows[loop[0] : loop[1] + 1])
+
+    if not inner or not work(hottest := max(inner, key=work)):
+        return None
+    return "\n".join(lines[hottest[0] : hottest[1] + 1])
