@@ -245,7 +245,7 @@ SQUARE = _row(
 
 LARGE_REDUCE = _row(
     "LARGE_REDUCE", 1 << 21, "elements reduced",
-    "reduces to fewer results than MANY_RESULTS: two kernels, whatever the number of threads",
+    "reduces on cores to fewer results than MANY_RESULTS: two kernels, on however many cores",
     "the sum of 2**18 to 2**24 floats on two cores: a second kernel is paid back from 2 MiB on",
 )  # fmt: skip
 MANY_RESULTS = _row(
@@ -262,6 +262,22 @@ LEAST_PARTS = _row(
     "LEAST_PARTS", 16, "partial results",
     "the same reduces: a size that only fewer parts divide is left in one kernel",
     "fewer leave cores without work on a machine with many",
+)  # fmt: skip
+LONG_FOR_A_THREAD = _row(
+    "LONG_FOR_A_THREAD", 128, "elements for each thread of a block",
+    "reduces on a GPU to fewer results than FILLING_BLOCKS: longer ones are done by several blocks",
+    "32 vectors that a thread waits for, some hundred cycles each (CUDA C++ Best Practices Guide), "
+    "take longer than the launch of another kernel, a few microseconds",
+)  # fmt: skip
+LEAST_READS = _row(
+    "LEAST_READS", 16, "elements for each thread of a block",
+    "the same reduces: a part has at least so many",
+    "four vectors, which are on their way from memory at once; fewer take as long",
+)  # fmt: skip
+BLOCKS_OF_PARTS = _row(
+    "BLOCKS_OF_PARTS", 256, "blocks",
+    "the same reduces: at most so many compute partial results, for all results together",
+    "two for each of FILLING_BLOCKS: one waits for memory while the other adds up",
 )  # fmt: skip
 PART_OF_WINDOWS = _row(
     "PART_OF_WINDOWS", 512, "products of each partial result",

@@ -3,7 +3,7 @@
     prepare   what need not be computed is taken out                       prepare.py
     fuse      which values are stored, and which of them share a kernel    fuse.py
     lower     movement becomes index arithmetic on RANGEs                  ranges.py
-    partial   long reduces become two kernels                                  partial.py
+    partial   long reduces become two kernels                              partial.py
     kernels   KERNEL nodes, linked by the buffers between them             kernels.py
     memory    temporary buffers share memory by lifetime                   memory.py
 
@@ -21,6 +21,7 @@ from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
+from tinyframe.schedule.blocks import target_of
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
@@ -33,6 +34,7 @@ __all__ = ["Kernel", "MemoryUse", "ScheduleItem", "create_schedule", "kernelize"
 
 # schedules kept; each holds its kernels' graphs
 CACHE_SIZE = 512
+_PLACES = (Ops.BUFFER, Ops.DEVICE)
 
 
 @dataclass
@@ -61,8 +63,9 @@ def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
 class _Graph:
     """What is below a SINK, sources first; its buffers; the BIND of each of its Variables.
 
-    structure: all that a schedule of it depends on, with the places of nodes for the nodes: equal
-    for graphs that differ in which buffers they have and in the values of Variables only.
+    structure: all that a schedule of it depends on beside the devices, with the places of nodes for
+    the nodes: equal for graphs that differ in which buffers they have and in the values of
+    Variables only. targets: of its devices, those that run blocks of threads.
     """
 
     def __init__(self, sink: UOp) -> None:
@@ -88,6 +91,9 @@ class _Graph:
                 tag = None if u.tag is None else arg_key(u.tag)
                 rows.append((u.op, u.dtype, src, None if arg is None else arg_key(arg), tag))
         self.structure = tuple(rows)
+        devices = {u.arg if u.op is Ops.DEVICE else u.device for u in self.order if u.op in _PLACES}
+        targets = {name: target_of(name) for name in sorted(devices)}
+        self.targets = tuple([(name, t) for name, t in targets.items() if t.block_threads])
 
     def with_slots(self, slots: list[UOp]) -> list[UOp]:
         """Every node of the graph with these in place of its buffers, and Variables unbound."""
@@ -179,7 +185,7 @@ class _Filled:
 @collector_paused()
 def _plan_of(sink: UOp) -> _Filled:
     graph = _Graph(sink)
-    key = graph.structure, bool(settings.NOOPT), bool(settings.RELAXED)
+    key = graph.structure, graph.targets, bool(settings.NOOPT), bool(settings.RELAXED)
     # to show the way down, it has to be gone
     again = settings.DEBUG >= 4 or any(tell.wants(key))
     plan = None if again else _plans.pop(key, None)

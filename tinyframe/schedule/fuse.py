@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
+from tinyframe.schedule.blocks import leaves_blocks_idle, target_of
 from tinyframe.uop.movement import (
     Indices,
     constant,
@@ -300,25 +301,37 @@ class _Graph:
         distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path, _ in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
-            if len({use.kernel for use in uses}) > 1:
-                return "a reduce used by several kernels"
-            # The places beside what is unwindowed are empty, and count although nothing is read.
-            allowed = thresholds.EMPTY_PLACES if self._is_summed_from_windows(u) else 1
-            if sum(evaluations) > allowed * u.size:
-                return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
-            if any(
-                iterations(loops) > iterations(tuple(depends_on(ix))) for _, ix, loops in distinct
-            ):
-                return "a reduce inside a loop that it does not depend on"
-            if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
-                return "a reduce with too little parallel work"
-            if any(self._loses_its_tile(u, ix) for _, ix, _ in distinct):
-                return "a reduce whose operands a tile would share, reduced further"
-        elif (
+            return self._reason_to_store_reduce(u, uses, evaluations)
+        if (
             max(evaluations) >= thresholds.RECOMPUTE_LIMIT * u.size
             or sum(evaluations) >= thresholds.RECOMPUTE_LIMIT_IN_ALL * u.size
         ) and (self.after_reduce[u] or self._is_costly(u)):
             return f"needed {sum(evaluations) // max(u.size, 1)} times"
+        return None
+
+    def _reason_to_store_reduce(
+        self, u: UOp, uses: list[Use], evaluations: list[int]
+    ) -> str | None:
+        """The same for the end of a reduce. evaluations: how often each distinct use needs it."""
+        if len({use.kernel for use in uses}) > 1:
+            return "a reduce used by several kernels"
+        # The places beside what is unwindowed are empty, and count although nothing is read.
+        allowed = thresholds.EMPTY_PLACES if self._is_summed_from_windows(u) else 1
+        if sum(evaluations) > allowed * u.size:
+            return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
+        if any(
+            iterations(loops_around(ix, path)) > iterations(depends_on(ix))
+            for _, ix, path, _ in uses
+        ):
+            return "a reduce inside a loop that it does not depend on"
+        if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
+            return "a reduce with too little parallel work"
+        if any(self._loses_its_tile(u, use.indices) for use in uses):
+            return "a reduce whose operands a tile would share, reduced further"
+        if self.is_shared_by_blocks(u):
+            return "a long reduce to few results, which blocks share"
+        if any(self._leaves_parts(u, use) for use in uses):
+            return "a reduce whose results are the parts of one that blocks share"
         return None
 
     def _is_costly(self, u: UOp) -> bool:
@@ -351,6 +364,28 @@ class _Graph:
         alone = new_indices(reduce.shape, itertools.count())
         return _shares_operands(reduce, alone) and not _shares_operands(reduce, ix)
 
+    def is_shared_by_blocks(self, u: UOp) -> bool:
+        """Is this the end of a reduce that a GPU does in parts (`partial.py`)?"""
+        if u not in self.reduce_ends:
+            return False
+        *_, reduce = self.reduce_ends[u]
+        value = reduce.src[0]
+        return _has_fixed_size(value) and leaves_blocks_idle(
+            target_of(u.device), reduce.size, value.size // max(reduce.size, 1)
+        )
+
+    def _leaves_parts(self, end: UOp, use: Use) -> bool:
+        """Is a reduce reduced further, to so few results that a GPU would do that in parts? Then
+        its own results are the parts, if the threads of a block can share each."""
+        *_, reduce = self.reduce_ends[end]
+        value, results = reduce.src[0], use.kernel.size
+        return (
+            any(r.arg[1] is AxisType.REDUCE for r in depends_on(use.indices))
+            and _has_fixed_size(value)
+            and value.size >= thresholds.LEAST_SHARED * reduce.size
+            and leaves_blocks_idle(target_of(end.device), results, value.size // max(results, 1))
+        )
+
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
         if u.op is not Ops.REDUCE_AXIS or u.arg[0] is not Ops.ADD:
@@ -366,6 +401,10 @@ _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
 # stored whatever it costs, because the user said so
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
 _ENDS_ELEMENTWISE_WORK = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
+
+
+def _has_fixed_size(u: UOp) -> bool:
+    return not any(isinstance(size, UOp) for size in u.shape)
 
 
 def _is_expanded(u: UOp) -> bool:
@@ -477,6 +516,8 @@ class _Groups:
             return False
         if u.size < thresholds.PARALLEL_WORK and u.size != k.size:
             return False
+        if self.graph.is_shared_by_blocks(u) and (u.size != k.size or self._is_reduced_in(k, u)):
+            return False
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
         stores = {value for value, _ in self.placed[u]}
@@ -492,6 +533,11 @@ class _Groups:
             return False
         # no kernel may stand between the two: one that needs u and that k needs
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
+
+    def _is_reduced_in(self, k: UOp, u: UOp) -> bool:
+        """Is it used inside of a reduce that k, or a guest of it, computes?"""
+        used = (use for use in self.uses[u] if self.root(use.kernel) is k)
+        return any(r.arg[1] is AxisType.REDUCE for use in used for r in use.path)
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""

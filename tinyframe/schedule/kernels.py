@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
 from tinyframe.observe import tell
+from tinyframe.renderer import Target
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
+from tinyframe.schedule.blocks import target_of
 from tinyframe.schedule.fuse import Fusion, Placed, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.outline import outline_of
@@ -114,7 +116,7 @@ def _stored(
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one, apart)
             continue
         try:
-            cut = {g.ast: in_parts(g.ast) for g in groups if not g.is_one}
+            cut: Cuts = {}
             parts = [part for g in groups for part in _in_parts(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
         except CycleError as cycle:
@@ -269,18 +271,26 @@ def _loop_nest(
     return ast.substitute(renamed), list(slots)
 
 
-def _in_parts(g: Lowered, cut: dict[UOp, list[UOp]], new_buffer) -> list[Lowered]:
-    """The group as those that leave partial results, and the one that uses them: `cut` says what
-    kernels a loop nest becomes."""
+Cuts = dict[tuple[UOp, Target], list[UOp]]
+"""A loop nest and what it runs on -> the kernels that it becomes there."""
+
+
+def _in_parts(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
+    """The group as those that leave partial results, and the one that uses them. cut: what is known
+    of other groups; this one's is added."""
     if g.is_one:
         return [g]
-    *first, final = cut[g.ast]
+    device = g.outputs[0].device
+    key = g.ast, target_of(device)
+    if key not in cut:
+        cut[key] = in_parts(*key)
+    *first, final = cut[key]
     arguments = list(g.arguments)
     out = []
     for kernel in first:
         dtype = kernel.src[0].src[0].src[0].dtype
         assert isinstance(dtype, PtrDType)
-        arguments.append(new_buffer(g.outputs[0].device, dtype.size, dtype.base))
+        arguments.append(new_buffer(device, dtype.size, dtype.base))
         out.append(_with_slots(kernel, arguments[-1:], arguments))
     return [*out, _with_slots(final, g.outputs, arguments)] if out else [g]
 
