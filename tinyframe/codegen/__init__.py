@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from tinyframe.algebra.symbolic import index_rules, relaxed, sym
 from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.blocks import ranges_to_values
-from tinyframe.codegen.decompose import decompositions, shorter_program_with, shorter_with
+from tinyframe.codegen.decompose import (
+    decompositions,
+    reduces_without,
+    shorter_program_with,
+    shorter_with,
+)
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.default import planned
@@ -133,14 +138,12 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
     recompute = bool(settings.SPEC and repeated_reduces(ast, loop_tree(ast)))
-    said_shorter = shorter_program_with(frozenset(renderer.code_for_op))
     uops = staged(
-        "linearize",
-        spec_program,
-        lambda: with_barriers(rewrite_program(linearize(sink, recompute), said_shorter)),
+        "linearize", spec_program, lambda: with_barriers(_instructions(sink, recompute, renderer))
     )
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
+    _check_ops(uops, renderer)
     _check_dtypes(function, uops, renderer)
     _check_limits(function, uops, renderer)
     source = renderer.render(function, uops)
@@ -165,6 +168,23 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         ops_estimate=estimate_ops(ast),
         mem_estimate=estimate_mem(ast),
     )
+
+
+def _instructions(sink: UOp, recompute: bool, renderer: Renderer) -> list[UOp]:
+    """The program of a kernel, in the language's ops."""
+    ops = frozenset(renderer.code_for_op)
+    program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
+    return rewrite_program(program, shorter_program_with(ops))
+
+
+def _check_ops(uops: list[UOp], renderer: Renderer) -> None:
+    """NotImplementedError if a program has an op that its language lacks."""
+    ops = {u.op for u in uops} & GroupOp.ALU - {Ops.CAST, Ops.BITCAST}
+    if lacking := sorted(op.name for op in ops.difference(renderer.code_for_op)):
+        raise NotImplementedError(
+            f"{type(renderer).__name__}.code_for_op has no row for {' and '.join(lacking)}, which "
+            "cannot be made of other ops (runtime/README.md lists those that every language needs)"
+        )
 
 
 def _check_dtypes(function: str, uops: list[UOp], renderer: Renderer) -> None:

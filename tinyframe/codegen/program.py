@@ -115,17 +115,26 @@ WITHOUT_EFFECT = GroupOp.Elementwise | {Ops.MMA}
 
 
 def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
-    """A flat program in which each instruction is what a table makes of it, once, sources first;
-    what nothing uses any more is left out."""
+    """A flat program in which each instruction is what a table makes of it, once, sources first.
+    What that needs and nobody has computed stands before it; what nothing uses is left out."""
     if not len(rules):
         return uops
     done: dict[UOp, UOp] = {}
+    lines: dict[UOp, None] = {}
     for u in uops:
         src = tuple([done[s] for s in u.src])
         new = u if src == u.src else u.replace(src=src)
         done[u] = new if (found := rules.rewrite(new)) is None else found
-    used = {s for u in done.values() for s in u.src}
-    return [u for u in done.values() if u in used or u.op not in WITHOUT_EFFECT]
+        _add_line(lines, done[u])
+    used = {s for u in lines for s in u.src}
+    return [u for u in lines if u in used or u.op not in WITHOUT_EFFECT]
+
+
+def _add_line(lines: dict[UOp, None], u: UOp) -> None:
+    if u not in lines:
+        for s in u.src:
+            _add_line(lines, s)
+        lines[u] = None
 
 
 def most_steps(uops: list[UOp]) -> int:

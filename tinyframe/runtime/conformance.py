@@ -1,33 +1,43 @@
 """Does a device compute what it should? One line for each operation, one column for each dtype.
 
     python -m tinyframe.runtime.conformance CL
-    python -m tinyframe.runtime.conformance --module my_backend MY
+    python -m tinyframe.runtime.conformance --module my_backend.py MY
 
 What is right is what the PYTHON device computes: it interprets programs, and defines what each op
 means. Each cell of the table runs small kernels on edge values (the least and the largest number,
 zeros of both signs, infinities, NaN) in every combination, and compares bit by bit; where a
 device may round (division and roots in OpenCL, functions that are made of other ops everywhere) a
 few units in the last place are allowed, and the row says how many. Of the first cell that is wrong
-the kernel's source is shown, with the inputs that it goes wrong on.
+you see the first element that differs, with its inputs, and the source of the first kernel whose
+results PYTHON doesn't get. The rows before the table, which are about no op, are in parts.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import faulthandler
+import functools
 import importlib
+import itertools
 import sys
+import sysconfig
 import textwrap
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from tinyframe import Device, Tensor, TinyJit, Variable, dtypes
 from tinyframe.device import Buffer, DeviceUnavailable
-from tinyframe.dtype import DType, to_np_dtype
+from tinyframe.dtype import DType
 from tinyframe.engine.realize import get_kernel, record_runs
 from tinyframe.errors import DTypeError
+from tinyframe.observe import Observer, Ran, observing
+from tinyframe.runtime.parts import PARTS, bytes_of, on
 from tinyframe.uop.node import Ops
 
 FLOATS = (dtypes.half, dtypes.bfloat16, dtypes.float, dtypes.double)
@@ -35,6 +45,8 @@ INTS = (dtypes.char, dtypes.uchar, dtypes.short, dtypes.ushort, dtypes.int, dtyp
         dtypes.long, dtypes.ulong)  # fmt: skip
 NUMBERS = (*INTS, *FLOATS)
 ALL = (dtypes.bool, *NUMBERS)
+# where files lie that are no backend's own
+NOT_OWN = (str(Path(__file__).resolve().parents[1]), sysconfig.get_paths()["stdlib"], "<frozen")
 
 
 # ---- edge values --------------------------------------------------------------------------------
@@ -51,20 +63,6 @@ def edges(dtype: DType) -> list[float | int | bool]:
     inf = float("inf")
     large = {dtypes.half: 60000.0, dtypes.double: 1e300}.get(dtype, 1e38)
     return [0.0, -0.0, 1.0, -1.5, 3.25, -100.0, 1e-3, large, -large, inf, -inf, float("nan")]
-
-
-def on(device: str, values: Sequence[float], dtype: DType) -> Tensor:
-    """A Tensor of these values, in memory."""
-    np_dtype = to_np_dtype(dtype)
-    array = np.array(values, np.float32 if np_dtype is None else np_dtype)
-    return Tensor(array, device="PYTHON").cast(dtype).realize().to(device).realize()
-
-
-def pairs(device: str, dtype: DType) -> tuple[Tensor, Tensor]:
-    """Every combination of two edge values."""
-    found = edges(dtype)
-    return (on(device, [a for a in found for _ in found], dtype),
-            on(device, [b for _ in found for b in found], dtype))  # fmt: skip
 
 
 # ---- what is tried ------------------------------------------------------------------------------
@@ -86,14 +84,34 @@ class Check:
     ulps: int = 0
 
 
+@dataclass(frozen=True)
+class OfEdges:
+    """A function of every combination of `count` edge values that has an answer.
+
+    The result has an element for each combination, in order, once or several times over.
+    """
+
+    function: Callable[..., Tensor]
+    count: int
+    has_answer: Callable[..., bool] = lambda dtype, *operands: True
+
+    def operands(self, dtype: DType) -> list[tuple]:
+        combinations = itertools.product(edges(dtype), repeat=self.count)
+        return [given for given in combinations if self.has_answer(dtype, *given)]
+
+    def __call__(self, device: str, dtype: DType) -> Tensor:
+        columns = zip(*self.operands(dtype), strict=True)
+        return self.function(*[on(device, column, dtype) for column in columns])
+
+
 def one(function: Callable[[Tensor], Tensor]) -> Build:
     """Of each edge value."""
-    return lambda device, dtype: function(on(device, edges(dtype), dtype))
+    return OfEdges(function, 1)
 
 
 def two(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
     """Of every combination of two edge values."""
-    return lambda device, dtype: function(*pairs(device, dtype))
+    return OfEdges(function, 2)
 
 
 def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
@@ -109,9 +127,8 @@ def small(function: Callable[..., Tensor], *shapes: tuple[int, ...]) -> Build:
 
 
 def _divided(function: Callable[[Tensor, Tensor], Tensor]) -> Build:
-    """Without what has no answer: nothing is divided by 0, nor the least number by -1."""
-    return two(lambda x, y: function((x == dtypes.min(x.dtype)).where(1, x) if not
-               dtypes.is_unsigned(x.dtype) else x, (y == 0).where(1, y)))  # fmt: skip
+    """Nothing is divided by 0, nor the least number by -1."""
+    return OfEdges(function, 2, lambda dtype, x, y: y and (x, y) != (dtypes.min(dtype), -1))
 
 
 def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:
@@ -124,10 +141,6 @@ def _casts(device: str, dtype: DType) -> Tensor:
     lacking = getattr(Device[device].renderer, "unsupported", ())
     wanted = [other for other in ALL if other not in lacking]
     return Tensor.cat(*[x.cast(other).realize().cast(dtypes.float) for other in wanted])
-
-
-def _bits(device: str, dtype: DType) -> Tensor:
-    return on(device, edges(dtype), dtype).bitcast(dtype.unsigned())
 
 
 def _in_place(device: str, dtype: DType) -> Tensor:
@@ -155,7 +168,7 @@ def _captured(device: str, dtype: DType) -> Tensor:
 
 
 CHECKS = (
-    Check("copy", one(lambda x: x.contiguous())),
+    Check("copy", one(lambda x: Tensor.cat(x, x))),
     Check("add", two(lambda x, y: x + y), NUMBERS),
     Check("subtract", two(lambda x, y: x - y), NUMBERS),
     Check("multiply", two(lambda x, y: x * y), NUMBERS),
@@ -172,9 +185,9 @@ CHECKS = (
           (dtypes.bool, *INTS)),
     Check("shift left", _shifted(lambda x, n: x << n), INTS),
     Check("shift right", _shifted(lambda x, n: x >> n), INTS),
-    Check("choose", two(lambda x, y: (x != y).where(x, y))),
+    Check("choose", two(lambda x, y: (x < 1).where(x, y))),
     Check("to other dtypes", _casts),
-    Check("the same bits", _bits, NUMBERS),
+    Check("the same bits", one(lambda x: x.bitcast(x.dtype.unsigned())), NUMBERS),
     Check("square root", one(lambda x: x.sqrt()), FLOATS, ulps=3),
     Check("whole part", one(lambda x: x.trunc()), FLOATS),
     Check("exp2", one(lambda x: x.exp2()), FLOATS, ulps=4),
@@ -208,20 +221,33 @@ def tried(check: Check, dtype: DType, device: str) -> Result:
     with record_runs() as runs:
         try:
             found = check.build(device, dtype).numpy()
-            story = difference(found, expected, check.ulps)
+            story = difference(found, expected, check.ulps, _operands(check, dtype))
         except DTypeError as error:
             return Result("--", str(error))
         except Exception as error:
-            story = f"{type(error).__name__}: {error}"
+            story = _told(error)
     if not story:
         return Result("ok")
     head = f"{check.name}, {_name(dtype)}, on {device}:"
-    lines = [head, textwrap.indent(story, "  "), *_last_source(runs, device)]
-    return Result("NO", "\n".join(lines))
+    source = FirstWrong.of(check, dtype, device) or _last_source(runs, device)
+    return Result("NO", "\n".join([head, textwrap.indent(story, "  "), *source]))
 
 
-def difference(found: np.ndarray, expected: np.ndarray, ulps: int) -> str:
-    """What differs first; empty where nothing does."""
+def _operands(check: Check, dtype: DType) -> Sequence[tuple]:
+    return check.build.operands(dtype) if isinstance(check.build, OfEdges) else ()
+
+
+def _told(error: Exception) -> str:
+    """An exception, and the way to it from where a backend's own code begins."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = itertools.dropwhile(lambda frame: frame.filename.startswith(NOT_OWN), frames)
+    return "".join([f"{type(error).__name__}: {error}\n", *traceback.format_list(list(own))])
+
+
+def difference(
+    found: np.ndarray, expected: np.ndarray, ulps: int, operands: Sequence[tuple] = ()
+) -> str:
+    """What differs first; empty where nothing does. operands: of each element, over and over."""
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return (f"the result is {found.dtype} of shape {found.shape}, and should be "
                 f"{expected.dtype} of shape {expected.shape}")  # fmt: skip
@@ -229,7 +255,8 @@ def difference(found: np.ndarray, expected: np.ndarray, ulps: int) -> str:
     if not len(wrong):
         return ""
     first = wrong[0]
-    return (f"{len(wrong)} of {found.size} elements are wrong; element {first} is "
+    of = f", of {' and '.join(map(str, operands[first % len(operands)]))}" if operands else ""
+    return (f"{len(wrong)} of {found.size} elements are wrong; element {first}{of}, is "
             f"{found.flat[first]}, and should be {expected.flat[first]}")  # fmt: skip
 
 
@@ -250,46 +277,48 @@ def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(same, 0, np.where(either, np.iinfo(np.int64).max, far))
 
 
+class FirstWrong(Observer):
+    """Has each kernel that a device runs computed by PYTHON too, and keeps the source of the first
+    one that differs. One that reads what it writes isn't looked at: its input is gone."""
+
+    def __init__(self, device: str, ulps: int, runs: list) -> None:
+        self.device, self.ulps, self.runs = device, ulps, runs
+        self.found: list[str] = []
+
+    @classmethod
+    def of(cls, check: Check, dtype: DType, device: str) -> list[str]:
+        with record_runs() as runs, contextlib.suppress(Exception):
+            watching = cls(device, check.ulps, runs)
+            with observing(watching):
+                check.build(device, dtype).numpy()
+        return watching.found
+
+    def ran(self, work: Ran) -> None:
+        spec, bufs = work.spec, work.item.bufs
+        if self.found or spec is None or bufs[0].device != self.device:
+            return
+        read = {u.src[0].src[0].arg for u in spec.ast.toposort() if u.op is Ops.LOAD}
+        if not read.isdisjoint(spec.outs):
+            return
+        copies = [Buffer("PYTHON", b.size, b.dtype).copyin(bytes_of(b)) for b in bufs]
+        get_kernel(spec.ast, "PYTHON")(copies, self.runs[-1][1])
+        for n in spec.outs:
+            if story := difference(bufs[n].numpy(), copies[n].numpy(), self.ulps):
+                self.found = [f"\nThe first kernel that goes wrong ({story}):\n{spec.src}"]
+                return
+
+
 def _last_source(runs: list, device: str) -> Iterator[str]:
-    """The source of the last kernel that was to run on the device."""
+    """The source of the last kernel that was to run on the device, where there is one."""
     items = [item for items, _ in runs for item in items
              if item.ast.op is Ops.SINK and item.bufs[0].device == device]  # fmt: skip
     if items:
-        try:
+        with contextlib.suppress(Exception):  # that it cannot be made has been told
             yield "\nThe last kernel was:\n" + get_kernel(items[-1].ast, device).spec.src
-        except Exception as error:
-            yield f"\nIts kernel cannot be made: {error}"
 
 
 def _name(dtype: DType) -> str:
     return repr(dtype).removeprefix("dtypes.")
-
-
-# ---- memory and launches ------------------------------------------------------------------------
-
-
-def memory(device: str) -> str:
-    """Whether each of several Buffers holds what was copied into it; empty where it does."""
-    data = np.random.default_rng(0).integers(0, 256, 1000).astype(np.uint8)
-    buffers = [Buffer(device, 1000, dtypes.uchar).copyin(data.tobytes()) for _ in range(3)]
-    buffers[1].copyin(bytes(1000))
-    for n, wanted in ((0, data), (1, np.zeros(1000, np.uint8)), (2, data)):
-        if bytes(buffers[n].copyout(bytearray(1000))) != wanted.tobytes():
-            return f"buffer {n} of 3 does not hold what was copied into it"
-    return ""
-
-
-def launches(device: str) -> str:
-    """That a timed launch gives seconds, and one that is not gives its result all the same."""
-    x = Tensor(np.arange(1000, dtype=np.float32), device="PYTHON").to(device).realize()
-    with record_runs() as runs:
-        (x * 2).realize()
-    (item,) = [item for items, _ in runs for item in items if item.ast.op is Ops.SINK]
-    seconds = get_kernel(item.ast, device)(item.bufs, {}, wait=True)
-    if not isinstance(seconds, float) or seconds < 0:
-        return f"with wait=True a launch gives the seconds it took, not {seconds!r}"
-    right = np.arange(1000, dtype=np.float32) * 2
-    return "" if (item.bufs[0].numpy() == right).all() else "a second launch gives other numbers"
 
 
 # ---- the table ----------------------------------------------------------------------------------
@@ -298,13 +327,15 @@ def launches(device: str) -> str:
 def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list[str]:
     """Prints the table line by line as it grows; gives the stories of what failed."""
     stories = []
-    for name, test in (("memory", memory), ("launches", launches)):
+    for name, test in PARTS.items():
+        if only not in name:
+            continue
         try:
             story = test(device)
         except Exception as error:
-            story = f"{type(error).__name__}: {error}"
+            story = _told(error)
         say(f"{name:<24}{'ok' if not story else 'NO'}")
-        stories += [f"{name}, on {device}:\n  {story}"] * bool(story)
+        stories += [f"{name}, on {device}:\n{textwrap.indent(story, '  ')}"] * bool(story)
     say(" " * 24 + "".join(f"{_name(dtype):>9}" for dtype in ALL))
     for check in CHECKS:
         if only not in check.name:
@@ -317,31 +348,60 @@ def run(device: str, say: Callable[[str], None] = print, only: str = "") -> list
     return stories
 
 
+def _import(module: str) -> None:
+    """A module by its name, or by its file. ValueError where there is none."""
+    path = Path(module)
+    folder, name = (str(path.parent), path.stem) if path.suffix == ".py" else ("", module)
+    sys.path.insert(0, folder)
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # what the module itself imports
+            raise
+        raise ValueError(f"there is no module {name} in {Path(folder).resolve()}") from error
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tinyframe.runtime.conformance",
-        description="Compares what a device computes with what the PYTHON device does.",
-        epilog="ok: right. --: the device says that it has no such dtype. NO: wrong.",
+        description="Compares what a device computes with what the PYTHON device does, op by op "
+        "and dtype by dtype.",
+        epilog="ok: right. --: the device says that it has no such dtype. NO: wrong. If a kernel "
+        "crashes, DEBUG=3 shows the source of each one before it runs.",
     )
-    parser.add_argument("device", help="its name, such as CPU, CL or one that --module registers")
-    parser.add_argument("--module", help="a module to import first, which registers the device")
+    parser.add_argument("device", help="its name, such as CPU, CL or MY")
+    parser.add_argument("--module", help="import this first: the module, or the file, that "
+                        "registers the device")  # fmt: skip
     parser.add_argument("--only", default="", metavar="TEXT",
-                        help="only rows with this in the name")  # fmt: skip
+                        help="only the rows whose names contain this")  # fmt: skip
     options = parser.parse_args(arguments)
-    if options.module:
-        sys.path.insert(0, "")
-        importlib.import_module(options.module)
+    rows = [*PARTS, *[check.name for check in CHECKS]]
+    if not any(options.only in name for name in rows):
+        parser.error(f"no row's name contains {options.only!r}; there are: {', '.join(rows)}")
     try:
+        if options.module:
+            _import(options.module)
         device = Device.named(options.device)
     except (ValueError, DeviceUnavailable) as error:
-        parser.error(str(error))
+        own = "" if options.module else "\n  --module registers a device of your own"
+        parser.error(f"{error}{own}")
+    faulthandler.enable()  # where a kernel ends the process, it says in which Runner
     print(f"{device}, compared with PYTHON. ok: right, --: no such dtype, NO: wrong\n")
-    stories = run(device, only=options.only)
+    stories = run(device, functools.partial(print, flush=True), options.only)
     if stories:
-        print(f"\n{len(stories)} wrong. The first:\n\n{stories[0]}")
+        print(f"\n{_counted(stories)}\n\n{stories[0]}")
         return 1
     print("\nEverything is right.")
     return 0
+
+
+def _counted(stories: Sequence[str]) -> str:
+    """How many are wrong, and where there is more than the first one, how to see that."""
+    rows = list(dict.fromkeys(story.splitlines()[0].rsplit(", ", 2)[0] for story in stories))
+    if len(rows) == 1:
+        return f"{len(stories)} wrong. The first:"
+    return (f"{len(stories)} wrong. Here is the first; --only \"{rows[1]}\" shows that of another "
+            "row:")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from tinyframe.codegen.decompose.threefry import random_numbers
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import Ops
+from tinyframe.uop.node import GroupOp, Ops
 
 _F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
 
@@ -68,6 +68,13 @@ def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> Patt
     native_half: the device has the type float16, and converts between it and float32 by itself.
     """
     return _decompositions(frozenset(code_for_op), native_half)
+
+
+@functools.cache
+def reduces_without(code_for_op: frozenset[Ops]) -> PatternMatcher:
+    """The same for `rewrite_program`, of the ops that a reduce comes down to."""
+    tables = [without[op] for op in GroupOp.Reduce & without.keys() if op not in code_for_op]
+    return sum(tables, PatternMatcher([]))
 
 
 @functools.cache

@@ -1,0 +1,150 @@
+"""Do the parts of a backend keep to runtime/README.md, whatever their kernels compute?
+
+Each check takes a device's name and says what is wrong; nothing if nothing is. They are the first
+rows of `python -m tinyframe.runtime.conformance`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from tinyframe import Device, Tensor, dtypes
+from tinyframe.codegen import get_program
+from tinyframe.codegen.optimize.opt import Opt, OptOps
+from tinyframe.device import Allocator, Buffer
+from tinyframe.dtype import DType, to_np_dtype
+from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.engine.realize import get_kernel, record_runs
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.uop.node import Ops
+
+# so long do the launches take together after which memory is read: far longer than Python needs
+# to get there
+SECONDS, MOST_LAUNCHES = 0.02, 2000
+
+
+def on(device: str, values: Iterable[float], dtype: DType) -> Tensor:
+    """A Tensor of these values, in memory."""
+    np_dtype = to_np_dtype(dtype)
+    array = np.array(list(values), np.float32 if np_dtype is None else np_dtype)
+    return Tensor(array, device="PYTHON").cast(dtype).realize().to(device).realize()
+
+
+def bytes_of(buffer: Buffer) -> bytes:
+    """What a Buffer holds."""
+    return bytes(buffer.copyout(bytearray(buffer.nbytes)))
+
+
+def _kernel_of(result: Tensor) -> ScheduleItem:
+    """Computes a Tensor; gives the one kernel that did it."""
+    with record_runs() as runs:
+        result.realize()
+    (item,) = [item for items, _ in runs for item in items if item.ast.op is Ops.SINK]
+    return item
+
+
+def names(device: str) -> str:
+    """Whether a part defines something whose name is nearly that of what it could define: nobody
+    calls it. Empty where none does."""
+    opened = Device[device]
+    runner = getattr(opened.runner, "func", opened.runner)  # of a partial, what it calls
+    found = []
+    for kind in (*map(type, (opened, opened.allocator, opened.renderer, opened.compiler)), runner):
+        lines = getattr(kind, "__mro__", ())
+        known = {n for base in lines if _is_of_tinyframe(base) for n in vars(base)}
+        own = {n for base in lines[:-1] if not _is_of_tinyframe(base) for n in vars(base)}
+        for name in sorted(own - known):
+            close = difflib.get_close_matches(name, known - own, n=1, cutoff=0.85)
+            found += [f"{kind.__name__} defines {name}, which nothing calls; did you mean {n}?"
+                      for n in close]  # fmt: skip
+    return "\n".join(found)
+
+
+def _is_of_tinyframe(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "tinyframe"
+
+
+def memory(device: str) -> str:
+    """Whether each of several Buffers holds what was copied into it, also when others have been
+    freed; empty where it does."""
+    allocator = Device[device].allocator
+    random = np.random.default_rng(0)
+    sizes = (1, 3, 1000, 1000, 4096)
+    data = [random.integers(0, 256, size).astype(np.uint8).tobytes() for size in sizes]
+    buffers = [Buffer(device, len(d), dtypes.uchar).copyin(d) for d in data]
+    if type(allocator)._free is Allocator._free and isinstance(buffers[0]._buf, (int, str)):
+        return (f"_alloc gives {buffers[0]._buf!r}, which Python frees without giving the memory "
+                "back: define _free(opaque, options)")  # fmt: skip
+    for n in (3, 0):
+        buffers[n].deallocate()
+    allocator.free_kept()
+    for n in (1, 2, 4):
+        if bytes_of(buffers[n]) != data[n]:
+            return f"a Buffer of {sizes[n]} bytes does not hold what was copied into it"
+    return ""
+
+
+def launches(device: str) -> str:
+    """A launch has an effect, with `wait` too, which gives the seconds that it took."""
+    total, one = (on(device, [1.0] * 1000, dtypes.float) for _ in range(2))
+    item = _kernel_of(total.assign(total + one))
+    seconds = get_kernel(item.ast, device)(item.bufs, {}, wait=True)
+    if not isinstance(seconds, float) or seconds < 0:
+        return f"with wait=True a launch gives the seconds it took, not {seconds!r}"
+    if not (total.numpy() == 3).all():
+        return f"1 + 1 + 1 is {total.numpy()[0]}: one launch had no effect, or both"
+    return ""
+
+
+def order(device: str) -> str:
+    """Launches and copies have an effect in the order in which they were asked for."""
+    total, one = (on(device, [1.0] * 1000, dtypes.float) for _ in range(2))
+    item = _kernel_of(total.assign(total + one))
+    kernel, (added,) = get_kernel(item.ast, device), {*item.bufs} - {item.bufs[0]}
+    seconds = kernel(item.bufs, {}, wait=True) or 0.0
+    count = int(min(max(4, SECONDS / max(seconds, 1e-6)), MOST_LAUNCHES))
+    for overwrites in (False, True):
+        before = total.numpy()[0]
+        for _ in range(count):
+            kernel(item.bufs, {})
+        if overwrites:
+            added.copyin(bytes(added.nbytes))
+        if not (total.numpy() == before + count).all():
+            return (
+                "copyin changed the input of launches that were made before it: it has to wait "
+                "until they are done"
+                if overwrites
+                else "memory was read before all launches were done: synchronize() has to wait "
+                "for them"
+            )
+    return ""
+
+
+def shares(device: str) -> str:
+    """All of a kernel is run if one of its loops is divided among cores, or is a grid of blocks.
+    Nothing is asked of a device that has neither."""
+    opened, data = Device[device], np.arange(96, dtype=np.float32)
+    target = opened.renderer.target
+    if not target.block_threads and target.threads == 1:
+        return ""
+    item = _kernel_of(on(device, data, dtypes.float).reshape(12, 8).T * 2)
+    divided = Opt(OptOps.GLOBAL if target.block_threads else OptOps.THREAD, 0)
+    spec = get_program(item.ast, opened.renderer, [divided])
+    kernel = CompiledKernel(spec, opened.runner(spec.function, opened.compiler.compile(spec.src)))
+    result = item.bufs[0].copyin(bytes(data.nbytes))
+    kernel(item.bufs, {})
+    wrong = np.count_nonzero(result.numpy().reshape(8, 12) != data.reshape(12, 8).T * 2)
+    said = f"with global_size {spec.global_size}, {wrong} of 96 results are wrong:\n\n{spec.src}"
+    return said if wrong else ""
+
+
+PARTS: dict[str, Callable[[str], str]] = {
+    "names": names,
+    "memory": memory,
+    "launches": launches,
+    "order": order,
+    "shares of a loop": shares,
+}
