@@ -50,7 +50,7 @@ from tinyframe.codegen.optimize.stage import stage
 from tinyframe.codegen.optimize.tensor_core import tensor_core
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
 from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
 
 # ---- the primitives ---------------------------------------------------------------------------
@@ -101,9 +101,10 @@ def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
     return r
 
 
-def _size(r: UOp, arg: Any) -> int:
-    """The wanted size of the inner part; 0 stands for all of it."""
-    if is_symbolic(r):
+def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
+    """The wanted size of the inner part; 0 stands for all of it. Of a Variable's size only threads
+    can be a part: they may have nothing to do, where lanes and copies are what the code says."""
+    if is_symbolic(r) and not of_threads:
         raise KernelOptError("its size is a Variable")
     if not isinstance(arg, int) or arg < 0:
         raise KernelOptError(f"the size must be a whole number, not {arg!r}")
@@ -111,29 +112,32 @@ def _size(r: UOp, arg: Any) -> int:
 
 
 def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
-    """r -> outer*n + inner, the inner part of another kind: SPLIT, UPCAST, VECTOR, UNROLL.
+    """r -> outer*n + inner, the inner part of another kind: SPLIT, UPCAST, VECTOR, UNROLL, LOCAL,
+    GROUP.
 
     Where n does not divide the size, the last tile is moved back so that it ends with the axis
     (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
     a reduce, elements that were counted already become its identity. A kernel that reads what it
-    writes must not compute twice, and a size below n leaves no room: there the excess is guarded.
+    writes must not compute twice, and a size below n leaves no room, as a Variable's may at any
+    time: there the excess is guarded.
     """
-    size = length(r)
+    size, symbolic = length(r), is_symbolic(r)
     inner = fresh_range(sink, n, inner_kind)
-    if size == n:
+    if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
-    outer = fresh_range(sink, -(-size // n), kind(r), 1)
+    turns = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
+    outer = fresh_range(sink, plain(turns), kind(r), 1)
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
     index = start + lane
-    if size % n == 0:
+    if size % n == 0 and not symbolic:
         return replace_ranges(sink, {r: index}, owned_instead=owned)
-    if size > n and not _in_place(sink):
+    if size > n and not symbolic and not _in_place(sink):
         index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
         counted, exists = index < start, UOp.const(dtypes.bool, True)
     else:
-        exists = index < size
+        exists = index < r.src[0]
         counted = exists.logical_not()
     counted, index = counted.simplify(), index.simplify()
 
@@ -290,10 +294,11 @@ def _local(sink: UOp, opt: Opt) -> UOp:
         for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
         LOCAL(0, 8)                                                 out[i] = x[i] * 2
 
-    A loop of the grid (GLOBAL) has an inner part too: for most kernels the two go together.
+    A loop of the grid (GLOBAL) has an inner part too: for most kernels the two go together. Of a
+    Variable's size, the last block has threads that read and write nothing.
     """
     r = _loop_at(sink, opt, AxisType.LOOP, AxisType.GLOBAL, instead=OF_A_REDUCE)
-    n = _size(r, opt.arg)
+    n = _size(r, opt.arg, of_threads=True)
     _may_run_at_once(sink, r)
     not_inside_a_copy(sink, r)
     return _with_block_axes(divide(sink, r, n, AxisType.LOCAL))
@@ -309,7 +314,7 @@ def _group(sink: UOp, opt: Opt) -> UOp:
                                                       out = acc
     """
     r = _reduce_at(sink, opt, "LOCAL is for it")
-    n = _size(r, opt.arg)
+    n = _size(r, opt.arg, of_threads=True)
     _may_run_at_once(sink, r)
     not_inside_a_copy(sink, r)
     before = set(all_ranges(sink))

@@ -23,7 +23,8 @@
     grid            the loops that become the axes of a grid of blocks, its axis 0 first
 
 Where a tile does not divide its loop, the last one is moved back, and overlaps the one before; a
-sum leaves out what was counted already (`loops.divide`).
+sum leaves out what was counted already (`loops.divide`). A loop of a Variable's size can have only
+threads as a tile.
 
 Everything is said of the kernel's own RANGEs, as they are before any Opt. How many iterations are
 left of one after the tiles is arithmetic (`left`), so a plan can go on from there without applying

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp
+from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, sint
 from tinyframe.uop.range import LOOPS, fresh_number, kind, length
 from tinyframe.uop.rebuild import rebuild
 
@@ -55,7 +55,7 @@ def all_ranges(sink: UOp) -> list[UOp]:
     return [u for u in sink.toposort() if u.op is Ops.RANGE]
 
 
-def fresh_range(sink: UOp, size: int, axis_type: AxisType, offset: int = 0) -> UOp:
+def fresh_range(sink: UOp, size: sint, axis_type: AxisType, offset: int = 0) -> UOp:
     """A RANGE whose number no other range of the kernel has."""
     return UOp.range(size, fresh_number(sink) + offset, axis_type)
 

@@ -84,7 +84,7 @@ def with_threads(
         if nest.left(r) > dtypes.max(dtypes.int):
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
         n = _share(_inner_left(nest, r), threads, k.target.warp)
-        if n > 1 and axes_left and not is_symbolic(r):
+        if n > 1 and axes_left:
             nest = _with_tiles(nest, (LOCAL, r, n))
             threads //= n
             axes_left -= 1
@@ -142,7 +142,7 @@ def _with_parts(nest: Nest, r: UOp, *parts: tuple[OptOps, int]) -> Nest:
 def loops_in_memory(k: Kernel) -> list[UOp]:
     """The loops for threads: the one along which neighbours touch the fewest pieces of memory, then
     those around it, from the inside out. Threads along a loop inside of it would come before it."""
-    loops = [r for r in k.around if not is_symbolic(r)]
+    loops = k.around
     if not loops:
         return []
     place = min(range(len(loops)), key=lambda n: (_pieces(k, loops[n]), -n))
@@ -519,7 +519,7 @@ def can_be_shared(k: Kernel) -> bool:
 def _shared_loop(k: Kernel, reduce: UOp) -> UOp | None:
     """The loop of a reduce for threads: one that is contiguous, if it is long enough for a warp,
     or else the longest."""
-    loops = [r for r in reduce.own_ranges if not is_symbolic(r) and r.dtype is dtypes.int]
+    loops = [r for r in reduce.own_ranges if r.dtype is dtypes.int]
     if not loops:
         return None
     warp = max(2, k.target.warp)
@@ -562,7 +562,7 @@ def shared_sums(k: Kernel) -> Nest:
     sums, the same threads write it."""
     shared = _shared(k)
     loops = [r for r in k.loops if r in shared.values()]
-    again = [r for r in k.around if not _is_around_all(k, r) and not is_symbolic(r)]
+    again = [r for r in k.around if not _is_around_all(k, r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
     threads = _threads_for_sums(k, max([1, *[n for _, _, n in nest.tiles]]))
