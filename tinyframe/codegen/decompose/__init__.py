@@ -74,7 +74,7 @@ def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> Patt
 def shorter_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The rules that say things shorter with the ops that a device has."""
     tables = [table for op, table in shorter.with_op.items() if op in code_for_op]
-    return sum(tables, PatternMatcher([]))
+    return sum(tables, shorter.in_every_language)
 
 
 @functools.cache
