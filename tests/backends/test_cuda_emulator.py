@@ -30,6 +30,7 @@ from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError
 from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.engine.realize import record_runs
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.writer import Writer, infix
 from tinyframe.runtime.cuda_emulator import (
@@ -99,6 +100,17 @@ def test_any_legal_opts_give_the_same_result_without_a_race(name):
         used |= {opt.op for opt in opts}
         np.testing.assert_array_equal(run(tensor(), opts), expected, err_msg=str(opts))
     assert used & {LOCAL, GROUP}
+
+
+def test_only_the_thread_that_stores_a_result_reads_what_it_overwrites():
+    """Whether a row is changed is found by the threads of a block together, into a panel."""
+    x = numbers(1, 4)
+    tensor = data(x)
+    with record_runs() as runs:
+        tensor[[0, -1]] = data(x + 5)
+        np.testing.assert_array_equal(tensor.numpy(), x + 5)
+    asts = [item.ast for items, _ in runs for item in items if item.ast.op is Ops.SINK]
+    assert any("GROUP" in str(program_of(ast, device="CUDA").opts) for ast in asts)
 
 
 VECTORS = [Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 4), Opt(GLOBAL, 0)]

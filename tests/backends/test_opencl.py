@@ -94,6 +94,17 @@ def test_signed_integers_wrap_around(dtype):
         np.testing.assert_array_equal(found.numpy(), expected)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
+def test_a_number_is_shifted_by_a_vector(dtype):
+    """OpenCL C has a vector shifted by a number, and not the other way round."""
+    bits = np.arange(1, 30, dtype=dtype) % 7
+    t = Tensor(bits).realize()
+    ones = Tensor.full(bits.shape, 1, dtype=t.dtype)
+    np.testing.assert_array_equal((ones << t).numpy(), dtype(1) << bits)
+    np.testing.assert_array_equal((ones * 99 >> t).numpy(), dtype(99) >> bits)
+    np.testing.assert_array_equal((t >> 1).numpy(), bits >> dtype(1))
+
+
 def test_two_unsigned_of_16_bits_are_not_multiplied_as_ints():
     x = np.array([65535, 40000, 3] * 7, np.uint16)
     np.testing.assert_array_equal((Tensor(x).realize() * Tensor(x)).numpy(), x * x)

@@ -128,6 +128,14 @@ def test_bools_and_bytes_in_memory():
         np.testing.assert_array_equal(t.numpy(), x * 3)
 
 
+def test_a_copy_past_the_end_of_a_loop_names_no_place_outside_of_a_panel():
+    """WGSL refuses a constant index that is too large, whatever the condition around it says."""
+    x = numbers(35, 37)
+    opts = [Opt(GROUP, 1, 2), Opt(VECTOR, 2, 4), Opt(GROUP, 1, 8), Opt(GROUP, 1, 5)]
+    total = run_with(Tensor(x).realize().max(0), [Opt(GLOBAL, 0), *opts], "WEBGPU")
+    np.testing.assert_array_equal(total, x.max(0))
+
+
 # ---- without features ----------------------------------------------------------------------------
 
 

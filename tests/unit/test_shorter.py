@@ -15,7 +15,7 @@ from tests.unit.expressions import assert_equal_everywhere, constant, expression
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
 from tinyframe.codegen.decompose import shorter_with
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite import graph_rewrite
@@ -45,6 +45,19 @@ def test_simplified_index_expressions_mean_the_same_said_shorter(e):
 def test_narrow_expressions_that_wrap_mean_the_same(e):
     assert_equal_everywhere(e, shorter(e))
     assert_equal_everywhere(e.simplify(), shorter(e.simplify()))
+
+
+def test_what_is_never_read_or_stored_is_left_out():
+    panel = UOp(Ops.DEFINE_LOCAL, dtypes.float.ptr(4, AddrSpace.LOCAL), (), 0)
+    k = UOp.range(4, 0)
+    for condition in (False, True):
+        valid, outside = UOp.const(dtypes.bool, condition), UOp.const(dtypes.int, 4)
+        place = UOp(Ops.INDEX, panel.dtype, (panel, valid, outside))
+        vector = UOp(Ops.LOAD, dtypes.float.vec(2), (place,))
+        stage = UOp(Ops.STAGE, panel.dtype, (place.store(UOp.const(dtypes.float, 1)), k))
+        zeros = UOp.const(dtypes.float.vec(2), 0)
+        assert shorter(vector) is (vector if condition else zeros)
+        assert shorter(stage, Ops.SUB) is (stage if condition else panel)
 
 
 x, y = variable("x", -128, 127, dtypes.int8), variable("y", -128, 127, dtypes.int8)

@@ -29,6 +29,7 @@ from tinyframe.settings import settings
 from tinyframe.uop.movement import flatten, unflatten
 from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
 from tinyframe.uop.range import iterations, kind, length
+from tinyframe.uop.rebuild import rebuild
 
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z
@@ -129,7 +130,8 @@ def ranges_to_values(sink: UOp) -> UOp:
         if count > 1 and u.op is Ops.STAGE and not any(kind(r) in THREADS for r in u.own_ranges):
             return filled_together(sink, u, thread, count)
         if u.op is Ops.SINK:
-            return u.replace(src=tuple([written_once(s, block, lanes) for s in u.src]))
+            written = {s.src[0].src[0] for s in u.src}
+            return u.replace(src=tuple([written_once(s, written, block, lanes) for s in u.src]))
         return None
 
     return replace_ranges(replace_ranges(sink, {}, also), values)
@@ -159,13 +161,25 @@ def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
     return stage.replace(src=(store, *([turn] if turns > 1 else []), *lanes))
 
 
-def written_once(store: UOp, block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]) -> UOp:
-    """A result that all threads along some axes of the block have is stored by the first of them:
-    in a kernel that reads what it writes, the others would read it changed."""
+def written_once(
+    store: UOp, written: set[UOp], block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]
+) -> UOp:
+    """A result that all threads along some axes of the block have is stored by the first of them.
+    Nor do the others read what the kernel overwrites (`written`), which they would find changed or
+    not, except into panels: those are filled before anything is stored."""
     own = set(store.own_ranges)
     first = [
         lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)
     ]
-    index = store.src[0]
-    guarded = index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))
-    return store.replace(src=(guarded, *store.src[1:]))
+
+    def by_first(index: UOp) -> UOp:
+        return index.replace(src=(index.src[0], all_of([index.src[1], *first]), *index.src[2:]))
+
+    def changed(old: UOp, u: UOp) -> UOp:
+        is_overwritten = u.op is Ops.LOAD and u.src[0].src[0] in written
+        return u.replace(src=(by_first(u.src[0]),)) if is_overwritten else u
+
+    index, value, *loops = store.src
+    if first:
+        value = rebuild(value, changed, below=lambda u: u.op not in (Ops.STAGE, Ops.INDEX))
+    return store.replace(src=(by_first(index), value, *loops))

@@ -124,7 +124,8 @@ class OpenCLLanguage(CStyleLanguage):
         )
 
     def takes_a_number_beside(self, vector: DType, op: Ops) -> bool:
-        return vector.scalar().itemsize >= 4  # a number has at least the size of an int (6.2.6)
+        """A number has the size of an int or more (6.2.6), and no vector shifts it (6.3.j)."""
+        return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
 
     def nothing(self, dtype: DType) -> str:
         return f"(({self.type_name(dtype)})(0))" if dtype.count > 1 else "0"

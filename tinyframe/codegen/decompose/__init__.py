@@ -81,7 +81,7 @@ def reduces_without(code_for_op: frozenset[Ops]) -> PatternMatcher:
 def shorter_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The rules that say things shorter with the ops that a device has."""
     tables = [table for op, table in shorter.with_op.items() if op in code_for_op]
-    return sum(tables, PatternMatcher([]))
+    return sum(tables, shorter.in_every_language)
 
 
 @functools.cache

@@ -154,6 +154,15 @@ def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp 
 z = UPat.var("z")
 magnitude = UPat(Ops.WHERE, src=(UPat(Ops.CMPLT, src=(y, b)), UPat(Ops.NEG, src=(z,)), z))
 
+# What copies of a loop's body would do past its end: no element is read there, none is stored.
+# A language may refuse an index that is a constant outside of a panel, whatever the condition says.
+nowhere = UPat(Ops.INDEX, src=(UPat.var("memory"), UPat.const(dtypes.bool, False), UPat()))
+in_every_language = PatternMatcher([
+    (UPat(Ops.LOAD, src=(nowhere,), name="u"), lambda u, memory: UOp.const(u.dtype, 0)),
+    (UPat(Ops.STAGE, src=(UPat(Ops.STORE, src=(nowhere, UPat())),), allow_any_len=True),
+     lambda memory: memory),
+])  # fmt: skip
+
 # op -> what is said shorter with it
 with_op: dict[Ops, PatternMatcher] = {
     Ops.MIN: PatternMatcher([
