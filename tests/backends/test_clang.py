@@ -252,6 +252,27 @@ def test_macos_offer_to_install_a_compiler_is_none(installed, monkeypatch, tmp_p
     assert find_compiler() == (("/usr/bin/clang",) if tools else ("/opt/homebrew/bin/gcc",))
 
 
+@pytest.mark.parametrize(
+    ("system", "there", "told"),
+    [("darwin", ["tools", "xcode"], "tools"), ("darwin", ["xcode"], "xcode"), ("darwin", [], ""),
+     ("linux", ["tools"], "")],
+)  # fmt: skip
+def test_a_compiler_that_is_not_apples_is_told_where_macos_libraries_are(
+    tmp_path, monkeypatch, system, there, told
+):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.delenv("SDKROOT", raising=False)
+    for name in there:
+        (tmp_path / name).mkdir()
+    places = [str(tmp_path / name) for name in ("tools", "xcode")]
+    monkeypatch.setattr(clang, "_MACOS_SDKS", places)
+    theirs, apples = (ClangCompiler((name,)) for name in ("/opt/conda/bin/clang", "/usr/bin/clang"))
+    assert theirs._environment().get("SDKROOT", "") == (str(tmp_path / told) if told else "")
+    assert "SDKROOT" not in apples._environment()
+    monkeypatch.setenv("SDKROOT", "my own")
+    assert theirs._environment()["SDKROOT"] == "my own"
+
+
 def test_a_cc_that_does_not_exist_is_named(installed):
     installed["gcc"] = "/usr/bin/gcc"
     with pytest.raises(NoCompiler, match="CC='tcc': there is no such program"):

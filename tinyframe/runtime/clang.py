@@ -143,7 +143,7 @@ class ClangCompiler(Compiler):
         command = [*self.command, *arguments]
         try:
             done = subprocess.run(command, input=src.encode(), capture_output=True, check=False,
-                                  env=_zig_environment() if self.is_zig else None)  # fmt: skip
+                                  env=self._environment())  # fmt: skip
         except OSError as error:
             raise CompileError(f"the C compiler could not be started: {error}",
                                command=shlex.join(command)) from error  # fmt: skip
@@ -152,6 +152,15 @@ class ClangCompiler(Compiler):
             raise CompileError(words or f"the C compiler ended with status {done.returncode}",
                                src, shlex.join(command))  # fmt: skip
         return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        """The environment variables that the compiler is started with."""
+        more: dict[str, str] = {}
+        if self.is_zig:
+            more = _zig_cache()
+        elif sys.platform == "darwin" and not self.command[0].startswith("/usr/bin/"):
+            more = _macos_sdk()
+        return {**more, **os.environ}
 
     @functools.cached_property
     def _identity(self) -> str:
@@ -241,11 +250,22 @@ def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="tinyframe-")
 
 
-def _zig_environment() -> dict[str, str]:
+def _zig_cache() -> dict[str, str]:
     """zig keeps a cache of its own, and where it cannot write it, it never ends (seen)."""
     folder = cache_folder()
     place = os.fspath(folder / "zig") if folder else _scratch_folder().name
-    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place, **os.environ}
+    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
+
+
+_MACOS_SDKS = ("/Library/Developer/CommandLineTools/SDKs/MacOSX.sdk",
+               "/Applications/Xcode.app/Contents/Developer/Platforms/MacOSX.platform/Developer/"
+               "SDKs/MacOSX.sdk")  # fmt: skip
+
+
+def _macos_sdk() -> dict[str, str]:
+    """Where macOS' libraries are. Apple's clang knows; conda's does not, and links nothing."""
+    place = next(filter(os.path.isdir, _MACOS_SDKS), None)
+    return {"SDKROOT": place} if place else {}
 
 
 # ---- the target ---------------------------------------------------------------------------------
