@@ -237,7 +237,7 @@ class Compiled:
 
     renderer: how a program becomes source text; None is plain C. compiler: None only encodes it.
     runner: called with (name, lib), it gives what runs the kernel `name`; `runtime` is another word
-    for it.
+    for it. TypeError where a part is missing or something else.
     """
 
     # what may stand after the colon of its name beside a number, such as METAL in NULL:METAL
@@ -254,11 +254,21 @@ class Compiled:
         runtime: Any = None,
     ) -> None:
         runner = runner or runtime
-        if allocator is None or runner is None:
+        fits = {
+            "name": (device, isinstance(device, str)),
+            "allocator": (allocator, isinstance(allocator, Allocator)),
+            "renderer": (renderer, not isinstance(renderer, (type, Allocator, Compiler))),
+            "compiler": (compiler, compiler is None or isinstance(compiler, Compiler)),
+            "runner": (runner, callable(runner) and not isinstance(runner, Runner)),
+        }
+        wrong = [f"its {part} can't be {given!r}" for part, (given, ok) in fits.items() if not ok]
+        if wrong:
             raise TypeError(
-                f"{type(self).__name__}: a device needs an allocator and a runner, "
-                "Compiled(device, allocator, renderer, compiler, runner)"
+                f"{type(self).__name__}: {', '.join(wrong)}. A device is made of its name, three "
+                "objects and the class of its Runners, in this order: Compiled(device, "
+                "MyAllocator(), CStyleLanguage(), MyCompiler(), MyRunner)"
             )
+        assert allocator is not None and runner is not None  # as has just been checked
         self.device = device
         self.allocator = allocator
         self.runner = self.runtime = runner
@@ -326,7 +336,7 @@ class _DeviceRegistry:
         ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
         """
         name = self.canonicalize(name)
-        registered = self._devices[name.partition(":")[0]]
+        registered = self._registered(name)
         # A class registered anew under its name, as a notebook cell that is run again does, counts.
         opened_as, device = self._opened.get(name, _NOT_OPEN)
         if opened_as is registered:
@@ -340,6 +350,22 @@ class _DeviceRegistry:
                     raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
                 self._opened[name] = registered, device
             return device
+
+    def _registered(self, name: str) -> Callable[[str], Compiled] | str:
+        """What opens the device of this name."""
+        kind = name.partition(":")[0]
+        if kind not in self._devices:  # as it was put there with a colon, it can't be found
+            raise ValueError(
+                f"device {name!r} cannot be opened: register it as Device._devices[{kind!r}]; what "
+                "stands after a colon is passed to it in its name"
+            )
+        registered = self._devices[kind]
+        if not (isinstance(registered, str) or callable(registered)):
+            raise TypeError(
+                f"Device._devices[{kind!r}] is {registered!r}: put the class itself there. It is "
+                f"called with the name {name!r} when the device is first needed"
+            )
+        return registered
 
     def named(self, name: str | None) -> str:
         """The one spelling of the name of a device that is there; None is the default device.
@@ -376,7 +402,7 @@ class _DeviceRegistry:
             raise TypeError(f"a device is named by a str such as \"CPU\", not {name!r}")
         kind, colon, index = name.strip().upper().partition(":")
         if kind not in self._devices:
-            kind = ALIASES.get(kind, kind)
+            kind = next((k for k in self._devices if k.upper() == kind), ALIASES.get(kind, kind))
         if kind not in self._devices:
             raise ValueError(self._unknown(name))
         if colon and not index.isdecimal():
@@ -394,7 +420,7 @@ class _DeviceRegistry:
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)
-        missing = {device: why for device in exist if (why := self.why_not(device)) is not None}
+        missing = {device: why for device in exist if (why := self._fault(device)) is not None}
         also = [alias for alias, kind in ALIASES.items() if kind in self._devices]
         kind = name.strip().upper().partition(":")[0]
         close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
@@ -403,6 +429,13 @@ class _DeviceRegistry:
         there = ", ".join(device for device in exist if device not in missing)
         said = f"unknown device {name!r}{hint}; there are: {there}"
         return "\n  ".join([said, *missing.values()])
+
+    def _fault(self, name: str) -> str | None:
+        """As `why_not`, also where opening a device raises what it should not."""
+        try:
+            return self.why_not(name)
+        except Exception as error:
+            return f"device {name} cannot be opened: {type(error).__name__}: {error}"
 
     @property
     def DEFAULT(self) -> str:

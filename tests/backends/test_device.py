@@ -164,6 +164,48 @@ def test_a_default_that_does_not_exist_is_refused_when_said():
 # *** a backend of one's own ***
 
 
+@pytest.mark.parametrize("parts, words", [
+    ((ArrayAllocator(), None, Compiler(), Runner), "its name can't be <.*ArrayAllocator object"),
+    (("MY", None, None, Compiler(), Runner), "its allocator can't be None"),
+    (("MY", ArrayAllocator, None, None, Runner), "its allocator can't be <class .*ArrayAllocator"),
+    (("MY", ArrayAllocator(), Compiler(), None, Runner), "its renderer can't be <.*Compiler"),
+    (("MY", ArrayAllocator(), Compiled, None, Runner), "its renderer can't be <class"),
+    (("MY", ArrayAllocator(), None, Compiler, Runner), "its compiler can't be <class"),
+    (("MY", ArrayAllocator(), None, Compiler(), Runner("", b"")), "its runner can't be <.*Runner"),
+    (("MY", ArrayAllocator(), None, Compiler()), "its runner can't be None"),
+])  # fmt: skip
+def test_a_part_that_is_something_else_is_refused_when_the_device_is_made(parts, words):
+    with pytest.raises(TypeError, match=f"Compiled: {words}.*three objects and the class"):
+        Compiled(*parts)
+
+
+def test_a_device_registered_in_another_way_is_answered_with_the_right_one():
+    Device._devices["MY"] = MyDevice("MY")
+    with pytest.raises(TypeError, match=r"_devices\['MY'\] is <.*MyDevice.*put the class itself"):
+        Device["MY"]
+    Device._devices["OWN:FAST"] = MyDevice
+    with pytest.raises(ValueError, match=r"'OWN:FAST'.*register it as Device._devices\['OWN'\]"):
+        Device["OWN:FAST"]
+
+
+def test_a_device_registered_in_small_letters_is_found_in_either_case():
+    Device._devices["my"] = MyDevice
+    assert Device["MY"] is Device["my"]
+    assert Device["My:1"].device == "my:1"
+
+
+def test_a_device_that_fails_to_open_does_not_hide_that_another_is_unknown():
+    def without_driver(device):
+        raise OSError("no /dev/my")
+
+    Device._devices["MY"] = without_driver
+    with pytest.raises(ValueError, match="unknown device 'TPU'") as error:
+        Device["TPU"]
+    assert "device MY cannot be opened: OSError: no /dev/my" in str(error.value)
+    with pytest.raises(OSError, match="no /dev/my"):
+        Device["MY"]
+
+
 def test_a_registered_class_is_opened_once_under_its_name():
     Device._devices["MY"] = MyDevice
     assert Device["my"] is Device["MY"]
@@ -188,11 +230,6 @@ def test_both_forms_of_init_make_the_same_device():
         assert device.compiler is compiler
         assert device.runner is device.runtime is Runner
         assert device.renderer == "renderer"
-
-
-def test_a_device_without_its_parts_says_which_it_needs():
-    with pytest.raises(TypeError, match="an allocator and a runner"):
-        Compiled("MY", ArrayAllocator())
 
 
 @pytest.mark.parametrize(
