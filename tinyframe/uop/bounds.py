@@ -263,6 +263,10 @@ def _(u, condition, yes, no):
         return dtype_bounds(u.dtype)
     if condition[0] == condition[1]:
         return yes if condition[0] else no
+    test, *branches = u.src
+    if test.op is Ops.CMPLT and set(test.src) == set(branches):  # the smaller of two, or the larger
+        choose = min if test.src[0] is branches[0] else max
+        return choose(yes[0], no[0]), choose(yes[1], no[1])
     return union(yes, no)
 
 
