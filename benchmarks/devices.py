@@ -1,10 +1,10 @@
-"""The same work on several devices of this machine, in turn, each in a process of its own.
+"""Times the same work on several devices of this machine, each in a process of its own.
 
     make bench DEVICES=CPU,CL
     python -m benchmarks.devices CPU,CL,WEBGPU --turns 9 matmul
 
-The first one is what the others are compared with: how many times as quick they are. A launch is
-waited for.
+They take turns, and each launch is waited for. The last columns say how many times as fast each of
+the others is as the first one.
 """
 
 from __future__ import annotations
@@ -86,8 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("devices", help="their names, with commas between them")
-    parser.add_argument("rows", nargs="*", help="only rows whose names contain this")
-    parser.add_argument("--turns", type=int, default=15, help="of each device: %(default)s")
+    parser.add_argument("rows", nargs="*", help="only the rows whose names contain one of these")
+    parser.add_argument("--turns", type=int, default=15,
+                        help="how often each device is timed; by default %(default)s")  # fmt: skip
     options = parser.parse_intermixed_args(arguments)
     try:
         devices = [Device.named(name) for name in options.devices.split(",")]
@@ -95,7 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     rows = [row for row in ROWS if not options.rows or any(x in row for x in options.rows)]
     if not rows:
-        parser.error(f"no row's name contains that; there are: {', '.join(ROWS)}")
+        wanted = " or ".join(map(repr, options.rows))
+        parser.error(f"no row's name contains {wanted}; there are: {', '.join(ROWS)}")
     load = os.getloadavg()[0]
     print(f"{settings.THREADS} threads; the load before was {load:.1f}", flush=True)
     print(" " * 22 + "".join(f"{name:>14}" for name in devices), flush=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests import arm64_device, cpp_device
@@ -41,6 +43,13 @@ collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.fin
 collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]
 collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
 collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_is_there_already_is_left_alone() -> None:
+    """A collection looks at what a file of tests has made, not at all that those before it left."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> str:

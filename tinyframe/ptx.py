@@ -82,14 +82,16 @@ def show(program: ProgramSpec, options: argparse.Namespace) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tinyframe.ptx", description="Shows what a CUDA kernel becomes."
+        prog="python -m tinyframe.ptx", description="Shows the PTX, the source or the machine code "
+        "of the CUDA kernels that compute an expression. No GPU is needed."
     )
     parser.add_argument("expression", help=EXPRESSION)
-    parser.add_argument("--arch", default="sm_80", help="such as sm_90; by default sm_80")
+    parser.add_argument("--arch", default="sm_80",
+                        help="the GPU's architecture, such as sm_90; by default sm_80")  # fmt: skip
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--ptx", action="store_true", help="PTX, the default")
     what.add_argument("--source", action="store_true", help="CUDA C++")
-    what.add_argument("--sass", action="store_true", help="the machine code, in words")
+    what.add_argument("--sass", action="store_true", help="the machine code, disassembled")
     what.add_argument("--cubin", metavar="FOLDER", help="write the machine code to this folder")
     options = parser.parse_args(arguments)
     try:

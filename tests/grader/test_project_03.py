@@ -309,8 +309,8 @@ def test_the_worked_solution_gets_all_points_in_the_sandbox():
 
 def test_the_worked_solution_gets_all_points_whatever_is_drawn():
     text = WORKED.read_text()
-    assert {seed: lost(rows(PROJECT, text, str(seed))) for seed in range(20)} == {
-        seed: {} for seed in range(20)
+    assert {seed: lost(rows(PROJECT, text, str(seed))) for seed in range(8)} == {
+        seed: {} for seed in range(8)
     }
 
 

@@ -168,21 +168,25 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m tests.replay", description=(
         "Records every kernel that tests generate, and compares two recordings."))  # fmt: skip
     commands = top.add_subparsers(dest="command", required=True)
-    recorder = commands.add_parser("record", help="run tests here, and keep their kernels")
-    recorder.add_argument("--to", type=Path, help="the folder; by default under build/replay")
-    recorder.add_argument("--label", help="what it is called; by default the commit")
-    comparer = commands.add_parser("compare", help="what differs; exit status 1 if anything does")
+    recorder = commands.add_parser("record", help="run tests and keep their kernels")
+    recorder.add_argument("--to", type=Path,
+                          help="the folder; by default one in build/replay")  # fmt: skip
+    recorder.add_argument("--label", help="a name for the recording; by default the commit")
+    comparer = commands.add_parser(
+        "compare", help="show what differs; the exit status is 1 if anything does"
+    )
     comparer.add_argument("old", help="a commit, or the folder of a recording")
     comparer.add_argument("new", nargs="?", default=".",
-                          help="another; by default the working tree")  # fmt: skip
+                          help="what to compare it with; by default the working tree")  # fmt: skip
     comparer.add_argument("--most", type=int, default=20,
-                          help="differences that are shown in full; 0 for all")  # fmt: skip
+                          help="how many differences to show in full; 0 for all")  # fmt: skip
     for command in (recorder, comparer):
-        command.add_argument("--languages", help="what else to write each kernel in, as in "
-                             "METAL,HIP; by default all that the NULL device has")  # fmt: skip
+        command.add_argument("--languages", help="other languages to write each kernel in, as in "
+                             "METAL,HIP; by default all that the NULL device knows")  # fmt: skip
     recorder.add_argument("tests", nargs="*",
-                          help="files of tests; by default those of a few minutes")  # fmt: skip
-    comparer.add_argument("--tests", nargs="+", default=[], help="the same")
+                          help="files of tests; by default some of a few minutes")  # fmt: skip
+    comparer.add_argument("--tests", nargs="+", default=[],
+                          help="the tests to record; as for the command record")
     return top
 
 

@@ -88,7 +88,8 @@ DEFINE_VAR), simplified, so that equal sizes are one object.
     INDEX(memory, valid, i)     one flat index; arg, if not None: how far apart a vector's lanes lie
     LOAD, STORE                 of a dtype with n lanes: n elements from that index on, side by side
                                 unless the INDEX says otherwise
-    DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator
+    CONST                       a number; of an unsigned dtype it may be negative, and wraps around
+    DEFINE_LOCAL, DEFINE_REG    scratch memory; an accumulator, which a STORE always begins
     VECTORIZE(x, …), GEP(v)     scalars as a vector; lane `arg` of one
     SPECIAL                     an int, 0..size-1: the number of the block (gidx0, gidx1, gidx2) or
                                 of the thread in its block (lidx0, …), arg = (name, size)

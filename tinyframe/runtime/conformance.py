@@ -175,6 +175,7 @@ CHECKS = (
     Check("negate", one(lambda x: -x), NUMBERS),
     Check("divide", two(lambda x, y: x / y), FLOATS, ulps=3),
     Check("divide, rounding down", _divided(lambda x, y: x // y), INTS),
+    Check("quotient as float", _divided(lambda x, y: (x // y).cast(dtypes.float)), INTS),
     Check("remainder", _divided(lambda x, y: x % y), INTS),
     Check("maximum", two(lambda x, y: x.maximum(y))),
     Check("minimum", two(lambda x, y: x.minimum(y))),
@@ -255,8 +256,8 @@ def difference(
     if not len(wrong):
         return ""
     first = wrong[0]
-    of = f", of {' and '.join(map(str, operands[first % len(operands)]))}" if operands else ""
-    return (f"{len(wrong)} of {found.size} elements are wrong; element {first}{of}, is "
+    of = f", of {' and '.join(map(str, operands[first % len(operands)]))}," if operands else ""
+    return (f"{len(wrong)} of {found.size} elements are wrong; element {first}{of} is "
             f"{found.flat[first]}, and should be {expected.flat[first]}")  # fmt: skip
 
 

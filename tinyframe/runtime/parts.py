@@ -24,6 +24,7 @@ from tinyframe.uop.node import Ops
 # so long do the launches take together after which memory is read: far longer than Python needs
 # to get there
 SECONDS, MOST_LAUNCHES = 0.02, 2000
+MOST_THREADS = 256  # of a block that are tried: more than run in step
 
 
 def on(device: str, values: Iterable[float], dtype: DType) -> Tensor:
@@ -123,22 +124,52 @@ def order(device: str) -> str:
     return ""
 
 
+def _made_of(result: Tensor, opts: list[Opt], expected: np.ndarray, room: int = 0) -> str:
+    """What is wrong with the kernel of a Tensor when it is given these Opts. room: elements behind
+    its result, which it may not touch."""
+    opened, item = Device[result.device], _kernel_of(result)
+    spec = get_program(item.ast, opened.renderer, opts)
+    kernel = CompiledKernel(spec, opened.runner(spec.function, opened.compiler.compile(spec.src)))
+    wanted = np.append(expected.astype(np.float32), np.zeros(room, np.float32))
+    bufs = [Buffer(result.device, wanted.size, dtypes.float), *item.bufs[1:]]
+    bufs[0].copyin(bytes(wanted.nbytes))
+    kernel(bufs, {})
+    wrong = np.flatnonzero(bufs[0].numpy() != wanted)
+    if not len(wrong):
+        return ""
+    found = f"element {wrong[0]} is {bufs[0].numpy()[wrong[0]]}, and should be {wanted[wrong[0]]}"
+    sizes = f"global_size {spec.global_size} and local_size {spec.local_size}"
+    return f"with {sizes}, {len(wrong)} of {wanted.size} numbers are wrong; {found}:\n\n{spec.src}"
+
+
 def shares(device: str) -> str:
     """All of a kernel is run if one of its loops is divided among cores, or is a grid of blocks.
     Nothing is asked of a device that has neither."""
-    opened, data = Device[device], np.arange(96, dtype=np.float32)
-    target = opened.renderer.target
+    data = np.arange(96).reshape(12, 8)
+    target = Device[device].renderer.target
     if not target.block_threads and target.threads == 1:
         return ""
-    item = _kernel_of(on(device, data, dtypes.float).reshape(12, 8).T * 2)
     divided = Opt(OptOps.GLOBAL if target.block_threads else OptOps.THREAD, 0)
-    spec = get_program(item.ast, opened.renderer, [divided])
-    kernel = CompiledKernel(spec, opened.runner(spec.function, opened.compiler.compile(spec.src)))
-    result = item.bufs[0].copyin(bytes(data.nbytes))
-    kernel(item.bufs, {})
-    wrong = np.count_nonzero(result.numpy().reshape(8, 12) != data.reshape(12, 8).T * 2)
-    said = f"with global_size {spec.global_size}, {wrong} of 96 results are wrong:\n\n{spec.src}"
-    return said if wrong else ""
+    doubled = on(device, data.ravel(), dtypes.float).reshape(12, 8).T * 2
+    return _made_of(doubled, [divided], data.T.ravel() * 2)
+
+
+def blocks(device: str) -> str:
+    """The threads of a block share memory, and wait for each other at a BARRIER. Nothing is asked
+    of a device without blocks."""
+    threads = min(Device[device].renderer.target.block_threads, MOST_THREADS)
+    data = np.arange(4 * MOST_THREADS)
+    if not threads:
+        return ""
+    total = on(device, data, dtypes.float).sum()
+    return _made_of(total, [Opt(OptOps.GROUP, 0, threads)], data.sum(keepdims=True))
+
+
+def conditions(device: str) -> str:
+    """A STORE whose condition is false writes nothing: four by four, 7 numbers are 8."""
+    x = on(device, [0] * 7, dtypes.float)
+    in_place = x.assign(x + 1)
+    return _made_of(in_place, [Opt(OptOps.UPCAST, 0, 4)], np.ones(7), room=1)
 
 
 PARTS: dict[str, Callable[[str], str]] = {
@@ -147,4 +178,6 @@ PARTS: dict[str, Callable[[str], str]] = {
     "launches": launches,
     "order": order,
     "shares of a loop": shares,
+    "blocks of threads": blocks,
+    "conditions of stores": conditions,
 }
