@@ -43,8 +43,8 @@ class Counted(NamedTuple):
     left_out: int
 
     def __str__(self) -> str:
-        return (f"{self.compiled} kernels compiled, {self.known} known already, {self.left_out} "
-                "left out, which CUDA lacks a dtype or room for")  # fmt: skip
+        return (f"{self.compiled} kernels, {self.known} more that are known already, and "
+                f"{self.left_out} left out, which CUDA lacks a dtype or room for")  # fmt: skip
 
 
 @contextmanager

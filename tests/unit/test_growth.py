@@ -24,7 +24,7 @@ from tinyframe.schedule.fuse import STATEMENTS
 from tinyframe.thresholds import LARGEST_KERNEL
 from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp
 
-SMALL, TIMES = 40, 4
+SMALL, TIMES = 24, 4
 LANES_OF_16 = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)
 
 
