@@ -24,7 +24,7 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
 from tinyframe.elsewhere import INSTEAD
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
+
+T = TypeVar("T")
 
 # ---- the three things a backend provides --------------------------------------------------------
 
@@ -81,11 +83,7 @@ class Allocator:
                 kept.total -= size
                 return stock.pop()
         try:
-            return self._alloc(size, options)
-        except MemoryError:
-            self.free_kept()  # what is kept in other sizes may be just what is missing
-        try:
-            return self._alloc(size, options)
+            return self.with_room(lambda: self._alloc(size, options))
         except MemoryError as error:
             held = human_bytes(GlobalCounters.mem_used)
             raise MemoryError(
@@ -93,6 +91,15 @@ class Allocator:
                 f"({type(self).__name__}: {error}). Drop Tensors that are no longer needed "
                 "(`del x`), or take smaller ones: a smaller batch, a narrower dtype"
             ) from error
+
+    def with_room(self, attempt: Callable[[], T]) -> T:
+        """What `attempt()` gives; if that is a MemoryError, once more after all that is kept for
+        reuse has been freed, which may be just what was missing."""
+        try:
+            return attempt()
+        except MemoryError:
+            self.free_kept()
+        return attempt()
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
         """Give `opaque`, of `size` bytes, back: to be reused, or freed where enough is kept."""
