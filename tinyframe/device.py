@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
 from tinyframe.elsewhere import INSTEAD
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
+
+T = TypeVar("T")
 
 # ---- the three things a backend provides --------------------------------------------------------
 
@@ -81,11 +84,7 @@ class Allocator:
                 kept.total -= size
                 return stock.pop()
         try:
-            return self._alloc(size, options)
-        except MemoryError:
-            self.free_kept()  # what is kept in other sizes may be just what is missing
-        try:
-            return self._alloc(size, options)
+            return self.with_room(lambda: self._alloc(size, options))
         except MemoryError as error:
             held = human_bytes(GlobalCounters.mem_used)
             raise MemoryError(
@@ -93,6 +92,15 @@ class Allocator:
                 f"({type(self).__name__}: {error}). Drop Tensors that are no longer needed "
                 "(`del x`), or take smaller ones: a smaller batch, a narrower dtype"
             ) from error
+
+    def with_room(self, attempt: Callable[[], T]) -> T:
+        """What `attempt()` gives; if that is a MemoryError, once more after all that is kept for
+        reuse has been freed, which may be just what was missing."""
+        try:
+            return attempt()
+        except MemoryError:
+            self.free_kept()
+        return attempt()
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
         """Give `opaque`, of `size` bytes, back: to be reused, or freed where enough is kept."""
@@ -242,6 +250,9 @@ class Compiled:
 
     # what may stand after the colon of its name beside a number, such as METAL in NULL:METAL
     variants: Collection[str] = ()
+    # Whether the child of an os.fork() can go on using it. A driver with threads of its own, or one
+    # that knows the process, has left both behind in the parent.
+    survives_fork = True
 
     def __init__(
         self,
@@ -329,6 +340,8 @@ class _DeviceRegistry:
         self._opened: dict[str, tuple[Callable[[str], Compiled] | str, Compiled]] = {}
         self._lock = threading.RLock()
         self._assigned: tuple[str, str | None] | None = None
+        self._left_behind: dict[str, Compiled] = {}  # opened before a fork, and of no use after it
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def __getitem__(self, name: str | None) -> Compiled:
         """The device of this name (None: the default one), opened where it is not yet.
@@ -344,6 +357,7 @@ class _DeviceRegistry:
         with self._lock:
             opened_as, device = self._opened.get(name, _NOT_OPEN)
             if opened_as is not registered:  # no other thread has opened it meanwhile
+                self._refuse_left_behind(name)
                 try:
                     device = load_class(registered)(name)
                 except DeviceUnavailable as error:
@@ -382,7 +396,30 @@ class _DeviceRegistry:
             self[name]
         except DeviceUnavailable as error:
             return str(error)
+        except Exception as error:  # one that is broken must not be in the way of the others
+            return f"device {name} cannot be used here: {type(error).__name__}: {error}"
         return None
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()  # another thread of the parent may have held it
+        for name, (_, device) in list(self._opened.items()):
+            device.allocator._kept().lock = threading.RLock()
+            if not device.survives_fork:
+                del self._opened[name]
+                # Kept, since giving anything back to its driver might wait forever.
+                self._left_behind[name] = device
+                device.allocator.keep_bytes = sys.maxsize
+        if self._left_behind:
+            _leave_out_exit_handlers()
+
+    def _refuse_left_behind(self, name: str) -> None:
+        kind = name.partition(":")[0]
+        if any(left.partition(":")[0] == kind for left in self._left_behind):
+            raise DeviceUnavailable(
+                f"device {name} cannot be used here: {kind} was opened before os.fork(), and its "
+                "driver does not work in the child process. Start processes that use it with "
+                'multiprocessing.get_context("spawn"), or use it in the child only'
+            )
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""
@@ -467,6 +504,16 @@ class _DeviceRegistry:
                 "keep one of them, or set DEVICE, which goes before"
             )
         return named.pop()
+
+
+def _leave_out_exit_handlers() -> None:
+    """Has this process end when Python is done: what drivers have registered to run after that
+    waits for their threads, which the child of a fork does not have (Mesa's crashes there)."""
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    if hasattr(library, "on_exit"):  # glibc's; what is registered last runs first
+        library.on_exit(library._exit, None)
 
 
 def load_class(registered: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import re
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.engine.realize import record_runs
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.writer import Writer, infix
+from tinyframe.runtime import cuda_emulator
+from tinyframe.runtime.clang import NoCompiler
 from tinyframe.runtime.cuda_emulator import (
     BarrierDivergence,
     DataRace,
@@ -351,3 +354,17 @@ def test_a_compiler_that_knows_no_C_plus_plus(tmp_path):
 def test_a_source_without_a_kernel():
     with pytest.raises(CompileError, match="there is no kernel"):
         Device["CUDA"].compiler.compile("int x;")
+
+
+def test_without_a_compiler_the_emulator_says_what_it_needs(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    cuda_emulator._compiler.cache_clear()
+    try:
+        with pytest.raises(NoCompiler, match="^CUDA_EMULATE needs a C compiler.*ziglang"):
+            (Tensor([1.0], device="CUDA") * 41).realize()
+    finally:
+        monkeypatch.undo()
+        cuda_emulator._compiler.cache_clear()
+    assert (Tensor([1.0], device="CUDA") * 41).tolist() == [41.0]

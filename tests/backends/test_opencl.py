@@ -260,3 +260,133 @@ def test_without_a_driver_it_says_how_to_get_one(monkeypatch):
         monkeypatch.undo()
         opencl.cl.cache_clear()
         opencl.all_devices.cache_clear()
+
+
+@pytest.mark.parametrize("place", ["/nowhere", "folder/broken.icd"])
+def test_without_a_driver_that_can_be_loaded_it_says_so_and_leaves_the_others(place, tmp_path):
+    """OCL_ICD_VENDORS is where OpenCL's loader looks for drivers."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "broken.icd").write_text("libno_such_driver.so\n")
+    script = """
+from tinyframe import Device, Tensor
+print(Device.why_not("CL"))
+print((Tensor([1.0], device="CPU") + 1).tolist())
+"""
+    environment = {**os.environ, "OCL_ICD_VENDORS": str(tmp_path / place)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, check=True,
+                          capture_output=True, text=True)  # fmt: skip
+    why, on_cpu = done.stdout.splitlines()
+    assert why.startswith("device CL cannot be used here: there is no OpenCL driver (")
+    assert on_cpu == "[2.0]"
+
+
+class Platform:
+    """A driver of ours."""
+
+    def __init__(self, name, devices):
+        self.name, self.devices = name, devices
+
+    def get_devices(self):
+        if isinstance(self.devices, Exception):
+            raise self.devices
+        return self.devices
+
+
+@pytest.fixture
+def fresh_platforms(monkeypatch):
+    """Makes the loader find these platforms."""
+
+    def found(*platforms):
+        monkeypatch.setattr(opencl.cl(), "get_platforms", lambda: list(platforms))
+        opencl.all_devices.cache_clear()
+
+    yield found
+    monkeypatch.undo()
+    opencl.all_devices.cache_clear()
+
+
+def test_a_driver_that_fails_is_not_in_the_way_of_another(fresh_platforms):
+    error, device = opencl.cl().LogicError("out of order"), Device["CL"].cl_device
+    fresh_platforms(Platform("broken", error), Platform("good", [device]))
+    assert opencl.all_devices() == [device]
+    fresh_platforms(Platform("broken", error), Platform("empty", []))
+    with pytest.raises(DeviceUnavailable, match=r"\(broken, empty\) has no device.*out of order"):
+        opencl.all_devices()
+
+
+def test_a_launch_that_the_driver_refuses_is_explained_and_the_next_one_runs():
+    device = Device["CL"]
+    source = "__kernel void f(__global float* x) { x[get_global_id(0)] = 3; }"
+    kernel = device.runner("f", device.compiler.compile(source))
+    memory = device.allocator.alloc(16)
+    too_many = device.cl_device.max_work_group_size * 2
+    with pytest.raises(opencl.CLError, match="launching the kernel f: .*INVALID_WORK") as error:
+        kernel(memory, local_size=(too_many, 1, 1))
+    assert "restart" not in str(error.value)
+    kernel(memory, global_size=(4, 1, 1), wait=True)
+    found = bytearray(16)
+    device.allocator.copyout(memoryview(found), memory)
+    assert np.frombuffer(found, np.float32).tolist() == [3.0] * 4
+
+
+@pytest.mark.parametrize(("code", "is_lost"), [
+    ("INVALID_COMMAND_QUEUE", True), ("OUT_OF_RESOURCES", True), ("DEVICE_NOT_AVAILABLE", True),
+    ("INVALID_VALUE", False),
+])  # fmt: skip
+def test_a_driver_that_has_given_up_is_said_to_need_a_restart(code, is_lost, monkeypatch):
+    class Refused(opencl.cl().Error):
+        code = None
+
+    error = Refused(f"clFinish failed: {code}")
+    monkeypatch.setattr(Refused, "code", getattr(opencl.cl().status_code, code))
+    monkeypatch.setattr(Device["CL"], "queue", SimpleNamespace(finish=lambda: throw(error)))
+    with pytest.raises(opencl.CLError, match=f"waiting for the device: .*{code}") as told:
+        Device["CL"].synchronize()
+    assert ("restart Python" in str(told.value)) == is_lost
+
+
+def throw(error):
+    raise error
+
+
+def test_a_launch_that_lacks_memory_is_tried_again_after_what_is_kept_is_freed(monkeypatch):
+    class Refused(opencl.cl().Error):
+        code = opencl.cl().status_code.MEM_OBJECT_ALLOCATION_FAILURE
+
+    launch, device = opencl.cl().enqueue_nd_range_kernel, Device["CL"]
+    Tensor.ones(1000).contiguous().realize()  # whose memory is kept
+
+    def only_when_empty(*arguments):
+        if device.allocator._kept().total:
+            raise Refused("clEnqueueNDRangeKernel failed: MEM_OBJECT_ALLOCATION_FAILURE")
+        return launch(*arguments)
+
+    assert device.allocator._kept().total
+    monkeypatch.setattr(opencl.cl(), "enqueue_nd_range_kernel", only_when_empty)
+    assert (Tensor([1.0, 2.0]) * 5).tolist() == [5.0, 10.0]
+    with monkeypatch.context() as patch:
+        patch.setattr(opencl.cl(), "enqueue_nd_range_kernel", lambda *_: throw(Refused("never")))
+        with pytest.raises(MemoryError, match="launching the kernel"):
+            (Tensor([1.0, 2.0]) * 6).realize()
+
+
+@pytest.mark.parametrize("error", [ImportError, OSError, AttributeError, RuntimeError], ids=str)
+def test_whatever_importing_pyopencl_raises_breaks_nothing_else(error, monkeypatch):
+    class Broken:
+        def find_spec(self, name, path=None, target=None):
+            if name == "pyopencl":
+                raise error("libOpenCL.so: broken")
+
+    monkeypatch.delitem(sys.modules, "pyopencl")
+    monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
+    monkeypatch.setattr(Device, "_opened", {})
+    opencl.cl.cache_clear()
+    opencl.all_devices.cache_clear()
+    try:
+        with pytest.raises(DeviceUnavailable, match="cannot be imported .libOpenCL.so: broken"):
+            Tensor([1.0])
+        assert (Tensor([1.0], device="CPU") + 1).tolist() == [2.0]
+    finally:
+        monkeypatch.undo()
+        opencl.cl.cache_clear()
+        opencl.all_devices.cache_clear()

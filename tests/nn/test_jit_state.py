@@ -426,3 +426,30 @@ def test_memory_of_a_replay_is_that_of_the_parameter():
     for n in range(5):
         assert step(x).item() == 3 + 2 * (n + 1)
         assert buffer_of(w.uop.base) is memory
+
+
+def test_what_another_thread_makes_during_a_capture_is_no_part_of_it():
+    begun, made = threading.Event(), threading.Event()
+    theirs = []
+
+    def other():
+        begun.wait()
+        theirs.append(Tensor([5.0, 6.0]) * 7)
+        made.set()
+
+    def double(x):
+        begun.set()
+        made.wait()
+        return (x * 2).realize()
+
+    step, thread = TinyJit(double), threading.Thread(target=other)
+    made.set()
+    step(Tensor([1.0]).realize())
+    begun.clear()
+    made.clear()
+    thread.start()
+    step(Tensor([2.0]).realize())
+    thread.join()
+    assert len(step.captured.kernels) == 1
+    assert theirs.pop().tolist() == [35.0, 42.0]
+    assert step(Tensor([3.0]).realize()).tolist() == [6.0]

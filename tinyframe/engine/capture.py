@@ -46,7 +46,7 @@ def constant_changes(number: int) -> None:
 class Capture:
     """A call that is being captured.
 
-    started: storages with at least this number are made by the call. owners: for memory that was
+    started: older storages have a lower number. owners: for memory that was
     there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
     arguments. changed: those made before that were assigned to. random: memory that numbers for
     random() are read from, and what fills it with the next ones. is_mixed: something was computed
@@ -60,6 +60,11 @@ class Capture:
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
     is_mixed: bool = False
     constants: Constants = field(default_factory=Constants)
+    thread: int = field(default_factory=threading.get_ident)
+
+    def made(self, storage: Any) -> bool:
+        """Whether the call made a storage: it is no older, and was not made by another thread."""
+        return storage.born >= self.started and storage.thread == self.thread
 
     def note_owner(self, storage: Any) -> None:
         """A storage that was there before the call: what memory it lies in, or that it is a

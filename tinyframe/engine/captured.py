@@ -151,14 +151,14 @@ def leaves(structure: Any) -> list[Returned]:
     return found
 
 
-def returned_as(tensor: Tensor, arguments: Mapping[Storage, int], started: int) -> Returned:
+def returned_as(tensor: Tensor, arguments: Mapping[Storage, int], capture: Capture) -> Returned:
     storage = tensor._storage
     same = storage.uop, tensor._path, tensor._requires_grad
     if storage in arguments:
         return Returned(*same, argument=arguments[storage])
-    if storage.born < started:
-        return Returned(*same, storage=storage)
-    return Returned(*same, new=storage.born)
+    if capture.made(storage):
+        return Returned(*same, new=storage.born)
+    return Returned(*same, storage=storage)
 
 
 def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
@@ -172,7 +172,7 @@ def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
 def born_in(capture: Capture) -> list[Storage]:
     """What the call made that is still there: its result, and what it left in attributes."""
     storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
-    return [storage for storage in storages if storage.born >= capture.started]
+    return [storage for storage in storages if capture.made(storage)]
 
 
 def left_behind(

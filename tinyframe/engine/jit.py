@@ -141,7 +141,7 @@ class TinyJit(Generic[P, Result]):
             compute([*storages_in(result), *capture.changed, *born_in(capture)])
             compute(left_behind(capture, arguments, storages_in(result)))
         captured.result = map_structure(
-            result, lambda t: returned_as(t, arguments, capture.started)
+            result, lambda t: returned_as(t, arguments, capture)
         )
         if not captured.items and not leaves(captured.result):
             raise JitError(

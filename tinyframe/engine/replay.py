@@ -53,12 +53,14 @@ class Replay:
         if runs_are_recorded() or not self._is_ready(var_vals):
             return self._one_by_one({**standing, **replaced}, var_vals)
         if self.is_new:
-            replaced, self.is_new = {**standing, **replaced}, False
+            replaced = {**standing, **replaced}
+        self.is_new = True  # until all of them are put in: Ctrl-C may come between two
         for was, buffer in replaced.items():
             for place in self.places.get(was, ()):
                 self.graph.set_buffer(place, buffer._buf)
         if self.symbolic:
             self._use(var_vals)
+        self.is_new = False
         start = perf_counter()
         self.graph()
         seconds = perf_counter() - start

@@ -17,14 +17,19 @@ without a cache.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import stat
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tinyframe.settings import settings
+
+if TYPE_CHECKING:
+    import tempfile
 
 MARK = b"tinyframe cache\x01"
 _TAIL = 32 + len(MARK)
@@ -84,6 +89,19 @@ def cache_folder() -> Path | None:
     if folder not in _usable:
         _usable[folder] = _prepare(folder)
     return folder if _usable[folder] else None
+
+
+def place_for(program: str) -> Path:
+    """A folder for the cache that another program keeps: in ours, or where there is none to use in
+    one that goes when this process does."""
+    return (cache_folder() or Path(_scratch_folder().name)) / program
+
+
+@functools.cache
+def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    import tempfile  # here: it takes a while to import
+
+    return tempfile.TemporaryDirectory(prefix="tinyframe-")
 
 
 _usable: dict[Path, bool] = {}

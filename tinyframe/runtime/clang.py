@@ -16,16 +16,12 @@ import shutil
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tinyframe.device import CompileError, Compiler
 from tinyframe.renderer import Target
-from tinyframe.runtime.cache import Cached, cache_folder, cached
+from tinyframe.runtime.cache import Cached, cached, place_for
 from tinyframe.runtime.machine import cache_sizes, machine_identity
 from tinyframe.settings import settings
-
-if TYPE_CHECKING:
-    import tempfile
 
 # O2: kernels say what is to be unrolled, tiled and made vectors of; gcc's -O3 looks for more of
 # that, in vain, and takes four times as long. contract=fast: a*b+c is one instruction, across
@@ -203,10 +199,10 @@ def _native_flags(macros: Collection[str], is_zig: bool) -> tuple[str, ...]:
     return tuple("-mcpu=native" if is_zig and flag == "-march=native" else flag for flag in flags)
 
 
-def find_compiler(cc: str = "") -> tuple[str, ...]:
+def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str, ...]:
     """The command of the C compiler: `cc` where it is not empty, else the first one on the PATH.
 
-    NoCompiler where there is none.
+    NoCompiler where there is none, which names who needs it.
     """
     if cc:
         command = shlex.split(cc)
@@ -224,7 +220,7 @@ def find_compiler(cc: str = "") -> tuple[str, ...]:
     if wheel is not None and wheel.origin is not None:
         return (str(Path(wheel.origin).parent / "zig"), "cc")
     raise NoCompiler(
-        "the CPU device needs a C compiler, and there is none: no CC is set, and clang, gcc and cc "
+        f"{needed_by} needs a C compiler, and there is none: no CC is set, and clang, gcc and cc "
         "are not on the PATH. `pip install ziglang` brings one, for this Python only; or install "
         'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
         "DEVICE=PYTHON works without one, slowly"
@@ -242,18 +238,9 @@ def _is_more_than_an_offer(program: str) -> bool:
     return any(os.path.exists(place) for place in _MACOS_TOOLS)
 
 
-@functools.cache
-def _scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for as long as this process lives."""
-    import tempfile
-
-    return tempfile.TemporaryDirectory(prefix="tinyframe-")
-
-
 def _zig_cache() -> dict[str, str]:
     """zig keeps a cache of its own, and where it cannot write it, it never ends (seen)."""
-    folder = cache_folder()
-    place = os.fspath(folder / "zig") if folder else _scratch_folder().name
+    place = os.fspath(place_for("zig"))
     return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
 
 

@@ -288,4 +288,4 @@ class EmulatorDevice(Compiled):
 
 @functools.cache
 def _compiler(cc: str) -> EmulatorCompiler:
-    return EmulatorCompiler(find_compiler(cc))
+    return EmulatorCompiler(find_compiler(cc, needed_by="CUDA_EMULATE"))

@@ -10,10 +10,13 @@ https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,8 @@ from tinyframe.device import (
 )
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import LANES, OpenCLLanguage
+from tinyframe.runtime.cache import place_for
+from tinyframe.settings import variable
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
 POCL = "Portable Computing Language"
@@ -42,8 +47,10 @@ ADVICE = (
 def cl() -> Any:
     """The module pyopencl. DeviceUnavailable where it is not installed or does not load."""
     try:
-        import pyopencl
-    except ImportError as error:
+        # It keeps binaries in a folder of its own, beside ours, and fails where it has none.
+        with variable("PYOPENCL_NO_CACHE", "1"):
+            import pyopencl
+    except Exception as error:  # whatever a library that is broken raises
         raise DeviceUnavailable(f"pyopencl cannot be imported ({error}): {ADVICE}") from error
     return pyopencl
 
@@ -51,14 +58,59 @@ def cl() -> Any:
 @functools.cache
 def all_devices() -> list[Any]:
     """Each device of each platform, GPUs first. DeviceUnavailable where there is none."""
-    kinds = cl().device_type
     try:
-        found = [device for p in cl().get_platforms() for device in p.get_devices()]
+        platforms = cl().get_platforms()
     except cl().Error as error:  # without any driver, this is what asking for platforms gives
         raise DeviceUnavailable(f"there is no OpenCL driver ({error}): {ADVICE}") from error
+    found, failed = [], []
+    # PoCL has no device where it cannot write to a cache, which is looked for at this call.
+    with variable("POCL_CACHE_DIR", os.fspath(_pocl_cache())):
+        for platform in platforms:
+            try:
+                found += platform.get_devices()
+            except cl().Error as error:  # one driver that fails is not in the way of another
+                failed.append(f" ({error})")
     if not found:
-        raise DeviceUnavailable(f"there is an OpenCL driver, but no device: {ADVICE}")
-    return sorted(found, key=lambda device: not device.type & kinds.GPU)
+        names = ", ".join(platform.name for platform in platforms)
+        raise DeviceUnavailable(
+            f"the OpenCL driver ({names}) has no device{''.join(failed)}: {ADVICE}"
+        )
+    return sorted(found, key=lambda device: not device.type & cl().device_type.GPU)
+
+
+def _pocl_cache() -> Path:
+    """The folder that the user has named for it, or else one beside ours."""
+    named = Path(os.environ.get("POCL_CACHE_DIR") or os.devnull)
+    with suppress(OSError):
+        named.mkdir(parents=True, exist_ok=True)
+    return named if named.is_dir() and os.access(named, os.W_OK) else place_for("pocl")
+
+
+class CLError(RuntimeError):
+    """A call of the driver failed."""
+
+
+# After these nothing works in this context any more. A driver tells of a kernel that it ended (an
+# access outside of memory, too long a run) where somebody waits for it, and then there is more.
+LOST = ("INVALID_COMMAND_QUEUE", "INVALID_CONTEXT", "DEVICE_NOT_AVAILABLE")
+LOST_WHILE_WAITING = (*LOST, "OUT_OF_RESOURCES", "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST")
+OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY")
+
+
+@contextmanager
+def explained(doing: str, lost: Sequence[str] = LOST_WHILE_WAITING) -> Iterator[None]:
+    """MemoryError where there is not enough of it, CLError with the driver's words for the rest."""
+    try:
+        yield
+    except cl().Error as error:
+        code = cl().status_code.to_string(error.code)
+        if code in OUT_OF_MEMORY:
+            raise MemoryError(f"{doing}: {error}") from error
+        after = (
+            ". The driver has given the device up, and what its memory held: restart Python (in a "
+            "notebook, the kernel) to use it again"
+        )
+        raise CLError(f"{doing}: {error}{after if code in lost else ''}") from error
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -83,10 +135,14 @@ class CLAllocator(Allocator):
         opaque.release()
 
     def copyin(self, dst: Any, src: memoryview) -> None:
-        cl().enqueue_copy(self.queue, dst, src, is_blocking=True)
+        self.with_room(lambda: self._copy("copying to the device", dst, src))
 
     def copyout(self, dst: memoryview, src: Any) -> None:
-        cl().enqueue_copy(self.queue, dst, src, is_blocking=True)
+        self.with_room(lambda: self._copy("copying from the device", dst, src))
+
+    def _copy(self, doing: str, dst: Any, src: Any) -> None:
+        with explained(doing):
+            cl().enqueue_copy(self.queue, dst, src, is_blocking=True)
 
 
 # ---- programs -----------------------------------------------------------------------------------
@@ -121,9 +177,10 @@ class CLRunner(Runner):
     def __init__(self, device: CLDevice, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         self.device = device
-        program = cl().Program(device.context, [device.cl_device], [lib])
-        self.program = program.build(device.options)
-        self.kernel = self.new_kernel()
+        with explained(f"loading the kernel {name}", LOST):
+            program = cl().Program(device.context, [device.cl_device], [lib])
+            self.program = program.build(device.options)
+            self.kernel = self.new_kernel()
 
     def new_kernel(self) -> Any:
         """The kernel, with arguments of its own."""
@@ -140,10 +197,11 @@ class CLRunner(Runner):
         total = work_items(global_size, local_size)
         with self.device.lock:  # arguments belong to the kernel, not to a launch
             self.kernel.set_args(*bufs, *map(np.int64, vals))
-            event = cl().enqueue_nd_range_kernel(self.device.queue, self.kernel, total, local_size)
+            event = self.device.launch(self.kernel, self.name, total, local_size)
         if not wait:
             return None
-        event.wait()
+        with explained(f"the kernel {self.name}"):
+            event.wait()
         return (event.profile.end - event.profile.start) * 1e-9
 
 
@@ -159,6 +217,7 @@ class CLGraph(Graph):
         self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
     ) -> None:
         self.kernels = [runner.new_kernel() for runner in runners]  # type: ignore[attr-defined]
+        self.names = [runner.name for runner in runners]
         self.device: CLDevice = runners[0].device  # type: ignore[attr-defined]
         self.places = [(k, n) for k, each in zip(self.kernels, bufs, strict=True)
                        for n in range(len(each))]  # fmt: skip
@@ -167,7 +226,7 @@ class CLGraph(Graph):
             self.set_buffer(place, buf)
         each_with_bufs = zip(self.kernels, bufs, vals, strict=True)
         self.values = [(k, len(of) + n) for k, of, count in each_with_bufs for n in range(count)]
-        self.launches: list[tuple[Any, tuple[int, ...], tuple[int, ...]]] = []
+        self.launches: list[tuple[Any, str, tuple[int, ...], tuple[int, ...]]] = []
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         kernel, number = self.places[place]
@@ -178,18 +237,17 @@ class CLGraph(Graph):
         self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
     ) -> None:
         # without those of no blocks, where a Variable is 0
-        self.launches = [(kernel, work_items(*size), size[1])
-                         for kernel, size in zip(self.kernels, sizes, strict=True)
+        self.launches = [(kernel, name, work_items(*size), size[1])
+                         for kernel, name, size in zip(self.kernels, self.names, sizes, strict=True)
                          if 0 not in size[0]]  # fmt: skip
         for (kernel, number), value in zip(self.values, vals, strict=True):
             kernel.set_arg(number, np.int64(value))
 
     def __call__(self) -> None:
-        queue, launch = self.device.queue, cl().enqueue_nd_range_kernel
         with self.device.lock:
-            for kernel, total, local in self.launches:
-                launch(queue, kernel, total, local)
-            queue.flush()
+            for launch in self.launches:
+                self.device.launch(*launch)
+            self.device.queue.flush()
 
 
 # ---- the device ---------------------------------------------------------------------------------
@@ -197,6 +255,8 @@ class CLGraph(Graph):
 
 class CLDevice(Compiled):
     """A device that an OpenCL driver offers. DeviceUnavailable where there is no such."""
+
+    survives_fork = False
 
     def __init__(self, device: str = "CL") -> None:
         number = int(device.partition(":")[2] or 0)
@@ -210,9 +270,13 @@ class CLDevice(Compiled):
                 "PoCL needs the linker `ld`, which is not on the PATH. On Debian and Ubuntu: "
                 "sudo apt install binutils; on a Mac: xcode-select --install"
             )
-        self.context = cl().Context([self.cl_device])
         profiled = cl().command_queue_properties.PROFILING_ENABLE
-        self.queue = cl().CommandQueue(self.context, self.cl_device, profiled)
+        try:
+            self.context = cl().Context([self.cl_device])
+            self.queue = cl().CommandQueue(self.context, self.cl_device, profiled)
+        except cl().Error as error:
+            name = self.cl_device.name
+            raise DeviceUnavailable(f"{name} cannot be opened: {error}") from error
         self.lock = threading.RLock()
         compiler = CLCompiler(self.context, self.cl_device)
         self.options = compiler.options
@@ -228,8 +292,20 @@ class CLDevice(Compiled):
     def graph(self) -> type[Graph]:
         return CLGraph
 
+    def launch(
+        self, kernel: Any, name: str, total: tuple[int, ...], local: tuple[int, ...]
+    ) -> Any:
+        """The event of a kernel that is put into the queue, its arguments being set."""
+
+        def attempt() -> Any:
+            with explained(f"launching the kernel {name}", LOST):
+                return cl().enqueue_nd_range_kernel(self.queue, kernel, total, local)
+
+        return self.allocator.with_room(attempt)
+
     def synchronize(self) -> None:
-        self.queue.finish()
+        with explained("waiting for the device"):
+            self.queue.finish()
 
 
 def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:

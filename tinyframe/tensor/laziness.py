@@ -87,7 +87,7 @@ def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
     from tinyframe.engine.realize import unrecorded
 
     def is_outside(holder: Holder) -> bool:
-        is_old = isinstance(holder, Storage) and holder.born < capture.started
+        is_old = isinstance(holder, Storage) and not capture.made(holder)
         return is_old and holder not in capture.changed and not is_computed(holder.uop)
 
     graph: dict[UOp, None] = {}

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from threading import get_ident
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
@@ -65,17 +66,17 @@ class Storage(Holder):
     asks: whether a gradient may be asked for by it. is_parameter: whether somebody has said so
     (`requires_grad=True`); what is assigned to a parameter is a new beginning. former: what it
     meant before it was assigned to, for results of then that are differentiated now. born: a number
-    that grows with each storage.
+    that grows with each storage. thread: which one made it.
     """
 
-    __slots__ = ("asks", "born", "former", "is_parameter")
+    __slots__ = ("asks", "born", "former", "is_parameter", "thread")
     _count = itertools.count()
 
     def __init__(self, uop: UOp, asks: bool = True, is_parameter: bool = False) -> None:
         self.uop = uop
         self.asks, self.is_parameter = asks, is_parameter
         self.former: tuple[weakref.ref[UOp], ...] = ()
-        self.born = next(Storage._count)
+        self.born, self.thread = next(Storage._count), get_ident()
         _list_holder(uop, self)
 
     @staticmethod
@@ -86,7 +87,7 @@ class Storage(Holder):
     def assign(self, uop: UOp) -> None:
         """Means something else from now on."""
         capture = capture_now()
-        if capture is not None and self.born < capture.started:
+        if capture is not None and not capture.made(self):
             capture.changed[self] = None
         if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
             constant_changes(self.born)
@@ -101,7 +102,7 @@ class Storage(Holder):
         to_change: whether it is about to be changed. What is only read may stay a constant.
         """
         capture = capture_now()
-        if capture is None or self.born >= capture.started or self in capture.changed:
+        if capture is None or capture.made(self) or self in capture.changed:
             return
         from tinyframe.tensor.laziness import compute_outside
 
