@@ -21,6 +21,7 @@ from tinyframe.dtype import AddrSpace, DType
 from tinyframe.renderer.cuda import CUDALanguage, target_for
 from tinyframe.runtime.cuda_emulator import DataRace
 from tinyframe.runtime.python import PythonRenderer
+from tinyframe.settings import settings
 from tinyframe.uop import mma
 from tinyframe.uop.node import Ops, UOp
 
@@ -32,9 +33,11 @@ TILED = [CORES, Opt(UPCAST, 2, 2), Opt(UPCAST, 0, 2), Opt(LOCAL, 0, 2), Opt(GLOB
 
 @pytest.fixture(autouse=True)
 def devices(monkeypatch) -> Iterator[None]:
-    """CUDA is the emulator that looks for races, and the interpreter has tensor cores."""
-    monkeypatch.setenv("CUDA_EMULATE", "2")
-    monkeypatch.setattr(Device, "_opened", {})
+    """CUDA is the emulator that looks for races, unless a GPU is asked for, and the interpreter has
+    tensor cores."""
+    if settings.CUDA_EMULATE:
+        monkeypatch.setenv("CUDA_EMULATE", "2")
+        monkeypatch.setattr(Device, "_opened", {})
     target = dataclasses.replace(TARGET, block_threads=256, tensor_cores=tuple(FORMS))
     monkeypatch.setattr(Device["PYTHON"], "_renderer", PythonRenderer(target))
     with Context(TF32=1):
