@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, source_of
-from tinyframe import Context, Tensor, Variable, dtypes
+from tinyframe import Context, Device, Tensor, Variable, dtypes
 from tinyframe.dtype import DType
 
 # Relative errors. A sum in blocks of 128 numbers is off by at most 128 half units in the last place
@@ -26,6 +26,11 @@ LIMITS = {
 }
 SIZES = [1000, 65_537, 2_000_000, 9_999_991, 10_000_000]  # 9,999,991 is a prime
 NARROW = [dtypes.half, dtypes.bfloat16]
+# On a device with blocks, loops as they are written are those of one thread, and some drivers end a
+# thread that takes so many steps.
+ENDS_THREADS = bool(Device[Device.DEFAULT].renderer.target.most_steps)
+NOOPT = [0] if ENDS_THREADS else [0, 1]
+AS_WRITTEN = [20_000, 20_011] if ENDS_THREADS else [2_000_000, 2_000_003]
 
 
 def values_of(x: Tensor) -> np.ndarray:
@@ -76,7 +81,7 @@ def test_a_variance_is_as_good_as_one_in_blocks(size, dtype):
     assert error(x.var(), a.var(ddof=1)) <= 3 * LIMITS[dtype]
 
 
-@pytest.mark.parametrize("size", [2_000_000, 2_000_003])
+@pytest.mark.parametrize("size", AS_WRITTEN)
 def test_the_loops_as_they_are_written_are_no_worse(size):
     x = equal(size, dtypes.float32)
     with Context(NOOPT=1):
@@ -91,7 +96,7 @@ def test_the_interpreter_is_no_worse(size):
     assert error(x.sum(), exact) <= 2.0**-18  # one running sum of 4099: 3.9e-5
 
 
-@pytest.mark.parametrize("noopt", [0, 1])
+@pytest.mark.parametrize("noopt", NOOPT)
 @pytest.mark.parametrize("numbers", [equal, spread], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [dtypes.float32, *NARROW], ids=str)
 def test_a_product_that_is_summed_up_is_not_one_running_sum(dtype, numbers, noopt):
@@ -108,7 +113,7 @@ def test_a_product_that_is_summed_up_is_not_one_running_sum(dtype, numbers, noop
         assert error(total, product.sum()) <= LIMITS[dtypes.float32]
 
 
-@pytest.mark.parametrize("noopt", [0, 1])
+@pytest.mark.parametrize("noopt", NOOPT)
 def test_nested_sums_in_one_kernel_are_no_worse(noopt):
     x = equal(4_000_000, dtypes.float32)
     with Context(NOOPT=noopt):

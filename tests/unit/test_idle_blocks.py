@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.kernels import kernels_of, on_buffer, ops_in
+from tests.kernels import kernels_of, on_buffer, ops_in, program_of
 from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.renderer import Target
@@ -60,7 +60,9 @@ IN_PARTS: dict[str, tuple[Callable[[], Tensor], int]] = {
     "softmax of a row": (lambda: gpu(MILLION).softmax(), 5),
     "softmax of few rows": (lambda: gpu(64, MILLION).softmax(), 5),
     "sums of rows, then of those": (lambda: gpu(4096, 4096).exp().sum(1).log().mean(), 2),
-    "maxima of short rows, then a sum": (lambda: gpu(N // 8, 8).max(1).sum(), 2),
+    "distance from a short mean": (lambda: (gpu(MILLION) - gpu(99).mean()).square().sum(), 3),
+    "maxima of short rows, then a sum": (lambda: gpu(N // 8, 8).max(1).sum(), 3),
+    "cross entropy": (lambda: gpu(1 << 16, 10).log_softmax().max(1).mean(), 3),
 }
 WHOLE: dict[str, tuple[Callable[[], Tensor], int]] = {
     "many rows": (lambda: gpu(4096, 4096).sum(1), 1),
@@ -146,6 +148,20 @@ def test_a_part_lies_together_in_memory():
     *_, last = load.src[0].src
     assert inner & last.ranges
     assert sum(r.vmax + 1 for r in inner) == (1 << 16) // (BLOCKS_OF_PARTS // 32 // 4)
+
+
+def test_results_that_are_reduced_further_are_the_parts():
+    first, second = kernels_of(gpu(4096, 2048).square().sum(1).sqrt().sum())
+    assert (results_of(first), results_of(second)) == ([4096], [1])
+    parts, first, second = kernels_of(gpu(N // 8, 8).max(1).sum())
+    assert list(map(results_of, (parts, first, second))) == [[N // 8], [BLOCKS_OF_PARTS], [1]]
+
+
+def test_a_reduce_inside_is_not_done_by_every_block():
+    x, y = gpu(8, MILLION), gpu(8, 4)
+    inside, first, second = kernels_of((x * y.max(1, keepdim=True)).sum())
+    assert list(map(results_of, (inside, first, second))) == [[8], [BLOCKS_OF_PARTS], [1]]
+    assert math.prod(program_of(first, device=GPU).global_size) == BLOCKS_OF_PARTS
 
 
 # ---- the device decides --------------------------------------------------------------------------

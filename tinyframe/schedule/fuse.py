@@ -32,7 +32,7 @@ from tinyframe.uop.movement import (
     source_indices,
 )
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, recursive_property
-from tinyframe.uop.range import iterations
+from tinyframe.uop.range import is_symbolic, iterations
 
 # Arithmetic of an op, in additions; of all others one.
 COST = {
@@ -330,8 +330,8 @@ class _Graph:
             return "a reduce whose operands a tile would share, reduced further"
         if self.is_shared_by_blocks(u):
             return "a long reduce to few results, which blocks share"
-        if any(self._leaves_parts(u, use) for use in uses):
-            return "a reduce whose results are the parts of one that blocks share"
+        if any(self.is_used_by_blocks(u, use) for use in uses):
+            return "a reduce used inside of one that blocks share"
         return None
 
     def _is_costly(self, u: UOp) -> bool:
@@ -374,17 +374,18 @@ class _Graph:
             target_of(u.device), reduce.size, value.size // max(reduce.size, 1)
         )
 
-    def _leaves_parts(self, end: UOp, use: Use) -> bool:
-        """Is a reduce reduced further, to so few results that a GPU would do that in parts? Then
-        its own results are the parts, if the threads of a block can share each."""
+    def is_used_by_blocks(self, end: UOp, use: Use) -> bool:
+        """Is a reduce used inside of one that a GPU would do in parts? If it is the same for all
+        parts, it has to be there before; if not, its results are the parts."""
+        if end not in self.reduce_ends or any(map(is_symbolic, use.path)):
+            return False
         *_, reduce = self.reduce_ends[end]
         value, results = reduce.src[0], use.kernel.size
-        return (
-            any(r.arg[1] is AxisType.REDUCE for r in depends_on(use.indices))
-            and _has_fixed_size(value)
-            and value.size >= thresholds.LEAST_SHARED * reduce.size
-            and leaves_blocks_idle(target_of(end.device), results, value.size // max(results, 1))
-        )
+        is_inside = any(r.arg[1] is AxisType.REDUCE for r in use.path)
+        return is_inside and _has_fixed_size(value) and leaves_blocks_idle(
+            target_of(end.device), results,
+            max(iterations(use.path), value.size) // max(results, 1),
+        )  # fmt: skip
 
     def is_contraction(self, u: UOp) -> bool:
         """A sum of products of two operands that are each reused: matmul, convolution."""
@@ -516,7 +517,10 @@ class _Groups:
             return False
         if u.size < thresholds.PARALLEL_WORK and u.size != k.size:
             return False
-        if self.graph.is_shared_by_blocks(u) and (u.size != k.size or self._is_reduced_in(k, u)):
+        if self.graph.is_shared_by_blocks(u) and u.size != k.size:
+            return False
+        used = [use for use in self.uses[u] if self.root(use.kernel) is k]
+        if any(self.graph.is_used_by_blocks(u, use) for use in used):
             return False
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
@@ -533,11 +537,6 @@ class _Groups:
             return False
         # no kernel may stand between the two: one that needs u and that k needs
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
-
-    def _is_reduced_in(self, k: UOp, u: UOp) -> bool:
-        """Is it used inside of a reduce that k, or a guest of it, computes?"""
-        used = (use for use in self.uses[u] if self.root(use.kernel) is k)
-        return any(r.arg[1] is AxisType.REDUCE for use in used for r in use.path)
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""

@@ -39,11 +39,11 @@ class Partial:
 
 
 def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """A long reduce to fewer results than a GPU runs blocks of threads."""
-    results = iterations(reduce.ranges)
-    nested = [u for u in reduce.src[0].toposort() if u.op is Ops.REDUCE]
-    each = max(iterations(table.around(u)) for u in (reduce, *nested)) // results
-    if not leaves_blocks_idle(target, results, each):
+    """A long reduce to fewer results than a GPU runs blocks of threads. It has no other reduce
+    inside: `fuse.py` has stored that."""
+    results, each = iterations(reduce.ranges), iterations(reduce.own_ranges)
+    is_nested = any(u.op is Ops.REDUCE for u in reduce.src[0].toposort())
+    if is_nested or not leaves_blocks_idle(target, results, each):
         return None
     ranges, is_contiguous = _as_in_memory(table, reduce)
     # A block has threads for neighbouring results too where these are what lies side by side.
@@ -51,9 +51,7 @@ def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
     least = thresholds.LEAST_READS * block_size(target)
     blocks = min(thresholds.BLOCKS_OF_PARTS, math.prod(target.grid))
     parts = min(blocks * beside // results, each * beside // least)
-    cut = _cut_from_outside(ranges, parts, target)
-    # What does not change from part to part would be reduced again for each.
-    return cut if cut and all(u.ranges & cut.keys() for u in nested) else None
+    return _cut_from_outside(ranges, parts, target) or None
 
 
 def _as_in_memory(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
