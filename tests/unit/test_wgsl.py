@@ -230,6 +230,13 @@ def test_longer_threads_than_a_device_lets_run_are_refused():
     assert text_of(on_buffer(10, 10).sum(1), Opt(OptOps.GLOBAL, 0), target=limited)
 
 
+def test_the_steps_of_a_sum_in_blocks_are_those_that_it_takes():
+    limited = dataclasses.replace(LEAST, most_steps=2003 + 16)  # the last of 16 blocks is shorter
+    with pytest.raises(LimitError, match="goes through 2032 steps"):  # counted as the others are
+        text_of(on_buffer(2003).sum(), target=limited)
+    assert text_of(on_buffer(2003).sum(), target=dataclasses.replace(LEAST, most_steps=2032))
+
+
 def test_a_panel_of_narrow_numbers_takes_a_word_for_each():
     x, y = (on_buffer(*shape, dtype=dtypes.uchar) for shape in ((64, 128, 1), (128, 64)))
     product = kernel_of(x.maximum(y).max(1))

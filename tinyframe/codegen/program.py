@@ -142,11 +142,19 @@ def most_steps(uops: list[UOp]) -> int:
     steps, around = 0, [1]
     for u in uops:
         if u.op is Ops.RANGE:
-            around.append(around[-1] * max(int(u.src[0].vmax), 0))
+            around.append(around[-1] * max(_most_turns(u.src[0]), 0))
             steps += around[-1]
         elif u.op is Ops.ENDRANGE:
             around.pop()
     return steps
+
+
+def _most_turns(end: UOp) -> int:
+    """The largest that a RANGE's end can be. Where a long sum is in blocks, it is the smaller of a
+    block and what is left (`long_sums.py`)."""
+    if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
+        return min(int(s.vmax) for s in end.src[1:])
+    return int(end.vmax)
 
 
 def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:
