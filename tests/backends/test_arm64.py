@@ -130,6 +130,24 @@ def test_arithmetic_on_halves_is_rounded_once(settings, noopt):
         same(x.maximum(y).numpy(), np.maximum(a, b))
 
 
+# ---- masks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("dtype", [dtypes.bool, dtypes.char, dtypes.uchar, dtypes.short])
+def test_a_choice_by_narrow_numbers_takes_whole_lanes(settings, dtype):
+    """Where bytes are compared, clang gives chars, which are unsigned on Linux for ARM."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 2, 64).astype(to_np_dtype(dtype)) for _ in range(2))
+    with Context(**settings):
+        x, y, seven = filled(a), filled(b), filled(np.full(64, -7.5, np.float32))
+        for wide in (dtypes.float32, dtypes.float64, dtypes.half, dtypes.long):
+            ours, theirs = seven.cast(wide), np.full(64, -7.5).astype(to_np_dtype(wide))
+            for got, expected in [(x != 0, a != 0), (x.ne(y), a != b), (x < y, a < b)]:
+                got = got.where(ours, 1).contiguous()
+                np.testing.assert_array_equal(got.numpy(), np.where(expected, theirs, 1))
+
+
 # ---- threads -------------------------------------------------------------------------------------
 
 # Counts how often each element is visited, and adds a Variable.

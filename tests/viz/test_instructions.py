@@ -41,6 +41,8 @@ Lfunc_begin0:
 LBB0_1:                                 ; in Loop
 	.loc	1 5 14 prologue_end
 	ldr	q1, [x1, #16]                   ; 16-byte Folded Reload
+	.loc	1 0 14 is_stmt 0
+	str	q2, [sp]
 	fmla.4s	v0, v1, v2[0]
 	add	x8, x8, #16
 	ret
@@ -73,7 +75,7 @@ def test_instructions_belong_to_the_line_that_was_named_last():
 
 def test_arm_as_macos_writes_it():
     assert by_line(MACOS, "r_4") == {
-        5: ["ldr q1, [x1, #16]", "fmla.4s v0, v1, v2[0]", "add x8, x8, #16", "ret"],
+        5: ["ldr q1, [x1, #16]", "str q2, [sp]", "fmla.4s v0, v1, v2[0]", "add x8, x8, #16", "ret"],
     }
 
 

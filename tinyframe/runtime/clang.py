@@ -26,9 +26,10 @@ from tinyframe.settings import settings
 # O2: kernels say what is to be unrolled, tiled and made vectors of; gcc's -O3 looks for more of
 # that, in vain, and takes four times as long. contract=fast: a*b+c is one instruction, across
 # statements too. math-errno: sqrt is one instruction. Not -ffast-math: NaN and infinity keep their
-# meaning. -w: no one reads the warnings.
+# meaning. signed-char: where clang compares vectors of bytes, it gives chars, which are unsigned on
+# Linux for ARM: true would be 255, and a mask has to be -1. -w: no one reads the warnings.
 FLAGS = (
-    *("-O2", "-ftree-vectorize", "-ffp-contract=fast", "-fno-math-errno"),
+    *("-O2", "-ftree-vectorize", "-ffp-contract=fast", "-fno-math-errno", "-fsigned-char"),
     *("-fPIC", "-shared", "-w", "-fno-asynchronous-unwind-tables"),
 )
 # Where gcc 12 makes vectors of a loop with a condition and its opposite in it, it takes the wrong

@@ -84,7 +84,7 @@ def by_line(assembly: str, function: str) -> dict[int, list[str]]:
             if not label["name"].startswith((".", "L")):
                 inside = label["name"].removeprefix("_") == function
         elif place := PLACE.match(text):
-            line = int(place["line"])
+            line = int(place["line"]) or line  # 0 is how clang says: of no line
         elif inside and (words := COMMENT.sub("", text).split()) and words[0][0] != ".":
             found.setdefault(line, []).append(" ".join(words))
     return found
