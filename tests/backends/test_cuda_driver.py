@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tinyframe import Device, dtypes
-from tinyframe.device import Buffer, DeviceUnavailable
+from tinyframe.device import Buffer, Compiler, DeviceUnavailable
 from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.runtime import cuda
 
@@ -140,12 +140,17 @@ def given(pointers: int, count: int) -> list[int]:
     return [ctypes.c_int64.from_address(place).value for place in places]
 
 
+class CompilerFor(Compiler):
+    def __init__(self, architecture: str) -> None:
+        self.for_ = architecture
+
+
 @pytest.fixture
 def driver(monkeypatch) -> Iterator[Driver]:
     ours = Driver()
     monkeypatch.setattr(cuda, "driver", lambda: ours)
     monkeypatch.setattr(cuda, "architecture_for", lambda major, minor: f"sm_{major}{minor}")
-    monkeypatch.setattr(cuda, "NVRTC", lambda architecture: SimpleNamespace(for_=architecture))
+    monkeypatch.setattr(cuda, "NVRTC", CompilerFor)
     monkeypatch.setattr(Device, "_opened", {})
     monkeypatch.setenv("CUDA_EMULATE", "0")
     yield ours

@@ -201,7 +201,7 @@ def test_a_device_that_fails_to_open_does_not_hide_that_another_is_unknown():
     Device._devices["MY"] = without_driver
     with pytest.raises(ValueError, match="unknown device 'TPU'") as error:
         Device["TPU"]
-    assert "device MY cannot be opened: OSError: no /dev/my" in str(error.value)
+    assert "device MY cannot be used here: OSError: no /dev/my" in str(error.value)
     with pytest.raises(OSError, match="no /dev/my"):
         Device["MY"]
 

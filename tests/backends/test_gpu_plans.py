@@ -147,7 +147,8 @@ def plans_of(name: str, device: str) -> set[str]:
 def test_these_kernels_go_through_every_plan(monkeypatch):
     device = with_blocks("PYTHON", monkeypatch)
     found = set().union(*[plans_of(name, device) for name in KERNELS])
-    assert found == {plan.name for plan in GPU}
+    # this device has no tensor cores: test_tensor_cores.py is about those
+    assert found == {plan.name for plan in GPU} - {"tensor cores"}
 
 
 CONTRACTIONS = ["matmul", "matmul of odd sizes", "batched matmul", "half", "convolution"]

@@ -58,7 +58,7 @@ def test_the_worked_solution_gets_all_points_in_the_sandbox():
     assert (report.score, report.of, report.total, report.is_full) == (100, 100, 100, True)
 
 
-@pytest.mark.parametrize("seeds", [range(10), range(10, 20)], ids=["first", "second"])
+@pytest.mark.parametrize("seeds", [range(4), range(4, 8)], ids=["first", "second"])
 def test_the_worked_solution_gets_all_points_whatever_is_drawn(seeds):
     assert {seed: lost_in(rows(PROJECT, TEXT, str(seed))) for seed in seeds} == dict.fromkeys(
         seeds, {}

@@ -42,7 +42,7 @@ CHOSEN = {
         lambda: on_buffer(3, 40, 64) @ on_buffer(3, 64, 72),
         lambda: on_buffer(128, 784).T @ on_buffer(128, 100),
         lambda: (on_buffer(32, 784) @ on_buffer(128, 784).T + on_buffer(128)).relu(),
-        lambda: on_buffer(64, 64, dtype=dtypes.half) @ on_buffer(64, 64, dtype=dtypes.half),
+        lambda: on_buffer(64, 72, dtype=dtypes.half) @ on_buffer(72, 64, dtype=dtypes.half),
         lambda: on_buffer(8, 64, 14, 14).conv2d(on_buffer(32, 64, 1, 1)),
     ],
     "tiles in registers": [
@@ -99,7 +99,8 @@ def ops(program: ProgramSpec, op: OptOps) -> list[int]:
 def test_a_device_with_blocks_has_plans_of_its_own():
     assert plans_for(LARGE) is GPU
     assert plans_for(replace(LARGE, block_threads=0)) is CPU
-    assert list(CHOSEN) == [plan.name for plan in GPU]
+    # test_tensor_cores.py is about the first one, which OpenCL has no words for
+    assert ["tensor cores", *CHOSEN] == [plan.name for plan in GPU]
     assert all(need.__doc__ for plan in GPU for need in plan.needs)
 
 

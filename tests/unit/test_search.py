@@ -178,7 +178,8 @@ def test_neighbours_of_no_opts_are_one_of_each_primitive():
     kernel = kernel_of(on_buffer(64, 64) @ on_buffer(64, 64))
     lists = neighbours(kernel, (), AVX2)
     assert {len(opts) for opts in lists} == {1}
-    of_blocks = {OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP}  # a CPU has none
+    # a CPU has none
+    of_blocks = {OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE}
     assert {opts[0].op for opts in lists} == set(OptOps) - of_blocks
 
 

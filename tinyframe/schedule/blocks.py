@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from tinyframe import thresholds
 from tinyframe.device import Device
-from tinyframe.renderer import Target
+from tinyframe.renderer import Renderer, Target
 
 
 def target_of(device: str | None) -> Target:
     """What schedules know of a device, by its name; None is the default one."""
-    return Device[device].renderer.target
+    opened = Device[device]
+    try:
+        return opened.renderer.target
+    except RuntimeError:  # it has no compiler, which is said when there is something to compile
+        return Renderer.default_target
 
 
 def block_size(target: Target) -> int:

@@ -85,7 +85,7 @@ BY_KIND = {
     "access": {Ops.LOAD, Ops.STORE, Ops.INDEX, Ops.STAGE, Ops.COPY, Ops.CONTIGUOUS, Ops.ASSIGN},
     "constant": {Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.UNIQUE, Ops.DEVICE},
     "movement": {*GroupOp.Movement, Ops.VECTORIZE, Ops.GEP, Ops.DETACH, Ops.FUSE},
-    "elementwise": GroupOp.Elementwise,
+    "elementwise": GroupOp.Elementwise | {Ops.MMA},  # of a warp, many at once
     "reduce": {Ops.REDUCE_AXIS, Ops.REDUCE},
     "control": {Ops.SINK, Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF, Ops.SPECIAL, Ops.BARRIER,
                 Ops.NOOP},
