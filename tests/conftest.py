@@ -38,11 +38,10 @@ OPTIONAL = {  # a package, and the tests that need it
     "pyopencl": "backends/test_opencl.py",
     "cuda": "backends/test_nvrtc.py",
 }
-# A GPU is another. And METAL and HIP are run as C++, where there is a compiler for that.
+# And METAL and HIP are run as C++, where there is a compiler for that.
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
 collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]
 collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
-collect_ignore += [] if os.path.exists("/dev/nvidia0") else ["backends/test_gpu.py"]
 collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]
 
 
