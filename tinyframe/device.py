@@ -313,9 +313,7 @@ class Compiled:
 ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 
 # Settings that name the default device by being 1.
-_DEVICE_FLAGS = (
-    *("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL"),
-)
+_DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL")
 
 
 _NOT_OPEN: tuple[None, Any] = (None, None)
@@ -457,7 +455,7 @@ class _DeviceRegistry:
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)
-        missing = {device: why for device in exist if (why := self._fault(device)) is not None}
+        missing = {device: why for device in exist if (why := self.why_not(device)) is not None}
         also = [alias for alias, kind in ALIASES.items() if kind in self._devices]
         kind = name.strip().upper().partition(":")[0]
         close = difflib.get_close_matches(kind, exist + also, n=1, cutoff=0.5)
@@ -466,13 +464,6 @@ class _DeviceRegistry:
         there = ", ".join(device for device in exist if device not in missing)
         said = f"unknown device {name!r}{hint}; there are: {there}"
         return "\n  ".join([said, *missing.values()])
-
-    def _fault(self, name: str) -> str | None:
-        """As `why_not`, also where opening a device raises what it should not."""
-        try:
-            return self.why_not(name)
-        except Exception as error:
-            return f"device {name} cannot be opened: {type(error).__name__}: {error}"
 
     @property
     def DEFAULT(self) -> str:
