@@ -18,7 +18,8 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.plans import CPU, Kernel, choose
-from tinyframe.codegen.optimize.plans_gpu import GPU, block_tile
+from tinyframe.codegen.optimize.plans_gpu import GPU
+from tinyframe.codegen.optimize.tiles_gpu import block_tile
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import OpenCLLanguage

@@ -94,11 +94,9 @@ def check_device(sink: UOp, target: Target) -> None:
         return
     if runs_on_cores(sink):
         raise KernelOptError("this device has no cores to divide a loop among: GLOBAL is for it")
-    forms = {u.arg for u in sink.toposort() if u.op is Ops.MMA}
-    if not forms <= set(target.tensor_cores):
-        raise KernelOptError(f"this device has no tensor cores for {forms.pop()}")
-    if "tf32" in forms and not settings.TF32:
-        raise KernelOptError("of float32 a tensor core reads ten digits of 23: TF32=1 allows that")
+    for form in {u.arg for u in sink.toposort() if u.op is Ops.MMA}:
+        if (why := why_no_tensor_core(form, target)) is not None:
+            raise KernelOptError(why)
     if (count := block_threads(sink)) > target.block_threads:
         raise KernelOptError(f"{count} threads in a block; it has {target.block_threads} at most")
     for n, (r, most) in enumerate(zip(grid_axes(sink), target.grid, strict=False)):
@@ -108,6 +106,15 @@ def check_device(sink: UOp, target: Target) -> None:
         raise KernelOptError(
             f"panels of {nbytes} bytes; the threads of a block share {target.shared_bytes}"
         )
+
+
+def why_no_tensor_core(form: str, target: Target) -> str | None:
+    """Why a device's tensor cores cannot read this form, or may not; None where they may."""
+    if form not in target.tensor_cores:
+        return f"this device has no tensor cores for {form}"
+    if form == "tf32" and not settings.TF32:
+        return "of float32 a tensor core reads ten digits of 23: TF32=1 allows that"
+    return None
 
 
 # ---- ranges that are values ----------------------------------------------------------------------

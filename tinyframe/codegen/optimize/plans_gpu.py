@@ -22,13 +22,12 @@ are those of one thread.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tinyframe import thresholds
-from tinyframe.algebra.access import Access, Contraction
+from tinyframe.algebra.access import Access
 from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.blocks import MOST_AXES
 from tinyframe.codegen.optimize.loops import OptOps
@@ -42,28 +41,22 @@ from tinyframe.codegen.optimize.plans import (
     is_contiguous_along_two,
     reduces_nothing,
 )
-from tinyframe.codegen.optimize.tensor_core import operands
+from tinyframe.codegen.optimize.tiles_gpu import (
+    accumulators,
+    block_size,
+    block_tile,
+    contraction_of,
+    form_in_tensor_cores,
+    power_of_two,
+    warp_tile,
+)
 from tinyframe.dtype import dtypes
-from tinyframe.settings import settings
 from tinyframe.uop import mma
 from tinyframe.uop.node import UOp
 from tinyframe.uop.range import is_symbolic, iterations, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
-
-# Rows, and vectors of columns, of a thread's part of a tile of results; the largest first.
-TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
-
-
-def power_of_two(n: int) -> int:
-    """The largest power of two that is no larger than n; 1 for n below 1."""
-    return 1 << max(0, n.bit_length() - 1)
-
-
-def block_size(k: Kernel) -> int:
-    """How many threads a block gets: a power of two."""
-    return power_of_two(min(k.target.block_threads, thresholds.BLOCK_THREADS))
 
 
 # ---- threads along loops, and blocks along the rest ----------------------------------------------
@@ -188,134 +181,6 @@ def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
 # ---- contractions -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BlockTile:
-    """The results of a contraction that one block computes.
-
-    a: the operand that has the rows. b: the one that has the columns, which become lanes. down,
-    across: threads along rows and columns. high: rows of a thread. wide: vectors of columns of a
-    thread. step: how much of the sum is in the panels at a time.
-
-    The vectors of a thread lie `across` vectors apart, so that neighbouring threads read
-    neighbouring vectors of the panel and write neighbouring vectors of the result.
-    """
-
-    a: Access
-    b: Access
-    row: UOp
-    column: UOp
-    lanes: int
-    down: int
-    across: int
-    high: int = 1
-    wide: int = 1
-    step: int = 1
-
-    @property
-    def rows(self) -> int:
-        return self.down * self.high
-
-    @property
-    def columns(self) -> int:
-        return self.across * self.wide * self.lanes
-
-    @property
-    def panels(self) -> int:
-        """Bytes of both panels."""
-        return self.step * (self.rows * self.a.itemsize + self.columns * self.b.itemsize)
-
-    def blocks(self, k: Kernel) -> int:
-        """How many blocks there are of such tiles."""
-        others = iterations(r for r in k.around if r not in (self.row, self.column))
-        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
-
-
-def block_tile(k: Kernel) -> BlockTile | None:
-    """The largest tile that leaves enough blocks; the smallest where none does. None where there is
-    none at all."""
-    found = list(_block_tiles(k))
-    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
-    return next(enough, found[-1] if found else None)
-
-
-def _block_tiles(k: Kernel) -> Iterator[BlockTile]:
-    """All tiles whose results fit the registers and whose panels fit the shared memory, for as many
-    threads as a block may have, then for half and for a quarter."""
-    pair = _row_and_column(k)
-    if pair is None:
-        return
-    a, b, row, column = pair
-    for threads, (high, wide) in itertools.product(_block_sizes(k), TILES):
-        across, down = _threads_of_a_tile(threads, length(row), -(-length(column) // k.lanes))
-        tile = BlockTile(a, b, row, column, k.lanes, down, across, high, wide)
-        steps = (replace(tile, step=step) for step in _steps(k))
-        tile = next((tile for tile in steps if tile.panels <= _room(k)), tile)
-        reaches_over = tile.rows > length(row) or tile.columns > length(column)
-        fits = tile.step > 1 and high * wide <= _accumulators(k)
-        if fits and ((high, wide) == (1, 1) or not reaches_over):
-            yield tile
-
-
-def _block_sizes(k: Kernel) -> list[int]:
-    """Threads of a block: all, half, a quarter, but no less than a warp."""
-    sizes = [block_size(k) >> n for n in range(3)]
-    return [n for n in sizes if n >= min(block_size(k), k.target.warp)]
-
-
-def _row_and_column(k: Kernel) -> tuple[Access, Access, UOp, UOp] | None:
-    """The operands of a contraction, and a loop of results for each: columns as they are stored."""
-    contraction = k.table.contraction
-    if contraction is None:
-        return None
-    a, b = contraction.a, contraction.b
-    of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
-    loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
-    columns = [r for r in loops if length(r) >= k.lanes]
-    if not columns:
-        return None
-
-    def worth(r: UOp) -> tuple:
-        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-        return stored, of_one[r].step(r) == 1, length(r)
-
-    column = max(columns, key=worth)
-    b = of_one[column]
-    rows = [r for r in loops if of_one[r] is not b]
-    if not rows:
-        return None
-    row = max(rows, key=length)
-    return of_one[row], b, row, column
-
-
-def _threads_of_a_tile(threads: int, rows: int, vectors: int) -> tuple[int, int]:
-    """Threads across columns and down rows: about as many of both, unless one has fewer."""
-    across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
-    down = min(threads // across, power_of_two(rows))
-    return min(threads // down, power_of_two(vectors)), down
-
-
-def _steps(k: Kernel) -> list[int]:
-    """Parts of the sum for panels, the best first: those that divide it need no condition."""
-    (summed,) = _contraction(k).summed
-    sizes = [thresholds.PANEL_STEP >> n for n in range(3)]
-    return sorted(sizes, key=lambda n: length(summed) % n != 0)
-
-
-def _contraction(k: Kernel) -> Contraction:
-    assert k.table.contraction is not None
-    return k.table.contraction
-
-
-def _room(k: Kernel) -> int:
-    """Bytes for the panels of a block."""
-    return int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
-
-
-def _accumulators(k: Kernel) -> int:
-    """Vectors of a thread's registers that hold results."""
-    return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
-
-
 def is_reduced_in_all_loops(k: Kernel) -> bool:
     """no reduce that stands outside of a loop of results"""
     return all(_is_around_all(k, r) for r in k.around)
@@ -323,7 +188,7 @@ def is_reduced_in_all_loops(k: Kernel) -> bool:
 
 def has_a_long_sum(k: Kernel) -> bool:
     """one loop that is summed over, long enough for several panels"""
-    summed = _contraction(k).summed
+    summed = contraction_of(k).summed
     return (
         len(summed) == 1
         and not is_symbolic(summed[0])
@@ -341,7 +206,7 @@ def tiles_from_panels(k: Kernel) -> Nest:
     """A tile of results for each block; panels of both operands for each step of the sum."""
     t = block_tile(k)
     assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
-    (summed,) = _contraction(k).summed
+    (summed,) = contraction_of(k).summed
     nest = _with_parts(Nest(), t.column, (VECTOR, t.lanes), (LOCAL, t.across), (UPCAST, t.wide))
     nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
     nest = _with_tiles(nest, (SPLIT, summed, t.step))
@@ -349,99 +214,6 @@ def tiles_from_panels(k: Kernel) -> Nest:
 
 
 # tensor cores
-
-# Of a block: warps down and across; of a warp: how often 16 rows and 8 columns. The largest first.
-WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
-
-
-@dataclass(frozen=True)
-class WarpTile:
-    """The results of a contraction that the warps of one block compute in tensor cores.
-
-    a: the operand that has the rows. b: the one that has the columns. down, across: warps along
-    rows and columns. high, wide: tiles of a warp along both. form: how the cores read the operands.
-    step: how often they do that before the panels change.
-    """
-
-    a: Access
-    b: Access
-    row: UOp
-    column: UOp
-    form: str
-    down: int
-    across: int
-    high: int
-    wide: int
-    step: int = 1
-
-    @property
-    def rows(self) -> int:
-        return self.down * self.high * mma.ROWS
-
-    @property
-    def columns(self) -> int:
-        return self.across * self.wide * mma.COLUMNS
-
-    @property
-    def depth(self) -> int:
-        """How much of the sum is in the panels."""
-        return self.step * mma.depth(self.form)
-
-    @property
-    def panels(self) -> int:
-        """Bytes of both panels, with the room after each row."""
-        row = self.depth * mma.DTYPES[self.form].itemsize
-        return (self.rows + self.columns) * (row + mma.PIECE_BYTES)
-
-    def blocks(self, k: Kernel) -> int:
-        """How many blocks there are of such tiles."""
-        others = iterations(r for r in k.around if r not in (self.row, self.column))
-        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
-
-
-def warp_tile(k: Kernel) -> WarpTile | None:
-    """The largest tile that leaves enough blocks; the smallest where none does. None where there is
-    none at all."""
-    found = list(_warp_tiles(k))
-    enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
-    return next(enough, found[-1] if found else None)
-
-
-def _warp_tiles(k: Kernel) -> Iterator[WarpTile]:
-    """All tiles that are no larger than the results, whose parts of the sum divide it, and that fit
-    the registers, the shared memory and the threads of a block."""
-    contraction = _contraction(k)
-    form = form_in_tensor_cores(k)
-    loops = _row_and_column(k)
-    if loops is None or form is None:
-        return
-    a, b, row, column = loops
-    (summed,) = contraction.summed
-    for down, across, high, wide in WARP_TILES:
-        one = WarpTile(a, b, row, column, form, down, across, high, wide)
-        steps = (replace(one, step=n) for n in (4, 2, 1) if _goes_in_turns(summed, n * one.depth))
-        tile = next((tile for tile in steps if tile.panels <= _room(k)), None)
-        if (
-            tile is not None
-            and tile.rows <= length(row)
-            and tile.columns <= length(column)
-            and high * wide <= _accumulators(k)
-            and down * across * mma.THREADS <= block_size(k)
-        ):
-            yield tile
-
-
-def _goes_in_turns(r: UOp, n: int) -> bool:
-    """Do several whole turns of n make up a loop?"""
-    return length(r) % n == 0 and length(r) > n
-
-
-def form_in_tensor_cores(k: Kernel) -> str | None:
-    """How the device's tensor cores read the operands of a contraction, if they can."""
-    found = operands(_contraction(k).reduce)
-    form = None if found is None else found[2]
-    asked_for = form != "tf32" or settings.TF32
-    return form if asked_for and form in k.target.tensor_cores else None
 
 
 def suits_tensor_cores(k: Kernel) -> bool:
@@ -459,7 +231,7 @@ def in_tensor_cores(k: Kernel) -> Nest:
     for each step of the sum."""
     t = warp_tile(k)
     assert t is not None, "a plan that uses the tile needs `has_a_warp_tile`"
-    (summed,) = _contraction(k).summed
+    (summed,) = contraction_of(k).summed
     nest = Nest()
     for r, n in ((t.column, t.columns), (t.row, t.rows)):
         nest = _with_tiles(nest, (SPLIT, r, n if length(r) % n else 1))
@@ -482,7 +254,7 @@ def has_rows_to_reuse(k: Kernel) -> bool:
 
 def _reused(k: Kernel) -> list[UOp]:
     """Loops of results that an operand which the threads read along does not have."""
-    contraction, loops = _contraction(k), loops_in_memory(k)
+    contraction, loops = contraction_of(k), loops_in_memory(k)
     if not loops:
         return []
     found = [x for x in (contraction.a, contraction.b) if loops[0] in x.ranges]
@@ -492,7 +264,7 @@ def _reused(k: Kernel) -> list[UOp]:
 
 def has_many_results(k: Kernel) -> bool:
     """more results than a GPU has threads, or short sums"""
-    is_short = iterations(_contraction(k).summed) < 2 * thresholds.PANEL_STEP
+    is_short = iterations(contraction_of(k).summed) < 2 * thresholds.PANEL_STEP
     return is_short or iterations(k.around) >= thresholds.MANY_THREADS
 
 
@@ -502,7 +274,7 @@ def tiles_in_registers(k: Kernel) -> Nest:
     nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
     results = iterations(k.around)
     for n in (8, 4, 2):
-        if n <= length(row) and results // n >= thresholds.MANY_THREADS and n <= _accumulators(k):
+        if n <= length(row) and results // n >= thresholds.MANY_THREADS and n <= accumulators(k):
             nest = _with_tiles(nest, (UPCAST, row, n))
             break
     return with_blocks(k, nest, [r for r in loops if r is not row], block_size(k))
