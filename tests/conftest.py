@@ -5,12 +5,11 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
-import shutil
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests import arm64_device, cpp_device
+from tests import arm64_device
 
 os.environ["SPEC"] = "1"
 os.environ.setdefault("CUDA_EMULATE", "1")
@@ -29,20 +28,11 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# PyTorch is a reference for tests only, and gigabytes: a learner need not have it.
-# So is a browser, which the explorer's page is tested in, a driver for OpenCL, and NVIDIA's
-# compiler, which needs no GPU.
-OPTIONAL = {  # a package, and the tests that need it
-    "torch": "torch",
-    "playwright": "browser",
-    "pyopencl": "backends/test_opencl.py",
-    "cuda": "backends/test_nvrtc.py",
-}
-# And METAL and HIP are run as C++, where there is a compiler for that.
+# PyTorch is a reference for tests only, and gigabytes: a learner need not have it. So is a browser,
+# which the explorer's page is tested in. A folder with a list of its own, as tests/backends has,
+# does not look at this one.
+OPTIONAL = {"torch": "torch", "playwright": "browser"}  # a package, and the tests that need it
 collect_ignore = [f for package, f in OPTIONAL.items() if not importlib.util.find_spec(package)]
-collect_ignore += [f for f, compiler in cpp_device.NEEDED_BY.items() if compiler() is None]
-collect_ignore += [] if arm64_device.is_available() else ["backends/test_arm64.py"]
-collect_ignore += [] if any(map(shutil.which, arm64_device.CLANGS)) else ["backends/test_macos.py"]
 
 
 @pytest.fixture(scope="module", autouse=True)

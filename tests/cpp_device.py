@@ -167,4 +167,4 @@ WITHOUT = {
     "HIP": [] if cxx() and has_float16() else [dtypes.half],
 }
 # the files of tests that need one of these compilers
-NEEDED_BY = {"backends/test_cpp_devices.py": cxx, "backends/test_amd_compiler.py": amd_compiler}
+NEEDED_BY = {"test_cpp_devices.py": cxx, "test_amd_compiler.py": amd_compiler}

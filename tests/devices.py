@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tests import cpp_device
 from tinyframe import Device
+from tinyframe.runtime.clang import NoCompiler, find_compiler
 from tinyframe.settings import settings
 
 ALL = ("CPU", "CL", "CUDA", "WEBGPU", "PYTHON")
@@ -19,4 +20,9 @@ def there() -> list[str]:
 
 def _uncompiled() -> set[str]:
     """Those whose sources no compiler here can read."""
-    return {"CUDA"} if settings.CUDA_EMULATE and cpp_device.cxx() is None else set()
+    emulator = {"CUDA"} if settings.CUDA_EMULATE and cpp_device.cxx() is None else set()
+    try:
+        find_compiler(settings.CC)
+    except NoCompiler:
+        return {"CPU"} | emulator
+    return emulator
