@@ -442,13 +442,23 @@ def verify(graph: UOp | list[UOp], spec: PatternMatcher) -> None:
     """Raises SpecError at the first node (sources first) that `spec` does not allow; of a flat
     program also where a node stands before what it needs, or a loop is not closed."""
     level = LEVELS.get(id(spec), "this")
-    for u in graph.toposort() if isinstance(graph, UOp) else graph:
+    # A node does not change, so what is legal stays so, and with it all that is below.
+    known = f"_legal_{level}" if level != "this" else None
+    if isinstance(graph, UOp):
+        nodes: Iterable[UOp] = graph.toposort(gate=lambda u: known not in u.__dict__)
+    else:
+        nodes = graph
+    for u in nodes:
+        if known in u.__dict__:
+            continue
         try:
             legal = spec.rewrite(u)
         except (IndexError, TypeError, ValueError, AttributeError) as error:  # of another form
             raise _error(u, level, f"is malformed ({error})") from error
         if not legal:
             raise _error(u, level, "has no meaning there" if legal is None else "breaks its rule")
+        if known is not None:
+            u.__dict__[known] = True
     if not isinstance(graph, UOp):
         _verify_order(graph)
 
