@@ -87,6 +87,41 @@ def test_a_forked_child_computes_or_says_that_it_cannot(start):
         assert 'multiprocessing.get_context("spawn")' in line
 
 
+FORK_WHILE_IT_COMPUTES = """
+import os, sys, threading
+from tinyframe import Tensor, TinyJit
+
+x, total = Tensor([1.0, 2.0]).realize(), Tensor([0.0, 0.0]).realize()
+step = TinyJit(lambda x: (x * 2 + 1).realize())
+stop = threading.Event()
+
+def compute():
+    for n in range(10**6):
+        if stop.is_set():
+            return
+        total.assign(total + 1).realize()
+        (x[:1] * 3).tolist()
+        step(x).tolist()
+
+thread = threading.Thread(target=compute)
+thread.start()
+for n in range(20):
+    child = os.fork()
+    if child == 0:
+        (a, b), y = total.tolist(), step(x).tolist()
+        computed = (x + n).tolist()
+        os._exit(0 if a == b and y == [3.0, 5.0] and computed == [1.0 + n, 2.0 + n] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, n
+stop.set()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("start", ["CPU", "PYTHON"], indirect=True)
+def test_a_child_forked_while_another_thread_computes_does_not_wait_for_that(start):
+    assert output(start(FORK_WHILE_IT_COMPUTES)) == []
+
+
 FIRST_TIME = """
 import sys
 from tinyframe import Device, Tensor

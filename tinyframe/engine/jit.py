@@ -19,6 +19,7 @@ now, and changes them as the call would. Any other argument has to be the same i
 from __future__ import annotations
 
 import functools
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -56,6 +57,8 @@ __all__ = ["JitError", "TinyJit"]
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
+_jits: weakref.WeakSet[TinyJit] = weakref.WeakSet()
+
 
 class TinyJit(Generic[P, Result]):
     """A decorator for functions and methods of Tensors; a method is captured for each instance.
@@ -68,9 +71,13 @@ class TinyJit(Generic[P, Result]):
     def __init__(self, fxn: Callable[P, Result], prune: bool = False):
         self.fxn, self.prune = fxn, prune
         functools.update_wrapper(self, fxn)
-        self._lock = threading.RLock()
         self._instances: dict[int, tuple[Any, TinyJit]] = {}
+        self._unlock()
         self.reset()
+
+    def _unlock(self) -> None:
+        self._lock = threading.RLock()
+        _jits.add(self)
 
     def reset(self) -> None:
         self.cnt = 0
@@ -122,7 +129,8 @@ class TinyJit(Generic[P, Result]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._lock, self._instances = threading.RLock(), {}
+        self._instances = {}
+        self._unlock()
 
     def _capture(self, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import record_runs
@@ -158,6 +166,15 @@ class TinyJit(Generic[P, Result]):
         note_memory(captured, capture, started, arguments, set(storages_in(result)))
         self.captured = captured
         return result
+
+
+def _unlock_all() -> None:
+    """The calls of the parent's other threads are not in a child that was forked meanwhile."""
+    for jit in list(_jits):
+        jit._unlock()
+
+
+os.register_at_fork(after_in_child=_unlock_all)
 
 
 class _ReplayedCall:

@@ -20,6 +20,7 @@ import enum
 import itertools
 import math
 import operator
+import os
 import struct
 import threading
 import weakref
@@ -260,6 +261,9 @@ class _Entry(weakref.ref):
 
 _nodes: dict[tuple, _Entry] = {}
 _lock = threading.RLock()  # held while something is taken out of the table, or a list of users
+os.register_at_fork(  # not in the middle of that
+    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+)
 
 
 def append_weak(refs: list[weakref.ref], ref: weakref.ref) -> None:
