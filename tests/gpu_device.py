@@ -37,12 +37,13 @@ SIGNS = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.CDIV: "/",
 OPS = (*SIGNS, Ops.MAX, Ops.WHERE, Ops.SQRT, Ops.TRUNC)
 TYPES = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
 
-# Threads, and the barrier that they wait at. In turns: `turn` is the thread that may run.
+# Threads, and the barrier that they wait at. In turns: `turn` is the thread that may run. Each has a
+# condition of its own, so that only the one that goes on is woken.
 HARNESS = """
 #include <pthread.h>
 #include <string.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t *changed;
 static int count, turn, arrived, round_, in_turns, gidx[3], sizes[3];
 static __thread int me;
 static int is_outside;
@@ -51,16 +52,20 @@ static long inside(long i, long size) {
   is_outside = 1;
   return 0;
 }
+static void next_turn(void) {
+  turn = (turn + 1) % count;
+  for (int n = in_turns ? turn : 0; n < (in_turns ? turn + 1 : count); n++)
+    pthread_cond_signal(changed + n);
+}
 static void wait_for_turn(void) {
-  while (in_turns && turn != me) pthread_cond_wait(&changed, &mutex);
+  while (in_turns && turn != me) pthread_cond_wait(changed + me, &mutex);
 }
 static void barrier(void) {
   pthread_mutex_lock(&mutex);
   int mine = round_;
   if (++arrived == count) { arrived = 0; round_++; }
-  turn = (turn + 1) % count;
-  pthread_cond_broadcast(&changed);
-  while (mine == round_) pthread_cond_wait(&changed, &mutex);
+  next_turn();
+  while (mine == round_) pthread_cond_wait(changed + me, &mutex);
   wait_for_turn();
   pthread_mutex_unlock(&mutex);
 }
@@ -82,10 +87,7 @@ static void *thread(void *p) {
     kernel(arguments, variables, lidx);
     barrier();
   }
-  pthread_mutex_lock(&mutex);
-  turn = (turn + 1) % count;
-  pthread_cond_broadcast(&changed);
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_lock(&mutex); next_turn(); pthread_mutex_unlock(&mutex);
   return 0;
 }
 int launch(void **bufs, const long long *vals, const int *global, const int *local, int turns) {
@@ -93,6 +95,9 @@ int launch(void **bufs, const long long *vals, const int *global, const int *loc
   turn = arrived = round_ = is_outside = 0;
   memcpy(sizes, local, sizeof sizes); grid = global; arguments = bufs; variables = vals;
   pthread_t threads[count];
+  pthread_cond_t conditions[count];
+  changed = conditions;
+  for (int n = 0; n < count; n++) pthread_cond_init(conditions + n, 0);
   for (long n = 0; n < count; n++)
     if (pthread_create(threads + n, 0, thread, (void *)n)) return 1;
   for (int n = 0; n < count; n++) pthread_join(threads[n], 0);

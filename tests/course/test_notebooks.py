@@ -10,8 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
+from nbval import plugin as nbval
 
-from classroom.build import ROOT, sanitized
+from classroom.build import ROOT, SANITIZER, sanitized
 from classroom.exercises import exercises, parts
 from tinyframe import viz
 
@@ -252,6 +253,11 @@ def test_only_measurements_of_the_gallery_are_not_compared():
 
 def kernel_line(time: str, name: str = "r_64_16", shapes: str = "64 <- 64x16") -> str:
     return f"CPU     {name}   {shapes}  {time}      1.2 GFLOP/s     3.4 GB/s  36 B in use"
+
+
+def test_nbval_takes_every_rule_for_one():
+    text = SANITIZER.read_text()
+    assert len(nbval.get_sanitize_patterns(text)) == len(re.findall("^\\[", text, re.MULTILINE))
 
 
 def test_machine_code_of_two_compilers_compares_equal_and_its_c_does_not():
