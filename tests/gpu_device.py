@@ -37,8 +37,8 @@ SIGNS = {Ops.ADD: "+", Ops.SUB: "-", Ops.MUL: "*", Ops.FDIV: "/", Ops.CDIV: "/",
 OPS = (*SIGNS, Ops.MAX, Ops.WHERE, Ops.SQRT, Ops.TRUNC)
 TYPES = {dtypes.bool: "_Bool", dtypes.half: "_Float16"}
 
-# Threads, and the barrier that they wait at. In turns: `turn` is the thread that may run. Each has a
-# condition of its own, so that only the one that goes on is woken.
+# Threads, and the barrier that they wait at. In turns: `turn` is the thread that may run. Each has
+# a condition of its own, so that only the one that goes on is woken.
 HARNESS = """
 #include <pthread.h>
 #include <string.h>
