@@ -152,7 +152,7 @@ def test_the_worked_solution_gets_all_points_in_the_sandbox():
     assert (report.score, report.of, report.total, report.is_full) == (100, 100, 100, True)
 
 
-@pytest.mark.parametrize("seeds", [range(n, n + 4) for n in (0, 4)])
+@pytest.mark.parametrize("seeds", [range(n, n + 2) for n in (0, 2)])
 def test_the_worked_solution_gets_all_points_whatever_is_drawn(seeds):
     text = WORKED.read_text()
     assert {seed: rows_lost(text, str(seed)) for seed in seeds} == {seed: {} for seed in seeds}
