@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import mmap
 import re
 import tempfile
 import threading
@@ -281,7 +282,8 @@ class EmulatorDevice(Compiled):
         """Where the stacks of so many threads are."""
         needed = threads * STACK_BYTES + 64
         if self._stacks.nbytes < needed:
-            self._stacks = np.empty(needed, np.uint8)  # only what is used of it takes memory
+            # Only what is used of it takes memory; of NumPy's own that is 2 MB at a time.
+            self._stacks = np.frombuffer(mmap.mmap(-1, needed), np.uint8)
         address = self._stacks.ctypes.data
         return address + -address % 64
 
