@@ -13,8 +13,8 @@ from collections import Counter
 import pytest
 
 from classroom.cut import cut_solutions
-from classroom.grader.judge import grade, load_project, tasks_of
-from classroom.grader.sandbox import ROOT, best_protection
+from classroom.grader.judge import load_project, tasks_of
+from classroom.grader.sandbox import ROOT
 from tests.grader.here import rows
 
 NAME = "04_mnist"
@@ -144,12 +144,6 @@ def lost_in(found):
 
 def rows_lost(text, seed="0"):
     return lost_in(rows(PROJECT, text, seed))
-
-
-def test_the_worked_solution_gets_all_points_in_the_sandbox():
-    report = grade(WORKED, tasks_of(NAME), best_protection())
-    assert lost_in(report.rows) == {}, report.rows
-    assert (report.score, report.of, report.total, report.is_full) == (100, 100, 100, True)
 
 
 @pytest.mark.parametrize("seeds", [range(n, n + 2) for n in (0, 2)])

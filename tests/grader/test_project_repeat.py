@@ -1,4 +1,4 @@
-"""Full marks for the worked solutions, on a busy machine too."""
+"""Full marks for the worked solutions, in the sandbox and on a busy machine too."""
 
 import pytest
 
