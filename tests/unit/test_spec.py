@@ -97,6 +97,17 @@ def program() -> list[UOp]:
     ]
 
 
+def test_what_is_legal_at_one_level_is_looked_at_again_at_another():
+    legal = x.detach()
+    wrong = UOp(Ops.ADD, dtypes.float, (legal, legal.cast(dtypes.int)))
+    for _ in range(2):  # what is known to be legal is left out the second time, and nothing else
+        verify(legal, spec_tensor)
+        with pytest.raises(SpecError, match="kernel level"):
+            verify(legal, spec_kernel)
+        with pytest.raises(SpecError, match=r"Ops.ADD[^;]*tensor level"):
+            verify(wrong, spec_tensor)
+
+
 def test_a_legal_program():
     verify(program(), spec_program)
     barriers = [node(Ops.BARRIER, dtypes.void, arg=n) for n in (0, 1)]
