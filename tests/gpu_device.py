@@ -43,7 +43,7 @@ HARNESS = """
 #include <pthread.h>
 #include <string.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t *changed;
+static pthread_cond_t changed[1024];
 static int count, turn, arrived, round_, in_turns, gidx[3], sizes[3];
 static __thread int me;
 static int is_outside;
@@ -54,8 +54,8 @@ static long inside(long i, long size) {
 }
 static void next_turn(void) {
   turn = (turn + 1) % count;
-  for (int n = in_turns ? turn : 0; n < (in_turns ? turn + 1 : count); n++)
-    pthread_cond_signal(changed + n);
+  if (in_turns) pthread_cond_signal(changed + turn);
+  else for (int n = 0; n < count; n++) pthread_cond_signal(changed + n);
 }
 static void wait_for_turn(void) {
   while (in_turns && turn != me) pthread_cond_wait(changed + me, &mutex);
@@ -94,10 +94,9 @@ int launch(void **bufs, const long long *vals, const int *global, const int *loc
   count = local[0] * local[1] * local[2]; in_turns = turns;
   turn = arrived = round_ = is_outside = 0;
   memcpy(sizes, local, sizeof sizes); grid = global; arguments = bufs; variables = vals;
+  if (count > (int)(sizeof changed / sizeof *changed)) return 1;
   pthread_t threads[count];
-  pthread_cond_t conditions[count];
-  changed = conditions;
-  for (int n = 0; n < count; n++) pthread_cond_init(conditions + n, 0);
+  for (int n = 0; n < count; n++) pthread_cond_init(changed + n, 0);
   for (long n = 0; n < count; n++)
     if (pthread_create(threads + n, 0, thread, (void *)n)) return 1;
   for (int n = 0; n < count; n++) pthread_join(threads[n], 0);

@@ -72,10 +72,10 @@ class TinyJit(Generic[P, Result]):
         self.fxn, self.prune = fxn, prune
         functools.update_wrapper(self, fxn)
         self._instances: dict[int, tuple[Any, TinyJit]] = {}
-        self._unlock()
+        self._renew_lock()
         self.reset()
 
-    def _unlock(self) -> None:
+    def _renew_lock(self) -> None:
         self._lock = threading.RLock()
         _jits.add(self)
 
@@ -130,7 +130,7 @@ class TinyJit(Generic[P, Result]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._instances = {}
-        self._unlock()
+        self._renew_lock()
 
     def _capture(self, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import record_runs
@@ -168,13 +168,13 @@ class TinyJit(Generic[P, Result]):
         return result
 
 
-def _unlock_all() -> None:
+def _renew_locks() -> None:
     """The calls of the parent's other threads are not in a child that was forked meanwhile."""
     for jit in list(_jits):
-        jit._unlock()
+        jit._renew_lock()
 
 
-os.register_at_fork(after_in_child=_unlock_all)
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class _ReplayedCall:
