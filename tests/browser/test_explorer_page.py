@@ -40,7 +40,9 @@ def test_speed_says_what_limits_the_kernel(page) -> None:
 def test_source_has_the_kernels_function(page) -> None:
     page.click("text=Source")
     name = kernel_rows(page).first.locator(".name").inner_text()
-    expect(page.locator("pre.code")).to_contain_text(f"{name}(")
+    # `r_8n1` is the second kernel whose function is r_8: kernels of one source share its binary.
+    function = re.sub(r"n\d+$", "", name)
+    expect(page.locator("pre.code")).to_contain_text(f"{function}(")
     assert page.locator("pre.code .t").count() > 0
 
 
