@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from tests.values import check
+from tests.values import check_all
 from tinyframe import Tensor
 
 
@@ -43,20 +43,22 @@ def assert_agree(
         mine.append(Tensor(array, requires_grad=is_float or None))
         other.append(torch.tensor(array, requires_grad=is_float))
     out, expected = ours(*mine), theirs(*other)
+    rows = []
     if isinstance(out, tuple):
-        check(out[1], expected[1].numpy(), compiled, what=f"indices of {what}")
+        rows.append((out[1], expected[1].numpy(), 1, f"indices of {what}"))
         out, expected = out[0], expected[0]
-    close(out, expected.detach().numpy(), compiled, scale, what)
-    if not gradient:
-        return
-    weights = normal(1, *expected.shape)
-    expected.backward(torch.tensor(weights))
-    floats = [(m, t) for m, t in zip(mine, other, strict=True) if t.requires_grad]
-    grads = out.gradient(*[m for m, _ in floats], gradient=Tensor(weights))
-    for number, (grad, (_, t)) in enumerate(zip(grads, floats, strict=True)):
-        close(grad, t.grad.numpy(), compiled, scale, f"gradient {number} of {what}")
+    rows.append(row(out, expected.detach(), scale, what))
+    if gradient:
+        weights = normal(1, *expected.shape)
+        expected.backward(torch.tensor(weights))
+        floats = [(m, t) for m, t in zip(mine, other, strict=True) if t.requires_grad]
+        grads = out.gradient(*[m for m, _ in floats], gradient=Tensor(weights))
+        for number, (grad, (_, t)) in enumerate(zip(grads, floats, strict=True)):
+            rows.append(row(grad, t.grad, scale, f"gradient {number} of {what}"))
+    check_all(rows, compiled)
 
 
-def close(t: Tensor, expected: np.ndarray, compiled: bool, scale: float, what: str) -> None:
-    largest = max(1.0, float(abs(expected).max(initial=0)))
-    check(t, expected, compiled, scale * largest, what)
+def row(t: Tensor, expected: torch.Tensor, scale: float, what: str) -> tuple:
+    """A row of `check_all` whose errors may be as many times the largest value there is."""
+    array = expected.numpy()
+    return t, array, scale * max(1.0, float(abs(array).max(initial=0))), what

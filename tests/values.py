@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,24 @@ def check(
     t: Tensor, expected: Any, compiled: bool = False, scale: float = 1, what: str = ""
 ) -> None:
     """The graph of `t` means `expected`; with `compiled`, so does what the device computes."""
-    assert_close(evaluate(t.uop), expected, t.dtype, scale, f"{what} (graph)")
+    check_all([(t, expected, scale, what)], compiled)
+
+
+def check_all(rows: Sequence[tuple[Tensor, Any, float, str]], compiled: bool = False) -> None:
+    """`check` of each (Tensor, what is expected, scale, what it is), all computed together."""
+    for t, expected, scale, what in rows:
+        assert_close(evaluate(t.uop), expected, t.dtype, scale, f"{what} (graph)")
     if compiled:
-        assert_close(t.numpy(), expected, t.dtype, scale, f"{what} (on {t.device})")
+        found = computed(*[t for t, *_ in rows])
+        for array, (t, expected, scale, what) in zip(found, rows, strict=True):
+            assert_close(array, expected, t.dtype, scale, f"{what} (on {t.device})")
+
+
+def computed(*tensors: Tensor) -> list[np.ndarray]:
+    """What Tensors hold, computed together: what one of them shares with another is computed, and
+    compiled, once."""
+    Tensor.realize(*tensors)
+    return [t.numpy() for t in tensors]
 
 
 # One example in six is also compiled and run: a compiler takes a hundred times as long as NumPy.

@@ -210,6 +210,15 @@ print(count)
     assert counts == ["1", "0"]
 
 
+def test_of_a_driver_that_keeps_nothing_the_binary_is_kept(monkeypatch):
+    compiler, function = Device["CL"].compiler, "__kernel void f(__global int* a) { a[0] = 7; }"
+    texts = compiler.identity()
+    monkeypatch.setattr(compiler, "driver_has_cache", not compiler.driver_has_cache)
+    assert compiler.identity() != texts  # neither is taken for the other
+    assert (compiler.compile(function) == function.encode()) == compiler.driver_has_cache
+    assert (Tensor(numbers(3, 5)).realize() * 7.125).tolist() == (numbers(3, 5) * 7.125).tolist()
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.values import arrays, check, shapes, sometimes
+from tests.values import arrays, check, check_all, shapes, sometimes
 from tinyframe import Tensor, dtypes
 
 F = torch.nn.functional
@@ -113,8 +113,9 @@ def assert_gradients_agree(ours, theirs, inputs, scale: float, compiled: bool, w
     weights = np.linspace(0.5, 1.5, out.numel(), dtype=np.float32).reshape(out.shape)
     grads = out.gradient(*mine, gradient=Tensor(weights))
     expected.backward(torch.tensor(weights))
-    for grad, t in zip(grads, other, strict=True):
-        check(grad, t.grad.numpy(), compiled, 4 * scale, f"gradient of {what}")
+    what = f"gradient of {what}"
+    rows = [(g, t.grad.numpy(), 4 * scale, what) for g, t in zip(grads, other, strict=True)]
+    check_all(rows, compiled)
 
 
 @pytest.mark.parametrize("name", UNARY)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.values import assert_close
+from tests.values import assert_close, computed
 from tinyframe import Tensor, dtypes, nn
 from tinyframe.nn.state import get_state_dict, load_state_dict
 
@@ -27,10 +27,10 @@ def assert_same(layer, theirs, inputs, scale=20, parameters=()):
     pairs = [(m, t.grad) for m, t in zip(mine, other, strict=True) if t.grad is not None]
     pairs += [(own, t.grad) for own, t in parameters]
     grads = out.gradient(*[m for m, _ in pairs], gradient=Tensor(weights))
-    found = [(out, expected.detach()), *zip(grads, [g for _, g in pairs], strict=True)]
-    for tensor, reference in found:
+    references = [expected.detach(), *[g for _, g in pairs]]
+    for found, reference in zip(computed(out, *grads), references, strict=True):
         largest = max(1.0, float(abs(reference).max()))
-        assert_close(tensor.numpy() / largest, reference.numpy() / largest, dtypes.float32, scale)
+        assert_close(found / largest, reference.numpy() / largest, dtypes.float32, scale)
 
 
 # name: options, with which both are made, and what they are called with

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.values import arrays, check, sometimes
+from tests.values import arrays, check, check_all, sometimes
 from tinyframe import Tensor
 
 F = torch.nn.functional
@@ -41,11 +41,12 @@ def assert_agree(ours, theirs, inputs, scale, compiled, what):
     mine = [Tensor(a, requires_grad=True) for a in inputs]
     other = [torch.tensor(a, requires_grad=True) for a in inputs]
     out, expected = ours(*mine), theirs(*other)
-    check(out, expected.detach().numpy(), compiled, scale, what)
     weights = np.linspace(0.5, 1.5, out.numel(), dtype=np.float32).reshape(out.shape)
     expected.backward(torch.tensor(weights))
+    rows = [(out, expected.detach().numpy(), scale, what)]
     for grad, t in zip(out.gradient(*mine, gradient=Tensor(weights)), other, strict=True):
-        check(grad, t.grad.numpy(), compiled, 4 * scale, f"gradient of {what}")
+        rows.append((grad, t.grad.numpy(), 4 * scale, f"gradient of {what}"))
+    check_all(rows, compiled)
 
 
 @pytest.mark.parametrize("name", REDUCES)

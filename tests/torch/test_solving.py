@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.values import assert_close
+from tests.values import assert_close, computed
 from tinyframe import Tensor, dtypes
 
 L = torch.linalg
@@ -64,13 +64,12 @@ def test_value_gradient_and_gradient_of_the_gradient(name, shape):
     (second,) = grads[0].gradient(mine[0], gradient=Tensor(back))
     wanted = gradients(expected, other, torch.tensor(flow))
     (wanted_second,) = gradients(wanted[0], other[:1], torch.tensor(back))
-    pairs = [(out, expected), *zip(grads, wanted, strict=True), (second, wanted_second)]
+    references = expected, *wanted, wanted_second
+    pairs = zip(computed(out, *grads, second), references, strict=True)
     for number, (found, reference) in enumerate(pairs):
         scale = max(1.0, float(abs(reference.detach()).max()))
         what = f"{('value', 'gradient of A', 'gradient of B', 'second')[number]} of {name}"
-        assert_close(
-            found.numpy() / scale, reference.detach().numpy() / scale, dtypes.float64, 1, what
-        )
+        assert_close(found / scale, reference.detach().numpy() / scale, dtypes.float64, 1, what)
 
 
 def gradients(of, by, flow):
@@ -100,12 +99,12 @@ def test_sixty_four_rows(name):
     mine = [Tensor(x, requires_grad=True) for x in inputs]
     other = [torch.tensor(x, requires_grad=True) for x in inputs]
     out, expected = ours(*mine), theirs(*other)
-    scale = max(1.0, float(abs(expected.detach()).max()))
-    assert_close(out.numpy() / scale, expected.detach().numpy() / scale, dtypes.float32, 20)
     expected.square().sum().backward()
-    (grad,) = out.square().sum().gradient(mine[0])
+    found, grad = computed(out, *out.square().sum().gradient(mine[0]))
+    scale = max(1.0, float(abs(expected.detach()).max()))
+    assert_close(found / scale, expected.detach().numpy() / scale, dtypes.float32, 20)
     scale = float(abs(other[0].grad).max())
-    assert_close(grad.numpy() / scale, other[0].grad.numpy() / scale, dtypes.float32, 50)
+    assert_close(grad / scale, other[0].grad.numpy() / scale, dtypes.float32, 50)
 
 
 def test_rows_are_exchanged_where_a_pivot_would_be_0():

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.kernels import filled, kernels_of, on_buffer
+from tests.values import computed
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.collector import collector_paused
@@ -148,7 +149,7 @@ def test_values_split_among_kernels_are_those_of_one(monkeypatch):
         y = x
         for n in range(12):
             y = (y * w + (y.sum(1, keepdim=True) if n % 3 else y.T.reshape(4, 6))).tanh()
-        return [t.numpy() for t in (y, *y.square().sum().gradient(x, w))]
+        return computed(y, *y.square().sum().gradient(x, w))
 
     whole = results()
     monkeypatch.setattr(thresholds, "LARGEST_KERNEL", 60)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,6 +50,7 @@ def cl() -> Any:
         # It keeps binaries in a folder of its own, beside ours, and fails where it has none.
         with variable("PYOPENCL_NO_CACHE", "1"):
             import pyopencl
+            import pyopencl.characterize
     except Exception as error:  # whatever a library that is broken raises
         raise DeviceUnavailable(f"pyopencl cannot be imported ({error}): {ADVICE}") from error
     return pyopencl
@@ -149,7 +150,11 @@ class CLAllocator(Allocator):
 
 
 class CLCompiler(Compiler):
-    """OpenCL C to what the driver makes of it."""
+    """OpenCL C to what the driver makes of it.
+
+    Some drivers keep that themselves, and have it again when they see the same text; to them the
+    text is the program. Of PoCL's the binary would take four times as long as the first run.
+    """
 
     def __init__(self, context: Any, device: Any) -> None:
         self.context, self.device = context, device
@@ -157,18 +162,31 @@ class CLCompiler(Compiler):
         is_exact = device.single_fp_config & rounds
         exact = ["-cl-fp32-correctly-rounded-divide-sqrt"] if is_exact else []
         self.options = ["-cl-std=CL1.2", *exact]
+        self.driver_has_cache = cl().characterize.has_src_build_cache(device)
 
     def compile(self, src: str) -> bytes:
         try:
             program = cl().Program(self.context, src).build(self.options)
+            if self.driver_has_cache:
+                return src.encode()
             return program.get_info(cl().program_info.BINARIES)[0]
         except cl().RuntimeError as error:
             raise CompileError(str(error), src) from error
 
+    def load(self, lib: bytes) -> Any:
+        """The program of what `compile` gave."""
+        program = (
+            cl().Program(self.context, lib.decode())
+            if self.driver_has_cache
+            else cl().Program(self.context, [self.device], [lib])
+        )
+        return program.build(self.options)
+
     def identity(self) -> str:
         d = self.device
         driver = d.platform.name, d.platform.version, d.name, d.driver_version
-        return "\n".join([*driver, *self.options])
+        kept = "text" if self.driver_has_cache else "binary"
+        return "\n".join([*driver, *self.options, kept])
 
 
 class CLRunner(Runner):
@@ -178,8 +196,7 @@ class CLRunner(Runner):
         super().__init__(name, lib)
         self.device = device
         with explained(f"loading the kernel {name}", LOST):
-            program = cl().Program(device.context, [device.cl_device], [lib])
-            self.program = program.build(device.options)
+            self.program = cast(CLCompiler, device.compiler).load(lib)
             self.kernel = self.new_kernel()
 
     def new_kernel(self) -> Any:
@@ -278,13 +295,11 @@ class CLDevice(Compiled):
             name = self.cl_device.name
             raise DeviceUnavailable(f"{name} cannot be opened: {error}") from error
         self.lock = threading.RLock()
-        compiler = CLCompiler(self.context, self.cl_device)
-        self.options = compiler.options
         super().__init__(
             device,
             CLAllocator(self.context, self.queue),
             language(self.cl_device),
-            compiler,
+            CLCompiler(self.context, self.cl_device),
             functools.partial(CLRunner, self),
         )
 
