@@ -111,7 +111,8 @@ class Times(Observer):
 
 def slowest_kernel(answer: Any) -> str:
     """answer(run): the name of the kernel of run() that took longest."""
-    few, many = Tensor.ones(5).contiguous().realize(), Tensor.ones(320, 320).contiguous().realize()
+    # so much that a kernel which the system interrupts for a moment is not the slower one
+    few, many = Tensor.ones(5).contiguous().realize(), Tensor.ones(640, 640).contiguous().realize()
     kernels = {
         "short": lambda: (few + 1).realize(),
         "long": lambda: (many @ many).realize(),

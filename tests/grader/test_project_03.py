@@ -236,7 +236,8 @@ MISTAKES = [
         [
             (
                 "list(weights.values()), []\n",
-                "[Tensor.randn(*w.shape) for w in weights.values()], []\n",
+                # of some weights it does not get below the limit, and that costs more
+                "Tensor.manual_seed(0) or [Tensor.randn(*w.shape) for w in weights.values()], []\n",
             )
         ],
         4,

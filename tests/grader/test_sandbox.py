@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -264,7 +265,8 @@ def test_jumps_of_the_filter_stay_in_it(machine):
 # ---- what it sees --------------------------------------------------------------------------------
 
 
-def test_only_what_is_needed_can_be_seen(tmp_path):
+def test_only_what_is_needed_can_be_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp")  # a folder in /dev/shm would be seen there
     source = """
 import os
 seen = {place: sorted(os.listdir(place)) if os.path.isdir(place) else None

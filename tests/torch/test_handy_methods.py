@@ -18,11 +18,13 @@ REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 def test_grid_sample_of_images(mode, padding_mode, align_corners):
     options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
+    # The kernels are large: one of both is compiled, and of the other the graph is evaluated.
+    compiled = not align_corners
     # the gradient jumps where a place meets an element, so that none may be exactly there
     grid = np.random.default_rng(0).uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(np.float32)
     assert_agree(
         lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
-        [normal(0, 2, 2, 5, 4), grid], compiled=True, scale=60,
+        [normal(0, 2, 2, 5, 4), grid], compiled=compiled, scale=60,
     )  # fmt: skip
 
 
