@@ -153,7 +153,7 @@ class CLCompiler(Compiler):
     """OpenCL C to what the driver makes of it.
 
     Some drivers keep that themselves, and have it again when they see the same text; to them the
-    text is the program. Of PoCL's the binary would take four times as long as the first run.
+    text is the program. With a binary, a kernel's first run took PoCL four times as long.
     """
 
     def __init__(self, context: Any, device: Any) -> None:
