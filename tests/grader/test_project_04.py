@@ -146,10 +146,9 @@ def rows_lost(text, seed="0"):
     return lost_in(rows(PROJECT, text, seed))
 
 
-@pytest.mark.parametrize("seeds", [range(n, n + 2) for n in (0, 2)])
-def test_the_worked_solution_gets_all_points_whatever_is_drawn(seeds):
-    text = WORKED.read_text()
-    assert {seed: rows_lost(text, str(seed)) for seed in seeds} == {seed: {} for seed in seeds}
+@pytest.mark.parametrize("seed", ["0", "1"])  # it trains with each
+def test_the_worked_solution_gets_all_points_whatever_is_drawn(seed):
+    assert rows_lost(WORKED.read_text(), seed) == {}
 
 
 @pytest.mark.parametrize("number", range(len(MISTAKES)))
