@@ -156,6 +156,27 @@ def test_nan_and_infinity_keep_their_meaning(compiler):
     assert np.signbit(out.numpy()).tolist()[2:] == [False, True]
 
 
+def test_what_another_library_brought_into_this_process_is_not_relied_on(folder):
+    """PyTorch makes the compiler's own functions everybody's. Its process fills the cache, and
+    another, where nobody has them, loads what is in it."""
+    process = """if True:
+        import ctypes, sys
+        if sys.argv[1] == "has them":
+            for name in ("libgcc_s.so.1", "libgcc_s.1.dylib"):
+                try:
+                    ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+                except OSError:
+                    pass
+        from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library
+        source = "double k(_Float16 x, double z) { return (x != (_Float16)z) + (double)x; }"
+        load_library(ClangCompiler(find_compiler()).compile_cached(source))
+        """
+    for first in ("has them", "has not"):
+        done = subprocess.run([sys.executable, "-c", process, first], capture_output=True,
+                              env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+        assert done.returncode == 0, done.stderr.decode()
+
+
 # *** what goes wrong ***
 
 

@@ -31,7 +31,8 @@ from tinyframe.settings import settings
 if TYPE_CHECKING:
     import tempfile
 
-MARK = b"tinyframe cache\x01"
+# The number goes up where what was written before must not be read any more.
+MARK = b"tinyframe cache\x02"
 _TAIL = 32 + len(MARK)
 
 # What the folder may hold: beyond it, the oldest entries go. A kernel takes some 16 kB.

@@ -56,6 +56,8 @@ NATIVE_FLAGS = (
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
+# A name in a library, of the compiler's own functions: __truncdfhf2, say. The loader has one too.
+_SUPPORT_FUNCTION = re.compile(rb"\0__(?!tls_get_addr\0)\w+(?=\0)")
 
 
 class NoCompiler(RuntimeError):
@@ -118,16 +120,18 @@ class ClangCompiler(Compiler):
     def _links_alone(self, arguments: list[str], src: str, library: Path) -> bool:
         """Whether the C library that Python has loaded is enough for this source.
 
-        It nearly always is, and that saves a sixth of the time to compile a kernel. Only
-        conversions such as double to half may need more, and for that zig first compiles a C
-        library of its own, which takes it 5 to 10 s, once.
+        It nearly always is, and that saves a quarter of the time to compile a kernel. Only what
+        the processor cannot do, such as double to half, needs the compiler's own functions. Those
+        have to be in the library: this process may have them from another one (PyTorch's), and the
+        next process to load these bytes from the cache may not. zig first compiles a C library of
+        its own for it, which takes it 5 to 10 s, once.
         """
         try:
             self.run([*arguments, "-nostdlib"], src)
             self.try_to_load(library)
-            return True
         except (CompileError, OSError):
             return False
+        return not _SUPPORT_FUNCTION.search(library.read_bytes())
 
     def try_to_load(self, library: Path) -> None:
         """Loads a library where its kernels will run, and unloads it. OSError where that fails."""
