@@ -14,7 +14,7 @@ from tinyframe.uop.node import UOp
 
 
 def test_kernels_with_random_opts_touch_only_their_arguments():
-    batch, wanted = batch_of_random_opts(SANITIZERS, 1)
+    batch, wanted = batch_of_random_opts(SANITIZERS)
     arrays = batch.run_sanitized()
     for number, expected, what in wanted:
         same(arrays[number], expected, what)

@@ -36,25 +36,25 @@ def test_random_opts_on_the_interpreter(name):
             same(got, wanted, f"{name} with {opts}")
 
 
-def batch_of_random_opts(flags: tuple[str, ...], each: int) -> tuple[Batch, list]:
-    """Every real kernel with some lists of Opts; and what each run should leave, with its text."""
+def batch_of_random_opts(flags: tuple[str, ...]) -> tuple[Batch, list]:
+    """Every real kernel with random Opts, others with other flags; and what each run should leave,
+    with its text."""
     batch, wanted = Batch(flags), []
     for name in REAL:
-        rng = Random(f"compiled {name}")
+        rng = Random(f"compiled {name} {flags}")
         for ast, arguments in real_kernels(name):
             expected = interpret(ast, arguments, [])
-            for _ in range(each):
-                opts, _ = random_opts(rng, ast)
-                numbers = [batch.array(a) for a in arguments]
-                batch.call(ast, numbers, opts)
-                wanted += [
-                    (n, e, f"{name} with {opts}") for n, e in zip(numbers, expected, strict=True)
-                ]
+            opts, _ = random_opts(rng, ast)
+            numbers = [batch.array(a) for a in arguments]
+            batch.call(ast, numbers, opts)
+            wanted += [
+                (n, e, f"{name} with {opts}") for n, e in zip(numbers, expected, strict=True)
+            ]
     return batch, wanted
 
 
 def test_random_opts_compiled():
-    batch, wanted = batch_of_random_opts(("-O1",), 2)
+    batch, wanted = batch_of_random_opts(("-O1",))
     arrays = batch.run()
     for number, expected, what in wanted:
         same(arrays[number], expected, what)
@@ -68,7 +68,7 @@ def test_a_training_step_is_the_same_with_any_opts(name):
         with Context(NOOPT=1):
             batch.call(ast, plain, [])
         lists = [random_opts(rng, ast, 4)[0], random_opts(rng, ast)[0]]
-        lists += [wandering_opts(rng, ast, steps) for steps in (0, 1, 2, 3)]
+        lists += [wandering_opts(rng, ast, steps) for steps in (1, 3)]
         for opts in lists:
             numbers = [batch.array(a) for a in arguments]
             batch.call(ast, numbers, opts)

@@ -30,6 +30,20 @@ def test_a_register_tile_shares_its_loads_by_hash_consing():
     assert len(ops_in(tile, Ops.MUL)) >= 8
 
 
+def test_copies_in_excess_of_a_short_axis_are_not_there():
+    """Each would be a sum of products with 0 that is written nowhere."""
+
+    def product():
+        return filled(numbers(6, 4)) @ filled(numbers(4, 7, seed=1))
+
+    opts = [Opt(UPCAST, 0, 8)]
+    tile = expanded(product(), *opts)
+    assert (len(tile.src), len(ops_in(tile, Ops.REDUCE))) == (6, 6)
+    assert "if" not in program_of(product(), opts).src
+    expected = numbers(6, 4) @ numbers(4, 7, seed=1)
+    np.testing.assert_allclose(run_with(product(), opts), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_only_real_loops_are_left():
     kernel = expanded(
         on_buffer(8, 6) @ on_buffer(6, 8), Opt(UPCAST, 0, 4), Opt(VECTOR, 1, 4), Opt(UNROLL, 2, 2)

@@ -81,6 +81,9 @@ def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
 _INDEX_DTYPES = (dtypes.int, dtypes.long, dtypes.bool)
 
 
+NEVER = UOp.const(dtypes.bool, False)
+
+
 def expand_copies(sink: UOp) -> UOp:
     """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
     equal parts of the copies stay one node, which is what makes a register tile. A STAGE that owns
@@ -129,7 +132,9 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
             src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied])
         )
         groups.setdefault(copied, []).append(body)
-    return [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
+    copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
+    # Of an axis that is shorter than its copies are many, those in excess would write nothing.
+    return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
 
 
 def flatten_indices(sink: UOp) -> UOp:
