@@ -14,14 +14,12 @@ Those but the first are downloaded once, to the folder that the setting TINYFRAM
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from tinyframe.nn.download import DownloadError, checksum, fetch
 from tinyframe.nn.idx import read_idx
 from tinyframe.nn.lazy_file import FileError
 from tinyframe.settings import settings
@@ -151,6 +149,8 @@ def cifar10(device: str | None = None) -> Split:
 
 def _read_cifar(path: Path) -> np.ndarray:
     """All records of the archive, those of the test last."""
+    import tarfile  # here: it takes a while to import
+
     names = [f"data_batch_{number}.bin" for number in range(1, 6)] + ["test_batch.bin"]
     parts = {}
     try:
@@ -176,6 +176,9 @@ def _read(
 
     It is looked for in the dataset's own folder and beside that, as it is offered or unpacked.
     """
+    # Here: it takes 40 ms to import, and few sessions download anything.
+    from tinyframe.nn.download import DownloadError, checksum, fetch
+
     home = settings.TINYFRAME_DATA
     path = home / folder / file.name
     for found in (path, home / file.name):
