@@ -24,9 +24,9 @@ from tinyframe.settings import settings
 
 COMPILED = [name for name in devices.there() if name not in ("CPU", "PYTHON")]
 # device -> how many of each kind; a C++ compiler takes its time
-PROGRAMS = {"CL": 12, "CUDA": 30, "WEBGPU": 30}
+PROGRAMS = {"CL": 8, "CUDA": 20, "WEBGPU": 20}
 OPTS = {"CL": 1, "WEBGPU": 3}  # CUDA's are in tests/backends/test_cuda_emulator.py
-CHANGES = {"CL": 4, "CUDA": 10, "WEBGPU": 10}
+CHANGES = {"CL": 3, "CUDA": 8, "WEBGPU": 8}
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,12 @@ from tests.fuzz.memory import check, random_program
 from tinyframe import Context
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_programs_agree_with_the_model(seed):
     check(random_program(seed))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_programs_with_captured_calls_agree_with_the_model(seed):
     check(random_program(seed, calls=True))
 

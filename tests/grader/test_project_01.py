@@ -111,12 +111,17 @@ def lost(report):
     return {task: points for task, points in tasks.items() if points}
 
 
-def rows_lost(text, seed="0"):
-    """What a submission loses, task by task; graded in this process."""
+def lost_in(judged):
+    """What these rows lose, task by task."""
     found = {}
-    for row in rows(PROJECT, text, seed):
+    for row in judged:
         found[row.task] = found.get(row.task, 0) + row.of - row.points
     return {task: points for task, points in found.items() if points}
+
+
+def rows_lost(text, seed="0"):
+    """What a submission loses, task by task; graded in this process."""
+    return lost_in(rows(PROJECT, text, seed))
 
 
 def changed(*pairs):
@@ -150,8 +155,9 @@ def test_the_starter_runs_says_what_is_open_and_gets_nothing():
     done = subprocess.run([sys.executable, STARTER], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("open") >= 12
-    assert rows_lost(STARTER.read_text()) == POINTS
-    assert {row.found for row in rows(PROJECT, STARTER.read_text())} == {"not written yet"}
+    judged = rows(PROJECT, STARTER.read_text())
+    assert lost_in(judged) == POINTS
+    assert {row.found for row in judged} == {"not written yet"}
 
 
 def test_an_untouched_file_is_told_so_in_two_lines(tmp_path):
@@ -204,6 +210,7 @@ def points_by_task():
 
 # ---- what is as good as the worked solution ------------------------------------------------------
 
+# Each in a place of its own, so that all of them are graded at once.
 AS_GOOD = {
     "a namedtuple for a tuple": (
         ("return tensor.shape, str(tensor.dtype), tensor.nbytes",
@@ -241,9 +248,9 @@ AS_GOOD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", AS_GOOD)
-def test_what_the_words_allow_gets_all_points(name):
-    assert rows_lost(changed(*AS_GOOD[name])) == {}
+def test_what_the_words_allow_gets_all_points():
+    judged = rows(PROJECT, changed(*(pair for pairs in AS_GOOD.values() for pair in pairs)))
+    assert lost_in(judged) == {}, [row.found for row in judged if row.found]
 
 
 # ---- what was not asked for ----------------------------------------------------------------------
@@ -256,8 +263,9 @@ def test_numpy_arrays_get_nothing_where_tensors_are_asked_for_and_are_named():
         ("high=rows + 1),\n    }", "high=rows + 1),\n    }.items()}"),
         ("return (down + along) % 2", "return ((down + along) % 2).numpy()"),
     )  # fmt: skip
-    assert rows_lost(text) == {"factories": 10, "checkerboard": 10}
-    found = " ".join(row.found for row in rows(PROJECT, text))
+    judged = rows(PROJECT, text)
+    assert lost_in(judged) == {"factories": 10, "checkerboard": 10}
+    found = " ".join(row.found for row in judged)
     assert "zeros: it is a NumPy array of shape" in found
     assert "where a Tensor is asked for" in found
 
@@ -268,17 +276,18 @@ def test_floats_get_nothing_where_integers_are_asked_for_and_are_named():
         ("return GlobalCounters.kernel_count", "return float(GlobalCounters.kernel_count)"),
         ("            found.append(number)", "            found.append(float(number))"),
     )
-    lost_here = rows_lost(text)
-    assert lost_here == {"checkerboard": 10, "kernel_count": 10, "find_op": 8}
-    found = " ".join(row.found for row in rows(PROJECT, text))
+    judged = rows(PROJECT, text)
+    assert lost_in(judged) == {"checkerboard": 10, "kernel_count": 10, "find_op": 8}
+    found = " ".join(row.found for row in judged)
     assert "the board has dtype float32, where integers are asked for" in found
     assert "where an integer is asked for" in found
 
 
 def test_one_wrong_entry_of_eight_costs_one_point_and_is_named():
     text = changed(("Tensor.eye(rows)", "Tensor.ones(rows, rows)"))
-    assert rows_lost(text) == {"factories": 1}
-    (found,) = [row.found for row in rows(PROJECT, text) if row.found]
+    judged = rows(PROJECT, text)
+    assert lost_in(judged) == {"factories": 1}
+    (found,) = [row.found for row in judged if row.found]
     assert found.splitlines() == ["7 of 8 parts are right", "eye: it[0, 1] is 1, and should be 0"]
 
 

@@ -410,7 +410,7 @@ AS_GOOD = {
             "    return sum(loss(w, b).gradient(w)[0] * (b.shape[0] / rows) for b in batches)\n",
         ),
     ],
-    "no TinyJit": [("    @TinyJit\n", ""), ("range(500)", "range(150)")],
+    "no TinyJit": [("    @TinyJit\n", ""), ("range(500)", "range(100)")],
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from classroom.mini.checking import run
 from classroom.mini.stages import STAGES, asked
+from tests.mini.judged import verdicts
 from tests.mini.planted import paths_with, with_body
 
 
@@ -23,13 +23,30 @@ def mistakes_of(stage):
 PLANTED = [(stage, *mistake) for stage in STAGES for mistake in mistakes_of(stage)]
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The verdicts on all mistakes of a stage, by its name."""
+    found = {}
+
+    def verdict(stage, function, body):
+        if stage.name not in found:
+            folder, files = tmp_path_factory.mktemp("planted"), []
+            for number, (of, wrong, _) in enumerate(mistakes_of(stage)):
+                (folder / str(number)).mkdir()
+                files.append(folder / str(number) / stage.file)
+                files[-1].write_text(with_body(stage.reference.read_text(), of, wrong))
+            found[stage.name] = verdicts(stage, [paths_with(stage, file) for file in files])
+        places = [(of, wrong) for of, wrong, _ in mistakes_of(stage)]
+        return found[stage.name][places.index((function, body))]
+
+    return verdict
+
+
 @pytest.mark.parametrize(
     "stage, function, body, told", PLANTED, ids=[f"{s.name}-{f}-{t[:30]}" for s, f, _, t in PLANTED]
 )
-def test_a_mistake_is_told_plainly(tmp_path, stage, function, body, told):
-    file = tmp_path / stage.file
-    file.write_text(with_body(stage.reference.read_text(), function, body))
-    verdict = run(stage, paths_with(stage, file))
+def test_a_mistake_is_told_plainly(judged, stage, function, body, told):
+    verdict = judged(stage, function, body)
     assert not verdict.trouble
     first = verdict.failed[0]
     assert told in first.text, first.text

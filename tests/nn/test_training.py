@@ -23,9 +23,9 @@ class Xor:
 def test_xor_is_learnt_to_zero():
     Tensor.manual_seed(1)
     model = Xor()
-    optimizer = nn.optim.Adam(get_parameters(model), lr=0.1)
+    optimizer = nn.optim.Adam(get_parameters(model), lr=0.2)
     x, y = Tensor([[0.0, 0], [0, 1], [1, 0], [1, 1]]), Tensor([[0.0], [1], [1], [0]])
-    for _ in range(300):
+    for _ in range(120):
         optimizer.zero_grad()
         loss = (model(x) - y).square().mean()
         loss.backward()

@@ -242,14 +242,15 @@ def test_shifts_by_any_count(dtype, device, noopt):
         t, n = Tensor(x, device=device), Tensor(count, device=device)
         np.testing.assert_array_equal((t << n).numpy(), shifted(x, count, True))
         np.testing.assert_array_equal((t >> n).numpy(), shifted(x, count, False))
-        for k in set(counts.tolist()):  # constants, of memory and folded
-            alike = np.full_like(values, k)
-            t = Tensor(values, device=device)
-            edge = Tensor(-1 if info.min else 1, dtype=dtype)
-            np.testing.assert_array_equal((t << k).numpy(), shifted(values, alike, True))
-            np.testing.assert_array_equal((t >> k).numpy(), shifted(values, alike, False))
-            one = np.array([edge.item()], kind)
-            assert (edge >> k).item() == shifted(one, alike[:1], False)[0]
+        constants, t = list(set(counts.tolist())), Tensor(values, device=device)
+        for left, way in ((True, Tensor.__lshift__), (False, Tensor.__rshift__)):
+            found = Tensor.stack(*[way(t, k) for k in constants]).numpy()
+            expected = [shifted(values, np.full_like(values, k), left) for k in constants]
+            np.testing.assert_array_equal(found, expected)
+        edge = Tensor(-1 if info.min else 1, dtype=dtype)  # a constant, as the count is
+        one = np.array([edge.item()], kind)
+        expected = [shifted(one, np.full_like(one, k), False)[0] for k in constants]
+        assert Tensor.stack(*[edge >> k for k in constants]).tolist() == expected
 
 
 def test_shifts_are_those_of_numpy():

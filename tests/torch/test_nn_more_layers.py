@@ -180,9 +180,7 @@ def test_a_chain_of_named_layers():
 
 # options, the shape of the input, and whether the first state is given
 RECURRENT = {
-    "plain": ({}, (3, 2, 3), False),
     "a batch first, from a state": ({"batch_first": True}, (3, 2, 3), True),
-    "no batch": ({}, (2, 3), False),
     "no bias, one element": ({"bias": False}, (1, 2, 3), False),
     "two layers, both ways, from a state": (
         {"num_layers": 2, "bidirectional": True}, (2, 2, 3), True),
