@@ -172,7 +172,7 @@ def test_each_mistake_costs_its_points_and_no_others(number):
     ],
 )  # fmt: skip
 def test_a_mistake_that_spoils_the_training_too_is_told_where_it_is(task, right, wrong, told):
-    found = rows(PROJECT, changed((right, wrong)))
+    found = rows(PROJECT, changed((right, wrong)), tasks={task, "train"})
     assert set(lost_in(found)) == {task, "train"}
     assert told in next(row.found for row in found if row.task == task)
 
@@ -309,7 +309,7 @@ def test_a_network_of_one_linear_layer_is_told_what_is_missing():
         ("            self.blocks.append(block)\n", ""),
         ("            before, size = count, size // 2\n", ""),
     )
-    judged = rows(PROJECT, text)
+    judged = rows(PROJECT, text, tasks={"Network"})
     assert lost_in(judged) == {"Network": 16}
     found = " ".join(row.found for row in judged)
     assert "the model has no Conv2d" in found
@@ -320,7 +320,7 @@ def test_numpy_arrays_get_nothing_where_tensors_are_asked_for():
         ("pixels.std()).unsqueeze(1)", "pixels.std()).unsqueeze(1).numpy()"),
         ("    return Tensor.cat(*parts)\n", "    return Tensor.cat(*parts).numpy()\n"),
     )
-    judged = rows(PROJECT, text)
+    judged = rows(PROJECT, text, tasks={"normalise", "scores"})
     assert lost_in(judged) == {"normalise": 8, "scores": 8}
     assert "where a Tensor is asked for" in " ".join(row.found for row in judged)
 

@@ -168,8 +168,9 @@ def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noo
     with Context(DEVICE=device, NOOPT=noopt):
         t, w = Tensor(X).realize(), Tensor(W).realize()
         schedule_module._plans.clear()
+        # the interpreter takes its time: each value of one of them, and the corners
         for m in range(1, 5):
-            for n in range(1, 7):
+            for n in range(1, 7) if device == "CPU" or m == 3 else (1, 6):
                 if name == "reach before" and n == 1:
                     continue
                 GlobalCounters.reset()
