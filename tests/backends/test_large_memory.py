@@ -28,7 +28,6 @@ def t():
 
 def test_reduces_reach_every_element(t):
     assert t.sum().item() == sum(MARKS.values())
-    assert t.max().item() == 7
     assert t.argmax().item() == SIZE - 3
     assert t.count_nonzero().item() == len(MARKS)
 

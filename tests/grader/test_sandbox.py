@@ -41,7 +41,7 @@ SETTINGS = {
     "namespaces": ("landlock", "seccomp"),
     "Landlock": ("wrapper", "seccomp"),
     "seccomp": ("wrapper", "landlock"),
-    "nothing": ("wrapper", "landlock", "seccomp"),
+    "nothing": ("user", "wrapper", "landlock", "seccomp"),
 }
 COLUMN = seccomp.ARCHITECTURES[platform.machine()][1]
 BUBBLEWRAP = ["bubblewrap"] if shutil.which("bwrap") else []
