@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tests import cpp_device
 from tinyframe import Device
-from tinyframe.runtime.clang import NoCompiler, find_compiler
+from tinyframe.device import NoCompiler
+from tinyframe.runtime.clang import find_compiler
 from tinyframe.settings import settings
 
 ALL = ("CPU", "CL", "CUDA", "WEBGPU", "PYTHON")

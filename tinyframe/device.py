@@ -146,6 +146,10 @@ class DeviceUnavailable(RuntimeError):
     """A device is known, and is not there; the message says why, and what would bring it."""
 
 
+class NoCompiler(RuntimeError):
+    """There is no C compiler; the message says how to get one."""
+
+
 class CompileError(RuntimeError):
     """A compiler refused a source; the message has its words, the command and the source."""
 
@@ -253,6 +257,9 @@ class Compiled:
     # Whether the child of an os.fork() can go on using it. A driver with threads of its own, or one
     # that knows the process, has left both behind in the parent.
     survives_fork = True
+    # Whether the seconds of a run say how good a kernel's loops are, so that BEAM can search. Not
+    # where it is interpreted or emulated, or not run at all.
+    times_kernels = True
 
     def __init__(
         self,

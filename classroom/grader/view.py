@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tinyframe.runtime.clang import NoCompiler, find_compiler
+from tinyframe.device import NoCompiler
+from tinyframe.runtime.clang import find_compiler
 from tinyframe.settings import settings
 
 # What a Python and a C compiler may have to read; more is added for this machine.

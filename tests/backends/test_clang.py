@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinyframe.device import Buffer, CompileError, Device
+from tinyframe.device import Buffer, CompileError, Device, NoCompiler
 from tinyframe.dtype import dtypes
 from tinyframe.runtime import cache, clang, machine
-from tinyframe.runtime.clang import ClangCompiler, NoCompiler, find_compiler
+from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context
 

@@ -29,13 +29,13 @@ from tinyframe import Device, Tensor, TinyJit, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
-from tinyframe.device import Buffer, CompileError
+from tinyframe.device import Buffer, CompileError, NoCompiler
+from tinyframe.engine import search
 from tinyframe.engine.kernel import CompiledKernel
 from tinyframe.engine.realize import record_runs
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.writer import Writer, infix
 from tinyframe.runtime import cuda_emulator
-from tinyframe.runtime.clang import NoCompiler
 from tinyframe.runtime.cuda_emulator import (
     BarrierDivergence,
     DataRace,
@@ -354,6 +354,11 @@ def test_a_compiler_that_knows_no_C_plus_plus(tmp_path):
 def test_a_source_without_a_kernel():
     with pytest.raises(CompileError, match="there is no kernel"):
         Device["CUDA"].compiler.compile("int x;")
+
+
+def test_its_seconds_say_nothing_of_a_gpu_so_that_beam_leaves_the_plan():
+    kernel = kernel_of(filled(numbers(8, 8), "CUDA").sum(1))
+    assert search.found(kernel, Device["CUDA"], 2) is None
 
 
 def test_without_a_compiler_the_emulator_says_what_it_needs(monkeypatch):

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from tests.gpu_sources import TILED
-from tests.kernels import numbers, run_with, source_of
+from tests.kernels import filled, kernel_of, numbers, run_with, source_of
 from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, CompileError, DeviceUnavailable
 from tinyframe.dtype import to_np_dtype
+from tinyframe.engine import search
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer.wgsl import WGSLLanguage
 from tinyframe.runtime import webgpu
@@ -279,6 +280,17 @@ def test_the_time_of_a_kernel_is_shown(is_timed, monkeypatch):
     with Context(DEBUG=2):
         (x @ x).realize()
     assert GlobalCounters.time_sum_s > 0
+
+
+def test_beam_searches_and_finds_it_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("TINYFRAME_CACHE", str(tmp_path))
+    x = numbers(40, 24)
+    kernel = kernel_of(filled(x).sum(1))
+    found = search.found(kernel, DEVICE, 1)
+    assert found.tried > 2 and 0 < found.seconds <= found.planned
+    assert search.found(kernel, DEVICE, 1) == found
+    with Context(BEAM=1):
+        np.testing.assert_allclose(Tensor(x).realize().sum(1).numpy(), x.sum(1), rtol=1e-5)
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------

@@ -243,6 +243,28 @@ def test_a_failure_that_one_list_brings_about_is_survived(monkeypatch):
     assert list(bench.times) == [bench.planned, upcast(4)]
 
 
+@pytest.mark.parametrize("at", ["load", "launch"])
+def test_what_a_driver_refuses_is_left_out(at, monkeypatch):
+    bench = bench_of(on_buffer(24, 24).exp2())
+    loaded = bench._loaded
+
+    def too_many_registers():
+        raise RuntimeError("too many resources requested for launch")
+
+    def refuses(opts):
+        if opts == upcast(2):
+            return too_many_registers() if at == "load" else too_many_registers
+        return loaded(opts)
+
+    monkeypatch.setattr(bench, "_loaded", refuses)
+    bench.measure([bench.planned, upcast(2), upcast(4)])
+    assert list(bench.times) == [bench.planned, upcast(4)]
+    bench.planned = upcast(2)
+    bench.seen.clear()
+    with pytest.raises(RuntimeError, match="too many resources"):
+        bench.measure([bench.planned])
+
+
 def test_what_the_planned_cannot_do_either_is_said():
     class Broken(Compiler):
         def compile(self, src: str) -> bytes:
@@ -407,9 +429,17 @@ def test_without_memory_for_a_second_set_of_arguments_there_is_no_search(monkeyp
     assert best_opts(ast(), CPU, 2) is None
 
 
-def test_the_interpreter_is_not_searched_for(searches):
-    assert best_opts(ast(), Device["PYTHON"], 2) is search.found(ast(), Device["PYTHON"], 2) is None
+@pytest.mark.parametrize("device", ["PYTHON", "NULL", "NULL:CUDA"])
+def test_where_times_mean_nothing_there_is_no_search(device, searches):
+    assert best_opts(ast(), Device[device], 2) is search.found(ast(), Device[device], 2) is None
     assert searches == []
+
+
+def test_a_compiler_without_an_identity_leaves_nothing_on_disk(searches, monkeypatch, tmp_path):
+    monkeypatch.setattr(type(CPU.compiler), "identity", lambda self: "")
+    assert best_opts(ast(), CPU, 2) == best_opts(ast(), CPU, 2) == FOUND
+    assert searches == [2, 2]
+    assert entries(tmp_path) == []
 
 
 def test_kernels_with_and_without_a_search_are_kept_apart(searches):

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from tinyframe.device import CompileError, Compiler
+from tinyframe.device import CompileError, Compiler, NoCompiler
 from tinyframe.renderer import Target
 from tinyframe.runtime.cache import Cached, cached, place_for
 from tinyframe.runtime.machine import cache_sizes, machine_identity
@@ -58,10 +58,6 @@ NATIVE_FLAGS = (
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
 # A name in a library, of the compiler's own functions: __truncdfhf2, say. The loader has one too.
 _SUPPORT_FUNCTION = re.compile(rb"\0__(?!tls_get_addr\0)\w+(?=\0)")
-
-
-class NoCompiler(RuntimeError):
-    """There is no C compiler; the message says how to get one."""
 
 
 # ---- the compiler -------------------------------------------------------------------------------

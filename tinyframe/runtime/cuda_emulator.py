@@ -263,6 +263,8 @@ class EmulatorRunner(Runner):
 class EmulatorDevice(Compiled):
     """CUDA on the processor. Slow, and exact about what a kernel may do."""
 
+    times_kernels = False
+
     def __init__(self, device: str = "CUDA") -> None:
         runner = functools.partial(EmulatorRunner, self)
         super().__init__(device, GuardedAllocator(), CUDALanguage(), runner=runner)

@@ -82,6 +82,7 @@ class NullDevice(Compiled):
     """`NULL`, `NULL:1` and so on in C, or `NULL:` and a row of LANGUAGES."""
 
     variants = LANGUAGES.keys()
+    times_kernels = False
 
     def __init__(self, device: str = "NULL") -> None:
         language = LANGUAGES.get(device.partition(":")[2], PLAIN_C)

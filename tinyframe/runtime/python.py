@@ -568,5 +568,7 @@ def _stop_text(line: int | None) -> str:
 class PythonDevice(Compiled):
     """The interpreter. Slow, and needs nothing."""
 
+    times_kernels = False
+
     def __init__(self, device: str = "PYTHON") -> None:
         super().__init__(device, HostAllocator(), PythonRenderer(), Compiler(), PythonRunner)

@@ -139,12 +139,16 @@ class WebGPUAllocator(Allocator):
 class WGSLCompiler(Compiler):
     """Has a text checked; what runs is made of it where it is loaded, as drivers keep that."""
 
-    def __init__(self, device: WebGPUDevice) -> None:
+    def __init__(self, device: WebGPUDevice, adapter: Mapping[str, Any]) -> None:
         self.device = device
+        self.driver = [wgpu().__version__, *map(str, adapter.values())]
 
     def compile(self, src: str) -> bytes:
         self.module(src)
         return src.encode()
+
+    def identity(self) -> str:
+        return "\n".join(self.driver)
 
     def module(self, src: str) -> Any:
         """What the driver makes of a text. CompileError where there is something wrong with it."""
@@ -334,7 +338,7 @@ class WebGPUDevice(Compiled):
             device,
             WebGPUAllocator(self),
             WGSLLanguage(target(limits, adapter.info["vendor"]), frozenset(features)),
-            WGSLCompiler(self),
+            WGSLCompiler(self, adapter.info),
             functools.partial(WebGPURunner, self),
         )
 

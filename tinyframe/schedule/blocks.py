@@ -9,7 +9,7 @@ be divided too (`fuse.py`).
 from __future__ import annotations
 
 from tinyframe import thresholds
-from tinyframe.device import Device
+from tinyframe.device import Device, NoCompiler
 from tinyframe.renderer import Renderer, Target
 
 
@@ -18,7 +18,7 @@ def target_of(device: str | None) -> Target:
     opened = Device[device]
     try:
         return opened.renderer.target
-    except RuntimeError:  # it has no compiler, which is said when there is something to compile
+    except NoCompiler:  # which is said when there is something to compile
         return Renderer.default_target
 
 
