@@ -265,6 +265,13 @@ def test_what_a_driver_refuses_is_left_out(at, monkeypatch):
         bench.measure([bench.planned])
 
 
+def test_a_clock_too_coarse_for_a_kernel_leaves_the_planned(monkeypatch):
+    bench = bench_of(on_buffer(24, 24).exp2())
+    monkeypatch.setattr(bench, "_loaded", lambda opts: lambda: 0.0)
+    found = search.search(bench, 2)
+    assert (found.opts, found.seconds) == (bench.planned, 0.0)
+
+
 def test_what_the_planned_cannot_do_either_is_said():
     class Broken(Compiler):
         def compile(self, src: str) -> bytes:
