@@ -67,11 +67,15 @@ def test_every_reduce(dtype, opts):
                                    err_msg=f"{op}")  # fmt: skip
 
 
-@pytest.mark.parametrize("opts", [[], [Opt(VECTOR, 0, 8)]], ids=["numbers", "vectors"])
+@pytest.mark.parametrize("vectors", [False, True], ids=["numbers", "vectors"])
 @pytest.mark.parametrize(
     "dtype", [dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64], ids=repr
 )
-def test_a_nan_anywhere_is_the_maximum(dtype, opts):
+def test_a_nan_anywhere_is_the_maximum(dtype, vectors):
+    # as many floats as a register holds: where there are more, GCC 12 for ARM fails with an
+    # internal error when float16 is widened and compared (no plan asks for that)
+    floats = Device["CPU"].renderer.target.vector_bytes // 4
+    opts = [Opt(VECTOR, 0, floats)] if vectors else []
     for place in (0, 5, 16, 36):
         values = np.arange(SIZE, dtype=np.float32)
         values[place] = np.nan
