@@ -26,7 +26,6 @@ from tinyframe.tensor.creation import constant
 from tinyframe.tensor.gathering import Gathering
 from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.movement import broadcast_shapes
-from tinyframe.tensor.no_grad import is_grad_enabled
 from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import elements, index_dtype
@@ -228,12 +227,10 @@ class AdvancedIndexing(Indexing, Gathering):
 
     def _write(self, view: Self, value: Self) -> None:
         """Makes `view`, a part of this, mean `value`."""
-        value = value if is_grad_enabled() else value._cut_off()
-        asks = is_grad_enabled() and True in (self._requires_grad, value._requires_grad)
         self._storage.settle(to_change=True)
         is_stored = memory_of(self._storage.uop) is not None
-        view._change(value.uop)
-        if asks:
+        view._change(value.uop, value._requires_grad)
+        if view._requires_grad:
             self._requires_grad = True
         elif is_stored:
             self.realize()

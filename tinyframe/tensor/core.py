@@ -14,9 +14,11 @@ result, so that nothing is computed twice, and two Tensors of one graph still ar
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import math
 import operator
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,6 +45,7 @@ from tinyframe.tensor.gradient import (
     lost_between,
     put_back,
     readable,
+    values_of_storages,
     with_part,
 )
 from tinyframe.tensor.history import LONGEST_UNASKED, knows_of_a_cut, origin_of
@@ -76,6 +79,7 @@ from tinyframe.tensor.storage import (
     holders_of,
     is_one_to_one,
     shows_all,
+    storages_at,
 )
 from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
@@ -375,7 +379,11 @@ class Tensor(
         """
         if self.shape != other.shape:
             raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
-        self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
+        views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
+        if views or self._path:
+            self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
+        else:
+            self._storage.assign(other.uop)
         return self
 
     def assign(self, value: Any) -> Self:
@@ -401,12 +409,16 @@ class Tensor(
         # Two Tensors that are equal now may not be when a captured call is replayed.
         if new is self.uop and (other._storage is self._storage or capture_now() is None):
             return self
-        self._change(new if is_grad_enabled() else new.detach())
+        self._change(new, other._requires_grad)
         return self
 
-    def _change(self, value: UOp) -> None:
-        """Makes what this Tensor shows `value`, in its storage."""
-        path = self._path
+    def _change(self, value: UOp, requires_grad: bool | None) -> None:
+        """Makes what this Tensor shows `value`, in its storage.
+
+        requires_grad: that of the value. What is written to a parameter is a new beginning: nothing
+        flows back from there.
+        """
+        path, storage = self._path, self._storage
         if 0 in self.shape:
             return
         if not is_one_to_one(path):
@@ -416,18 +428,28 @@ class Tensor(
                 "are not in memory. Assign to the Tensor that it is a view of, or make it a Tensor "
                 "of its own with clone()"
             )
-        if any(op is Ops.DETACH for op, _ in path):
+        root, is_parameter = storage.uop, storage.is_parameter
+        is_detached = any(op is Ops.DETACH for op, _ in path)
+        if requires_grad and is_grad_enabled() and not is_parameter:
+            if is_detached:
+                raise AssignError(
+                    "a value that requires a gradient cannot be written to a detached Tensor, "
+                    "through which none flows back: write to the Tensor that it was detached from, "
+                    "or write value.detach()"
+                )
+            self._requires_grad = True
+        if is_detached or is_parameter or not is_grad_enabled():
             value = value.detach()
-        root, view = self._storage.uop, self.uop
-        state = memory_of(root)
+        if is_parameter:
+            root = root.detach()
+        view = follow(path, root)
         if shows_all(path):
             value = _backwards(view, root, value)
-            self._storage.assign(value if state is None else root.assign(value))
-        elif state is not None:  # the state stands for all of its memory, with this part changed
-            seen = UOp(Ops.ASSIGN, state.dtype, (state, value, view))
-            self._storage.assign(root.substitute({state: seen}))
+            storage.assign(value if memory_of(root) is None else root.assign(value))
+        elif memory_of(root) is not None:  # all of the memory, with this part changed
+            storage.assign(UOp(Ops.ASSIGN, root.dtype, (root, value, view)))
         else:
-            self._storage.assign(with_part(root, view, value))
+            storage.assign(with_part(root, view, value))
 
     # ---- copies and files ------------------------------------------------------------------------
 
@@ -438,6 +460,19 @@ class Tensor(
     def __copy__(self) -> Self:
         other = self._seeing(self._storage, self._path, self._requires_grad)
         other.grad = self.grad
+        return other
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        if self._requires_grad and (self._path or not self._storage.is_parameter):
+            raise GradientError(
+                "deepcopy() of a Tensor that is computed from parameters would lose its history: "
+                "detach() it first, or use clone(), through which gradients flow"
+            )
+        other = self._seeing(
+            copy.deepcopy(self._storage, memo), self._path, self._requires_grad
+        )
+        memo[id(self)] = other
+        other.grad = copy.deepcopy(self.grad, memo)
         return other
 
     def __getstate__(self) -> Any:
@@ -463,10 +498,9 @@ class Tensor(
         if requires_grad and not dtypes.is_float(self.dtype):
             raise DTypeError(f"only a Tensor of floats can require a gradient, not {self.dtype}")
         self._requires_grad = requires_grad
-        storage = self._storage
-        if not self._path:
-            storage.asks, storage.is_parameter = requires_grad is not False, bool(requires_grad)
-        others = [h for h in holders_of(self.uop) if isinstance(h, Storage) and h is not storage]
+        others = [
+            h for h in holders_of(self.uop) if isinstance(h, Storage) and h is not self._storage
+        ]
         if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
             # Two equal graphs are one node, but two parameters that begin as zeros, or as copies of
             # a third, are not one parameter: memory of its own tells this one apart.
@@ -474,7 +508,12 @@ class Tensor(
             memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
             begins_here = is_computed(self.uop) and not any(map(origin_of, self.uop.toposort()))
             value = self.uop.detach() if begins_here else self.uop.rtag("apart")
-            self.uop = memory.uop.assign(value)
+            if self._path:
+                self.uop = self.uop
+            self._storage.point_to(memory.uop.assign(value))
+        if not self._path:
+            storage = self._storage
+            storage.asks, storage.is_parameter = requires_grad is not False, bool(requires_grad)
 
     @property
     def is_param(self) -> bool:
@@ -530,43 +569,44 @@ class Tensor(
             raise GradientError(
                 f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
             )
-        nodes = [target._node_in(below) for target in targets]
-        flowing = gradient.cast(self.dtype).uop
-        wanted = {node for node in nodes if node is not None}
-        found = compute_gradient(self.uop, flowing, wanted, below)
-        lost = lost_between(below) if any(node not in found for node in nodes) else set()
-        for target, node in zip(targets, nodes, strict=True):
-            if node not in found and target._storage in lost:
+        values = values_of_storages(below)
+        nodes = [target._nodes_among(values, below) for target in targets]
+        wanted = {node for each in nodes for node in each}
+        flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
+        arrived = [[flowing[node] for node in each if node in flowing] for each in nodes]
+        lost = lost_between(below) if not all(arrived) else set()
+        for target, grads in zip(targets, arrived, strict=True):
+            if not grads and target._storage in lost:
                 raise GradientError(
                     f"the history between this Tensor and one of shape {target.shape} was let go: "
                     f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
                     "requires_grad=True, and all of it is kept"
                 )
-        if materialize_grads and not any(node in found for node in nodes):
+        if materialize_grads and not any(arrived):
             if is_cut_off(self.uop, wanted) or any(map(knows_of_a_cut, below)):
                 raise GradientError(
                     "no gradient flows from this Tensor to any of the targets: what it is computed "
                     "from went through detach() or no_grad(). Leave that out, or take 0 for the "
                     "gradient"
                 )
-        known = iter(readable([found[node] for node in nodes if node in found], self.uop, below))
+        sums = [functools.reduce(operator.add, grads) for grads in arrived if grads]
+        known = iter(readable(sums, self.uop, below))
         result: list[Any] = []
-        for target, node in zip(targets, nodes, strict=True):
-            if node in found:
+        for target, grads in zip(targets, arrived, strict=True):
+            if grads:
                 result.append(self._of(next(known), False))
             else:
                 zeros = self._of(target.zeros_like().uop, False) if materialize_grads else None
                 result.append(zeros)
         return result
 
-    def _node_in(self, below: Container[UOp]) -> UOp | None:
-        """What this Tensor is among these nodes: its value, or the last one that it had before it
-        was assigned to."""
-        if self.uop in below:
-            return self.uop
-        former = [root for ref in self._storage.former if (root := ref()) is not None]
-        seen = [follow(self._path, root) for root in former[::-1]]
-        return next((node for node in seen if node in below), None)
+    def _nodes_among(
+        self, values: Mapping[Storage, list[UOp]], below: Container[UOp]
+    ) -> list[UOp]:
+        """What this Tensor is among the nodes `below`: the value that it has, and those that it had
+        before it was assigned to."""
+        seen = [follow(self._path, value) for value in values.get(self._storage, ())]
+        return [node for node in seen if node in below]
 
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Adds the gradient of this to the `.grad` of every Tensor under it that requires one.
@@ -575,11 +615,8 @@ class Tensor(
         none requires one, or where this is no scalar and no `gradient` is given.
         """
         below = below_with_history(self.uop)
-        wanted = [
-            tensor
-            for tensor in live_tensors()
-            if tensor.requires_grad and tensor._node_in(below) is not None
-        ]
+        storages = {storage for u in below for storage in storages_at(u)}
+        wanted = [t for t in live_tensors() if t.requires_grad and t._storage in storages]
         grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):
             raise GradientError(

@@ -20,8 +20,8 @@ from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.tensor.history import STOPS, origin_of, sources
-from tinyframe.tensor.storage import follow, path_between
+from tinyframe.tensor.history import STOPS, flows, origin_of, sources
+from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
 from tinyframe.uop.node import Ops, UOp, sources_first
 
 Gradients = tuple[UOp | None, ...]
@@ -240,6 +240,27 @@ gradient_rules = PatternMatcher(rules)
 def below_with_history(root: UOp) -> dict[UOp, None]:
     """All that `root` depends on, and itself, sources first."""
     return sources_first((root,), sources)
+
+
+def values_of_storages(below: Iterable[UOp]) -> dict[Storage, list[UOp]]:
+    """The values that each storage has or had among these nodes, sources first. One from which a
+    later one was computed is left out: it is an intermediate result."""
+    found: dict[Storage, list[UOp]] = {}
+    for u in below:
+        for storage in storages_at(u):
+            found.setdefault(storage, []).append(u)
+    return {storage: _last_ones(values) for storage, values in found.items()}
+
+
+def _last_ones(values: list[UOp]) -> list[UOp]:
+    last: list[UOp] = []
+    passed: dict[UOp, None] = {}
+    for u in reversed(values) if len(values) > 1 else ():
+        if u not in passed:
+            last.append(u)
+            more = sources_first((u,), lambda u: sources(u) if flows(u) else (), known=passed)
+            passed.update(more)
+    return last or values
 
 
 @collector_paused()

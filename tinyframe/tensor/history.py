@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
-from tinyframe.tensor.storage import Holder, Storage, holders_of
+from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
 from tinyframe.uop.node import GroupOp, Ops, UOp
 
 # Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
@@ -130,14 +130,15 @@ def _begins_anew(u: UOp) -> bool:
     )
 
 
-def _flows(u: UOp) -> bool:
+def flows(u: UOp) -> bool:
+    """Whether gradients go on through this node, to what it is computed from."""
     return u.op not in STOPS and dtypes.is_float(u.dtype)
 
 
 def _asking(u: UOp) -> Storage | None:
-    """A Tensor's storage that means this node and that a gradient may be asked by: a parameter if
-    there is one."""
-    found = [h for h in holders_of(u) if isinstance(h, Storage) and h.asks]
+    """A Tensor's storage with this value, now or before it was assigned to, that a gradient may be
+    asked by: a parameter if there is one."""
+    found = [storage for storage in storages_at(u) if storage.asks]
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
@@ -151,7 +152,7 @@ class _Search:
         self.cut: set[UOp] = set()  # what a gradient would flow through but for a DETACH below
         at: dict[UOp, Storage] = {}  # below it or at it
         for u in graph:
-            if not _flows(u):
+            if not flows(u):
                 if u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
                     self.cut.add(u)
                 continue
@@ -171,7 +172,7 @@ class _Search:
                 self.found[u] = at[u] = best
                 if best.is_parameter:
                     continue
-            if "_holders" in u.__dict__ and (asking := _asking(u)) is not None:
+            if (asking := _asking(u)) is not None:
                 at[u] = asking
 
 
@@ -188,10 +189,10 @@ def _targets_below(root: UOp) -> set[Storage]:
     seen, stack = {root}, [root]
     while stack:
         u = stack.pop()
-        found.update(h for h in holders_of(u) if isinstance(h, Storage) and h.asks)
+        found.update(storage for storage in storages_at(u) if storage.asks)
         if (origin := origin_of(u)) is not None:
             found.update(lost for ref in origin.lost if (lost := ref()) is not None)
-        for s in sources(u) if _flows(u) else ():
+        for s in sources(u) if flows(u) else ():
             if s not in seen:
                 seen.add(s)
                 stack.append(s)

@@ -298,6 +298,7 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
     below = sources_first(becomes) if below is None else below
     becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
     above = dict.fromkeys(_above(becomes))
+    former = [u for u in above if "_former" in u.__dict__]
     affected = dict.fromkeys([holder for u in above for holder in holders_of(u)])
     storages = [holder for holder in affected if isinstance(holder, Storage)]
     origins = [
@@ -309,6 +310,9 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
     graphs = [storage.uop for storage in storages]
     pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
     after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
+    for u in former:
+        if (new := after.get(u, u)) is not u:
+            new.__dict__.setdefault("_former", []).extend(u.__dict__.pop("_former"))
     for storage, graph in zip(storages, graphs, strict=True):
         storage.point_to(after[graph])
     results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
@@ -383,7 +387,7 @@ def make_alone(storage: Storage) -> None:
             move_to_new_memory(storage)
     base = base_of(storage.uop)
     if not is_alone(storage):  # histories, and graphs that somebody looks at
-        storage.point_to(storage.uop.substitute({base: take_over(base)}))
+        storage.move_on(storage.uop.substitute({base: take_over(base)}))
 
 
 def is_shared(storage: Storage) -> bool:

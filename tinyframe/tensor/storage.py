@@ -60,22 +60,28 @@ def holders_of(uop: UOp) -> list[Holder]:
     return [holder for ref in tuple(refs) if (holder := ref()) is not None]
 
 
+def storages_at(uop: UOp) -> set[Storage]:
+    """The storages that mean this very graph, or did before they were assigned to."""
+    if "_holders" not in uop.__dict__ and "_former" not in uop.__dict__:
+        return set()
+    former = [storage for ref in uop.__dict__.get("_former", ()) if (storage := ref()) is not None]
+    return {*former, *[holder for holder in holders_of(uop) if isinstance(holder, Storage)]}
+
+
 class Storage(Holder):
     """The value of a Tensor and its views.
 
     asks: whether a gradient may be asked for by it. is_parameter: whether somebody has said so
-    (`requires_grad=True`); what is assigned to a parameter is a new beginning. former: what it
-    meant before it was assigned to, for results of then that are differentiated now. born: a number
-    that grows with each storage. thread: which one made it.
+    (`requires_grad=True`); what is assigned to a parameter is a new beginning. born: a number that
+    grows with each storage. thread: which one made it.
     """
 
-    __slots__ = ("asks", "born", "former", "is_parameter", "thread")
+    __slots__ = ("asks", "born", "is_parameter", "thread")
     _count = itertools.count()
 
     def __init__(self, uop: UOp, asks: bool = True, is_parameter: bool = False) -> None:
         self.uop = uop
         self.asks, self.is_parameter = asks, is_parameter
-        self.former: tuple[weakref.ref[UOp], ...] = ()
         self.born, self.thread = next(Storage._count), get_ident()
         _list_holder(uop, self)
 
@@ -91,8 +97,11 @@ class Storage(Holder):
             capture.changed[self] = None
         if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
             constant_changes(self.born)
-        remembered = [ref for ref in self.former if ref() is not None]
-        self.former = (*remembered, weakref.ref(self.uop))
+        self.move_on(uop)
+
+    def move_on(self, uop: UOp) -> None:
+        """Means another value from now on. The node of the old one still tells whose it was."""
+        append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))
         self.point_to(uop)
 
     def settle(self, *, to_change: bool) -> None:
