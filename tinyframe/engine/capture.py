@@ -1,4 +1,4 @@
-"""What a TinyJit is capturing in this thread: a note of all that a replay has to know of.
+"""What a TinyJit is capturing in this thread: a note of all that a replay has to find again.
 
 A capture belongs to one thread. Others go on computing and reading as always.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.uop.movement import base_of
@@ -22,62 +22,76 @@ class JitError(RuntimeError):
     do."""
 
 
-class Constants:
-    """The storages, by number, that were constants when a call was captured. Kernels hold their
-    values as numbers, so that nobody can tell whether they were used: once one of them is assigned
-    to, the call has to be captured anew."""
+class Found(NamedTuple):
+    """What a captured call found in a storage that was there before: its graph, and its memory;
+    None for a constant, or what was not computed yet."""
 
-    _all: weakref.WeakSet[Constants] = weakref.WeakSet()
+    storage: weakref.ref
+    uop: UOp
+    buffer: Buffer | None
 
-    def __init__(self) -> None:
-        self.numbers: set[int] = set()
-        self.have_changed = False
-        Constants._all.add(self)
-
-
-def constant_changes(number: int) -> None:
-    """Called before a storage that is a constant is assigned to."""
-    for constants in tuple(Constants._all):
-        if number in constants.numbers:
-            constants.have_changed = True
+    @staticmethod
+    def of(storage: Any) -> Found:
+        base = base_of(storage.uop)
+        buffer = buffer_of(base) if base.op is Ops.BUFFER else None
+        return Found(weakref.ref(storage), storage.uop, buffer)
 
 
 @dataclass(eq=False)
 class Capture:
     """A call that is being captured.
 
-    started: older storages have a lower number. owners: for memory that was
-    there before, the storages that lie in it, and their graphs. theirs: that, and the memory of
-    arguments. changed: those made before that were assigned to. random: memory that numbers for
-    random() are read from, and what fills it with the next ones. is_mixed: something was computed
-    outside that a graph of the call contains too, so that its record lacks that.
+    started: storages that the call makes have this number or a higher one. given: the Tensors that
+    stand for the arguments; inputs: the numbers of their storages; outside: all other Tensors of
+    these. found: what it found in each older storage, by number. changed: those of them that were
+    assigned to. grads: the `.grad` of each older Tensor when the call first read it; UNREAD where
+    it was set first. nodes: the BUFFERs of what was computed. random: memory that numbers for
+    random() are read from, and what fills it with the next ones.
     """
 
     started: int
-    owners: dict[Buffer, list[tuple[weakref.ref, UOp]]] = field(default_factory=dict)
-    theirs: set[Buffer] = field(default_factory=set)
+    given: list[Any]
+    inputs: dict[int, int]
+    outside: set[int]
+    found: dict[int, Found]
     changed: dict[Any, None] = field(default_factory=dict)
+    grads: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    nodes: dict[UOp, None] = field(default_factory=dict)
     random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-    is_mixed: bool = False
-    constants: Constants = field(default_factory=Constants)
     thread: int = field(default_factory=threading.get_ident)
+
+    @staticmethod
+    def of(given: list[Any], live: Iterable[Any], started: int) -> Capture:
+        """live: all Tensors that there are. started: the number of the next storage."""
+        inputs = {tensor._storage.born: n for n, tensor in enumerate(given)}
+        found = {tensor._storage.born: Found.of(tensor._storage) for tensor in given}
+        same = {id(tensor) for tensor in live if tensor._storage.born in inputs}
+        return Capture(started, given, inputs, same - set(map(id, given)), found)
 
     def made(self, storage: Any) -> bool:
         """Whether the call made a storage: it is no older, and was not made by another thread."""
         return storage.born >= self.started and storage.thread == self.thread
 
-    def note_owner(self, storage: Any) -> None:
-        """A storage that was there before the call: what memory it lies in, or that it is a
-        constant."""
-        base = base_of(storage.uop)
-        if base.op in (Ops.CONST, Ops.IOTA):
-            self.constants.numbers.add(storage.born)
-        if base.op is Ops.BUFFER:
-            owner = weakref.ref(storage), storage.uop
-            self.owners.setdefault(buffer_of(base), []).append(owner)
-            self.theirs.add(buffer_of(base))
+    def note(self, storage: Any, tensor: Any = None) -> None:
+        """Called before a storage is read or changed. JitError where that is an argument's, and the
+        Tensor is not the function's parameter: a replay could not tell them apart."""
+        if storage.born in self.inputs:
+            if id(tensor) in self.outside:
+                raise JitError(
+                    "a Tensor is passed to a captured function that also uses it without being "
+                    "given it: a replay with another argument could not tell which of the two is "
+                    "meant. Pass a clone()"
+                )
+        elif storage.born not in self.found and not self.made(storage):
+            self.found[storage.born] = Found.of(storage)
+
+    def note_grad(self, tensor: Any, grad: Any) -> None:
+        """Called before `.grad` of a Tensor is read, or (UNREAD) set."""
+        if not self.made(tensor._storage):
+            self.grads.setdefault(id(tensor), (tensor, grad))
 
 
+UNREAD = object()
 _thread = threading.local()
 captures: list[Capture | None] = []  # of all threads: most of the time there is none
 

@@ -1,27 +1,31 @@
 """A captured call: what it launched, and whose memory that is.
 
-A kernel only knows Buffers. A replay has to know of each whether it is an argument's (then it takes
-that of the argument of today), belongs to a Tensor that the function uses (then it is found where
-that lies now, and what the call changes is changed there), or was made by the call (then each
-replay makes it anew). `note_memory` finds that out when the captured call has returned.
+A kernel only knows Buffers. Of each that a call uses, a replay has to know whose it is:
+
+- input i: an argument's. The memory of today's argument is put in its place.
+- state: that of a Tensor that was there before. It is found where it lies now, and changed there.
+- a result: what the call returns, or leaves as a `.grad`. Each replay takes new memory for it.
+- private: anything else. It is used again by every replay, and nobody else may read it.
+
+`jit.py` sees to it that there are no more kinds than these.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import Buffer, buffer_of, is_overwritten
+from tinyframe.device import Buffer, buffer_of
 from tinyframe.engine.arguments import Arguments, lies, map_structure
-from tinyframe.engine.capture import Capture, Constants, JitError
-from tinyframe.tensor.base import live_tensors
+from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.history import cut_history
 from tinyframe.tensor.laziness import compute, make_alone, watched
-from tinyframe.tensor.storage import Path, Storage
+from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.movement import base_of
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
@@ -29,57 +33,58 @@ if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
+@dataclass(frozen=True, eq=False)
+class Returned:
+    """A Tensor in a result: what a path leads to from a storage. That is an argument's (its
+    number), or one that was there before, or (None) a new one, number `new`, that means `uop`.
+
+    cut: those by whom a gradient was to be had through it.
+    """
+
+    storage: int | Storage | None
+    new: int
+    uop: UOp
+    path: Path
+    requires_grad: bool | None
+    cut: list[Any]
+    grad: Returned | None
+
+
 @dataclass
 class State:
-    """Memory of a Tensor that the function uses without being given it.
+    """Memory of a Tensor that the call uses without being given it: of that Tensor itself, or of
+    what is the `.grad` of `owner` by then.
 
-    view: how it lay there when it was captured. before, after: its BUFFER nodes around that call.
-    captured: the Buffer that the kernels were recorded with. is_written: whether they write to it.
+    view: how it lies there. captured: the Buffer that the kernels were recorded with. cut: see
+    Returned. node, buffer: where it lay in the last call.
     """
 
     storage: weakref.ref[Storage]
+    owner: weakref.ref[Tensor] | None
     view: tuple | UOp
-    before: UOp
-    after: UOp
     captured: Buffer
     is_written: bool
-    seen: weakref.ref[UOp]  # the graph of the last call, its BUFFER and the memory of that
-    memory: UOp
+    cut: list[Any]
+    seen: weakref.ref[UOp]
     buffer: Buffer
-    # who knows that memory, and how many they were when nobody but the storage did
-    watched: list[Any] = field(default_factory=list)
-    numbers: tuple[int, ...] = (-1,)  # which no call finds: it looks closely first
 
-    @staticmethod
-    def of(storage: Storage, uop: UOp, before: UOp, captured: Buffer, is_written: bool) -> State:
-        """uop: where the storage lies when a call begins."""
-        ref, seen, base = weakref.ref(storage), weakref.ref(uop), base_of(uop)
-        # Of several changes one may be made in the old memory, and the last one elsewhere.
-        view, buffer = lies(uop), captured if is_overwritten(base) else buffer_of(base)
-        return State(ref, view, before, base, captured, is_written, seen, base, buffer)
+    def now(self) -> Storage | None:
+        if self.owner is None:
+            return self.storage()
+        owner = self.owner()
+        return None if owner is None or owner._grad is None else owner._grad._storage
 
-    def is_still_alone(self) -> bool:
-        """Whether those who know the memory are as many as in the last call, if it is written."""
-        return not self.is_written or tuple(map(len, self.watched)) == self.numbers
 
-    def find(self, storage: Storage, refuse: Callable[[str], NoReturn]) -> None:
-        """Finds the values where they are now; where they are going to be changed, in memory that
-        nobody else needs. refuse: called where they lie in another way than when captured."""
-        compute([storage])
-        if lies(storage.uop) != self.view:
-            storage.point_to(storage.uop.contiguous())
-            compute([storage])
-        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != self.view:
-            refuse(
-                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
-                "another way than when it was captured"
-            )
-        if self.is_written:
-            make_alone(storage)
-            self.watched = watched(storage)
-            self.numbers = tuple(map(len, self.watched))
-        self.seen, self.memory = weakref.ref(storage.uop), base_of(storage.uop)
-        self.buffer = buffer_of(self.memory)
+@dataclass
+class Grad:
+    """What a call does with the `.grad` of a Tensor, an argument's (its number) or one that was
+    there before: whether one has to be there (None: that makes no difference), and what it leaves.
+    """
+
+    owner: int | weakref.ref[Tensor]
+    is_there: bool | None
+    stays: bool
+    after: Returned | None
 
 
 @dataclass
@@ -87,24 +92,20 @@ class Captured:
     """A recorded call: what it launched, and how arguments and results are connected to that."""
 
     arguments: Arguments
-    runs: list[tuple[list[ScheduleItem], dict[UOp, int]]] = field(default_factory=list)
-    # the same with as many runs together as can be, from the first replay on
+    runs: list[tuple[list[ScheduleItem], dict[UOp, int]]]
+    random: list[tuple[Buffer, Callable[[Buffer], None]]]
+    states: list[State]
+    constants: list[tuple[weakref.ref[Storage], UOp]]  # kernels hold their values as numbers
+    input_cuts: list[list[Any]]  # of the inputs that are written
+    result: Any  # the returned structure, with Returned in place of Tensors
+    grads: list[Grad]
+    made: dict[UOp, Buffer]  # the BUFFERs of its results
+    # the runs with as many together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    # whether arguments are changed, or what the call leaves lies in memory that was there before
-    maps_inputs: bool = True
-    # where the memory of states is that has moved since the capture
-    standing: dict[Buffer, Buffer] = field(default_factory=dict)
-    random: list[tuple[Buffer, Callable[[Buffer], None]]] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    # what the written states watch, all in one list, and their numbers
-    watched: list[Any] = field(default_factory=list)
-    numbers: tuple[int, ...] = (-1,)
-    constants: Constants = field(default_factory=Constants)
-    # what storages mean after a call, where that is memory which each replay makes anew
-    after: list[tuple[weakref.ref[Storage], UOp]] = field(default_factory=list)
-    result: Any = None  # the returned structure, with Returned in place of Tensors
-    # buffers that each replay makes anew for its results
-    made: list[tuple[UOp, Buffer]] = field(default_factory=list)
+    moved: dict[Buffer, Buffer] = field(default_factory=dict)  # memory of states, since captured
+    # who knows the memory of written states, and how many they were when nobody but these did
+    watched: list[list[Any]] = field(default_factory=list)
+    counts: tuple[int, ...] = (-1,)
 
     @property
     def items(self) -> list[ScheduleItem]:
@@ -116,185 +117,156 @@ class Captured:
         """The loop nests among it."""
         return [item.ast for item in self.items if item.ast.op is Ops.SINK]
 
-    def all_still_alone(self) -> bool:
-        """Whether no state is known to more than in the last call, told at a glance."""
-        return tuple(map(len, self.watched)) == self.numbers
-
-    def watch_all(self) -> None:
-        written = [state for state in self.states if state.is_written]
-        self.watched = [watched for state in written for watched in state.watched]
-        self.numbers = tuple([number for state in written for number in state.numbers])
-
     def __repr__(self) -> str:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.arguments.inputs)} inputs>"
 
+    def still_holds(self) -> bool:
+        """Whether the constants that the call used are what they were."""
+        return all((s := ref()) is None or s.uop is uop for ref, uop in self.constants)
 
-@dataclass(frozen=True, eq=False)
-class Returned:
-    """A Tensor in a result: what a path leads to from the storage of an argument, from one that
-    was there before, or from a new one.
+    # ---- a replay --------------------------------------------------------------------------------
 
-    uop: what the storage means. new: a number that Tensors of one new storage have in common.
-    """
+    def __call__(self, args: Any, kwargs: Any) -> Any:
+        with running:
+            tensors, bound = self.arguments.matched(args, kwargs)
+            for grad in self.grads:
+                self._check_grad(grad, tensors)
+            replaced = self._find_states() | self._find_inputs(tensors)
+            fresh: dict[UOp, UOp] = {}
+            for base, buffer in self.made.items():
+                new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
+                fresh[base] = new
+                replaced[buffer] = buffer_of(new)
+            for buffer, refill in self.random:
+                refill(buffer)
+            self._launch(replaced, bound)
+            return self._results(tensors, fresh, bound)
 
-    uop: UOp
-    path: Path
-    requires_grad: bool | None
-    argument: int | None = None
-    storage: Storage | None = None
-    new: int = 0
-
-
-def leaves(structure: Any) -> list[Returned]:
-    found: list[Returned] = []
-    map_structure(structure, found.append, Returned)
-    return found
-
-
-def returned_as(tensor: Tensor, arguments: Mapping[Storage, int], capture: Capture) -> Returned:
-    storage = tensor._storage
-    same = storage.uop, tensor._path, tensor._requires_grad
-    if storage in arguments:
-        return Returned(*same, argument=arguments[storage])
-    if capture.made(storage):
-        return Returned(*same, new=storage.born)
-    return Returned(*same, storage=storage)
-
-
-def note_owners(capture: Capture, arguments: Mapping[Storage, int]) -> None:
-    """All that is there before the call, its arguments aside."""
-    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
-    for storage in storages:
-        if storage not in arguments:
-            capture.note_owner(storage)
-
-
-def born_in(capture: Capture) -> list[Storage]:
-    """What the call made that is still there: its result, and what it left in attributes."""
-    storages = dict.fromkeys(tensor._storage for tensor in live_tensors())
-    return [storage for storage in storages if capture.made(storage)]
-
-
-def left_behind(
-    capture: Capture, arguments: Iterable[Storage], left: list[Storage]
-) -> list[Storage]:
-    """Of what a call leaves, the values in memory that belonged to an argument or to a Tensor from
-    outside, and that this has moved on from. They get memory of their own: a replay needs that."""
-    now = {base_of(storage.uop) for storage in arguments}
-    for buffer, owners in capture.owners.items():
-        bases = _in_memory(owner.uop for ref, _ in owners if (owner := ref()))
-        now.update(base for base in bases if buffer_of(base) is buffer)
-    copied = []
-    for storage in dict.fromkeys([*left, *capture.changed]):
-        base = base_of(storage.uop)
-        if base.op is Ops.BUFFER and base not in now and buffer_of(base) in capture.theirs:
-            storage.point_to(storage.uop.contiguous())
-            copied.append(storage)
-    return copied
-
-
-def shared_memory(capture: Capture, captured: Captured) -> list[Storage] | None:
-    """Several storages that lie in one memory, which the call uses."""
-    left = [*leaves(captured.result), *capture.changed]
-    used = [buffer for item in captured.items for buffer in item.bufs]
-    used += map(buffer_of, _in_memory(one.uop for one in left))
-    for buffer in dict.fromkeys(used):
-        owners = [storage for ref, _ in capture.owners.get(buffer, ()) if (storage := ref())]
-        if len(owners) > 1:
-            return owners
-    return None
-
-
-def note_memory(
-    captured: Captured,
-    capture: Capture,
-    started: int,
-    arguments: Iterable[Storage],
-    results: set[Storage],
-) -> None:
-    """What of the memory that kernels use is a result, and what belongs to a Tensor.
-
-    started: the number of the first BUFFER that the call made. arguments, results: the storages of
-    what it was given, and of what it returned.
-    """
-    written = {buffer for item in captured.items for buffer in item.written}
-    for argument, storage in zip(captured.arguments.inputs, arguments, strict=True):
-        argument.is_written, argument.after = argument.captured in written, storage.uop
-    left = [s for s in born_in(capture) if s not in results and s not in capture.changed]
-    new = [r for r in leaves(captured.result) if r.argument is None and r.storage is None]
-    returned = [r.uop for r in new]
-    moved = [storage.uop for storage in (*capture.changed, *arguments)]
-    made = _made(returned + moved, written - capture.theirs, started)
-    captured.made = list(made.items())
-
-    def stays(storage: Storage) -> bool:
-        """Whether what it means lies where it did, or in memory that each replay writes to."""
-        base = base_of(storage.uop)
-        if base.op is not Ops.BUFFER or base in made:
-            return False
-        owners = capture.owners.get(buffer_of(base), ())
-        is_new = storage in left and buffer_of(base) in written
-        return is_new or any(ref() is storage for ref, _ in owners)
-
-    captured.after += [
-        (weakref.ref(storage), storage.uop)
-        for storage in [*capture.changed, *left]
-        if storage not in arguments and not stays(storage)
-    ]
-    used = {buffer for item in captured.items for buffer in item.bufs}
-    graphs = [*returned, *moved, *[storage.uop for storage in left]]
-    used.update(map(buffer_of, _in_memory(graphs)))
-    captured.states = _states_in(used, capture, written, stays, captured.arguments.name)
-    for storage in filter(stays, left):
-        base = base_of(storage.uop)
-        captured.states.append(State.of(storage, storage.uop, base, buffer_of(base), True))
-    captured.maps_inputs = _maps_inputs(captured, returned, [base_of(s.uop) for s in arguments])
-
-
-def _states_in(
-    used: set[Buffer],
-    capture: Capture,
-    written: set[Buffer],
-    stays: Callable[[Storage], bool],
-    name: str,
-) -> list[State]:
-    """The memory, of that which the call uses, that belonged to a Tensor before it."""
-    states = []
-    owned = [(buffer, *owner) for buffer in used for owner in capture.owners.get(buffer, ())]
-    for buffer, ref, uop in owned:
-        if (owner := ref()) is None:
-            raise JitError(
-                f"{name} puts another Tensor in the place of one that it uses, of {buffer.size} "
-                f"elements of {buffer.dtype}: a replay runs no Python, and could not do that. "
-                "Write into the Tensor instead, with assign()"
+    def _check_grad(self, grad: Grad, tensors: list[Tensor]) -> None:
+        owner = tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
+        if owner is not None and grad.is_there not in (None, owner._grad is not None):
+            was, now = ("one", "none") if grad.is_there else ("none", "one")
+            self.arguments.refuse_like(
+                f"a Tensor of shape {sizes_text(owner.shape)} had {was} when it was captured, and "
+                f"has {now} now: a .grad, which backward() and zero_grad() change. Call both inside"
             )
-        now = owner.uop if stays(owner) else uop  # where it lies when a call begins
-        states.append(State.of(owner, now, base_of(uop), buffer, buffer in written))
-    return states
+
+    def _find_inputs(self, tensors: list[Tensor]) -> dict[Buffer, Buffer]:
+        replaced: dict[Buffer, Buffer] = {}
+        for known, tensor in zip(self.arguments.inputs, tensors, strict=True):
+            if known.is_written:
+                make_alone(tensor._storage)
+            replaced[known.buffer] = buffer_of(base_of(tensor.uop))
+        if len(set(replaced.values())) < len(replaced):
+            self.arguments.refuse("two of its arguments are the same Tensor; pass a clone() of one")
+        if self.states:
+            states = {s.buffer: s.is_written for s in self.states}
+            for known in self.arguments.inputs:
+                if states.get(replaced[known.buffer], False) or (
+                    known.is_written and replaced[known.buffer] in states
+                ):
+                    self.arguments.refuse(
+                        f"{known.place} is a Tensor that the function also uses without being "
+                        "given it, and one of them is changed; pass a clone()"
+                    )
+        return replaced
+
+    def _find_states(self) -> dict[Buffer, Buffer]:
+        """Finds the Tensors that the function uses; gives the memory of those that have moved."""
+        moved: dict[Buffer, Buffer] = {}
+        look = tuple(map(len, self.watched)) != self.counts
+        for state in self.states:
+            storage = state.now()
+            if storage is None:
+                self.arguments.refuse_like(
+                    f"a Tensor of {state.captured.size} elements of {state.captured.dtype} that it "
+                    "uses is gone: another one may have taken its place in Python, which a replay "
+                    "does not run. Write into the Tensor instead, with assign()"
+                )
+            elif state.seen() is not storage.uop or (look and state.is_written):
+                moved[state.captured] = self._find(state, storage)
+                look = True
+        if look:
+            written = [s for state in self.states if state.is_written and (s := state.now())]
+            self.watched = [users for storage in written for users in watched(storage)]
+            self.counts = tuple(map(len, self.watched))
+            self.moved.update(moved)
+        return moved
+
+    def _find(self, state: State, storage: Storage) -> Buffer:
+        compute([storage])
+        if lies(storage.uop) != state.view:
+            storage.point_to(storage.uop.contiguous())
+            compute([storage])
+        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
+            self.arguments.refuse_like(
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
+                "another way than when it was captured"
+            )
+        if state.is_written:
+            make_alone(storage)
+        state.seen, state.buffer = weakref.ref(storage.uop), buffer_of(base_of(storage.uop))
+        return state.buffer
+
+    def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
+        if not self.replays and self.items:
+            from tinyframe.engine.replay import Replay, joined
+
+            self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
+        for replay, var_vals in self.replays:
+            if bound:
+                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
+            replay(replaced, var_vals, self.moved)
+
+    def _results(self, tensors: list[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]) -> Any:
+        """The Tensors of this call."""
+        made: dict[int, Storage] = {}
+
+        def cut_at(uop: UOp, cut: list[Any]) -> None:
+            storages = [tensors[c]._storage if isinstance(c, int) else c() for c in cut]
+            cut_history(uop, [s for s in storages if s is not None], (
+                f"{self.arguments.name}, under TinyJit, runs no Python, which would have noted "
+                "it. Call backward() inside of the captured function, or leave TinyJit out"
+            ))  # fmt: skip
+
+        def tensor_of(returned: Returned) -> Tensor:
+            storage = returned.storage
+            path = _rebound(returned.path, bound)
+            if isinstance(storage, int):
+                path = (*tensors[storage]._path, *path)
+                storage = tensors[storage]._storage
+            elif storage is None and (storage := made.get(returned.new)) is None:
+                base = base_of(returned.uop)
+                inside = _rebound(path_between(base, returned.uop), bound)
+                uop = follow(inside, fresh.get(base, base))
+                storage = made[returned.new] = Storage(uop, returned.requires_grad is not False)
+                if returned.cut:
+                    cut_at(uop, returned.cut)
+            tensor = Tensor._seeing(storage, path, returned.requires_grad)
+            tensor._grad = None if returned.grad is None else tensor_of(returned.grad)
+            return tensor
+
+        for state in self.states:
+            if state.is_written and (seen := state.seen()) is not None:
+                cut_at(seen, state.cut)
+        for known, tensor, cut in zip(self.arguments.inputs, tensors, self.input_cuts, strict=True):
+            if known.is_written:
+                cut_at(tensor._storage.uop, cut)
+        for grad in self.grads:
+            owner = tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
+            if owner is not None and not grad.stays:
+                owner._grad = None if grad.after is None else tensor_of(grad.after)
+        return map_structure(
+            self.result, lambda r: tensor_of(r) if isinstance(r, Returned) else r
+        )
 
 
-def _made(graphs: list[UOp], written: set[Buffer], started: int) -> dict[UOp, Buffer]:
-    """Memory that the call made for these, and each replay makes anew; what only lies in an
-    attribute is written to again."""
-    new = [base for base in _in_memory(graphs) if base.src[0].arg >= started]
-    return {base: buffer_of(base) for base in new if buffer_of(base) in written}
+def _rebound(path: Path, bound: dict[UOp, UOp]) -> Path:
+    """The same path with the values that Variables have now."""
+    if not bound or not path:
+        return path
 
+    def now(size: UOp) -> Any:
+        return plain(size.substitute({u: bound.get(u.src[0], u) for u in size.unknowns if u.src}))
 
-def _in_memory(graphs: Iterable[UOp]) -> list[UOp]:
-    """The BUFFERs that graphs are views of."""
-    return [base for base in map(base_of, graphs) if base.op is Ops.BUFFER]
-
-
-def _maps_inputs(captured: Captured, returned: list[UOp], bases: list[UOp]) -> bool:
-    """Whether arguments are changed, or what the call leaves lies in memory that was there before.
-
-    bases: where the arguments lie after the call.
-    """
-    theirs = {i.base for i in captured.arguments.inputs} | set(bases)
-    theirs |= {base for state in captured.states for base in (state.before, state.after)}
-    kept = [base_of(uop) for uop in (*returned, *[uop for _, uop in captured.after])]
-    return (
-        any(argument.is_written for argument in captured.arguments.inputs)
-        or not dict(captured.made).keys().isdisjoint(bases)
-        or not theirs.isdisjoint(kept)
-    )
+    return tuple([(op, map_sizes(arg, now)) for op, arg in path])

@@ -18,39 +18,22 @@ now, and changes them as the call would. Any other argument has to be the same i
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
 
-from tinyframe.device import buffer_of
-from tinyframe.engine.arguments import Arguments, map_structure, storages_in, taken_apart
+from tinyframe.engine.arguments import Arguments, map_structure, taken_apart
 from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
-from tinyframe.engine.captured import (
-    Captured,
-    Returned,
-    born_in,
-    leaves,
-    left_behind,
-    note_memory,
-    note_owners,
-    returned_as,
-    shared_memory,
-)
-from tinyframe.engine.lock import running
+from tinyframe.engine.captured import Captured
+from tinyframe.engine.recording import Recording, make_ready
 from tinyframe.settings import settings
-from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.laziness import compute, make_alone, separate
+from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.laziness import compute
 from tinyframe.tensor.storage import Storage
-from tinyframe.uop.movement import base_of, memory_state
-from tinyframe.uop.node import Ops, UOp
-
-# What runs a schedule is imported where it is needed: `import tinyframe` should not pay for it.
-if TYPE_CHECKING:
-    from tinyframe.engine.realize import Run
-    from tinyframe.schedule.item import ScheduleItem
 
 __all__ = ["JitError", "TinyJit"]
 
@@ -82,6 +65,8 @@ class TinyJit(Generic[P, Result]):
     def reset(self) -> None:
         self.cnt = 0
         self.captured: Captured | None = None
+        # what the last capture used, and whether it changed that
+        self._used: list[tuple[weakref.ref[Storage], bool]] = []
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -111,11 +96,11 @@ class TinyJit(Generic[P, Result]):
         with self._lock:
             if not settings.JIT or self.cnt == 0:
                 result = self.fxn(*args, **kwargs)
-                compute(storages_in(result))
-            elif self.captured is None or self.captured.constants.have_changed:
+                compute(tensor._storage for tensor in taken_apart((result,), {}).tensors)
+            elif self.captured is None or not self.captured.still_holds():
                 result = self._capture(args, kwargs)
             else:
-                result = _ReplayedCall(self.captured, args, kwargs).result()
+                result = self.captured(args, kwargs)
             self.cnt += 1
         return result
 
@@ -125,7 +110,7 @@ class TinyJit(Generic[P, Result]):
     def __getstate__(self) -> dict[str, Any]:
         # Memory, kernels and a lock are of this process: a copy captures for itself.
         kept = {n: v for n, v in vars(self).items() if n not in ("_lock", "_instances")}
-        return kept | {"cnt": 0, "captured": None}
+        return kept | {"cnt": 0, "captured": None, "_used": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -135,36 +120,29 @@ class TinyJit(Generic[P, Result]):
     def _capture(self, args: Any, kwargs: Any) -> Result:
         from tinyframe.engine.realize import record_runs
 
-        captured = Captured(Arguments.of(self._name(), args, kwargs))
+        for ref, is_changed in self._used:
+            if (storage := ref()) is not None:
+                make_ready(storage, to_change=is_changed)
+        arguments = Arguments.of(self._name(), args, kwargs)
         tensors = taken_apart(args, kwargs).tensors
-        arguments = {tensor._storage: n for n, tensor in enumerate(tensors)}
-        capture = Capture(Storage.now(), random=captured.random)
-        captured.constants = capture.constants
-        note_owners(capture, arguments)
-        capture.theirs.update(argument.captured for argument in captured.arguments.inputs)
-        started = UOp.unique().arg
-        with record_runs() as captured.runs, capturing(capture):
-            result = self.fxn(*args, **kwargs)
-            # what was assigned but not realized (running statistics, say) belongs to the call
-            compute([*storages_in(result), *capture.changed, *born_in(capture)])
-            compute(left_behind(capture, arguments, storages_in(result)))
-        captured.result = map_structure(
-            result, lambda t: returned_as(t, arguments, capture)
-        )
-        if not captured.items and not leaves(captured.result):
-            raise JitError(
-                f"{self._name()} launched no kernel: there is nothing to replay. It has to compute "
-                "something from the Tensors that it is given"
-            )
-        if (twins := shared_memory(capture, captured)) is not None:
-            # kernels cannot tell two Tensors in one memory from each other: apart, then again
-            for storage in twins[1:]:
-                separate(storage)
-            return result
-        if capture.is_mixed:  # by the next call that is computed
-            return result
-        note_memory(captured, capture, started, arguments, set(storages_in(result)))
-        self.captured = captured
+        # The function gets other Tensors of the same memory, which tell what it was given from what
+        # it uses otherwise.
+        given = {id(tensor): copy.copy(tensor) for tensor in tensors}
+        args, kwargs = map_structure((args, kwargs), lambda value: given.get(id(value), value))
+        asking = [tensor._requires_grad for tensor in tensors]
+        capture = Capture.of(list(given.values()), live_tensors(), Storage.now())
+        try:
+            for tensor in tensors:
+                tensor._requires_grad = False
+            with record_runs() as runs, capturing(capture):
+                result = self.fxn(*args, **kwargs)
+                recording = Recording(capture, arguments, runs, result)
+                is_settled = recording.settle()
+        finally:
+            for tensor, asks in zip(tensors, asking, strict=True):
+                tensor._requires_grad, tensor._grad = asks, given[id(tensor)]._grad
+        self.captured = recording.captured() if is_settled else None
+        self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.found.values()]
         return result
 
 
@@ -175,126 +153,3 @@ def _renew_locks() -> None:
 
 
 os.register_at_fork(after_in_child=_renew_locks)
-
-
-class _ReplayedCall:
-    """One replay: the steps of a call that is like the captured one.
-
-    JitError where it is not.
-    """
-
-    def __init__(self, captured: Captured, args: Any, kwargs: Any) -> None:
-        self.captured = captured
-        with running:
-            self.tensors, self.replaced, self.bound = captured.arguments.matched(args, kwargs)
-            # The BUFFERs of today for those of the captured call, where somebody will need them.
-            self.now: dict[UOp, UOp] = {}
-            if captured.maps_inputs:
-                self._find_arguments()
-            self._find_states()
-            fresh = self._new_memory()
-            for buffer, refill in captured.random:
-                refill(buffer)
-            self._launch()
-            self.now |= fresh
-            if captured.maps_inputs:
-                self._move_arguments(fresh)
-            for ref, uop in captured.after:
-                if (storage := ref()) is not None:
-                    storage.point_to(uop.substitute(self.now))
-
-    def _find_arguments(self) -> None:
-        """Those that will be changed get memory that nobody else needs."""
-        for argument, tensor in zip(self.captured.arguments.inputs, self.tensors, strict=True):
-            if argument.is_written:
-                make_alone(tensor._storage)
-                self.replaced[argument.captured] = buffer_of(base_of(tensor.uop))
-            self.now[argument.base] = base_of(tensor.uop)
-
-    def _find_states(self) -> None:
-        """The Tensors that the function uses, where they are now."""
-        captured = self.captured
-        look = not captured.all_still_alone()
-        for state in captured.states:
-            storage = state.storage()
-            if storage is not None and (
-                state.seen() is not storage.uop or (look and not state.is_still_alone())
-            ):
-                state.find(storage, captured.arguments.refuse)
-                captured.standing[state.captured] = state.buffer
-                self.replaced[state.captured] = state.buffer
-                look = True
-            if captured.maps_inputs:
-                self.now[state.before] = self.now[state.after] = state.memory
-        if look:
-            captured.watch_all()
-
-    def _new_memory(self) -> dict[UOp, UOp]:
-        """For each BUFFER that the captured call made the one of this call."""
-        fresh: dict[UOp, UOp] = {}
-        for base, buffer in self.captured.made:
-            new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
-            self.replaced[buffer] = buffer_of(new)
-            fresh[base] = new
-        return fresh
-
-    def _launch(self) -> None:
-        captured, bound = self.captured, self.bound
-        if not captured.replays:
-            from tinyframe.engine.replay import Replay
-
-            runs = _joined(captured.runs) if captured.items else ()
-            captured.replays = [(Replay(items), was) for items, was in runs]
-        for replay, var_vals in captured.replays:
-            if bound:
-                var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-            replay(self.replaced, var_vals, captured.standing)
-
-    def _move_arguments(self, fresh: dict[UOp, UOp]) -> None:
-        """Arguments that the call has given other memory get that of this call."""
-        for argument, tensor in zip(self.captured.arguments.inputs, self.tensors, strict=True):
-            assert argument.after is not None
-            if (base := base_of(argument.after)) in fresh:
-                tensor._storage.point_to(argument.after.substitute(self.now))
-            self.now[base] = base_of(tensor.uop)
-
-    def result(self) -> Any:
-        made: dict[int, Storage] = {}
-
-        def tensor_of(returned: Returned) -> Tensor:
-            if returned.argument is not None:
-                storage = self.tensors[returned.argument]._storage
-            elif returned.storage is not None:
-                storage = returned.storage
-            elif returned.new in made:
-                storage = made[returned.new]
-            else:
-                uop = _in_this_call(returned.uop, self.now, self.bound)
-                tensor = Tensor._of(uop, returned.requires_grad)
-                storage = made[returned.new] = tensor._storage
-                if not returned.path:
-                    return tensor
-            return Tensor._seeing(storage, returned.path, returned.requires_grad)
-
-        return map_structure(self.captured.result, tensor_of, Returned)
-
-
-def _in_this_call(uop: UOp, now: dict[UOp, UOp], bound: dict[UOp, UOp]) -> UOp:
-    """The same graph on the memory and the values of Variables that this call has."""
-    new = now.get(memory_state(uop))
-    if new is None or uop.unknowns:
-        rebound = {u: bound.get(u.src[0], u) for u in uop.unknowns if u.op is Ops.BIND}
-        return uop.substitute(now | rebound)
-    return new if uop in now else UOp(Ops.RESHAPE, uop.dtype, (new,), uop.shape)
-
-
-def _joined(runs: Iterable[Run]) -> Iterator[Run]:
-    """Runs that follow each other as one, up to where a Variable changes its value."""
-    items: list[ScheduleItem] = []
-    var_vals: dict[UOp, int] = {}
-    for more, values in runs:
-        if any(var_vals.get(var, value) != value for var, value in values.items()):
-            yield items, var_vals
-            items, var_vals = [], {}
-        items, var_vals = items + more, var_vals | values
-    yield items, var_vals

@@ -7,12 +7,13 @@ this call, and to start the device's Graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Device
 from tinyframe.engine.realize import (
+    Run,
     Setup,
     compile_all,
     run_schedule,
@@ -24,6 +25,18 @@ from tinyframe.observe import is_watched
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
+
+
+def joined(runs: Iterable[Run]) -> Iterator[Run]:
+    """Runs that follow each other as one, up to where a Variable changes its value."""
+    items: list[ScheduleItem] = []
+    var_vals: dict[UOp, int] = {}
+    for more, values in runs:
+        if any(var_vals.get(var, value) != value for var, value in values.items()):
+            yield items, var_vals
+            items, var_vals = [], {}
+        items, var_vals = items + more, var_vals | values
+    yield items, var_vals
 
 
 class Replay:

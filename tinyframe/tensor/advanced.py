@@ -227,7 +227,6 @@ class AdvancedIndexing(Indexing, Gathering):
 
     def _write(self, view: Self, value: Self) -> None:
         """Makes `view`, a part of this, mean `value`."""
-        self._storage.settle(to_change=True)
         is_stored = memory_of(self._storage.uop) is not None
         view._change(value.uop, value._requires_grad)
         if view._requires_grad:

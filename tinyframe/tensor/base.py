@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.engine.capture import captures
+from tinyframe.engine.capture import capture_now, captures
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
 from tinyframe.tensor.no_grad import is_grad_enabled
@@ -51,7 +51,7 @@ def _check_devices(*tensors: TensorBase) -> None:
 class TensorBase(Methods):
     """The graph behind a Tensor, its shape, dtype and device, and how results are made."""
 
-    grad: Self | None
+    _grad: Self | None
     _requires_grad: bool | None
     _storage: Storage
     _path: Path
@@ -70,15 +70,15 @@ class TensorBase(Methods):
         """A Tensor that shows a storage, or what a path leads to there."""
         tensor = object.__new__(cls)
         tensor._storage, tensor._path, tensor._requires_grad = storage, path, requires_grad
-        tensor.grad = None
+        tensor._grad = None
         tensor._register()
         return tensor
 
     @property
     def uop(self) -> UOp:
         """The graph that says how the values come about."""
-        if captures:
-            self._storage.settle(to_change=False)
+        if captures and (capture := capture_now()) is not None:
+            capture.note(self._storage, self)
         root = self._storage.uop
         if not self._path:
             return root

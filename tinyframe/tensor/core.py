@@ -25,7 +25,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.engine.capture import capture_now, needs_value
+from tinyframe.engine.capture import UNREAD, capture_now, needs_value
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
@@ -42,13 +42,13 @@ from tinyframe.tensor.gradient import (
     below_with_history,
     compute_gradient,
     is_cut_off,
-    lost_between,
+    lost_below,
     put_back,
     readable,
     values_of_storages,
     with_part,
 )
-from tinyframe.tensor.history import LONGEST_UNASKED, knows_of_a_cut, origin_of
+from tinyframe.tensor.history import knows_of_a_cut, origin_of
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     Placed,
@@ -135,8 +135,7 @@ class Tensor(
     ):
         uop = uop_of(data, None if dtype is None else to_dtype(dtype), Device.named(device))
         self._storage, self._path, self._seen = Storage(uop), (), None
-        self._read = None
-        self.grad = None
+        self._read = self._grad = None
         self._requires_grad = None
         self._register()
         self.requires_grad = requires_grad
@@ -404,7 +403,6 @@ class Tensor(
             raise AssignError(f"assign shape mismatch: {other.shape} does not fit in {self.shape}")
         if other.device != self.device:
             raise AssignError(f"assign device mismatch: {self.device} and {other.device}")
-        self._storage.settle(to_change=True)
         new = other._broadcast_to(self.shape).uop
         # Two Tensors that are equal now may not be when a captured call is replayed.
         if new is self.uop and (other._storage is self._storage or capture_now() is None):
@@ -484,6 +482,20 @@ class Tensor(
         self._register()
 
     # ---- gradients -------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Self | None:
+        """What backward() has found so far, a Tensor of this shape; None before, and after
+        zero_grad()."""
+        if (capture := capture_now()) is not None:
+            capture.note_grad(self, self._grad)
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Self | None) -> None:
+        if (capture := capture_now()) is not None:
+            capture.note_grad(self, UNREAD)
+        self._grad = grad
 
     @property
     def requires_grad(self) -> bool | None:
@@ -574,13 +586,12 @@ class Tensor(
         wanted = {node for each in nodes for node in each}
         flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
         arrived = [[flowing[node] for node in each if node in flowing] for each in nodes]
-        lost = lost_between(below) if not all(arrived) else set()
-        for target, grads in zip(targets, arrived, strict=True):
-            if not grads and target._storage in lost:
+        lost = lost_below(self.uop, below)
+        for target in targets:
+            if target._storage in lost:
                 raise GradientError(
                     f"the history between this Tensor and one of shape {target.shape} was let go: "
-                    f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
-                    "requires_grad=True, and all of it is kept"
+                    f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):
             if is_cut_off(self.uop, wanted) or any(map(knows_of_a_cut, below)):
@@ -616,6 +627,7 @@ class Tensor(
         """
         below = below_with_history(self.uop)
         storages = {storage for u in below for storage in storages_at(u)}
+        storages.update(lost_below(self.uop, below))
         wanted = [t for t in live_tensors() if t.requires_grad and t._storage in storages]
         grads = self._gradients(wanted, gradient, False, below)
         if all(grad is None for grad in grads):

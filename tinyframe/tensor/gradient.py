@@ -308,10 +308,14 @@ def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
     return False
 
 
-def lost_between(below: Iterable[UOp]) -> set[Any]:
-    """The storages that gradients can no longer find, since a history among these was let go."""
-    histories = [origin for u in below if (origin := origin_of(u)) is not None]
-    return {storage for o in histories for ref in o.lost if (storage := ref()) is not None}
+def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:
+    """The storages that gradients of `root` can no longer find, since a history below it was let
+    go, and why it was. below: below_with_history(root)."""
+    if not any((origin := origin_of(u)) is not None and origin.lost for u in below):
+        return {}
+    through = sources_first((root,), lambda u: sources(u) if flows(u) else ())
+    histories = [o for u in through if flows(u) and (o := origin_of(u)) is not None]
+    return {storage: o.why for o in histories for ref in o.lost if (storage := ref()) is not None}
 
 
 def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]:

@@ -20,7 +20,7 @@ where no gradient will be asked for.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tinyframe.dtype import dtypes
 from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
@@ -42,10 +42,10 @@ class Origin(Holder):
 
     witness: a Tensor's storage below it that a gradient may be asked by; without one nobody can
     ask. depth: how many realized values follow each other in it. lost: where the graph has been let
-    go, those by whom a gradient can no longer be found.
+    go, those by whom a gradient can no longer be found; why: the reason, for them.
     """
 
-    __slots__ = ("depth", "lost", "value", "witness")
+    __slots__ = ("depth", "lost", "value", "why", "witness")
 
     def __init__(self, value: UOp, graph: UOp, witness: Storage, depth: int) -> None:
         super().__init__(graph)
@@ -57,9 +57,9 @@ class Origin(Holder):
         origin = weakref.ref(self)
         self.witness = weakref.ref(witness, lambda _: _orphaned.append(origin))
 
-    def let_go(self, lost: Iterable[Storage]) -> None:
+    def let_go(self, lost: Iterable[Storage], why: str) -> None:
         """Forgets the graph, and remembers what cannot be found without it."""
-        self.lost = [weakref.ref(storage) for storage in lost]
+        self.lost, self.why = [weakref.ref(storage) for storage in lost], why
         self.point_to(UOp(Ops.NOOP))
 
     def replace_inside(self, graph: UOp) -> None:
@@ -113,8 +113,24 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
             new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
             if depth > LONGEST_UNASKED:
-                origin.let_go(_targets_below(old))
+                origin.let_go(targets_below(old), (
+                    f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
+                    "requires_grad=True, and all of it is kept"
+                ))  # fmt: skip
     return kept
+
+
+def cut_history(uop: UOp, lost: Sequence[Storage], why: str) -> None:
+    """Forgets what was noted of a value in memory, which now holds another. lost: those by whom a
+    gradient of that one cannot be found, and why not."""
+    while True:
+        uop.__dict__.pop("_origin", None)
+        if uop.op is Ops.BUFFER:
+            break
+        uop = uop.src[0]
+    if lost:
+        uop.__dict__["_origin"] = origin = Origin(uop, UOp(Ops.NOOP), lost[0], 0)
+        origin.let_go(lost, why)
 
 
 def knows_of_a_cut(u: UOp) -> bool:
@@ -183,7 +199,7 @@ def _witness_of(origin: Origin) -> Storage | None:
     return origin.witness()
 
 
-def _targets_below(root: UOp) -> set[Storage]:
+def targets_below(root: UOp) -> set[Storage]:
     """All by which a gradient may be asked below a node, through histories too."""
     found: set[Storage] = set()
     seen, stack = {root}, [root]
@@ -207,7 +223,7 @@ def drop_orphans() -> None:
             continue
         if (value := origin.value()) is None:
             continue
-        found = max(_targets_below(origin.uop), key=lambda s: s.is_parameter, default=None)
+        found = max(targets_below(origin.uop), key=lambda s: s.is_parameter, default=None)
         if found is None:
             if origin_of(value) is origin:
                 del value.__dict__["_origin"]

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import buffer_of, compute_at_need, is_overwritten, lose, take_over
 from tinyframe.dtype import dtypes
-from tinyframe.engine.capture import Capture, capture_now, capturing, needs_value
+from tinyframe.engine.capture import capture_now, needs_value
 from tinyframe.engine.lock import running
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
-from tinyframe.tensor.storage import Holder, Storage, follow, holders_of, path_between
+from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
 from tinyframe.uop.movement import base_of, in_new_memory, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, drop_dead, sources_first
 
@@ -63,7 +63,8 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
     storages = list(storages)
     with running:
         if (capture := capture_now()) is not None:
-            compute_outside(storages, capture)
+            for storage in storages:
+                capture.note(storage)
         if roots := _uncomputed(storages):
             schedule = Scheduled(roots)
             begun: list[ScheduleItem] = []
@@ -81,41 +82,7 @@ def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
     return [graph for graph in graphs if not is_computed(graph)]
 
 
-def compute_outside(storages: Sequence[Storage], capture: Capture) -> None:
-    """Computes, without a record, what a captured call uses that was written down before it: that
-    has the values of then, in each replay."""
-    from tinyframe.engine.realize import unrecorded
-
-    def is_outside(holder: Holder) -> bool:
-        is_old = isinstance(holder, Storage) and not capture.made(holder)
-        return is_old and holder not in capture.changed and not is_computed(holder.uop)
-
-    graph: dict[UOp, None] = {}
-    more = _uncomputed(storages)
-    while found := sources_first(more, known=graph):
-        graph.update(found)
-        states = {stored_state(u) for u in graph if u.op is Ops.ASSIGN}
-        # Who reads what will be changed is computed in the same go, with changes of its own.
-        more = [u for u in _above(states) if holders_of(u)]
-    outside = [h for u in graph for h in holders_of(u) if is_outside(h)]
-    if outside:
-        # What of the call's own is computed with it will lack in the record: equal graphs, which
-        # are one node, and readers of what is changed.
-        waiting = sources_first([holder.uop for holder in outside])
-        touched = [u for u in waiting if not is_computed(u)]
-        touched += [stored_state(u) for u in waiting if u.op is Ops.ASSIGN]
-        capture.is_mixed |= any(
-            isinstance(holder, Storage) and not is_outside(holder) and not is_computed(holder.uop)
-            for user in _above(touched)
-            for holder in holders_of(user)
-        )
-        with capturing(None), unrecorded():
-            compute(outside)  # type: ignore[arg-type]
-        for storage in dict.fromkeys(outside):
-            capture.note_owner(storage)
-
-
-def _above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
+def above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
     """These nodes and all live ones that are made of them; not those that `gate` refuses, nor what
     is above those."""
     found = list(nodes)
@@ -150,7 +117,10 @@ class Scheduled:
 
     def finish(self) -> None:
         """Points everybody at the results."""
-        update_holders(self.placed.moved_on(self.becomes), self.placed.graph)
+        becomes = self.placed.moved_on(self.becomes)
+        if (capture := capture_now()) is not None:
+            capture.nodes.update((base_of(new), None) for new in becomes.values())
+        update_holders(becomes, self.placed.graph)
 
     def finish_unrun(self) -> None:
         """The same before anything has run: the items still to be run are, as soon as somebody
@@ -225,9 +195,9 @@ class Placed:
         same go; and the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[(root, root.base) for root in self.roots])
-        above = _above(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
+        readers = above(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
         # what somebody means that is made of old values
-        meant = [u for u in above if any(isinstance(h, Storage) for h in holders_of(u))]
+        meant = [u for u in readers if any(isinstance(h, Storage) for h in holders_of(u))]
         first: list[UOp] = []
         needed = {base for root in self.roots if (base := base_of(root)) in self.states}
         for u, (states, changes_them) in self._states_below(meant).items():
@@ -297,14 +267,14 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
     """
     below = sources_first(becomes) if below is None else below
     becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
-    above = dict.fromkeys(_above(becomes))
-    former = [u for u in above if "_former" in u.__dict__]
-    affected = dict.fromkeys([holder for u in above for holder in holders_of(u)])
+    users = dict.fromkeys(above(becomes))
+    former = [u for u in users if "_former" in u.__dict__]
+    affected = dict.fromkeys([holder for u in users for holder in holders_of(u)])
     storages = [holder for holder in affected if isinstance(holder, Storage)]
     origins = [
         holder
         for holder in affected
-        if isinstance(holder, Origin) and any(s in above for s in holder.uop.src)
+        if isinstance(holder, Origin) and any(s in users for s in holder.uop.src)
     ]
     # of a history only what is below it: on top is the very node that has become the value
     graphs = [storage.uop for storage in storages]
@@ -378,7 +348,7 @@ def make_alone(storage: Storage) -> None:
     with unrecorded():
         waiting = [
             holder
-            for u in _above([base_of(storage.uop)])
+            for u in above([base_of(storage.uop)])
             for holder in holders_of(u)
             if isinstance(holder, Storage) and holder is not storage
         ]
@@ -394,7 +364,7 @@ def is_shared(storage: Storage) -> bool:
     """Whether another storage is made of the BUFFER that this one lies in."""
     return any(
         isinstance(holder, Storage) and holder is not storage
-        for u in _above([base_of(storage.uop)])
+        for u in above([base_of(storage.uop)])
         for holder in holders_of(u)
     )
 

@@ -24,7 +24,7 @@ from threading import get_ident
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.engine.capture import capture_now, constant_changes
+from tinyframe.engine.capture import capture_now
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
 
@@ -94,32 +94,14 @@ class Storage(Holder):
         """Means something else from now on."""
         capture = capture_now()
         if capture is not None and not capture.made(self):
+            capture.note(self)
             capture.changed[self] = None
-        if base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
-            constant_changes(self.born)
         self.move_on(uop)
 
     def move_on(self, uop: UOp) -> None:
         """Means another value from now on. The node of the old one still tells whose it was."""
         append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))
         self.point_to(uop)
-
-    def settle(self, *, to_change: bool) -> None:
-        """Called before this is read or changed: where a call is being captured, what it found here
-        and is not computed yet is no part of it, and is computed now.
-
-        to_change: whether it is about to be changed. What is only read may stay a constant.
-        """
-        capture = capture_now()
-        if capture is None or capture.made(self) or self in capture.changed:
-            return
-        from tinyframe.tensor.laziness import compute_outside
-
-        if to_change and base_of(self.uop).op in (Ops.CONST, Ops.IOTA):
-            # A replay has to find it changed. What was captured before used it as a number.
-            constant_changes(self.born)
-            self.point_to(self.uop.contiguous())
-        compute_outside([self], capture)
 
     # ---- copies and files ------------------------------------------------------------------------
 
