@@ -21,7 +21,7 @@ from tinyframe.device import Buffer, buffer_of
 from tinyframe.engine.arguments import Arguments, lies, map_structure
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import cut_history
+from tinyframe.tensor.history import Lost, put_history
 from tinyframe.tensor.laziness import compute, make_alone, watched
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.movement import base_of
@@ -31,6 +31,12 @@ from tinyframe.uop.show import sizes_text
 if TYPE_CHECKING:
     from tinyframe.engine.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
+
+
+NO_HISTORY = (
+    " was replayed by TinyJit, without the Python that notes it. Call backward() inside the "
+    "captured function, or leave TinyJit out; .detach() the result if no gradient is wanted"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,7 @@ class State:
     what is the `.grad` of `owner` by then.
 
     view: how it lies there. captured: the Buffer that the kernels were recorded with. cut: see
-    Returned. node, buffer: where it lay in the last call.
+    Returned. seen, buffer: where it lay in the last call.
     """
 
     storage: weakref.ref[Storage]
@@ -66,7 +72,10 @@ class State:
     is_written: bool
     cut: list[Any]
     seen: weakref.ref[UOp]
-    buffer: Buffer
+    buffer: Buffer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.buffer = self.captured
 
     def now(self) -> Storage | None:
         if self.owner is None:
@@ -223,11 +232,8 @@ class Captured:
         made: dict[int, Storage] = {}
 
         def cut_at(uop: UOp, cut: list[Any]) -> None:
-            storages = [tensors[c]._storage if isinstance(c, int) else c() for c in cut]
-            cut_history(uop, [s for s in storages if s is not None], (
-                f"{self.arguments.name}, under TinyJit, runs no Python, which would have noted "
-                "it. Call backward() inside of the captured function, or leave TinyJit out"
-            ))  # fmt: skip
+            refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]
+            put_history(uop, Lost(refs, self.arguments.name + NO_HISTORY) if refs else None)
 
         def tensor_of(returned: Returned) -> Tensor:
             storage = returned.storage

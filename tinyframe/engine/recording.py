@@ -192,12 +192,12 @@ class Recording:
             elif found.buffer is None:
                 constants.append((found.storage, found.uop))
             elif found.buffer in used:
-                owner = owners.get(storage)
-                states.append(State(
-                    found.storage, owner and weakref.ref(owner), lies(found.uop), found.buffer,
-                    found.buffer in written, self._cut(storage), weakref.ref(storage.uop),
-                    found.buffer,
-                ))  # fmt: skip
+                owner = None if (t := owners.get(storage)) is None else weakref.ref(t)
+                view, is_written = lies(found.uop), found.buffer in written
+                seen, cut = weakref.ref(storage.uop), self._cut(storage)
+                states.append(
+                    State(found.storage, owner, view, found.buffer, is_written, cut, seen)
+                )
         made = {
             base: buffer_of(base)
             for tensor in self.left

@@ -126,6 +126,7 @@ def graph_rewrite(
     bpm: PatternMatcher | None = None,
     walk: bool = False,
     memo: str | None = None,
+    became: dict[UOp, UOp] | None = None,
 ) -> UOp:
     """Applies a table to a graph until no rule matches any more.
 
@@ -133,7 +134,7 @@ def graph_rewrite(
     second table, for before, in the same walk). What a rule returns is rewritten again, unless
     `walk`, which visits each node once and leaves what a rule returned as it is. `memo` names an
     attribute in which results are kept on the nodes for good: for tables without `ctx` that are
-    used again and again.
+    used again and again. `became` gets what each node of the graph has become.
     Raises RewriteLoopError, naming the rules, where the rewriting does not end.
     """
     steps = Steps(
@@ -145,6 +146,8 @@ def graph_rewrite(
     before, after = (pm, bpm) if bottom_up else (bpm, pm)
     done = _rewritten(sink, before, after, ctx, walk, memo, steps)
     result = done[sink]
+    if became is not None:
+        became.update(done)
     tell_became(done.items())
     if steps.record is not None:
         steps.record.after = result

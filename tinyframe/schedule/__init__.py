@@ -13,8 +13,8 @@ Variables): `create_schedule` then only fills in the buffers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from tinyframe.collector import collector_paused
 from tinyframe.device import buffer_of
@@ -45,9 +45,20 @@ class _Plan:
     kernelized: UOp  # a SINK of what nodes become when they are cut out: ASSIGN(BUFFER, KERNEL)
     realized: UOp  # and of what these, and the roots, are once all kernels have run: BUFFER
     places: list[tuple[int, int]]  # where a node stands in the graph, and what it becomes in these
-    steps: list[tuple[UOp, list[int]]]  # each kernel's ast and the slots of its arguments
-    uses: list[list[UOp]]  # the arguments of each kernel, as if no two values shared memory
+    between: list[tuple[int, UOp]]  # and where one that is stored on the way, and what that becomes
+    asts: list[UOp]  # the kernels
+    uses: list[list[UOp]]  # the arguments of each, as if no two values shared memory
     temporary: set[UOp]  # the slots that are free again after the last of these
+    # where the arguments are, in slots, if some of the temporary ones are kept
+    arguments: dict[frozenset[UOp], list[list[int]]] = field(default_factory=dict)
+
+    def keeping(self, kept: frozenset[UOp]) -> list[list[int]]:
+        """The slots of each kernel's arguments, of which only the others share memory."""
+        if kept not in self.arguments:
+            place = share_memory(self.uses, self.temporary - kept)
+            number = {slot: n for n, slot in enumerate(self.slots)}
+            self.arguments[kept] = [[number[place.get(b, b)] for b in bufs] for bufs in self.uses]
+        return self.arguments[kept]
 
 
 _plans: dict[tuple, _Plan] = {}
@@ -143,23 +154,21 @@ def _make_plan(graph: _Graph) -> _Plan:
 
     # what an earlier kernelize() cut is run now, and must not be run again
     earlier = {u: u for u in sink.toposort() if is_result(u)}
-    becomes = earlier | _kernelize(sink, new_buffer)
+    cut, between = _kernelize(sink, new_buffer)
+    becomes = earlier | cut
     everything = UOp.sink(*sink.src, *becomes.values())
     kernels = [u for u in everything.toposort() if u.op is Ops.KERNEL]
     realized = _after_running(UOp.sink(*[becomes.get(u, u) for u in (*becomes, *sink.src)]))
     lasting = {u for u in realized.toposort() if u.op is Ops.BUFFER}
     arguments = [[buffer_of_state(s) for s in k.src[: k.arg.buffers]] for k in kernels]
     temporary = set(slots[len(graph.buffers) :]) - lasting
-    place = share_memory(arguments, temporary)
-    number = {s: n for n, s in enumerate(slots)}
-    steps = [
-        (kernel.arg.ast, [number[place.get(b, b)] for b in buffers_of_kernel])
-        for kernel, buffers_of_kernel in zip(kernels, arguments, strict=True)
-    ]
     number_of_result = {u: n for n, u in reversed(list(enumerate((*becomes, *sink.src))))}
     places = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
     kernelized = UOp.sink(*becomes.values())
-    return _Plan(slots, kernelized, realized, places, steps, arguments, temporary)
+    stored = [(n, _after_running(between[u])) for n, u in enumerate(order) if u in between]
+    stored = [(n, result) for n, result in stored if result.base in temporary]
+    asts = [kernel.arg.ast for kernel in kernels]
+    return _Plan(slots, kernelized, realized, places, stored, asts, arguments, temporary)
 
 
 def _after_running(sink: UOp) -> UOp:
@@ -222,19 +231,28 @@ def memory_use(sink: UOp) -> MemoryUse:
     filled = _plan_of(sink)
     plan = filled.plan
     made = plan.slots[sum(u.op is Ops.BUFFER for u in filled.order) :]
-    return MemoryUse([ast for ast, _ in plan.steps], plan.uses, made, plan.temporary)
+    return MemoryUse(plan.asts, plan.uses, made, plan.temporary)
 
 
-def create_schedule(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
-    """What to run for the values of a SINK; what its nodes become then; Variables' values."""
+def create_schedule(
+    sink: UOp, is_held: Callable[[UOp], bool] = lambda u: False
+) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
+    """What to run for the values of a SINK; what its nodes become then; Variables' values.
+
+    is_held: asked of nodes that a kernel stores for another: whether they stay in memory.
+    """
     tell.scheduling(sink)
     filled = _plan_of(sink)
-    slots = [filled.fill[slot] for slot in filled.plan.slots]
+    plan = filled.plan
+    held = {filled.order[n]: result for n, result in plan.between if is_held(filled.order[n])}
+    arguments = plan.keeping(frozenset([result.base for result in held.values()]))
+    slots = [filled.fill[slot] for slot in plan.slots]
     items = [
-        ScheduleItem(ast, tuple(buffer_of(slots[n]) for n in arguments))
-        for ast, arguments in filled.plan.steps
+        ScheduleItem(ast, tuple([buffer_of(slots[n]) for n in numbers]))
+        for ast, numbers in zip(plan.asts, arguments, strict=True)
     ]
-    becomes = filled.becomes(filled.plan.realized)
+    becomes = filled.becomes(plan.realized)
+    becomes |= {u: result.substitute(filled.fill) for u, result in held.items()}
     becomes = {u: v for u, v in becomes.items() if u is not v}
     tell.scheduled(sink, becomes, items)
     return items, becomes, filled.values

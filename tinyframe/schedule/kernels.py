@@ -24,11 +24,13 @@ from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.rebuild import rebuild
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+# those that a kernel may store for another
+BETWEEN = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
 
 
 class CycleError(RuntimeError):
@@ -59,8 +61,9 @@ class Lowered:
     is_one: bool = False
 
 
-def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
-    """Cuts the graph into kernels. Maps each stored node to `ASSIGN(BUFFER, KERNEL)`, reshaped.
+def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
+    """Cuts the graph into kernels. Maps each node that is wanted in memory to `ASSIGN(BUFFER,
+    KERNEL)`, reshaped; and likewise those that a kernel stores for another.
 
     `new_buffer(device, size, dtype)` names new memory.
     A change in place whose old value is still needed after it is made in new memory.
@@ -72,10 +75,15 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         b for u in sink.src if (b := u.base) is not u
     ]  # of a view, what it is a view of
     everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
+    became: dict[UOp, UOp] = {}
     prepared = staged(
-        "prepare", spec_tensor, lambda: graph_rewrite(everything, prepare_rules, name="prepare")
+        "prepare",
+        spec_tensor,
+        lambda: graph_rewrite(everything, prepare_rules, name="prepare", became=became),
     )
-    replaced = dict(zip((*sink.src, *stored_by_user), prepared.src, strict=True))
+    lasting = dict.fromkeys((*sink.src, *stored_by_user))
+    replaced = {u: became[u] for u in everything.toposort() if u in became and u.op in BETWEEN}
+    replaced |= {u: became[u] for u in lasting}
 
     wanted = [u for u in prepared.src[: len(sink.src)] if not is_leaf(u.base)]
     permuted = _stored_permuted(prepared, wanted)
@@ -88,13 +96,14 @@ def kernelize(sink: UOp, new_buffer) -> dict[UOp, UOp]:
         if (base := new.base) in results:
             memory = {u: results[u] for u in (permuted.get(base, base), base)}
             becomes[old] = new.substitute(memory)
-    for u in [u for u in everything.toposort() if u in replaced and u.size == 0]:
+    between = {u: becomes.pop(u) for u in list(becomes) if u not in lasting}
+    for u in [u for u in everything.toposort() if u in lasting and u.size == 0]:
         # memory of no elements, which no kernel fills
         if u.op is Ops.ASSIGN:
             becomes[u] = u.src[0].substitute(becomes)
         elif not is_leaf(u.base):
             becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
-    return becomes
+    return becomes, between
 
 
 def _stored(

@@ -20,7 +20,7 @@ from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.tensor.history import STOPS, flows, origin_of, sources
+from tinyframe.tensor.history import STOPS, Lost, Origin, flows, origin_of, sources
 from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
 from tinyframe.uop.node import Ops, UOp, sources_first
 
@@ -311,11 +311,11 @@ def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
 def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:
     """The storages that gradients of `root` can no longer find, since a history below it was let
     go, and why it was. below: below_with_history(root)."""
-    if not any((origin := origin_of(u)) is not None and origin.lost for u in below):
+    if not any(isinstance(origin_of(u), Lost) for u in below):
         return {}
     through = sources_first((root,), lambda u: sources(u) if flows(u) else ())
-    histories = [o for u in through if flows(u) and (o := origin_of(u)) is not None]
-    return {storage: o.why for o in histories for ref in o.lost if (storage := ref()) is not None}
+    lost = [o for u in through if flows(u) and isinstance(o := origin_of(u), Lost)]
+    return {storage: origin.why for origin in lost for storage in origin.storages()}
 
 
 def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]:
@@ -353,7 +353,7 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
 def _is_recomputed(u: UOp) -> bool:
     """Whether the memory of a realized value was overwritten, and its history can give it again."""
     origin = origin_of(u)
-    return origin is not None and not origin.lost and is_overwritten(u.base)
+    return isinstance(origin, Origin) and is_overwritten(u.base)
 
 
 def value_of_assign(assign: UOp) -> UOp:

@@ -20,7 +20,7 @@ where no gradient will be asked for.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
 from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
@@ -35,32 +35,29 @@ STOPS = GroupOp.Comparison | {
 # a history of at most so many realized values; of a longer one the beginning is let go. A loop that
 # only simulates would otherwise fill the memory.
 LONGEST_UNASKED = 100
+TOO_LONG = (
+    f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
+    "requires_grad=True, and all of it is kept"
+)
 
 
 class Origin(Holder):
     """The graph that a realized value was computed from.
 
     witness: a Tensor's storage below it that a gradient may be asked by; without one nobody can
-    ask. depth: how many realized values follow each other in it. lost: where the graph has been let
-    go, those by whom a gradient can no longer be found; why: the reason, for them.
+    ask. depth: how many realized values follow each other in it.
     """
 
-    __slots__ = ("depth", "lost", "value", "why", "witness")
+    __slots__ = ("depth", "value", "witness")
 
     def __init__(self, value: UOp, graph: UOp, witness: Storage, depth: int) -> None:
         super().__init__(graph)
         self.value, self.depth = weakref.ref(value), depth
-        self.lost: list[weakref.ref[Storage]] = []
         self._watch(witness)
 
     def _watch(self, witness: Storage) -> None:
         origin = weakref.ref(self)
         self.witness = weakref.ref(witness, lambda _: _orphaned.append(origin))
-
-    def let_go(self, lost: Iterable[Storage], why: str) -> None:
-        """Forgets the graph, and remembers what cannot be found without it."""
-        self.lost, self.why = [weakref.ref(storage) for storage in lost], why
-        self.point_to(UOp(Ops.NOOP))
 
     def replace_inside(self, graph: UOp) -> None:
         """What lies below the value is known in another form now; the value itself stays what it
@@ -68,10 +65,24 @@ class Origin(Holder):
         self.point_to(self.uop.replace(src=graph.src))
 
 
+class Lost:
+    """In place of an Origin: those by whom a gradient can no longer be found through a realized
+    value, and why not."""
+
+    __slots__ = ("refs", "value", "why")
+    value: weakref.ref[UOp]
+
+    def __init__(self, refs: Iterable[weakref.ref[Storage]], why: str) -> None:
+        self.refs, self.why = tuple(refs), why
+
+    def storages(self) -> list[Storage]:
+        return [storage for ref in self.refs if (storage := ref()) is not None]
+
+
 _orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
 
 
-def origin_of(u: UOp) -> Origin | None:
+def origin_of(u: UOp) -> Origin | Lost | None:
     """The history of a realized value."""
     return u.__dict__.get("_origin")
 
@@ -80,7 +91,7 @@ def sources(u: UOp) -> tuple[UOp, ...]:
     """What a node is computed from: its sources, or for a realized value what it was made of."""
     if (origin := u.__dict__.get("_origin")) is None:
         return u.src
-    return () if origin.lost else (origin.uop,)
+    return (origin.uop,) if type(origin) is Origin else ()
 
 
 def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
@@ -111,26 +122,23 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
                 new.__dict__["_is_cut"] = True
         else:
             depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
-            new.__dict__["_origin"] = origin = Origin(new, old, witness, depth)
-            if depth > LONGEST_UNASKED:
-                origin.let_go(targets_below(old), (
-                    f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
-                    "requires_grad=True, and all of it is kept"
-                ))  # fmt: skip
+            if depth <= LONGEST_UNASKED:
+                new.__dict__["_origin"] = Origin(new, old, witness, depth)
+            else:
+                new.__dict__["_origin"] = Lost(map(weakref.ref, targets_below(old)), TOO_LONG)
     return kept
 
 
-def cut_history(uop: UOp, lost: Sequence[Storage], why: str) -> None:
-    """Forgets what was noted of a value in memory, which now holds another. lost: those by whom a
-    gradient of that one cannot be found, and why not."""
+def put_history(uop: UOp, lost: Lost | None) -> None:
+    """Forgets the history of a value in memory, which now holds another: that one has none, or it
+    is lost."""
     while True:
         uop.__dict__.pop("_origin", None)
         if uop.op is Ops.BUFFER:
             break
         uop = uop.src[0]
-    if lost:
-        uop.__dict__["_origin"] = origin = Origin(uop, UOp(Ops.NOOP), lost[0], 0)
-        origin.let_go(lost, why)
+    if lost is not None:
+        uop.__dict__["_origin"] = lost
 
 
 def knows_of_a_cut(u: UOp) -> bool:
@@ -177,7 +185,7 @@ class _Search:
             best: Storage | None = None
             if (origin := u.__dict__.get("_origin")) is not None:
                 best = _witness_of(origin)
-                self.depth[u] = 0 if origin.lost else origin.depth
+                self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
             else:
                 if self.depth:
                     self.depth[u] = max([self.depth.get(s, 0) for s in u.src], default=0)
@@ -192,10 +200,10 @@ class _Search:
                 at[u] = asking
 
 
-def _witness_of(origin: Origin) -> Storage | None:
+def _witness_of(origin: Origin | Lost) -> Storage | None:
     """One by which a gradient may still be asked through this history."""
-    if origin.lost:
-        return next((s for ref in origin.lost if (s := ref()) is not None), None)
+    if isinstance(origin, Lost):
+        return next(iter(origin.storages()), None)
     return origin.witness()
 
 
@@ -206,8 +214,8 @@ def targets_below(root: UOp) -> set[Storage]:
     while stack:
         u = stack.pop()
         found.update(storage for storage in storages_at(u) if storage.asks)
-        if (origin := origin_of(u)) is not None:
-            found.update(lost for ref in origin.lost if (lost := ref()) is not None)
+        if isinstance(origin := origin_of(u), Lost):
+            found.update(origin.storages())
         for s in sources(u) if flows(u) else ():
             if s not in seen:
                 seen.add(s)
@@ -219,7 +227,7 @@ def drop_orphans() -> None:
     """Lets go of the histories that nobody can ask for any more."""
     while _orphaned:
         origin = _orphaned.pop()()
-        if origin is None or origin.lost or origin.witness() is not None:
+        if origin is None or origin.witness() is not None:
             continue
         if (value := origin.value()) is None:
             continue

@@ -105,7 +105,7 @@ class Scheduled:
         from tinyframe.schedule import create_schedule
 
         self.placed = placed = Placed(roots)
-        self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots))
+        self.items, becomes, self.var_vals = create_schedule(UOp.sink(*placed.roots), _is_held)
         self.becomes = placed.becomes(becomes)
 
     def give_up(self, begun: list[ScheduleItem]) -> None:
@@ -151,6 +151,12 @@ class Scheduled:
 
         for result in awaited:
             compute_at_need(result, compute_rest)
+
+
+def _is_held(u: UOp) -> bool:
+    """Whether a Tensor is this value, or a view of it."""
+    views = [user for user in u.users() if user.op in GroupOp.Movement or user.op is Ops.DETACH]
+    return any(isinstance(h, Storage) for h in holders_of(u)) or any(map(_is_held, views))
 
 
 class Placed:

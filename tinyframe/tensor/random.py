@@ -17,7 +17,7 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
-from tinyframe.engine.capture import refill_at_replay
+from tinyframe.engine.capture import JitError, capture_now, refill_at_replay
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape
@@ -32,7 +32,15 @@ class Random(TensorBase):
 
     @classmethod
     def manual_seed(cls, seed: int = 0) -> None:
-        """Starts all random numbers anew: after the same seed come the same numbers."""
+        """Starts all random numbers anew: after the same seed come the same numbers.
+
+        JitError inside a TinyJit, whose replays would not start anew.
+        """
+        if capture_now() is not None:
+            raise JitError(
+                "manual_seed() inside a TinyJit: a replay runs no Python, so its numbers would go "
+                "on instead. Call it before the captured function"
+            )
         Random._key, Random._counter = seed & 0xFFFFFFFFFFFFFFFF, 0
 
     @classmethod
