@@ -66,11 +66,11 @@ class Storage:
 
 def as_beginning(value: torch.Tensor) -> torch.Tensor:
     """Where nothing flows on to, a gradient can be asked for all the same."""
-    if value.dtype is torch.bool or value.requires_grad:
+    if value.dtype is torch.bool:
         return value
-    if not (value.isfinite().all() and (value.abs() < LIMIT).all()):
-        raise Impossible("large numbers")
-    return value.detach().requires_grad_()
+    if not (value.abs() < LIMIT).all():
+        raise Impossible("large numbers, or none")
+    return value if value.requires_grad else value.detach().requires_grad_()
 
 
 VIEWS = {"reshape", "permute", "unsqueeze", "__getitem__"}
@@ -104,7 +104,7 @@ class Value:
 
     def _see(self, storage: Storage, value: torch.Tensor) -> None:
         self.storage, self.places = storage, torch.arange(value.numel()).reshape(value.shape)
-        self.is_detached, self.grad = False, None
+        self.is_view, self.is_detached, self.grad = False, False, None
 
     @staticmethod
     def number(*key: Any) -> int:
@@ -137,7 +137,7 @@ class Value:
 
     def _seen(self, places: torch.Tensor, is_detached: bool = False) -> Value:
         view = object.__new__(Value)
-        view.storage, view.places, view.grad = self.storage, places, None
+        view.storage, view.places, view.is_view, view.grad = self.storage, places, True, None
         view.is_detached = self.is_detached or is_detached
         return view
 
@@ -147,6 +147,8 @@ class Value:
         return lambda *arguments, **options: self._apply(name, *arguments, **options)
 
     def _apply(self, name: str, *arguments: Any, **options: Any) -> Value:
+        if name == "__getitem__" and not isinstance(arguments[0], tuple):
+            check_bounds(arguments[0], len(self.places))
         if name in VIEWS and not isinstance(arguments[0], list):
             return self._seen(getattr(self.places, name)(*arguments))
         method = METHODS.get(name) or getattr(torch.Tensor, name)
@@ -197,6 +199,8 @@ class Value:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, Value):
+            if index.places.shape != self.places.shape or not self.places.ndim:
+                raise Impossible("a mask of another shape")
             other = value if isinstance(value, Value) else Value.zeros() + value
             self.assign(index.where(other, self))
         else:
@@ -236,7 +240,7 @@ class Value:
 
     def _by(self, target: Value) -> torch.Tensor | None:
         storage, shape = target.storage, target.places.shape
-        if target.is_detached or target.places.numel() < storage.values[-1].numel():
+        if target.is_view:
             raise Impossible("the gradient by a view")
         if any(Value.made[number] > 1 for number in storage.numbers):
             raise Impossible("the gradient by one of two equal values")
@@ -291,17 +295,37 @@ class Descent:
 
 
 class Bound(int):
-    """The value of a Variable."""
+    """The value of a Variable; `high` is the largest that it could have."""
+
+    high: int
+
+    @staticmethod
+    def of(value: int, high: int) -> Bound:
+        bound = Bound(value)
+        bound.high = high
+        return bound
+
+    def __sub__(self, number: int) -> Bound:
+        return Bound.of(int(self) - number, self.high - number)
 
 
 class Size:
     """A Variable."""
 
     def __init__(self, name: str, low: int, high: int) -> None:
-        self.low, self.high = low, high
+        self.high = high
 
     def bind(self, value: int) -> Bound:
-        return Bound(value)
+        return Bound.of(value, self.high)
+
+
+def check_bounds(index: Any, size: int) -> None:
+    """Impossible where an index would be outside for another value of its Variable."""
+    start, stop = (index.start, index.stop) if isinstance(index, slice) else (index, None)
+    if isinstance(start, Bound) and start.high >= size:
+        raise Impossible("an index that may be outside")
+    if isinstance(stop, Bound) and stop.high > size:
+        raise Impossible("a slice that may be outside")
 
 
 class Called:
@@ -427,6 +451,7 @@ CREATE = [
 COMPUTE = [
     (7, "{Y} = {e}"),
     (4, "{L} = {loss}"),
+    (4, "{L1} = {loss}\n{L1}.backward()"),
     (1, "{D} = {by}.detach()"),
     (1, "{Y} = {by}.{reshaped}"),
 ]
@@ -440,7 +465,7 @@ CHANGE = [
     (3, "{b}.assign({e})"),
     (2, "{b1}.assign({b1} + {e})"),
     (5, "{b}[{part}] = {value}"),
-    (1, "{bx}[{bx} > {k}] = {k}"),
+    (1, "{bx1}[{bx1} > {k}] = {k}"),
     (1, "{xd}[{part}] = {k}"),
     (1, "{by}[{part}] = {e}"),
 ]
@@ -513,7 +538,7 @@ class Grower:
             elif kind.isupper():
                 letter = kind.lower()
                 self.counts[letter] += 1
-                return f"{letter}{self.counts[letter]}"
+                found = f"{letter}{self.counts[letter]}"
             else:
                 fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
                 if not fitting:
@@ -654,19 +679,21 @@ class Grower:
         """A function of a Variable, in the size of an argument or as an argument of its own."""
         if "n" not in self.names:
             self.carry_out('n = Variable("n", 1, 6)')
-            self.carry_out(f"x60 = Tensor({self.data((6,))})")
-            self.carry_out(f"x62 = Tensor({self.data((6, 2))})")
-        name = self.rng.choice(["x60", "x62", "x62"])
+            for name, more in (("x60", ""), ("x62", ""), ("w60", ", requires_grad=True")):
+                shape = (6, 2) if name == "x62" else (6,)
+                self.carry_out(f"{name} = Tensor({self.data(shape)}{more})")
+        name = self.rng.choice(["x60", "x62", "x62", "w60"])
         is_cut = self.rng.random() < 0.5
 
-        def arguments() -> dict[str, str]:
-            bound = f"n.bind({self.rng.randint(1, 6)})"
+        def arguments(first: bool = False) -> dict[str, str]:
+            # no other axis has the size of the first call
+            bound = f"n.bind({self.rng.choice((3, 5)) if first else self.rng.randint(1, 6)})"
             fresh = f"Tensor({self.data(tuple(self.names[name].places.shape))})"
             given = name if self.rng.random() < 0.8 else fresh
             return {"a1": given, "n1": bound} if is_cut else {"a1": f"{given}[:{bound}]"}
 
         tables = [SIZED] * self.rng.randint(1, 3)
-        self.capture(arguments(), [CUT, *tables] if is_cut else tables)
+        self.capture(arguments(True), [CUT, *tables] if is_cut else tables)
         self.calls(arguments, lambda: self.some(SHOW, BACK, CHANGE, SHOW, chance=0.6))
 
     def some(self, *tables: list, chance: float = 0.7) -> None:
@@ -741,8 +768,9 @@ def smaller(statement: str) -> Iterator[str]:
                     below = below or list(ast.iter_child_nodes(part))
                     below = [b.value if isinstance(b, ast.Attribute) else b for b in below]
                     instead = [[b] for b in below if isinstance(b, ast.expr)]
-                elif isinstance(part, (ast.stmt, ast.keyword)) and len(parts) > 1:
-                    instead = [[]]
+                is_optional = isinstance(part, (ast.stmt, ast.keyword))
+                if len(parts) > 1 and (is_optional or isinstance(parent, ast.List)):
+                    instead.append([])
                 for less in instead:
                     new = [*parts[:n], *less, *parts[n + 1 :]]
                     setattr(parent, name, new if isinstance(value, list) else new[0])
@@ -750,17 +778,26 @@ def smaller(statement: str) -> Iterator[str]:
                     setattr(parent, name, value)
 
 
-def without_result(program: list[str], function: str, n: int) -> list[str]:
-    """A function and its calls with one result less."""
+def without(program: list[str], function: str, part: str, n: int) -> list[str]:
+    """A function and its calls with one argument or one result less."""
     fewer = []
     for statement in program:
-        if f"def {function}(" in statement or f" = {function}(" in statement:
-            found = re.match(r"(?s)(.*return \[|\[)([^\[\]]*)(\].*)", statement)
-            if found is None or len(names := found[2].split(", ")) == 1:
-                return program
-            statement = found[1] + ", ".join(names[:n] + names[n + 1 :]) + found[3]
+        tree = ast.parse(statement)
+        node: Any = tree.body[0]
+        lists: dict[str, list] = {}
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            lists = {"argument": node.args.args, "result": elements(node.body[-1].value)}
+        elif isinstance(node, ast.Assign) and f" = {function}(" in statement:
+            lists = {"argument": node.value.args, "result": elements(node.targets[0])}
+        if lists:
+            del lists[part][n : n + 1]
+            statement = ast.unparse(tree)
         fewer.append(statement)
     return fewer
+
+
+def elements(node: Any) -> list:
+    return node.elts if isinstance(node, ast.List) else []
 
 
 def shorter(program: list[str]) -> Iterator[list[str]]:
@@ -771,10 +808,10 @@ def shorter(program: list[str]) -> Iterator[list[str]]:
     for n, statement in enumerate(program):
         for less in smaller(statement):
             yield [*program[:n], less, *program[n + 1 :]]
-    for statement in program:
-        if (call := re.match(r"\[(.*?)\] = (f\d+)\(", statement)) is not None:
-            for k in range(len(call[1].split(", "))):
-                yield without_result(program, call[2], k)
+    for function in re.findall(r"(?m)^def (f\d+)", "\n".join(program)):
+        for n in range(3):
+            yield without(program, function, "argument", n)
+            yield without(program, function, "result", n)
     names = re.findall(r"(?m)^([a-z]\d+) = ", "\n".join(program))
     for n, name in enumerate(names):
         for other in names[:n]:
