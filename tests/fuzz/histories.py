@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 from typing import Any
 
@@ -73,7 +74,7 @@ def as_beginning(value: torch.Tensor) -> torch.Tensor:
     return value if value.requires_grad else value.detach().requires_grad_()
 
 
-VIEWS = {"reshape", "permute", "unsqueeze", "__getitem__"}
+VIEWS = {"reshape", "permute", "unsqueeze", "expand", "__getitem__"}
 
 METHODS: dict[str, Callable] = {
     "max": torch.amax,
@@ -191,9 +192,12 @@ class Value:
         key = Value.number("write", self.storage.numbers[-1], self.key, other.key, enabled)
         if self.is_detached or not enabled:
             written = written.detach()
+        places, before = self.places.reshape(-1), self.storage.values[-1]
         with torch.enable_grad():
-            places = (self.places.reshape(-1),)
-            self.storage.becomes(self.storage.values[-1].index_put(places, written), key)
+            if places.numel() == before.numel():  # nothing is left of what was there
+                self.storage.becomes(written[places.argsort()], key)
+            else:
+                self.storage.becomes(before.index_put((places,), written), key)
         self.storage.requires_grad |= enabled and other.requires_grad
         return self
 
@@ -395,6 +399,7 @@ def check(program: list[str]) -> str | None:
         raise
     finally:
         names.clear()
+        gc.collect()  # what is left of one program must not be seen by the next
     return None
 
 
@@ -514,6 +519,8 @@ class Grower:
         self.names, self.shown = world(of_model=True)
         self.program: list[str] = []
         self.counts: Counter = Counter()
+        # of the function that was captured last: its name, its results there and in the last call
+        self.function, self.results, self.new = "", [""], [""]
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -577,9 +584,10 @@ class Grower:
 
     # ---- captured functions ----------------------------------------------------------------------
 
-    def capture(self, arguments: dict[str, str], tables: list, tail: list[str] = ()) -> None:
-        """Defines a function, whose first call is what it grows by, and gives back its name and
-        the letters of its results."""
+    def capture(self, arguments: dict[str, str], tables: list, end: Iterable[str] = ()) -> None:
+        """Defines a function, which grows by being carried out: that is its first call.
+
+        end: statements that follow, with {l} for the last result."""
         self.counts["f"] += 1
         function = f"f{self.counts['f']}"
         inner = dict(self.names)
@@ -590,7 +598,7 @@ class Grower:
         results = made[-self.rng.randint(1, 3) :]
         if not results:
             raise Impossible("a function without a result")
-        for text in tail:
+        for text in end:
             statement = text.replace("{l}", results[-1])
             exec(statement, inner)
             body.append(statement)
@@ -626,7 +634,7 @@ class Grower:
         marked = ", requires_grad=True" if self.rng.random() < 0.2 else ""
         return f"Tensor({self.data(shape)}{marked})"
 
-    def function(self) -> None:
+    def any_function(self) -> None:
         """Whatever a function may do, called with something in between."""
         kinds = self.rng.choice(["1", "2", "12", "22"])
 
@@ -640,16 +648,12 @@ class Grower:
 
     def training(self) -> None:
         """Forward, backward, step and zero_grad, each inside of the function or after its calls."""
-        self.names["o0"] = None
-        if not any(n[0] == "o" for n in self.names if n != "o0"):
-            self.add([row for row in CREATE if "{O}" in row[1]])
-        del self.names["o0"]
+        self.add([row for row in CREATE if "{O}" in row[1]])
         optimizer = [n for n in self.names if n[0] == "o" and n[1:].isdigit()][-1]
         parts = ["{l}.backward()", f"{optimizer}.step()", f"{optimizer}.zero_grad()"]
-        inside = parts[: self.rng.randint(0, 3)]
-        rest = [p for p in parts if p not in inside]
-        if self.rng.random() < 0.2 and inside:  # zero_grad inside, the step outside
-            inside, rest = [parts[2], parts[0]], [parts[1]]
+        order = self.rng.choice(["bsz", "bsz", "zbs", "zbs", "bs", "bs", "zb", "b", ""])
+        inside = [parts["bsz".index(letter)] for letter in order]
+        rest = [part for part in parts if part not in inside]
 
         def arguments() -> dict[str, str]:
             return {"a1": self.argument("2")}
@@ -708,7 +712,7 @@ class Grower:
             for n in range(steps):
                 self.add(CREATE, COMPUTE, COMPUTE, CHANGE, CHANGE, BACK, SHOW)
                 if calls and n % 5 == 4:
-                    self.rng.choice([self.function, self.training, self.training, self.sized])()
+                    self.rng.choice([self.any_function, self.training, self.training, self.sized])()
         except Exception:  # in a function or a call: the program ends before it
             pass
         return self.carried_out_again()
@@ -769,7 +773,8 @@ def smaller(statement: str) -> Iterator[str]:
                     below = [b.value if isinstance(b, ast.Attribute) else b for b in below]
                     instead = [[b] for b in below if isinstance(b, ast.expr)]
                 is_optional = isinstance(part, (ast.stmt, ast.keyword))
-                if len(parts) > 1 and (is_optional or isinstance(parent, ast.List)):
+                is_element = is_optional or isinstance(parent, ast.List)
+                if (len(parts) > 1 and is_element) or name == "decorator_list":
                     instead.append([])
                 for less in instead:
                     new = [*parts[:n], *less, *parts[n + 1 :]]
@@ -796,6 +801,24 @@ def without(program: list[str], function: str, part: str, n: int) -> list[str]:
     return fewer
 
 
+def written_out(program: list[str]) -> Iterator[list[str]]:
+    """With the body of a function in place of one of its calls."""
+    trees: list[Any] = [ast.parse(statement).body[0] for statement in program]
+    functions = {tree.name: tree for tree in trees if isinstance(tree, ast.FunctionDef)}
+    for n, tree in enumerate(trees):
+        match tree:
+            case ast.Assign(targets=[target], value=ast.Call(func=ast.Name(id=name), args=given)):
+                if (function := functions.get(name)) is None:
+                    continue
+                names = [argument.arg for argument in function.args.args]
+                pairs = [*zip(names, map(ast.unparse, given), strict=False)]
+                made = zip(elements(target), elements(function.body[-1].value), strict=False)
+                body = [f"{name} = {value}" for name, value in pairs if name != value]
+                body += map(ast.unparse, function.body[:-1])
+                body += [f"{ast.unparse(name)} = {ast.unparse(value)}" for name, value in made]
+                yield program[:n] + body + program[n + 1 :]
+
+
 def elements(node: Any) -> list:
     return node.elts if isinstance(node, ast.List) else []
 
@@ -812,6 +835,7 @@ def shorter(program: list[str]) -> Iterator[list[str]]:
         for n in range(3):
             yield without(program, function, "argument", n)
             yield without(program, function, "result", n)
+    yield from written_out(program)
     names = re.findall(r"(?m)^([a-z]\d+) = ", "\n".join(program))
     for n, name in enumerate(names):
         for other in names[:n]:
@@ -863,6 +887,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
     options = parser.parse_args()
+    gc.collect()
+    gc.freeze()
     start, count, wrong = time.monotonic(), 0, 0
     refused: Counter = Counter()
     while time.monotonic() < start + 60 * options.minutes:
