@@ -1,0 +1,915 @@
+"""Random programs of gradients across changes and captured calls, beside a model in PyTorch.
+
+A program is a list of Python statements. It is carried out twice: on Tensors, and on the model's
+`Value`s, in float64. What both are asked to show has to be the same. In the model every value that
+a Tensor has had is a tensor of PyTorch of its own, a write makes a new one with `index_put`, and a
+captured function is just called. So a program can be read, shortened and run by itself.
+
+tinyframe may refuse (`REFUSALS`): that ends a program. It may not give anything else.
+
+By hand, for as long as you like:
+
+    python -m tests.fuzz.histories --minutes 60 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gc
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+
+import tinyframe
+from tinyframe import Context
+from tinyframe.engine.jit import JitError
+from tinyframe.errors import AssignError, GradientError
+from tinyframe.nn.optim import SGD
+
+# Each ends a program: the exception, and what its message says.
+REFUSALS = [
+    (JitError, ""),
+    (GradientError, "TinyJit"),
+    (GradientError, "are gone"),
+    (AssignError, "detach"),
+    (ValueError, "in what is realized together"),
+]
+
+LIMIT = 1e3  # values stay so small that float32 is near enough to float64
+
+# ---- the model -----------------------------------------------------------------------------------
+
+
+class Impossible(Exception):
+    """What no program does: it is a mistake, or nobody has said what it means."""
+
+
+class Storage:
+    """All values that something has had, flat. Each has a number: equal graphs have the same."""
+
+    def __init__(
+        self, value: torch.Tensor, number: int, requires_grad: bool, is_parameter: bool = False
+    ) -> None:
+        self.values, self.numbers = [as_beginning(value.reshape(-1))], [number]
+        self.requires_grad, self.is_parameter = requires_grad, is_parameter
+
+    def becomes(self, value: torch.Tensor, number: int) -> None:
+        self.values.append(as_beginning(value.detach() if self.is_parameter else value))
+        self.numbers.append(number)
+
+
+def as_beginning(value: torch.Tensor) -> torch.Tensor:
+    """Where nothing flows on to, a gradient can be asked for all the same."""
+    if value.dtype is torch.bool:
+        return value
+    if not (value.abs() < LIMIT).all():
+        raise Impossible("large numbers, or none")
+    return value if value.requires_grad else value.detach().requires_grad_()
+
+
+VIEWS = {"reshape", "permute", "unsqueeze", "expand", "__getitem__"}
+
+METHODS: dict[str, Callable] = {
+    "max": torch.amax,
+    "contiguous": torch.clone,
+    "where": lambda condition, x, y: torch.where(condition, x, y),
+    "cat": lambda *values: torch.cat(values),
+}
+
+
+class Value:
+    """Places in a storage. It has the methods of a Tensor that programs use."""
+
+    parameters: list[Value]
+    numbers: dict[Any, int]
+    made: Counter
+
+    @classmethod
+    def begin(cls) -> None:
+        cls.parameters, cls.numbers, cls.made = [], {}, Counter()
+
+    def __init__(self, data: Any, requires_grad: bool = False) -> None:
+        value = torch.tensor(data, dtype=torch.float64)
+        Value.made["data"] += 1
+        number = Value.number("data", Value.made["data"])
+        self._see(Storage(value, number, requires_grad, requires_grad), value)
+        if requires_grad:
+            Value.parameters.append(self)
+
+    def _see(self, storage: Storage, value: torch.Tensor) -> None:
+        self.storage, self.places = storage, torch.arange(value.numel()).reshape(value.shape)
+        self.is_view, self.is_detached, self.grad = False, False, None
+
+    @staticmethod
+    def number(*key: Any) -> int:
+        """Of a new value; that of an equal one, if there was one."""
+        number = Value.numbers.setdefault(key, len(Value.numbers))
+        Value.made[number] += 1
+        return number
+
+    @classmethod
+    def of(cls, value: torch.Tensor, number: int, requires_grad: bool) -> Value:
+        made = object.__new__(cls)
+        made._see(Storage(value, number, requires_grad and torch.is_grad_enabled()), value)
+        return made
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.storage.requires_grad and not self.is_detached
+
+    @property
+    def value(self) -> torch.Tensor:
+        value = self.storage.values[-1][self.places]
+        return value.detach() if self.is_detached else value
+
+    @property
+    def key(self) -> tuple:
+        places = (tuple(self.places.shape), *self.places.reshape(-1).tolist())
+        return self.storage.numbers[-1], places, self.is_detached
+
+    # ---- what is computed ------------------------------------------------------------------------
+
+    def _seen(self, places: torch.Tensor, is_detached: bool = False) -> Value:
+        view = object.__new__(Value)
+        view.storage, view.places, view.is_view, view.grad = self.storage, places, True, None
+        view.is_detached = self.is_detached or is_detached
+        return view
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in METHODS and not hasattr(torch.Tensor, name):
+            raise AttributeError(name)
+        return lambda *arguments, **options: self._apply(name, *arguments, **options)
+
+    def _apply(self, name: str, *arguments: Any, **options: Any) -> Value:
+        if name == "__getitem__" and not isinstance(arguments[0], tuple):
+            check_bounds(arguments[0], len(self.places))
+        if name in VIEWS and not isinstance(arguments[0], list):
+            return self._seen(getattr(self.places, name)(*arguments))
+        method = METHODS.get(name) or getattr(torch.Tensor, name)
+        given = [a.value if isinstance(a, Value) else a for a in (self, *arguments)]
+        keys = [a.key if isinstance(a, Value) else repr(a) for a in (self, *arguments)]
+        requires = any(a.requires_grad for a in (self, *arguments) if isinstance(a, Value))
+        value = method(*given, **options)
+        return Value.of(value, Value.number(name, *keys, repr(options)), requires)
+
+    @property
+    def T(self) -> Value:
+        return self._seen(self.places.permute(*reversed(range(self.places.ndim))))
+
+    def detach(self) -> Value:
+        return self._seen(self.places, is_detached=True)
+
+    def realize(self, *others: Value) -> Value:
+        return self
+
+    @staticmethod
+    def zeros(*shape: int) -> Value:
+        value = torch.zeros(shape, dtype=torch.float64)
+        return Value.of(value, Value.number("zeros", shape), False)
+
+    @staticmethod
+    def no_grad() -> Any:
+        return torch.no_grad()
+
+    # ---- changes ---------------------------------------------------------------------------------
+
+    def assign(self, value: Any) -> Value:
+        """What is written has a history where gradients are enabled; the rest keeps its own."""
+        other = value if isinstance(value, Value) else Value.zeros() + value
+        if self.places.unique().numel() < self.places.numel():
+            raise Impossible("a place that is written to twice")
+        enabled = torch.is_grad_enabled()
+        if self.is_detached and enabled and other.requires_grad:
+            raise Impossible("a history written through detach()")
+        written = other.value.broadcast_to(self.places.shape).reshape(-1)
+        key = Value.number("write", self.storage.numbers[-1], self.key, other.key, enabled)
+        if self.is_detached or not enabled:
+            written = written.detach()
+        places, before = self.places.reshape(-1), self.storage.values[-1]
+        with torch.enable_grad():
+            if places.numel() == before.numel():  # nothing is left of what was there
+                self.storage.becomes(written[places.argsort()], key)
+            else:
+                self.storage.becomes(before.index_put((places,), written), key)
+        self.storage.requires_grad |= enabled and other.requires_grad
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(index, Value):
+            if index.places.shape != self.places.shape or not self.places.ndim:
+                raise Impossible("a mask of another shape")
+            other = value if isinstance(value, Value) else Value.zeros() + value
+            self.assign(index.where(other, self))
+        else:
+            self._seen(self.places[index]).assign(value)
+
+    # ---- gradients -------------------------------------------------------------------------------
+
+    def backward(self) -> Value:
+        had = [(p, v) for p in Value.parameters for v in p.storage.values]
+        if not self.requires_grad:
+            raise Impossible("backward() of what requires no gradient")
+        given = zip(had, flowing(self, [v for _, v in had]), strict=True)
+        reached = [(parameter, grad) for (parameter, _), grad in given if grad is not None]
+        if not reached:
+            raise Impossible("backward() that reaches nothing")
+        for parameter, grad in reached:
+            before = 0 if parameter.grad is None else parameter.grad.value.detach()
+            total = before + grad.reshape(parameter.places.shape)
+            parameter.grad = Value.of(total, Value.number("grad", len(Value.numbers)), False)
+        return self
+
+    def gradient(self, *targets: Value) -> list[Value]:
+        """By each target: its newest value that there is in the graph, and older ones of which
+        that was not made."""
+        grads = [self._by(target) for target in targets]
+        if all(grad is None for grad in grads):
+            raise Impossible("gradient() that reaches nothing")
+        found = zip(targets, grads, strict=True)
+        return [
+            Value.of(
+                torch.zeros(t.places.shape, dtype=torch.float64) if grad is None else grad,
+                Value.number("grad", len(Value.numbers)),
+                False,
+            )
+            for t, grad in found
+        ]
+
+    def _by(self, target: Value) -> torch.Tensor | None:
+        storage, shape = target.storage, target.places.shape
+        if target.is_view:
+            raise Impossible("the gradient by a view")
+        if any(Value.made[number] > 1 for number in storage.numbers):
+            raise Impossible("the gradient by one of two equal values")
+        by_value = list(zip(storage.values, flowing(self, storage.values), strict=True))
+        total, counted = None, []
+        for value, grad in reversed(by_value):
+            if grad is None or any(leads_to(value, later) for later in counted):
+                continue
+            counted.append(value)
+            total = grad if total is None else total + grad
+        return None if total is None else total[target.places.reshape(-1)].reshape(shape)
+
+
+for name in ("add", "sub", "mul", "matmul", "gt", "getitem", "neg"):
+    method = f"__{name}__"
+    setattr(Value, method, lambda self, *a, method=method: self._apply(method, *a))
+
+
+def flowing(result: Value, values: list[torch.Tensor]) -> list[torch.Tensor | None]:
+    if result.places.ndim or not result.value.requires_grad:
+        raise Impossible("the gradient of what is no scalar or has no history")
+    return list(torch.autograd.grad(result.value, values, retain_graph=True, allow_unused=True))
+
+
+def leads_to(value: torch.Tensor, later: torch.Tensor) -> bool:
+    if later.grad_fn is None:
+        return False
+    (grad,) = torch.autograd.grad(later.sum(), [value], retain_graph=True, allow_unused=True)
+    return grad is not None
+
+
+class Descent:
+    """SGD with momentum."""
+
+    def __init__(self, params: list[Value], lr: float, momentum: float = 0.0) -> None:
+        self.params = list(dict.fromkeys(params))
+        self.lr, self.momentum = lr, momentum
+        self.kept = [0.0 for _ in self.params]
+
+    def zero_grad(self) -> None:
+        for p in self.params:
+            p.grad = None
+
+    def step(self) -> None:
+        if all(p.grad is None for p in self.params):
+            raise Impossible("a step without gradients")
+        for n, p in enumerate(self.params):
+            if p.grad is not None:
+                self.kept[n] = self.momentum * self.kept[n] + p.grad.value.detach()
+                new = p.value.detach() - self.lr * self.kept[n]
+                p.storage.becomes(new.reshape(-1), Value.number("step", len(Value.numbers)))
+
+
+class Bound(int):
+    """The value of a Variable; `high` is the largest that it could have."""
+
+    high: int
+
+    @staticmethod
+    def of(value: int, high: int) -> Bound:
+        bound = Bound(value)
+        bound.high = high
+        return bound
+
+    def __sub__(self, number: int) -> Bound:
+        return Bound.of(int(self) - number, self.high - number)
+
+
+class Size:
+    """A Variable."""
+
+    def __init__(self, name: str, low: int, high: int) -> None:
+        self.high = high
+
+    def bind(self, value: int) -> Bound:
+        return Bound.of(value, self.high)
+
+
+def check_bounds(index: Any, size: int) -> None:
+    """Impossible where an index would be outside for another value of its Variable."""
+    start, stop = (index.start, index.stop) if isinstance(index, slice) else (index, None)
+    if isinstance(start, Bound) and start.high >= size:
+        raise Impossible("an index that may be outside")
+    if isinstance(stop, Bound) and stop.high > size:
+        raise Impossible("a slice that may be outside")
+
+
+class Called:
+    """What TinyJit makes of a function: the function. Its arguments are alike in all calls."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function, self.kinds = function, None
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = [type(a) for a in arguments]
+        if any(kind not in (Value, Bound) for kind in kinds) or self.kinds not in (None, kinds):
+            raise Impossible("arguments of other kinds")
+        self.kinds = kinds
+        return self.function(*arguments)
+
+
+# ---- two worlds ----------------------------------------------------------------------------------
+
+
+def world(of_model: bool) -> tuple[dict[str, Any], list[Any]]:
+    """The names that a program uses, and what it has been asked to show so far."""
+    shown: list[Any] = []
+    if of_model:
+        Value.begin()
+
+        def show(*values: Any) -> None:
+            shown.extend(None if v is None else v.value.detach().numpy() for v in values)
+
+        names = {"Tensor": Value, "TinyJit": Called, "Variable": Size, "SGD": Descent}
+    else:
+
+        def show(*values: Any) -> None:
+            there = [v for v in values if v is not None]
+            if there:
+                tinyframe.Tensor.realize(*there)
+            shown.extend(None if v is None else v.numpy() for v in values)
+
+        names = {"Tensor": tinyframe.Tensor, "TinyJit": tinyframe.TinyJit,
+                 "Variable": tinyframe.Variable, "SGD": SGD}  # fmt: skip
+    return {**names, "show": show}, shown
+
+
+class Different(AssertionError):
+    """tinyframe shows something else than the model."""
+
+
+def check(program: list[str]) -> str | None:
+    """Different where a Tensor shows something else than the model; any error that is no refusal.
+    Gives back the refusal that ended the program."""
+    names, expected = world(of_model=True)
+    try:
+        for statement in program:
+            exec(statement, names)
+    except Exception as error:
+        raise Impossible(f"{statement}: {error}") from error
+    finally:
+        names.clear()
+    names, shown = world(of_model=False)
+    try:
+        for number, statement in enumerate(program):
+            exec(statement, names)
+            compare(shown, expected, number, statement)
+    except Exception as error:
+        words = str(error)
+        if any(isinstance(error, kind) and part in words for kind, part in REFUSALS):
+            return f"{type(error).__name__}: {words}"
+        raise
+    finally:
+        names.clear()
+        gc.collect()  # what is left of one program must not be seen by the next
+    return None
+
+
+def compare(shown: list[Any], expected: list[Any], number: int, statement: str) -> None:
+    """All that has been shown; it is taken from both lists."""
+    for got, wanted in zip(shown, expected, strict=False):
+        text = f"statement {number}, {statement}:\nshown {got}\nexpected {wanted}"
+        if got is None or wanted is None:
+            if got is not wanted:
+                raise Different(text)
+        elif got.shape != wanted.shape:
+            raise Different(text)
+        else:
+            near = 1e-4 * max(1.0, float(np.abs(wanted).max(initial=0)))
+            if not np.allclose(got, wanted, rtol=1e-4, atol=near):
+                raise Different(text)
+    del expected[: len(shown)]
+    shown.clear()
+
+
+# ---- making a program ----------------------------------------------------------------------------
+
+# A statement is a row: how often, and a template. {Y} is a new name that begins with y, {y} one
+# that there is, {wb} one that begins with w or b, {w1} twice the same; what else is in braces is a
+# row of PARTS. Names say what they are: w parameters, x other leaves, b buffers, d views without
+# gradients, y results, l losses, a arguments, o optimizers, r results of a Variable's size.
+PARTS: dict[str, list[tuple[float, str]]] = {
+    "k": [(1, "2"), (1, "0.5"), (1, "3"), (1, "-1"), (1, "1.5")],
+    "i": [(2, "0"), (2, "1"), (1, "-1")],
+    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}")],
+    "view": [(2, "{t}"), (1, "{t}[{i}]"), (1, "{t}[1:]"), (1, "{t}[::2]"), (1, "{t}[:, {i}]"),
+             (1, "{t}.T"), (1, "{t}.reshape(-1)"), (1, "{t}.reshape(2, -1)"), (1, "{t}.detach()")],
+    "e": [(6, "{view}"), (4, "({e} * {k})"), (2, "({e} + {e})"), (2, "({e} * {t})"),
+          (1, "({e} - {k})"), (1, "({e} @ {t})"), (1, "{e}.tanh()"), (1, "{e}.relu()"),
+          (1, "{e}.softmax(-1)"), (1, "{e}.sum(0)"), (1, "{e}.max(-1)"), (1, "{e}.maximum({e})"),
+          (1, "({t} > {k}).where({e}, {e})"), (1, "{e}.square()"), (1, "{e}.contiguous()"),
+          (1, "{e}.realize()"), (1, "{t}[[0, -1]]"), (1, "{t}.cat({t})"), (1, "{e}.mean(-1)")],
+    "loss": [(3, "{e}.sum()"), (2, "{e}.square().sum()"), (2, "({e} - {t}).square().mean()"),
+             (1, "({e} * {wa}).sum()"), (1, "{l} + {e}.sum()"), (1, "{l} * {k}")],
+    "part": [(3, "{i}"), (2, "1:"), (1, "::2"), (1, ":, {i}"), (1, "..."), (1, "[0, -1]")],
+    "value": [(2, "{k}"), (3, "{e}")],
+}  # fmt: skip
+
+CREATE = [
+    (3, "{W} = Tensor({data}, requires_grad=True)"),
+    (1, "{W} = Tensor({data}, requires_grad=True).realize()"),
+    (2, "{X} = Tensor({data})"),
+    (1, "{X} = Tensor({data}).realize()"),
+    (2, "{B} = Tensor.zeros({shape}).contiguous().realize()"),
+    (1, "{B} = {e}.contiguous()"),
+    (1, "{O} = SGD([{w}, {w}], lr=0.25)"),
+    (1, "{O} = SGD([{w}], lr=0.25, momentum=0.5)"),
+]
+COMPUTE = [
+    (7, "{Y} = {e}"),
+    (4, "{L} = {loss}"),
+    (4, "{L1} = {loss}\n{L1}.backward()"),
+    (1, "{D} = {by}.detach()"),
+    (1, "{Y} = {by}.{reshaped}"),
+]
+CHANGE = [
+    (2, "with Tensor.no_grad(): {w}.assign({e})"),
+    (1, "with Tensor.no_grad(): {w}.assign({w} * {k})"),
+    (1, "with Tensor.no_grad(): {w1}.assign({w1} - {w1}.grad * 0.25)"),
+    (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"),
+    (2, "{w}[{part}] = {value}"),
+    (1, "{w}.detach()[{part}] = {k}"),
+    (3, "{b}.assign({e})"),
+    (2, "{b1}.assign({b1} + {e})"),
+    (5, "{b}[{part}] = {value}"),
+    (1, "{bx1}[{bx1} > {k}] = {k}"),
+    (1, "{xd}[{part}] = {k}"),
+    (1, "{by}[{part}] = {e}"),
+]
+BACK = [
+    (5, "{l}.backward()"),
+    (2, "{o}.step()"),
+    (1, "{o}.zero_grad()"),
+    (0.3, "{w}.grad = None"),
+]
+SHOW = [
+    (1, "{bylw}.realize()"),
+    (1, "Tensor.realize({by}, {wl})"),
+    (1, "show({bylwd})"),
+    (1, "show({w}.grad)"),
+    (1, "show(*{l}.gradient({w}, {wxb}))"),
+    (1, "show({l}.gradient({wxby})[0])"),
+    (1, "show({r})"),
+    (1, "show({r}[0])"),
+    (1, "{L} = {r}.sum()"),
+    (1, "del {byd}"),
+]
+# What a function does with a1, whose size is a Variable, and with n1, which is bound.
+SIZED = [
+    (3, "{V} = {va} * {k}"), (1, "{V} = {va}.tanh()"), (2, "{V} = {va}.sum({axis})"),
+    (1, "{V} = {va}.softmax(-1)"), (1, "{V} = {va}.T"), (1, "{V} = {va} @ {wx}"),
+    (1, "{V} = {va} * {wx}"), (1, "{V} = {va}.max({axis})"), (1, "{V} = {va}.contiguous()"),
+    (2, "{V} = {va}.realize()"), (1, "{L} = {va}.sum()"), (1, "{L} = ({va} * {wx}).sum()"),
+    (1, "{l}.backward()"), (1, "{b}.assign({va}.sum(0))"), (1, "{b}.assign({b} + {va}.sum(0))"),
+]  # fmt: skip
+CUT = [
+    (2, "{V} = {va}[:n1]"), (1, "{V} = {va}[n1 - 1]"), (1, "{V} = ({va} * {k}).realize()[n1 - 1]"),
+    (1, "{V} = ({va} * {k}).realize()[:n1]"), (1, "{L} = ({va}[:n1] * {w}[:n1]).sum()"),
+    (1, "{V} = {va}[n1 - 1:]"),
+]  # fmt: skip
+PARTS["axis"] = [(1, "0"), (1, "1"), (1, "-1")]
+PARTS["reshaped"] = [(1, "reshape(-1)"), (1, "T"), (1, "detach()"), (1, "reshape(2, -1)")]
+
+SHAPES = [(4,), (4, 2), (2, 2), (2,), (4, 2), (2,)]
+
+
+class Grower:
+    """Grows a program, carrying it out in the model as it goes, so that every step is possible."""
+
+    def __init__(self, seed: Any) -> None:
+        self.rng = Random(seed)
+        self.names, self.shown = world(of_model=True)
+        self.program: list[str] = []
+        self.counts: Counter = Counter()
+        # of the function that was captured last: its name, its results there and in the last call
+        self.function, self.results, self.new = "", [""], [""]
+
+    # ---- text ------------------------------------------------------------------------------------
+
+    def row(self, table: list[tuple[float, str]]) -> str:
+        return self.rng.choices([text for _, text in table], [often for often, _ in table])[0]
+
+    def fill(self, text: str, names: dict[str, Any], depth: int = 0) -> str:
+        same: dict[str, str] = {}
+
+        def part(match: re.Match) -> str:
+            slot = match[1]
+            if slot in same:
+                return same[slot]
+            kind = slot.rstrip("1")
+            if kind == "shape":
+                found = ", ".join(map(str, self.rng.choice(SHAPES)))
+            elif kind == "data":
+                found = self.data(self.rng.choice(SHAPES))
+            elif kind in PARTS:
+                deep = kind == "e" and depth > 2
+                found = self.fill("{view}" if deep else self.row(PARTS[kind]), names, depth + 1)
+            elif kind.isupper():
+                letter = kind.lower()
+                self.counts[letter] += 1
+                found = f"{letter}{self.counts[letter]}"
+            else:
+                fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
+                if not fitting:
+                    raise Impossible(f"nothing that is a {kind}")
+                found = self.rng.choice(fitting[-5:])  # what is young is more likely to be used
+            if slot.endswith("1"):
+                same[slot] = found
+            return found
+
+        return re.sub(r"\{(\w+)\}", part, text)
+
+    def data(self, shape: tuple[int, ...]) -> str:
+        """Numbers of which no two are equal, so that a maximum is at one place."""
+        numbers = self.rng.sample(range(-12, 13), int(np.prod(shape)))
+        return str((np.array(numbers).reshape(shape) / 4).tolist())
+
+    def tried(self, table: list[tuple[float, str]], names: dict[str, Any]) -> str | None:
+        """A statement that could be carried out, in these names; None where none was found."""
+        for _ in range(12):
+            counts = self.counts.copy()
+            try:
+                statement = self.fill(self.row(table), names)
+                exec(statement, names)
+                return statement
+            except Exception:
+                self.counts = counts
+        return None
+
+    def add(self, *tables: list[tuple[float, str]]) -> None:
+        if (statement := self.tried(self.rng.choice(tables), self.names)) is not None:
+            self.program.append(statement)
+
+    def carry_out(self, statement: str) -> None:
+        exec(statement, self.names)
+        self.program.append(statement)
+
+    # ---- captured functions ----------------------------------------------------------------------
+
+    def capture(self, arguments: dict[str, str], tables: list, end: Iterable[str] = ()) -> None:
+        """Defines a function, which grows by being carried out: that is its first call.
+
+        end: statements that follow, with {l} for the last result."""
+        self.counts["f"] += 1
+        function = f"f{self.counts['f']}"
+        inner = dict(self.names)
+        for name, value in arguments.items():
+            inner[name] = eval(value, self.names)
+        body = [s for table in tables if (s := self.tried(table, inner)) is not None]
+        made = [n for n in inner if n not in self.names and n not in arguments and n[1:].isdigit()]
+        results = made[-self.rng.randint(1, 3) :]
+        if not results:
+            raise Impossible("a function without a result")
+        for text in end:
+            statement = text.replace("{l}", results[-1])
+            exec(statement, inner)
+            body.append(statement)
+        lines = [*body, f"return [{', '.join(results)}]"]
+        text = f"def {function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
+        self.carry_out(f"@TinyJit\n{text}")
+        self.program.append(self.call_text(function, results, arguments))
+        for name, result in zip(self.new, results, strict=True):
+            self.names[name] = inner[result]
+        self.function, self.results = function, results
+
+    def call_text(self, function: str, results: list[str], arguments: dict[str, str]) -> str:
+        self.new = []
+        for name in results:
+            letter = {"v": "r"}.get(name[0], name[0])
+            self.counts[letter] += 1
+            self.new.append(f"{letter}{self.counts[letter]}")
+        return f"[{', '.join(self.new)}] = {function}({', '.join(arguments.values())})"
+
+    def calls(self, arguments: Callable[[], dict[str, str]], between: Callable[[], None]) -> None:
+        between()
+        for _ in range(self.rng.randint(2, 5)):
+            self.carry_out(self.call_text(self.function, self.results, arguments()))
+            between()
+
+    def argument(self, kind: str) -> str:
+        """Some Tensor that is there, or data."""
+        shape = (4, 2) if kind == "2" else (2,)
+        fitting = [n for n, v in self.names.items() if n[0] in "wxb" and isinstance(v, Value)
+                   and tuple(v.places.shape) == shape]  # fmt: skip
+        if fitting and self.rng.random() < 0.3:
+            return self.rng.choice(fitting)
+        marked = ", requires_grad=True" if self.rng.random() < 0.2 else ""
+        return f"Tensor({self.data(shape)}{marked})"
+
+    def any_function(self) -> None:
+        """Whatever a function may do, called with something in between."""
+        kinds = self.rng.choice(["1", "2", "12", "22"])
+
+        def arguments() -> dict[str, str]:
+            return {f"a{n}": self.argument(kind) for n, kind in enumerate(kinds, 1)}
+
+        tables = [self.rng.choice([COMPUTE, COMPUTE, CHANGE, BACK, SHOW[:2]])
+                  for _ in range(self.rng.randint(2, 6))]  # fmt: skip
+        self.capture(arguments(), tables)
+        self.calls(arguments, lambda: self.some(COMPUTE, CHANGE, BACK, SHOW))
+
+    def training(self) -> None:
+        """Forward, backward, step and zero_grad, each inside of the function or after its calls."""
+        self.add([row for row in CREATE if "{O}" in row[1]])
+        optimizer = [n for n in self.names if n[0] == "o" and n[1:].isdigit()][-1]
+        parts = ["{l}.backward()", f"{optimizer}.step()", f"{optimizer}.zero_grad()"]
+        order = self.rng.choice(["bsz", "bsz", "zbs", "zbs", "bs", "bs", "zb", "b", ""])
+        inside = [parts["bsz".index(letter)] for letter in order]
+        rest = [part for part in parts if part not in inside]
+
+        def arguments() -> dict[str, str]:
+            return {"a1": self.argument("2")}
+
+        every = self.rng.choice([1, 1, 2])
+        turn = Counter()
+
+        def between() -> None:
+            turn["calls"] += 1
+            loss = self.new[-1]
+            for part in rest:
+                if part is not parts[2] or turn["calls"] % every == 0:
+                    self.carry_out(part.replace("{l}", loss))
+            self.some(SHOW, SHOW, CHANGE, COMPUTE, chance=0.5)
+
+        forward = [COMPUTE] * self.rng.randint(0, 2) + [CHANGE] * self.rng.randint(0, 1)
+        weight = self.rng.choice([n for n in self.names if n[0] == "w"])
+        losses = [
+            (1, f"{{L}} = ({{e}} * {weight}).square().mean()"),
+            (1, f"{{L}} = (a1 * {weight} - {{e}}).square().mean()"),
+            (1, f"{{L}} = {weight}.square().sum() + a1.sum()"),
+        ]
+        self.capture(arguments(), [*forward, losses], inside)
+        self.calls(arguments, between)
+
+    def sized(self) -> None:
+        """A function of a Variable, in the size of an argument or as an argument of its own."""
+        if "n" not in self.names:
+            self.carry_out('n = Variable("n", 1, 6)')
+            for name, more in (("x60", ""), ("x62", ""), ("w60", ", requires_grad=True")):
+                shape = (6, 2) if name == "x62" else (6,)
+                self.carry_out(f"{name} = Tensor({self.data(shape)}{more})")
+        name = self.rng.choice(["x60", "x62", "x62", "w60"])
+        is_cut = self.rng.random() < 0.5
+
+        def arguments(first: bool = False) -> dict[str, str]:
+            # no other axis has the size of the first call
+            bound = f"n.bind({self.rng.choice((3, 5)) if first else self.rng.randint(1, 6)})"
+            fresh = f"Tensor({self.data(tuple(self.names[name].places.shape))})"
+            given = name if self.rng.random() < 0.8 else fresh
+            return {"a1": given, "n1": bound} if is_cut else {"a1": f"{given}[:{bound}]"}
+
+        tables = [SIZED] * self.rng.randint(1, 3)
+        self.capture(arguments(True), [CUT, *tables] if is_cut else tables)
+        self.calls(arguments, lambda: self.some(SHOW, BACK, CHANGE, SHOW, chance=0.6))
+
+    def some(self, *tables: list, chance: float = 0.7) -> None:
+        while self.rng.random() < chance:
+            self.add(*tables)
+            chance /= 2
+
+    def grow(self, steps: int, calls: bool) -> list[str]:
+        self.add([CREATE[0]])
+        self.add(CREATE)
+        try:
+            for n in range(steps):
+                self.add(CREATE, COMPUTE, COMPUTE, CHANGE, CHANGE, BACK, SHOW)
+                if calls and n % 5 == 4:
+                    self.rng.choice([self.any_function, self.training, self.training, self.sized])()
+        except Exception:  # in a function or a call: the program ends before it
+            pass
+        return self.carried_out_again()
+
+    def carried_out_again(self) -> list[str]:
+        """The program as far as it can be carried out from the beginning (what was tried in vain
+        may have left traces), and at its end everything is shown."""
+        self.names.clear()
+        self.names, _ = world(of_model=True)
+        for number, statement in enumerate(self.program):
+            try:
+                exec(statement, self.names)
+            except Exception:
+                self.program = self.program[:number]
+                break
+        names = [n for n, v in self.names.items() if isinstance(v, Value)]
+        self.rng.shuffle(names)
+        last = [f"show({n})" for n in names]
+        last += [f"show({n}.grad)" for n in names if n[0] == "w"]
+        return self.program + last
+
+
+def random_program(seed: Any, calls: bool = False) -> list[str]:
+    rng = Random(seed)
+    return Grower(seed).grow(rng.randint(8, 18), calls)
+
+
+# ---- what went wrong, made short -----------------------------------------------------------------
+
+
+def failure(program: list[str]) -> tuple | None:
+    """How a program fails, without the numbers; None where it doesn't, or can't be carried out."""
+    try:
+        check(program)
+    except Impossible:
+        return None
+    except Different as error:
+        return (Different, "None" in str(error).split("\n", 1)[1])
+    except Exception as error:
+        return type(error), re.sub(r"\d+", "", str(error))[:40]
+    return None
+
+
+def smaller(statement: str) -> Iterator[str]:
+    """The statement with an expression replaced by a part of it, or without a statement or an
+    option inside."""
+    tree = ast.parse(statement)
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if name == "targets":
+                continue
+            parts = value if isinstance(value, list) else [value]
+            for n, part in enumerate(parts):
+                instead: list[Any] = []
+                if isinstance(part, ast.expr):
+                    below = [part.func, *part.args] if isinstance(part, ast.Call) else None
+                    below = below or list(ast.iter_child_nodes(part))
+                    below = [b.value if isinstance(b, ast.Attribute) else b for b in below]
+                    instead = [[b] for b in below if isinstance(b, ast.expr)]
+                is_optional = isinstance(part, (ast.stmt, ast.keyword))
+                is_element = is_optional or isinstance(parent, ast.List)
+                if (len(parts) > 1 and is_element) or name == "decorator_list":
+                    instead.append([])
+                for less in instead:
+                    new = [*parts[:n], *less, *parts[n + 1 :]]
+                    setattr(parent, name, new if isinstance(value, list) else new[0])
+                    yield ast.unparse(tree)
+                    setattr(parent, name, value)
+
+
+def without(program: list[str], function: str, part: str, n: int) -> list[str]:
+    """A function and its calls with one argument or one result less."""
+    fewer = []
+    for statement in program:
+        tree = ast.parse(statement)
+        node: Any = tree.body[0]
+        lists: dict[str, list] = {}
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            lists = {"argument": node.args.args, "result": elements(node.body[-1].value)}
+        elif isinstance(node, ast.Assign) and f" = {function}(" in statement:
+            lists = {"argument": node.value.args, "result": elements(node.targets[0])}
+        if lists:
+            del lists[part][n : n + 1]
+            statement = ast.unparse(tree)
+        fewer.append(statement)
+    return fewer
+
+
+def written_out(program: list[str]) -> Iterator[list[str]]:
+    """With the body of a function in place of one of its calls."""
+    trees: list[Any] = [ast.parse(statement).body[0] for statement in program]
+    functions = {tree.name: tree for tree in trees if isinstance(tree, ast.FunctionDef)}
+    for n, tree in enumerate(trees):
+        match tree:
+            case ast.Assign(targets=[target], value=ast.Call(func=ast.Name(id=name), args=given)):
+                if (function := functions.get(name)) is None:
+                    continue
+                names = [argument.arg for argument in function.args.args]
+                pairs = [*zip(names, map(ast.unparse, given), strict=False)]
+                made = zip(elements(target), elements(function.body[-1].value), strict=False)
+                body = [f"{name} = {value}" for name, value in pairs if name != value]
+                body += map(ast.unparse, function.body[:-1])
+                body += [f"{ast.unparse(name)} = {ast.unparse(value)}" for name, value in made]
+                yield program[:n] + body + program[n + 1 :]
+
+
+def elements(node: Any) -> list:
+    return node.elts if isinstance(node, ast.List) else []
+
+
+def shorter(program: list[str]) -> Iterator[list[str]]:
+    """Programs that are one step shorter, those that lack most first."""
+    for size in (32, 16, 8, 4, 2, 1):
+        for n in reversed(range(0, len(program) - size + 1, max(1, size // 2))):
+            yield program[:n] + program[n + size :]
+    for n, statement in enumerate(program):
+        for less in smaller(statement):
+            yield [*program[:n], less, *program[n + 1 :]]
+    for function in re.findall(r"(?m)^def (f\d+)", "\n".join(program)):
+        for n in range(3):
+            yield without(program, function, "argument", n)
+            yield without(program, function, "result", n)
+    yield from written_out(program)
+    names = re.findall(r"(?m)^([a-z]\d+) = ", "\n".join(program))
+    for n, name in enumerate(names):
+        for other in names[:n]:
+            yield [re.sub(rf"\b{name}\b(?! = )", other, statement) for statement in program]
+
+
+def shrunk(program: list[str], seconds: float = 120) -> list[str]:
+    """A shorter program that fails alike, as far as one is found in this time."""
+    wanted, end = failure(program), time.monotonic() + seconds
+    tried: set[str] = set()
+    found = True
+    while found:
+        found = False
+        for fewer in shorter(program):
+            text = "\n".join(fewer)
+            if text in tried:
+                continue
+            tried.add(text)
+            if time.monotonic() > end:
+                return program
+            if failure(fewer) == wanted:
+                program, found = fewer, True
+                break
+    return program
+
+
+HEADER = """from tinyframe import Tensor, TinyJit, Variable
+from tinyframe.nn.optim import SGD
+
+def show(*tensors):
+    print(*[None if t is None else t.tolist() for t in tensors])
+"""
+
+
+def report(seed: Any, settings: dict[str, int], program: list[str]) -> str:
+    try:
+        check(program)
+        why = "only in the long program"
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+    text = "\n".join(program)
+    why = why.replace("\n", "\n# ")
+    return f"# program {seed} {settings}\n{HEADER}\n{text}\n\n# {why}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
+    options = parser.parse_args()
+    gc.collect()
+    gc.freeze()
+    start, count, wrong = time.monotonic(), 0, 0
+    refused: Counter = Counter()
+    while time.monotonic() < start + 60 * options.minutes:
+        seed = options.seed * 10_000_000 + count
+        settings = {"NOOPT": 1} if count % 5 == 4 else {}
+        program = random_program(seed, calls=count % 2 == 1)
+        count += 1
+        with Context(**settings):
+            try:
+                if (refusal := check(program)) is not None:
+                    refused[" ".join(re.sub(r"\S*\d\S*", "_", refusal).split()[:14])] += 1
+            except Exception:
+                print(report(seed, settings, shrunk(program)), flush=True)
+                if not options.keep_going:
+                    raise
+                wrong += 1
+    print(f"{count - wrong} of {count} programs agree with the model or are refused")
+    print(f"{refused.total()} of them ({refused.total() / count:.1%}) are refused:")
+    for words, often in refused.most_common():
+        print(f"{often:6} {words}")
+
+
+if __name__ == "__main__":
+    main()
