@@ -386,7 +386,7 @@ def move_to_new_memory(storage: Storage) -> None:
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
-    storage.point_to(storage.uop.substitute({base: new}))
+    storage.move_on(storage.uop.substitute({base: new}))
 
 
 # ---- what is in memory ---------------------------------------------------------------------------
