@@ -24,6 +24,7 @@ import numpy as np
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.capture import capture_now, needs_value
+from tinyframe.engine.lock import running
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
@@ -216,11 +217,12 @@ class Tensor(
         The Tensors point at the buffers of the results from now on. Whoever needs their values
         before the items have been run (`run_schedule`) has those run first that are left.
         """
-        if not (roots := unrealized(self, *others)):
-            return []
-        scheduled = Scheduled(roots)
-        scheduled.finish_unrun()
-        return scheduled.items
+        with running:
+            if not (roots := unrealized(self, *others)):
+                return []
+            scheduled = Scheduled(roots)
+            scheduled.finish_unrun()
+            return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:
         """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
@@ -375,7 +377,8 @@ class Tensor(
         """
         if self.shape != other.shape:
             raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
-        self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
+        with running:
+            self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
         return self
 
     def assign(self, value: Any) -> Self:
