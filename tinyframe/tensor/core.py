@@ -366,9 +366,10 @@ class Tensor(
             self.grad.to_(device)
         return self.replace(self.to(device))
 
-    def clone(self) -> Self:
-        """A copy in memory of its own."""
-        return self._apply(UOp.contiguous)
+    def clone(self, device: str | None = None) -> Self:
+        """A copy in memory of its own, on the same device or another."""
+        other = self if device is None else self.to(device)
+        return self._apply(UOp.contiguous) if other is self else other
 
     def replace(self, other: Tensor) -> Self:
         """Makes this Tensor mean the value of the other. The shapes have to be equal.
