@@ -405,10 +405,10 @@ class Movement(TensorBase):
         return list(self.split(-(-total // chunks), dim))
 
     def cat(self, *others: Any, dim: int | None = None) -> Self:
-        """The Tensors laid end to end along `dim`, which may come last without its name (0 where it
-        is left out): `a.cat(b, c, dim=1)` or `Tensor.cat([a, b, c], 1)`.
+        """The Tensors laid end to end along `dim`: `a.cat(b, c)` or `Tensor.cat([a, b, c])`.
 
-        The other axes have to agree; dtypes promote.
+        `dim` may come last without its name, as in `Tensor.cat([a, b], 1)`; left out, it is 0. The
+        other axes have to agree; dtypes promote.
         """
         tensors, dim = _tensors_and_axis("cat", (self, *others), dim)
         first = tensors[0]
@@ -433,7 +433,7 @@ class Movement(TensorBase):
         return parts[0]._apply(joined, *parts[1:])
 
     def stack(self, *others: Any, dim: int | None = None) -> Self:
-        """Tensors of one shape, along a new axis `dim`; written as for `cat`."""
+        """Tensors of one shape, along a new axis `dim`. Both are given as to `cat`."""
         tensors, dim = _tensors_and_axis("stack", (self, *others), dim)
         if len({tensor.shape for tensor in tensors}) > 1:
             raise ShapeError(f"cannot stack shapes {' and '.join(str(t.shape) for t in tensors)}")
