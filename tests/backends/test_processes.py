@@ -87,8 +87,27 @@ def test_a_forked_child_computes_or_says_that_it_cannot(start):
         assert 'multiprocessing.get_context("spawn")' in line
 
 
-FORK_WHILE_IT_COMPUTES = """
-import os, sys, threading
+IN_CHILD = """
+import os, signal, sys, traceback
+
+def in_child(check):
+    child = os.fork()
+    if child == 0:
+        sys.settrace(None)
+        signal.alarm(30)  # seconds, after which the child has hung
+        try:
+            check()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status == 0, f"the child ended with status {status}"
+"""
+
+FORK_WHILE_IT_COMPUTES = f"""{IN_CHILD}
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from tinyframe import Tensor, TinyJit
 
 x, total = Tensor([1.0, 2.0]).realize(), Tensor([0.0, 0.0]).realize()
@@ -96,30 +115,72 @@ step = TinyJit(lambda x: (x * 2 + 1).realize())
 stop = threading.Event()
 
 def compute():
-    for n in range(10**6):
-        if stop.is_set():
-            return
+    while not stop.is_set():
         total.assign(total + 1).realize()
         (x[:1] * 3).tolist()
         step(x).tolist()
 
-thread = threading.Thread(target=compute)
-thread.start()
-for n in range(20):
-    child = os.fork()
-    if child == 0:
-        (a, b), y = total.tolist(), step(x).tolist()
-        computed = (x + n).tolist()
-        os._exit(0 if a == b and y == [3.0, 5.0] and computed == [1.0 + n, 2.0 + n] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, n
-stop.set()
-thread.join()
+def check():
+    (a, b), y = total.tolist(), step(x).tolist()
+    assert a == b and y == [3.0, 5.0], (a, b, y)
+    assert (x + n).tolist() == [1.0 + n, 2.0 + n]
+
+with ThreadPoolExecutor(1) as pool:
+    computing = pool.submit(compute)
+    try:
+        for n in range(20):
+            in_child(check)
+    finally:
+        stop.set()
+    computing.result()
 """
 
 
 @pytest.mark.parametrize("start", ["CPU", "PYTHON"], indirect=True)
 def test_a_child_forked_while_another_thread_computes_does_not_wait_for_that(start):
     assert output(start(FORK_WHILE_IT_COMPUTES)) == []
+
+
+FORK_AT_EVERY_STEP = f"""{IN_CHILD}
+from tinyframe import Tensor
+from tinyframe.engine.lock import running
+
+CHANGES = "tensor/base.py", "tensor/core.py", "tensor/laziness.py", "tensor/storage.py"
+total, pair, other = (Tensor(v).realize() for v in ([0.0, 0.0], [1.0, 2.0], [3.0, 4.0]))
+view = pair[::-1]
+
+def check():
+    (a, b), seen = total.tolist(), view.tolist()
+    assert a == b and seen in ([2.0, 1.0], [3.0, 4.0]), (a, b, seen)
+    assert total.assign(total + 1).tolist() == [a + 1, a + 1]
+
+def fork_here(frame, event, _):
+    if not frame.f_code.co_filename.endswith(CHANGES):
+        return None
+    frame.f_trace_opcodes, step = True, (frame.f_code, frame.f_lasti)
+    if step not in steps and not running._is_owned():  # where it is held, os.fork() would wait
+        steps.add(step)
+        in_child(check)
+    return fork_here
+
+check()  # compiles
+for change in (
+    lambda: total.assign(total + 1).realize(),
+    lambda: total.assign(total + 1).schedule(),
+    lambda: view.replace(other),
+    lambda: setattr(view, "uop", other.uop),
+):
+    view, steps = pair[::-1], set()
+    sys.settrace(fork_here)
+    change()
+    sys.settrace(None)
+    assert len(steps) > 5
+"""
+
+
+@pytest.mark.parametrize("start", ["CPU"], indirect=True)
+def test_a_child_forked_in_the_middle_of_a_change_finds_it_made_or_not(start):
+    assert output(start(FORK_AT_EVERY_STEP)) == []
 
 
 FIRST_TIME = """

@@ -313,6 +313,10 @@ BROKEN = {
     "an unknown dtype": WHOLE.replace(b"F32", b"F99"),
     "a dtype of another size": WHOLE.replace(b"F32", b"F64"),
     "a shape of another size": WHOLE.replace(b"[2]", b"[3]"),
+    "a shape below zero": WHOLE.replace(b" [2]", b"[-2]"),
+    "a shape that overflows": header(
+        a={"dtype": "F32", "shape": [1 << 62, 8], "data_offsets": [0, 8]}
+    ) + bytes(8),
 }
 
 
@@ -330,6 +334,14 @@ def test_a_dtype_that_we_lack_is_named(tmp_path):
     entry = {"dtype": "F8_E5M2", "shape": [8], "data_offsets": [0, 8]}
     path.write_bytes(header(a=entry) + bytes(8))
     with pytest.raises(FileError, match="`a` in .* is of F8_E5M2, which tinyframe does not have"):
+        safe_load(path)
+
+
+@pytest.mark.parametrize("shape", [[0, (1 << 63) - 1], [(1 << 64) - 1, 0], [0, 1 << 61]])
+def test_a_shape_that_no_array_can_have_names_the_file(tmp_path, shape):
+    path = tmp_path / "other.safetensors"
+    path.write_bytes(header(a={"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}))
+    with pytest.raises(FileError, match=f"`a` in {path} has a shape that no array can have"):
         safe_load(path)
 
 

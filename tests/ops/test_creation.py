@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.reference import evaluate
 from tests.values import arrays, check, shapes, sometimes
-from tinyframe import Device, Tensor, dtypes
+from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe.device import buffer_of
 from tinyframe.dtype import to_np_dtype
 from tinyframe.uop.node import Ops
@@ -348,3 +348,29 @@ def test_a_read_only_array_is_not_written_to_on_the_host_either():
     t = Tensor(array, device="PYTHON")
     t.assign(t * 2).realize()
     assert t.tolist() == [0, 2, 4, 6] and array.tolist() == [0, 1, 2, 3]
+
+
+def test_a_list_of_what_are_no_python_numbers_says_what_to_write():
+    t, one = Tensor([1.0, 2.0]), Variable("one", 1, 4).bind(1)
+    for data in ([np.float32(1.5)], [[1, np.int64(2)]], [np.ones(2), np.ones(2)]):
+        for dtype in (None, dtypes.float32):
+            with pytest.raises(RuntimeError, match=r"np\.array\(\[\.\.\.\]\) takes them"):
+                Tensor(data, dtype=dtype)
+    check(Tensor(np.array([np.float32(1.5)])), np.array([1.5], np.float32))
+    for data in ([t, t], [[t], [t]], [1.0, t]):
+        with pytest.raises(RuntimeError, match=r"not of Tensor: Tensor\.stack\(\[\.\.\.\]\)"):
+            Tensor(data)
+    check(Tensor.stack([t, t]), np.array([[1, 2], [1, 2]], np.float32))
+    with pytest.raises(RuntimeError, match=r"Tensor\(variable\)"):
+        Tensor([0, one])
+    check(Tensor.stack([Tensor(0), Tensor(one)]), np.array([0, 1], np.int32))
+
+
+def test_a_masked_array_is_refused():
+    masked = np.ma.masked_array([1.0, 2.0], [True, False], np.float32)
+    t = Tensor([5.0, 6.0]).realize()
+    for wrong in (lambda: Tensor(masked), lambda: t.assign(masked), lambda: t + masked):
+        with pytest.raises(TypeError, match=r"no mask: array\.filled\(value\)"):
+            wrong()
+    check(Tensor(masked.filled(0)), np.array([0, 2], np.float32))
+    check(Tensor(masked.mask), np.array([True, False]))

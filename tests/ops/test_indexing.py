@@ -161,6 +161,11 @@ def test_nonzero_masked_select_and_one_hot():
     assert Tensor([0, 2]).one_hot().shape == (2, 3)
     with pytest.raises(ValueError):
         Tensor([-1]).one_hot()
+    with pytest.raises(ValueError, match="0 or more classes, not -1; leave num_classes out"):
+        Tensor([0, 2]).one_hot(-1)
+    for fill in (1.5, None, 2**40):
+        with pytest.raises(ValueError, match="fill_value is an int that fits dtypes.int, not"):
+            t.nonzero(size=3, fill_value=fill)
 
 
 def test_scatter_takes_the_last():

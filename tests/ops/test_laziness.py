@@ -252,6 +252,17 @@ def test_replace_and_clone():
     assert copy.dtype is dtypes.float32
 
 
+@pytest.mark.parametrize("to", [None, "CPU", "PYTHON"])
+def test_a_clone_on_any_device_is_no_view(to):
+    x = Tensor([1.0, 2.0], device="CPU").realize()
+    copy = x.clone(device=to)
+    assert copy.device == (to or "CPU")
+    x.assign(Tensor([5.0, 6.0], device="CPU")).realize()
+    assert copy.tolist() == [1, 2]
+    copy[0] = 7
+    assert copy.tolist() == [7, 2] and x.tolist() == [5, 6]
+
+
 def test_a_clone_has_memory_of_its_own():
     x = Tensor([1.0, 2.0]).realize()
     copy = x.clone().realize()

@@ -226,6 +226,23 @@ def test_axes_out_of_range_are_refused():
     assert t.unflatten(1, (-1, 1)).shape == (2, 3, 1)
 
 
+@pytest.mark.parametrize("name, reference", [("cat", np.concatenate), ("stack", np.stack)])
+def test_the_axis_of_cat_and_stack_may_come_last(name, reference):
+    join, x = getattr(Tensor, name), np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    a, b = Tensor(x), Tensor(-x)
+    for axis in (0, 1, -1):
+        expected = reference([x, -x], axis)
+        for joined in (
+            join([a, b], axis), join((a, b), axis), join(a, b, axis), getattr(a, name)(b, axis),
+            join([a, b], dim=axis), getattr(a, name)(b, dim=axis), join([a, b], np.int64(axis)),
+        ):  # fmt: skip
+            check(joined, expected)
+    check(join([a, b]), reference([x, -x]))
+    for wrong in (lambda: join([a, x]), lambda: join([]), lambda: join([a, b], 0, dim=1)):
+        with pytest.raises(TypeError, match=f"{name} takes Tensors, or a list of them, and an"):
+            wrong()
+
+
 @given(data=st.data(), x=with_axes, compiled=sometimes)
 def test_cat_and_stack(data, x, compiled):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))

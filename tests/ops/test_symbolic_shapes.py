@@ -402,6 +402,34 @@ def test_one_variable_has_one_value():
         (t[:, : COLUMNS.bind(2)].sum() + t[:, : other.bind(2)].sum()).realize()
 
 
+def test_a_variable_with_two_values_is_refused_where_the_second_comes_in():
+    place = Variable("place", 0, 5)
+    is_second = pytest.raises(ValueError, match="'place' is bound to 1 and to 2 .* realize what")
+    memory, lazy = Tensor.zeros(6).contiguous().realize(), Tensor.zeros(6).contiguous()
+    lazy[place.bind(1)] = 5
+    with is_second:
+        lazy[place.bind(2)] = 6
+    assert lazy.tolist() == [0, 5, 0, 0, 0, 0]
+    lazy[place.bind(2)] = 6  # realized now
+    assert lazy.tolist() == [0, 5, 6, 0, 0, 0]
+    memory[place.bind(1)] = 5
+    with is_second:
+        memory[place.bind(2)] = memory[place.bind(1)] + 1
+    assert memory.tolist() == [0, 5, 0, 0, 0, 0]
+    memory[place.bind(2)] = (memory[place.bind(1)] + 1).realize()
+    assert memory.tolist() == [0, 5, 6, 0, 0, 0]
+    with is_second:
+        Tensor(X)[place.bind(1), place.bind(2)]
+    with is_second:
+        memory[place.bind(1) : place.bind(2)]
+    one, two = memory[place.bind(1)] * 2, memory[place.bind(2)] * 2
+    both = one + two
+    with is_second:
+        both.realize()
+    one.realize()
+    assert both.item() == 22
+
+
 def test_a_slice_ends_within_its_axis():
     with pytest.raises(ShapeError, match=r"\(0, k=9\) is not within an axis of size 6"):
         Tensor(X)[:, : Variable("k", 1, 20).bind(9)]

@@ -54,6 +54,21 @@ def test_max_pool(case, seed, indices, compiled):
     )  # fmt: skip
 
 
+def test_equal_elements_share_the_gradient_of_their_maximum():
+    def gradients(pool, others):
+        t = Tensor([[[1.0, 1.0], [1.0, 0.0]]], requires_grad=True)
+        p = torch.tensor(t.numpy(), requires_grad=True)
+        (theirs,) = torch.autograd.grad(others(p).sum(), p)
+        return pool(t).sum().gradient(t)[0].numpy()[0], theirs.numpy()[0]
+
+    ours, pytorch = gradients(lambda t: t.max_pool2d(2), lambda p: F.max_pool2d(p, 2))
+    np.testing.assert_allclose(ours, [[1 / 3, 1 / 3], [1 / 3, 0]], rtol=1e-6)
+    np.testing.assert_array_equal(pytorch, [[1, 0], [0, 0]])
+    np.testing.assert_allclose(ours, gradients(Tensor.max, torch.Tensor.amax)[1], rtol=1e-6)
+    ours, _ = gradients(lambda t: t.adaptive_max_pool2d(1), lambda p: F.adaptive_max_pool2d(p, 1))
+    np.testing.assert_array_equal(ours, [[0.25, 0.5], [0.25, 0]])
+
+
 @given(case=poolings(dilated=False), seed=seeds, included=st.booleans(), compiled=sometimes)
 @settings(max_examples=20)
 def test_avg_pool(case, seed, included, compiled):

@@ -76,6 +76,24 @@ LAYERS = {
     ),
     "Conv2d valid": (nn.Conv2d, torch.nn.Conv2d, (2, 3, 3), {"padding": "valid"}, (1, 2, 5, 5)),
     "Conv3d": (nn.Conv3d, torch.nn.Conv3d, (2, 3, 2), {"padding": 1}, (1, 2, 3, 4, 3)),
+    **{
+        f"Conv{axes}d, {padding} {mode}": (
+            getattr(nn, f"Conv{axes}d"),
+            getattr(torch.nn, f"Conv{axes}d"),
+            (2, 3, 4),
+            {"padding": padding, "padding_mode": mode},
+            (2, 2, 6, 5, 4)[: axes + 2],
+        )
+        for axes, padding in ((1, 2), (1, "same"), (2, (1, 2)), (3, 1))
+        for mode in ("zeros", "reflect", "replicate", "circular")
+    },
+    "Conv2d padded around with stride and dilation": (
+        nn.Conv2d,
+        torch.nn.Conv2d,
+        (4, 6, (3, 2)),
+        {"stride": 2, "padding": (2, 1), "dilation": 2, "groups": 2, "padding_mode": "circular"},
+        (2, 4, 7, 6),
+    ),
     "ConvTranspose1d": (
         nn.ConvTranspose1d,
         torch.nn.ConvTranspose1d,

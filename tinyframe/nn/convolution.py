@@ -13,11 +13,14 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
+from tinyframe.errors import ModeError
 from tinyframe.nn.initial import by_fan_in
+from tinyframe.tensor.convolution import zeros_around
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.windows import one_per_axis
 
 Sizes = int | Sequence[int]
+PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 
 class Conv:
@@ -25,8 +28,9 @@ class Conv:
 
     weight: (out_channels, in_channels / groups, *kernel_size). bias: (out_channels,), or None.
     padding: zeros around each axis; one int, one for each axis, two for each (last axis first), or
-    "same" (the output has the size of the input, with stride 1 only) or "valid" (none). ValueError
-    for anything else, and for channels that groups do not divide.
+    "same" (the output has the size of the input, with stride 1 only) or "valid" (none).
+    padding_mode: what is there instead of "zeros": "reflect", "replicate" or "circular", as in
+    `Tensor.pad`. ValueError for anything else, and for channels that groups do not divide.
     """
 
     axes: ClassVar[int]
@@ -41,37 +45,32 @@ class Conv:
         dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
     ):
         _check_groups(in_channels, out_channels, groups)
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
         self.dilation = one_per_axis(dilation, self.axes, "dilation")
-        self.padding = self._checked(padding)
+        self.padding, self.padding_mode = padding, _checked_mode(padding_mode, *PADDING_MODES)
+        self._widths = zeros_around(padding, self.kernel_size, self.stride, self.dilation)
         self.groups = groups
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = by_fan_in(shape, fan_in)
         self.bias = by_fan_in((out_channels,), fan_in) if bias else None
 
-    def _checked(self, padding: Sizes | str) -> Sizes | str:
-        if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise ValueError(f'padding is a number, numbers, "same" or "valid", not {padding!r}')
-        if padding == "same" and set(self.stride) != {1}:
-            raise ValueError(
-                f'padding="same" keeps the size, and stride {self.stride} does not: they exclude '
-                "each other"
-            )
-        return padding
-
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, in_channels, *size) to (batch, out_channels, *smaller)."""
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            x, padding = x.pad(self._widths, mode=self.padding_mode), 0
         return x.conv2d(
             self.weight,
             self.bias,
             groups=self.groups,
             stride=self.stride,
             dilation=self.dilation,
-            padding=self.padding,
+            padding=padding,
         )
 
 
@@ -106,6 +105,7 @@ class ConvTranspose:
     padding: so much is cut off on both sides. output_padding: so much more is computed at the end
     of each axis, since several sizes shrink to one. The size of the output is
     (size - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1.
+    padding_mode can only be "zeros".
     """
 
     axes: ClassVar[int]
@@ -121,7 +121,9 @@ class ConvTranspose:
         dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
     ):
+        _checked_mode(padding_mode, "zeros")
         _check_groups(in_channels, out_channels, groups)
         self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
         self.stride = one_per_axis(stride, self.axes, "stride")
@@ -169,6 +171,12 @@ class ConvTranspose3d(ConvTranspose):
     """A transposed convolution over (batch, channels, depth, height, width)."""
 
     axes = 3
+
+
+def _checked_mode(mode: str, *known: str) -> str:
+    if mode not in known:
+        raise ModeError(f"padding_mode {mode!r} is unknown here; there is {', '.join(known)}")
+    return mode
 
 
 def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:

@@ -283,6 +283,8 @@ def _tensor_at(file: OpenFile, name: str, entry: dict, start: int, device: str |
         )
     shape, dtype = tuple(entry["shape"]), _DTYPES[entry["dtype"]][0]
     begin, end = entry["data_offsets"]
+    if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:  # even of no bytes
+        raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")
     if end - begin != math.prod(shape) * dtype.itemsize:
         raise FileError(
             f"`{name}` in {file.name} has {end - begin} bytes, and {shape} of {dtype} needs "

@@ -134,7 +134,8 @@ def bindings(unknowns: Iterable[UOp]) -> dict[UOp, UOp]:
         if u.op is Ops.BIND and found.setdefault(var, u) is not u:
             raise ValueError(
                 f"Variable {var.expr!r} is bound to {min(u.val, found[var].val)} and to "
-                f"{max(u.val, found[var].val)} in what is realized together"
+                f"{max(u.val, found[var].val)} in what is realized together: realize what has one "
+                "of these values first, or use a second Variable"
             )
     return found
 

@@ -24,7 +24,7 @@ from tinyframe.errors import AssignError, TensorIndexError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import constant
 from tinyframe.tensor.gathering import Gathering
-from tinyframe.tensor.indexing import Indexing
+from tinyframe.tensor.indexing import Indexing, check_bindings
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
@@ -57,6 +57,11 @@ class AdvancedIndexing(Indexing, Gathering):
         t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last; out of range reads 0), and a
         Tensor of bools, for which its values are needed. TensorIndexError where it is known to be
         out of bounds.
+
+        Where an int and a Tensor stand apart, the int is taken first and every axis stays in its
+        place, as in PyTorch: t[:, 1, :, [0, 2]] of shape (3, 4, 5, 6) is (3, 5, 2), and NumPy's
+        (2, 3, 5). Tensors that stand apart put their axes in front, as in both; so does one of
+        shape (), which PyTorch takes for an int.
         """
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
@@ -227,6 +232,7 @@ class AdvancedIndexing(Indexing, Gathering):
 
     def _write(self, view: Self, value: Self) -> None:
         """Makes `view`, a part of this, mean `value`."""
+        check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None
         view._change(value.uop, value._requires_grad)
         if view._requires_grad:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.engine.capture import capture_now, captures
+from tinyframe.engine.lock import running
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
 from tinyframe.tensor.no_grad import is_grad_enabled
@@ -90,7 +91,8 @@ class TensorBase(Methods):
     def uop(self, uop: UOp) -> None:
         """Makes this Tensor, and what shares its storage, mean another graph."""
         if self._path:  # a view that means something else is no view any more
-            self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
+            with running:
+                self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
         else:
             self._storage.assign(uop)
 

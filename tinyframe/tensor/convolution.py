@@ -63,7 +63,7 @@ class Convolution(TensorBase):
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
         exact, result = self._dtypes_with(weight, dtype)
-        x = self.cast(exact).pad(_zeros_around(padding, kernel, steps, spread))
+        x = self.cast(exact).pad(zeros_around(padding, kernel, steps, spread))
         x = x._windows(kernel, steps, spread)
         size = x.shape[2 : 2 + axes]
         x = x.reshape((batch, groups, 1, channels // groups, *size, *kernel))
@@ -190,7 +190,7 @@ class Convolution(TensorBase):
         return copies._apply(lambda x: x.unwindow(axis, stride, dilation, length))
 
 
-def _zeros_around(
+def zeros_around(
     padding: Sizes | str, kernel: Sequence[Any], stride: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
     """Widths as `pad` takes them: before and after of each axis, last axis first."""

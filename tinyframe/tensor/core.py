@@ -26,6 +26,7 @@ import numpy as np
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
 from tinyframe.engine.capture import UNREAD, capture_now, needs_value
+from tinyframe.engine.lock import running
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
@@ -219,11 +220,12 @@ class Tensor(
         The Tensors point at the buffers of the results from now on. Whoever needs their values
         before the items have been run (`run_schedule`) has those run first that are left.
         """
-        if not (roots := unrealized(self, *others)):
-            return []
-        scheduled = Scheduled(roots)
-        scheduled.finish_unrun()
-        return scheduled.items
+        with running:
+            if not (roots := unrealized(self, *others)):
+                return []
+            scheduled = Scheduled(roots)
+            scheduled.finish_unrun()
+            return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:
         """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
@@ -367,9 +369,10 @@ class Tensor(
             self.grad.to_(device)
         return self.replace(self.to(device))
 
-    def clone(self) -> Self:
-        """A copy in memory of its own."""
-        return self._apply(UOp.contiguous)
+    def clone(self, device: str | None = None) -> Self:
+        """A copy in memory of its own, on the same device or another."""
+        other = self if device is None else self.to(device)
+        return self._apply(UOp.contiguous) if other is self else other
 
     def replace(self, other: Tensor) -> Self:
         """Makes this Tensor mean the value of the other. The shapes have to be equal.
@@ -378,11 +381,13 @@ class Tensor(
         """
         if self.shape != other.shape:
             raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
-        views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
-        if views or self._path:
-            self._storage, self._path, self._seen = Storage(other.uop, self._storage.asks), (), None
-        else:
-            self._storage.assign(other.uop)
+        with running:
+            views = [t for t in live_tensors() if t._storage is self._storage and t is not self]
+            if views or self._path:
+                self._storage = Storage(other.uop, self._storage.asks)
+                self._path, self._seen = (), None
+            else:
+                self._storage.assign(other.uop)
         return self
 
     def assign(self, value: Any) -> Self:

@@ -38,6 +38,13 @@ from tinyframe.uop.show import sizes_text
 
 # ---- data that exists ---------------------------------------------------------------------------
 
+# what lists of numbers do not hold, and what to write instead
+NO_NUMBERS: dict[Any, str] = {
+    TensorBase: "Tensor.stack([...]) joins Tensors",
+    UOp: "Tensor.stack([...]) joins Tensors, and Tensor(variable) makes a Variable one",
+    (np.generic, np.ndarray): "np.array([...]) takes them, and keeps their dtype",
+}
+
 
 def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
     """The graph of a Python or NumPy value on `device`; what the constructor of Tensor takes.
@@ -55,12 +62,24 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         array = np.frombuffer(data, np.uint8)
         uop = host_buffer(array, dtypes.uint8, array.shape, device)
         return uop if dtype is None else uop.cast(dtype)
+    if isinstance(data, np.ma.MaskedArray):
+        raise TypeError(
+            "a Tensor has no mask: array.filled(value) puts a number where the array is masked, "
+            "and Tensor(array.mask) is the mask"
+        )
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data), dtype, device)
     if isinstance(data, (list, tuple)):
         shape, flat = _flatten(data)
         if not flat:
             return host_buffer(np.empty(0), dtype or dtypes.default_float, shape, device)
+        for kind in set(map(type, flat)):
+            for no_number, instead in NO_NUMBERS.items():
+                if issubclass(kind, no_number):
+                    raise DTypeError(
+                        f"a Tensor is made of lists of Python's numbers, not of {kind.__name__}: "
+                        f"{instead}"
+                    )
         found = checked_dtype(flat, dtype)
         return host_buffer(_to_array(flat, found), found, shape, device)
     if isinstance(data, TensorBase):

@@ -260,18 +260,21 @@ class Gathering(Elementwise):
 
     # ---- masks -----------------------------------------------------------------------------------
 
-    def one_hot(self, num_classes: int = -1) -> Self:
+    def one_hot(self, num_classes: int | None = None) -> Self:
         """A last axis of `num_classes` with 1 at the number that is here; int32, all 0 for a number
         out of range. Without num_classes it is found, and realized: the largest, plus 1."""
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"one_hot needs ints, not {self.dtype}")
-        if num_classes == -1:
+        if num_classes is None:
             needs_value("one_hot without num_classes")
             if self.numel() == 0 or self.min().item() < 0:
                 raise ValueError("one_hot finds num_classes only for numbers of 0 and more")
             num_classes = int(self.max().item()) + 1
         if num_classes < 0:
-            raise ValueError(f"one_hot needs 0 or more classes, not {num_classes}")
+            raise ValueError(
+                f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out, and "
+                "they are counted"
+            )
         hot = self.unsqueeze(-1).eq(self._index(num_classes, self.device))
         return hot.cast(dtypes.default_int)
 
@@ -316,10 +319,14 @@ class Gathering(Elementwise):
     def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
         """The indices of what is not 0: a row for each, in order, and a column for each axis.
 
-        Realizes; with `size` it has that many rows and stays lazy.
+        Realizes; with `size` it has that many rows, the last of them full of fill_value (an int)
+        where fewer are found, and stays lazy.
         """
         mask = self.cast(dtypes.bool)
         picked = mask.flatten()._numbers_of_true(size)
+        wide = picked.dtype
+        if not isinstance(fill_value, int) or not wide.min <= fill_value <= wide.max:
+            raise DTypeError(f"nonzero's fill_value is an int that fits {wide}, not {fill_value!r}")
         rows: Any = self.shape
         columns = [picked // math.prod(rows[d + 1 :]) % max(rows[d], 1) for d in range(self.ndim)]
         if not columns:

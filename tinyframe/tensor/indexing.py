@@ -16,6 +16,14 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.uop.node import UOp, holds, sint
 
 
+def check_bindings(*tensors: TensorBase) -> None:
+    """ValueError where a Variable has two values in the graphs of these, which no kernel can have:
+    said where the second one comes in, and not by a realize() far away."""
+    from tinyframe.schedule import bindings
+
+    bindings(variable for tensor in tensors for variable in tensor.uop.unknowns)
+
+
 class Indexing(TensorBase):
     """Parts of a Tensor."""
 
@@ -76,7 +84,10 @@ class Indexing(TensorBase):
     def _cut(self, axis: int, begin: sint, end: sint) -> Self:
         bounds: list[Any] = [None] * self.ndim
         bounds[axis] = (begin, end)
-        return self.shrink(bounds)
+        part = self.shrink(bounds)
+        if isinstance(begin, UOp) or isinstance(end, UOp):
+            check_bindings(part)
+        return part
 
     def _slice(self, axis: int, item: slice) -> Self:
         """begin:end:step along an axis."""

@@ -404,12 +404,13 @@ class Movement(TensorBase):
             return [self] * chunks
         return list(self.split(-(-total // chunks), dim))
 
-    def cat(self, *others: Any, dim: int = 0) -> Self:
+    def cat(self, *others: Any, dim: int | None = None) -> Self:
         """The Tensors laid end to end along `dim`: `a.cat(b, c)` or `Tensor.cat([a, b, c])`.
 
-        The other axes have to agree; dtypes promote.
+        `dim` may come last without its name, as in `Tensor.cat([a, b], 1)`; left out, it is 0. The
+        other axes have to agree; dtypes promote.
         """
-        tensors: list[Self] = list(flat_arguments((self, *others)))
+        tensors, dim = _tensors_and_axis("cat", (self, *others), dim)
         first = tensors[0]
         axis = first._axis(dim)
         for other in tensors:
@@ -431,11 +432,24 @@ class Movement(TensorBase):
 
         return parts[0]._apply(joined, *parts[1:])
 
-    def stack(self, *others: Any, dim: int = 0) -> Self:
-        """Tensors of one shape, along a new axis `dim`."""
-        tensors = list(flat_arguments((self, *others)))
+    def stack(self, *others: Any, dim: int | None = None) -> Self:
+        """Tensors of one shape, along a new axis `dim`. Both are given as to `cat`."""
+        tensors, dim = _tensors_and_axis("stack", (self, *others), dim)
         if len({tensor.shape for tensor in tensors}) > 1:
             raise ShapeError(f"cannot stack shapes {' and '.join(str(t.shape) for t in tensors)}")
         axis = tensors[0]._axis(dim, tensors[0].ndim + 1)
         first, *rest = [tensor.unsqueeze(axis) for tensor in tensors]
         return first.cat(*rest, dim=axis)
+
+
+def _tensors_and_axis(
+    name: str, given: Sequence[Any], dim: int | None
+) -> tuple[Sequence[Any], int]:
+    """Tensors, one by one or in a list, and the axis: `dim`, or what comes behind them."""
+    if dim is None and hasattr(given[-1], "__index__"):
+        *given, dim = given
+    tensors = flat_arguments(tuple(given))
+    for tensor in tensors or [()]:
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(f"{name} takes Tensors, or a list of them, and an axis, not {tensor!r}")
+    return tensors, dim or 0

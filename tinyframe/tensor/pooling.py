@@ -97,7 +97,8 @@ class Pooling(TensorBase):
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        """The largest of each window; NaN where one is NaN.
+        """The largest of each window; NaN where one is NaN. Several that are equally large share
+        the window's gradient equally, as with `max`; PyTorch gives all of it to the first.
 
         return_indices: also where it is (the first, of equal ones), as int32 numbers of the
         elements of the pooled axes, counted row by row: what `max_unpool2d` takes.
@@ -208,7 +209,8 @@ class Pooling(TensorBase):
         self, output_size: int | Sequence[int | None], return_indices: bool = False
     ) -> Any:
         """The largest of each of the parts of `adaptive_avg_pool2d`, and its index, as of
-        `max_pool2d`."""
+        `max_pool2d`. Equally large ones share the gradient one axis after another, and so not
+        always equally."""
         sizes = self._output_sizes(output_size)
         largest, count = self, math.prod(self._sizes(len(sizes)))
         numbers: Any = self._numbers(len(sizes)).expand(self.shape)

@@ -42,11 +42,12 @@ class Holder:
         _list_holder(uop, self)
 
     def point_to(self, uop: UOp) -> None:
-        """Means this graph from now on."""
-        if uop is not self.uop:
-            remove_weak(self.uop.__dict__["_holders"], weakref.ref(self))
-            self.uop = uop
+        """Means this graph from now on. It is listed there before: what it means has it listed at
+        any moment, which may be that of an os.fork() in another thread."""
+        if uop is not (before := self.uop):
             _list_holder(uop, self)
+            self.uop = uop
+            remove_weak(before.__dict__["_holders"], weakref.ref(self))
 
 
 def _list_holder(uop: UOp, holder: Holder) -> None:
