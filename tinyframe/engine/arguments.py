@@ -84,8 +84,8 @@ class Input:
     """A Tensor that the captured call was given.
 
     view: how it lay in memory, which is all that a kernel knows of it. buffer: that memory. seen:
-    the graph of the last one; what is given again is known already. is_written: whether the call
-    changes it.
+    the graph of the last one; what is given again is known already. requires_grad: whether the
+    call may give it a gradient. is_written: whether it changes it.
     """
 
     place: str
@@ -93,6 +93,7 @@ class Input:
     text: str
     buffer: Buffer
     seen: weakref.ref[UOp]
+    requires_grad: bool
     is_written: bool = False
 
 
@@ -133,8 +134,8 @@ class Arguments:
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel means. Pass it once, or a clone()"
                 )
-            seen = weakref.ref(uop)
-            arguments.inputs.append(Input(place, lies(uop), _text(uop), buffer, seen))
+            seen, asks = weakref.ref(uop), tensor.is_param
+            arguments.inputs.append(Input(place, lies(uop), _text(uop), buffer, seen, asks))
         return arguments
 
     def _realize(self, place: str, tensor: Tensor) -> None:
@@ -206,6 +207,15 @@ class Arguments:
             f"it was captured with the Variables {_names(self.variables)}, and is called with "
             f"{_names(bound)}; name, bounds and what is computed from them have to be the same"
         )
+
+    def check_requires_grad(self, tensors: Iterable[Tensor]) -> None:
+        """JitError where one may be given a gradient, and the captured one not, or vice versa."""
+        for known, tensor in zip(self.inputs, tensors, strict=True):
+            if tensor.is_param is not known.requires_grad:
+                self.refuse_like(
+                    f"{known.place} was captured with requires_grad={known.requires_grad}, and has "
+                    f"requires_grad={tensor.requires_grad} now"
+                )
 
     def refuse(self, why: str) -> NoReturn:
         raise JitError(f"{self.name}: {why}")

@@ -22,6 +22,12 @@ class JitError(RuntimeError):
     do."""
 
 
+BOTH = (
+    "a Tensor is passed to a captured function that also uses it without being given it; a replay "
+    "could not tell which of the two is meant. Pass a clone()"
+)
+
+
 class Found(NamedTuple):
     """What a captured call found in a storage that was there before: its graph, and its memory;
     None for a constant, or what was not computed yet."""
@@ -77,11 +83,7 @@ class Capture:
         Tensor is not the function's parameter: a replay could not tell them apart."""
         if storage.born in self.inputs:
             if id(tensor) in self.outside:
-                raise JitError(
-                    "a Tensor is passed to a captured function that also uses it without being "
-                    "given it: a replay with another argument could not tell which of the two is "
-                    "meant. Pass a clone()"
-                )
+                raise JitError(BOTH)
         elif storage.born not in self.found and not self.made(storage):
             self.found[storage.born] = Found.of(storage)
 

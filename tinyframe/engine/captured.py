@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of
 from tinyframe.engine.arguments import Arguments, lies, map_structure
+from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history
@@ -138,8 +139,10 @@ class Captured:
     def __call__(self, args: Any, kwargs: Any) -> Any:
         with running:
             tensors, bound = self.arguments.matched(args, kwargs)
-            for grad in self.grads:
-                self._check_grad(grad, tensors)
+            if self.grads:
+                self.arguments.check_requires_grad(tensors)
+                for grad in self.grads:
+                    self._check_grad(grad, tensors)
             replaced = self._find_states() | self._find_inputs(tensors)
             fresh: dict[UOp, UOp] = {}
             for base, buffer in self.made.items():
@@ -168,16 +171,11 @@ class Captured:
             replaced[known.buffer] = buffer_of(base_of(tensor.uop))
         if len(set(replaced.values())) < len(replaced):
             self.arguments.refuse("two of its arguments are the same Tensor; pass a clone() of one")
-        if self.states:
-            states = {s.buffer: s.is_written for s in self.states}
-            for known in self.arguments.inputs:
-                if states.get(replaced[known.buffer], False) or (
-                    known.is_written and replaced[known.buffer] in states
-                ):
-                    self.arguments.refuse(
-                        f"{known.place} is a Tensor that the function also uses without being "
-                        "given it, and one of them is changed; pass a clone()"
-                    )
+        given = {t._storage: i for t, i in zip(tensors, self.arguments.inputs, strict=True)}
+        for state in self.states:
+            both = given.get(storage) if (storage := state.now()) else None
+            if both and (both.is_written or state.is_written or self.grads):
+                self.arguments.refuse(BOTH)
         return replaced
 
     def _find_states(self) -> dict[Buffer, Buffer]:

@@ -162,7 +162,7 @@ def flows(u: UOp) -> bool:
 def _asking(u: UOp) -> Storage | None:
     """A Tensor's storage with this value, now or before it was assigned to, that a gradient may be
     asked by: a parameter if there is one."""
-    found = [storage for storage in storages_at(u) if storage.asks]
+    found = [s for s in storages_at(u) if s.asks] if dtypes.is_float(u.dtype) else []
     return max(found, key=lambda storage: storage.is_parameter, default=None)
 
 
@@ -179,6 +179,8 @@ class _Search:
             if not flows(u):
                 if u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
                     self.cut.add(u)
+                if (asking := _asking(u)) is not None:
+                    at[u] = asking
                 continue
             if "_is_cut" in u.__dict__ or not self.cut.isdisjoint(u.src):
                 self.cut.add(u)

@@ -352,32 +352,23 @@ def make_alone(storage: Storage) -> None:
         return
     size = storage.uop.size * storage.uop.dtype.itemsize
     with unrecorded():
-        waiting = [
-            holder
-            for u in above([base_of(storage.uop)])
-            for holder in holders_of(u)
-            if isinstance(holder, Storage) and holder is not storage
-        ]
+        waiting = _others_above(storage)
         compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
-        if is_shared(storage):
+        if _others_above(storage):
             move_to_new_memory(storage)
-    base = base_of(storage.uop)
     if not is_alone(storage):  # histories, and graphs that somebody looks at
-        storage.move_on(storage.uop.substitute({base: take_over(base)}))
+        _lie_in(storage, take_over(base_of(storage.uop)))
 
 
-def is_shared(storage: Storage) -> bool:
-    """Whether another storage is made of the BUFFER that this one lies in."""
-    return any(
-        isinstance(holder, Storage) and holder is not storage
-        for u in above([base_of(storage.uop)])
-        for holder in holders_of(u)
-    )
+def _others_above(storage: Storage) -> list[Storage]:
+    """The other storages that are made of the BUFFER that this one lies in."""
+    holders = [holder for u in above([base_of(storage.uop)]) for holder in holders_of(u)]
+    return [h for h in holders if isinstance(h, Storage) and h is not storage]
 
 
 def separate(storage: Storage) -> None:
     """Gives a storage memory that no other lies in."""
-    if is_shared(storage):
+    if any(is_computed(other.uop) for other in _others_above(storage)):
         move_to_new_memory(storage)
 
 
@@ -386,7 +377,19 @@ def move_to_new_memory(storage: Storage) -> None:
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
-    storage.move_on(storage.uop.substitute({base: new}))
+    _lie_in(storage, new)
+
+
+def _lie_in(storage: Storage, base: UOp) -> None:
+    """Sees a storage in another BUFFER, with the history that its value has."""
+    before, after = storage.uop, storage.uop.substitute({base_of(storage.uop): base})
+    storage.move_on(after)
+    while before is not after:
+        if (origin := origin_of(before)) is not None:
+            after.__dict__["_origin"] = origin
+        if before.op is Ops.BUFFER:
+            break
+        before, after = before.src[0], after.src[0]
 
 
 # ---- what is in memory ---------------------------------------------------------------------------
