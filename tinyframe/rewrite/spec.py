@@ -28,9 +28,12 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 below 0, shifts everything out: what is left is 0, or the sign
                                 (C leaves that open, so a decomposition keeps counts in range)
     TRUNC                       the whole part of a float, rounded towards 0
-    CAST                        the nearest value of the other dtype: float to int drops the
-                                fraction (any value where it does not fit), int to int wraps
-                                around, to bool is `!= 0`
+    CAST                        the nearest value of the other dtype; int to int wraps around, to
+                                bool is `!= 0`. Float to int32 or int64 drops the fraction; NaN and
+                                what does not fit give the smallest number. To uint32 or uint64 it
+                                gives the same bits, but half the range more than a cast of half the
+                                range less where x is above that. Narrower ints are the low bits of
+                                an int32. (All of it is what x86 and PyTorch on it do.)
     BITCAST                     the same bits read as another dtype of the same size
     WHERE(c, x, y)              x where c, else y; both are computed. Of vectors c may be a mask as
                                 wide as they are

@@ -120,7 +120,11 @@ class Elementwise(TensorBase):
     # ---- dtype -----------------------------------------------------------------------------------
 
     def cast(self, dtype: Any) -> Self:
-        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True."""
+        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True.
+
+        A float that int32 or int64 cannot hold, or NaN, becomes the smallest number; narrower ints
+        take the low bits of an int32.
+        """
         wanted = to_dtype(dtype)
         return self if wanted is self.dtype else self._apply(lambda x: x.cast(wanted))
 
