@@ -6,6 +6,7 @@ What is right is said by `tests/reference.py`, which evaluates the graph itself 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -217,6 +218,35 @@ def test_a_float_that_does_not_fit_into_an_int(setting, source):
 def on_device(request):
     with Context(DEVICE=request.param):
         yield
+
+
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("dtype", dtypes.sints, ids=repr)
+def test_uint64_and_a_signed_integer_compare_exactly(dtype):
+    near = [n + d for n in (0, 2**24, 2**53, 2**63, 2**64) for d in (-2, -1, 0, 1)]
+    unsigned = np.array([n for n in near if 0 <= n < 2**64], np.uint64)
+    ends = [dtype.min, dtype.min + 1, dtype.max - 1, dtype.max]
+    signed = np.array([*ends, *[n for n in near if dtype.min <= n <= dtype.max]]).reshape(-1, 1)
+    u, s = Tensor(unsigned).realize(), Tensor(signed).cast(dtype).realize()
+    found = Tensor.stack(*[f(*pair) for f in COMPARISONS for pair in ((u, s), (s, u))])
+    pairs = (unsigned, signed), (signed, unsigned)
+    np.testing.assert_array_equal(found.numpy(), [f(*p) for f in COMPARISONS for p in pairs])
+
+
+@pytest.mark.usefixtures("on_device")
+def test_an_index_of_uint64_is_exact_and_beyond_int64_out_of_range():
+    x = Tensor(numbers(6, 3)).realize()
+    rows = Tensor(np.array([5, 0, 2**63, 2**64 - 1, 6], np.uint64)).realize()
+    columns = rows.reshape(-1, 1).expand(5, 3)
+    picked = [x[rows], x.index_select(0, rows), x.gather(0, columns), rows.embedding(x),
+              x.take_along_dim(columns, 0), x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1)]
+    for found in picked[:5]:
+        np.testing.assert_array_equal(found.numpy()[:2], x.numpy()[[5, 0]])
+        assert not found.numpy()[2:].any()
+    assert picked[5].flatten().tolist() == [*x.numpy().T.flatten()[[5, 0, 6, 6, 6]]]
 
 
 @pytest.mark.usefixtures("on_device")

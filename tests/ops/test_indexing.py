@@ -163,6 +163,30 @@ def test_nonzero_masked_select_and_one_hot():
         Tensor([-1]).one_hot()
 
 
+@pytest.mark.parametrize("realized", [True, False])
+def test_uint64_as_an_index(realized):
+    places = np.array([2**24 + 1, 7, 2**24, 2**63, 2**64 - 1, 2**24 + 2], np.uint64)
+    index = Tensor(places).realize() if realized else Tensor(places) + 0
+    x = Tensor.arange(2**24 + 2).contiguous().realize()
+    expected = [2**24 + 1, 7, 2**24, 0, 0, 0]
+    for found in (x[index], x.gather(0, index), x.take(index), x.index_select(0, index),
+                  x.take_along_dim(index, 0), x.reshape(2, -1).flatten()[index]):  # fmt: skip
+        assert found.tolist() == expected
+    small = Tensor(np.array([2, 2**64 - 1, 0], np.uint64))
+    y = Tensor.zeros(3, dtype="int32").contiguous().realize()
+    source = Tensor([5, 6, 7])
+    for out in (y.scatter(0, small, source), y.scatter_add(0, small, source),
+                y.index_add(0, small, source), y.index_copy(0, small, source)):  # fmt: skip
+        assert out.tolist() == [7, 0, 5]
+    assert y.index_fill(0, small, 4).tolist() == [4, 0, 4]
+    y[small] = source
+    assert y.tolist() == [7, 0, 5]
+    grid = Tensor.arange(12).reshape(3, 4)
+    assert grid[small, Tensor([1, 1, 3])].tolist() == [9, 0, 3]
+    with pytest.raises(IndexError, match="out of bounds"):
+        grid[places]
+
+
 def test_scatter_takes_the_last():
     t, index = Tensor.zeros(2, 4), Tensor([[0, 0, 3], [1, 1, 1]])
     source = Tensor([[1.0, 2, 3], [4, 5, 6]])
