@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.values import check
-from tinyframe import Context, Tensor, dtypes
+from tinyframe import Context, Tensor, Variable, dtypes
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 MASK = X % 3 == 0
@@ -161,6 +161,17 @@ def test_nonzero_masked_select_and_one_hot():
     assert Tensor([0, 2]).one_hot().shape == (2, 3)
     with pytest.raises(ValueError):
         Tensor([-1]).one_hot()
+
+
+def test_a_variable_beside_uint64_and_other_dtypes():
+    n = Variable("n", -9, 9)
+    u = Tensor(np.array([3, 2**63, 2**64 - 1, 0], np.uint64)).realize()
+    for value in (3, -1):
+        for t in (u, u.cast("int8"), u.cast("float16"), u > 3):
+            x, bound = t.numpy(), n.bind(value)
+            assert (t == bound).tolist() == (x == value).tolist()
+            assert (t > bound).tolist() == (x > value).tolist()
+            assert (t <= bound).tolist() == (x <= value).tolist()
 
 
 @pytest.mark.parametrize("realized", [True, False])
