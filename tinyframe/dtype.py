@@ -580,8 +580,7 @@ truncate_bf16 = float_to_bf16
 
 
 def _whole_part(x: float, bits: int, is_unsigned: bool) -> int:
-    """A float as an integer of 32 or 64 bits: without its fraction, or the smallest signed number
-    where it does not fit. An unsigned one beyond half its range is so much more than what is."""
+    """A float as an integer of 32 or 64 bits; see CAST in rewrite/spec.py."""
     half = 1 << bits - 1
     above = half if is_unsigned and x > half else 0
     return (int(x) - above if -half <= x - above < half else -half) + above
@@ -609,8 +608,8 @@ truncate: dict[DType, Callable[[Any], Any]] = {
 }
 """For each scalar dtype, a Python number -> the nearest value it has, as bool, int or float.
 
-Ints wrap, what was a float after what CAST makes of it (rewrite/spec.py); floats round to nearest
-even and overflow to inf. `truncate[dtypes.int8](200)` is -56.
+Ints wrap, floats to ints are cast as rewrite/spec.py says, and floats round to nearest even and
+overflow to inf. `truncate[dtypes.int8](200)` is -56.
 """
 
 
