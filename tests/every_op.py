@@ -96,10 +96,14 @@ def every_op(dtype: DType) -> list[UOp]:
         )
         graphs.append(UOp(op, dtypes.bool if op in GroupOp.Comparison else dtype, (x, second)))
     graphs += [UOp(Ops.WHERE, dtype, (condition, x, y)), UOp(Ops.MULACC, dtype, (x, y, small))]
+    for end in (dtype.min, dtype.max) if dtypes.is_int(dtype) else ():
+        number = UOp.const(dtype, end).broadcast_to(x.shape)
+        for op in sorted(GroupOp.Binary - {Ops.POW, Ops.SHL, Ops.SHR}):
+            of = dtypes.bool if op in GroupOp.Comparison else dtype
+            graphs += [UOp(op, of, (x, number)), UOp(op, of, (number, x))]
     for other in EVERY_DTYPE:
         if other is not dtype:
-            # what does not fit into an int may become anything
-            graphs.append(UOp(Ops.CAST, other, (small if dtypes.is_float(dtype) else x,)))
+            graphs.append(UOp(Ops.CAST, other, (x,)))
             if other.itemsize == dtype.itemsize and dtypes.bool not in (dtype, other):
                 graphs.append(UOp(Ops.BITCAST, other, (x,)))
     return [g for g in graphs if spec_tensor.rewrite(g) is True and g.op not in (Ops.CDIV, Ops.CMOD)
@@ -108,14 +112,17 @@ def every_op(dtype: DType) -> list[UOp]:
 
 def one_kernel(graphs: list[UOp]) -> tuple[UOp, list[UOp]]:
     """A kernel that stores each of these; and its inputs."""
-    inputs = list(dict.fromkeys(s for g in graphs for s in g.src))
+    inputs = list(dict.fromkeys(s for g in graphs for s in g.src if s.op is Ops.BUFFER))
     slots = {u: slot for slot, u in enumerate((*graphs, *inputs))}
     r = UOp.range(SIZE, 0)
 
     def place(u: UOp) -> UOp:
         return UOp(Ops.DEFINE_GLOBAL, u.dtype.ptr(SIZE), (), slots[u]).index(r, shape=(SIZE,))
 
-    values = [UOp(g.op, g.dtype, tuple(place(s).load() for s in g.src)) for g in graphs]
+    def value(s: UOp) -> UOp:
+        return place(s).load() if s.op is Ops.BUFFER else UOp.const(s.dtype, s.base.arg)
+
+    values = [UOp(g.op, g.dtype, tuple(map(value, g.src))) for g in graphs]
     return UOp.sink(*[place(g).store(v, r) for g, v in zip(graphs, values, strict=True)]), inputs
 
 

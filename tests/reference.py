@@ -21,13 +21,22 @@ def np_dtype(dtype: DType) -> np.dtype:
 
 
 def rounded(array: np.ndarray, dtype: DType) -> np.ndarray:
-    """As a value of `dtype`. Floats beyond an int's range give any value, ints wrap around."""
+    """As a value of `dtype`; ints wrap around."""
     array = np.asarray(array)
     if dtype is dtypes.bfloat16:
         return bf16_to_f32(f32_to_bf16(array.astype(np.float32)))
     if dtypes.is_int(dtype) and array.dtype.kind == "f":
-        array = np.nan_to_num(array, nan=0, posinf=0, neginf=0).astype(np.int64)
+        array = _whole(array.astype(np.float64), dtype)
     return array.astype(np_dtype(dtype))
+
+
+def _whole(array: np.ndarray, dtype: DType) -> np.ndarray:
+    """Floats as integers, modulo 2**64; what does not fit is as spec.py says of CAST."""
+    half = 2.0 ** (max(dtype.bits, 32) - 1)
+    above = np.where(array > half, half, 0) if dtype in (dtypes.uint32, dtypes.uint64) else half * 0
+    whole = np.trunc(array - above)
+    fits = (whole >= -half) & (whole < half)
+    return np.where(fits, whole, -half).astype(np.int64).astype(np.uint64) + np.uint64(above)
 
 
 def _wide(*arrays: np.ndarray) -> list[np.ndarray]:

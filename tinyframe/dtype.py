@@ -579,12 +579,20 @@ def float_to_bf16(x: ConstType) -> float:
 truncate_bf16 = float_to_bf16
 
 
+def _whole_part(x: float, bits: int, is_unsigned: bool) -> int:
+    """A float as an integer of 32 or 64 bits; see CAST in rewrite/spec.py."""
+    half = 1 << bits - 1
+    above = half if is_unsigned and x > half else 0
+    return (int(x) - above if -half <= x - above < half else -half) + above
+
+
 def _wrap_to(dtype: DType) -> Callable[[Any], int]:
-    mask, sign = (1 << dtype.bits) - 1, 0 if dtype in dtypes.uints else 1 << (dtype.bits - 1)
+    is_unsigned, bits = dtype in dtypes.uints, max(dtype.bits, 32)
+    mask, sign = (1 << dtype.bits) - 1, 0 if is_unsigned else 1 << (dtype.bits - 1)
 
     def wrap(x: ConstType) -> int:
-        if isinstance(x, float) and not math.isfinite(x):
-            return 0  # C leaves it undefined; any value will do, an exception will not
+        if isinstance(x, float):
+            x = _whole_part(x, bits, is_unsigned and dtype.bits == bits)
         return ((int(x) + sign) & mask) - sign
 
     return wrap
@@ -600,7 +608,7 @@ truncate: dict[DType, Callable[[Any], Any]] = {
 }
 """For each scalar dtype, a Python number -> the nearest value it has, as bool, int or float.
 
-Ints wrap (floats first drop their fraction; nan and inf give 0), floats round to nearest even and
+Ints wrap, floats to ints are cast as rewrite/spec.py says, and floats round to nearest even and
 overflow to inf. `truncate[dtypes.int8](200)` is -56.
 """
 

@@ -96,6 +96,29 @@ def test_searchsorted_row_by_row_and_of_a_number():
     assert Tensor([1, 3, 5]).searchsorted(Tensor([2.5])).tolist() == [1]
 
 
+def test_no_value_is_lost_where_uint64_meets_a_signed_integer():
+    """On the way are all neighbours of 2**24, 2**53 and 2**63 that float32 or float64 joins."""
+    near = sorted({0, 3, *[2**n + d for n in (24, 53) for d in (-1, 0, 1)], 2**63 - 1})
+    signed = np.array([-(2**63), -1, *near])
+    unsigned = np.array([*near, 2**63, 2**64 - 1], np.uint64)
+    for x, y in ((signed, unsigned[::2]), (unsigned, signed[::2])):
+        check(Tensor(x).isin(Tensor(y)), np.array([int(n) in map(int, y) for n in x]))
+        for side in ("left", "right"):
+            ours = Tensor(x).searchsorted(Tensor(y), side=side)
+            below = [sum(m < n or (side == "right" and m == n) for m in x.tolist())
+                     for n in y.tolist()]  # fmt: skip
+            assert ours.tolist() == below
+    assert Tensor(unsigned).one_hot(5).sum(0).tolist() == [1, 0, 0, 1, 0]
+    assert Tensor(unsigned).bincount(size=5).tolist() == [1, 0, 0, 1, 0]
+    assert Tensor(unsigned).sort(descending=True)[0].tolist() == unsigned[::-1].tolist()
+    assert Tensor(unsigned).unique().tolist() == unsigned.tolist()
+
+
+def test_a_number_that_a_sorted_dtype_does_not_hold_is_searched_as_it_is():
+    x = np.array([3, 44, 200], np.uint8)
+    assert [Tensor(x).searchsorted(n).item() for n in (300, -1, 44)] == [3, 0, 1]
+
+
 METHODS = ["linear", "lower", "higher", "nearest", "midpoint"]
 
 

@@ -5,6 +5,8 @@ What is right is said by `tests/reference.py`, which evaluates the graph itself 
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +17,7 @@ from tests.kernels import numbers
 from tests.reference import evaluate
 from tests.values import assert_close
 from tinyframe import Context, Tensor, TinyJit, Variable, dtypes
+from tinyframe.dtype import DType
 
 
 def data(*shape: int, seed: int = 0, low: float = -2, high: float = 2) -> Tensor:
@@ -142,10 +145,108 @@ def test_program(name, setting):
     assert_close(found, expected, out.dtype, scale=20, what=f"{name} on {setting}")
 
 
+def ends(dtype: DType) -> Tensor:
+    """All that takes an int literal, with the smallest and the largest number of a dtype as one."""
+    low, high = dtype.min, dtype.max
+    x = Tensor([low, low + 1, high - 1, high, 0, 1, 5, high // 3] * 8, dtype=dtype).realize()
+    found = []
+    for n in (low, high):
+        found += [x + n, x - n, n - x, x * n, x & n, x | n, x ^ n, x.maximum(n), x.minimum(n)]
+        found += [(y).cast(dtype) for y in (x < n, x <= n, x > n, x >= n, x == n, x != n)]
+    return Tensor.stack(*found)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("dtype", dtypes.ints, ids=repr)
+def test_the_ends_of_an_integer_as_literals(dtype, setting):
+    with Context(**SETTINGS[setting]):
+        out = ends(dtype)
+        np.testing.assert_array_equal(out.numpy(), evaluate(out.uop))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_range_that_begins_with_the_smallest_number(setting):
+    with Context(**SETTINGS[setting]):
+        assert Tensor.arange(-128, 128, dtype="int8").tolist() == list(range(-128, 128))
+
+
+# what a float becomes: as int32, uint32, int64 and uint64; narrower ints are the low bits of int32
+I32, U32, I64, U64 = -(1 << 31), 1 << 31, -(1 << 63), 1 << 63
+AS_INTS = [
+    (0.5, 0, 0, 0, 0),
+    (-0.5, 0, 0, 0, 0),
+    (-1.9, -1, 2**32 - 1, -1, 2**64 - 1),
+    (300.7, 300, 300, 300, 300),
+    (-129.5, -129, 2**32 - 129, -129, 2**64 - 129),
+    (70000.0, 70000, 70000, 70000, 70000),
+    (2147483520.0, 2147483520, 2147483520, 2147483520, 2147483520),
+    (2.0**31, I32, 2**31, 2**31, 2**31),
+    (-(2.0**31), I32, U32, -(2**31), 2**64 - 2**31),
+    (3e9, I32, 3 * 10**9, 3 * 10**9, 3 * 10**9),
+    (-3e9, I32, U32, -3 * 10**9, 2**64 - 3 * 10**9),
+    (2.0**32, I32, 0, 2**32, 2**32),
+    (1e10, I32, 0, 10**10, 10**10),
+    (2.0**63, I32, 0, I64, 2**63),
+    (-(2.0**63), I32, U32, I64, U64),
+    (1.5 * 2.0**63, I32, 0, I64, 3 << 62),
+    (2.0**64, I32, 0, I64, 0),
+    (1e30, I32, 0, I64, 0),
+    (-1e30, I32, U32, I64, U64),
+    (math.inf, I32, 0, I64, 0),
+    (-math.inf, I32, U32, I64, U64),
+    (math.nan, I32, U32, I64, U64),
+]
+
+
+@pytest.mark.parametrize("source", [dtypes.float32, dtypes.float64], ids=repr)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_float_that_does_not_fit_into_an_int(setting, source):
+    values, *wide = zip(*AS_INTS, strict=True)
+    expected = dict(zip(("int32", "uint32", "int64", "uint64"), map(np.array, wide), strict=True))
+    narrow = {name: expected["int32"].astype(name) for name in ("int8", "uint8", "int16", "uint16")}
+    expected |= narrow | {"bool": np.array(values) != 0}
+    with Context(**SETTINGS[setting]):
+        x = Tensor(values * 3, dtype=source).realize()
+        for dtype, numbers in expected.items():
+            np.testing.assert_array_equal(x.cast(dtype).numpy(), np.tile(numbers, 3), dtype)
+            assert [x[n].cast(dtype).item() for n in (10, 21)] == [numbers[10], numbers[21]], dtype
+            constant = Tensor.full((), values[10], dtype=source).cast(dtype)
+            assert constant.item() == numbers[10], dtype
+
+
 @pytest.fixture(params=devices.there())
 def on_device(request):
     with Context(DEVICE=request.param):
         yield
+
+
+COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("dtype", dtypes.sints, ids=repr)
+def test_uint64_and_a_signed_integer_compare_exactly(dtype):
+    near = [n + d for n in (0, 2**24, 2**53, 2**63, 2**64) for d in (-2, -1, 0, 1)]
+    unsigned = np.array([n for n in near if 0 <= n < 2**64], np.uint64)
+    ends = [dtype.min, dtype.min + 1, dtype.max - 1, dtype.max]
+    signed = np.array([*ends, *[n for n in near if dtype.min <= n <= dtype.max]]).reshape(-1, 1)
+    u, s = Tensor(unsigned).realize(), Tensor(signed).cast(dtype).realize()
+    found = Tensor.stack(*[f(*pair) for f in COMPARISONS for pair in ((u, s), (s, u))])
+    pairs = (unsigned, signed), (signed, unsigned)
+    np.testing.assert_array_equal(found.numpy(), [f(*p) for f in COMPARISONS for p in pairs])
+
+
+@pytest.mark.usefixtures("on_device")
+def test_an_index_of_uint64_is_exact_and_beyond_int64_out_of_range():
+    x = Tensor(numbers(6, 3)).realize()
+    rows = Tensor(np.array([5, 0, 2**63, 2**64 - 1, 6], np.uint64)).realize()
+    columns = rows.reshape(-1, 1).expand(5, 3)
+    picked = [x[rows], x.index_select(0, rows), x.gather(0, columns), rows.embedding(x),
+              x.take_along_dim(columns, 0), x.T.take(rows * 0 + rows.minimum(6)).reshape(-1, 1)]
+    for found in picked[:5]:
+        np.testing.assert_array_equal(found.numpy()[:2], x.numpy()[[5, 0]])
+        assert not found.numpy()[2:].any()
+    assert picked[5].flatten().tolist() == [*x.numpy().T.flatten()[[5, 0, 6, 6, 6]]]
 
 
 @pytest.mark.usefixtures("on_device")

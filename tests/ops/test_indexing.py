@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.values import check
-from tinyframe import Context, Tensor, dtypes
+from tinyframe import Context, Tensor, Variable, dtypes
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 MASK = X % 3 == 0
@@ -166,6 +166,41 @@ def test_nonzero_masked_select_and_one_hot():
     for fill in (1.5, None, 2**40):
         with pytest.raises(ValueError, match="fill_value is an int that fits dtypes.int, not"):
             t.nonzero(size=3, fill_value=fill)
+
+
+def test_a_variable_beside_uint64_and_other_dtypes():
+    n = Variable("n", -9, 9)
+    u = Tensor(np.array([3, 2**63, 2**64 - 1, 0], np.uint64)).realize()
+    for value in (3, -1):
+        for t in (u, u.cast("int8"), u.cast("float16"), u > 3):
+            x, bound = t.numpy(), n.bind(value)
+            assert (t == bound).tolist() == (x == value).tolist()
+            assert (t > bound).tolist() == (x > value).tolist()
+            assert (t <= bound).tolist() == (x <= value).tolist()
+
+
+@pytest.mark.parametrize("realized", [True, False])
+def test_uint64_as_an_index(realized):
+    places = np.array([2**24 + 1, 7, 2**24, 2**63, 2**64 - 1, 2**24 + 2], np.uint64)
+    index = Tensor(places).realize() if realized else Tensor(places) + 0
+    x = Tensor.arange(2**24 + 2).contiguous().realize()
+    expected = [2**24 + 1, 7, 2**24, 0, 0, 0]
+    for found in (x[index], x.gather(0, index), x.take(index), x.index_select(0, index),
+                  x.take_along_dim(index, 0), x.reshape(2, -1).flatten()[index]):  # fmt: skip
+        assert found.tolist() == expected
+    small = Tensor(np.array([2, 2**64 - 1, 0], np.uint64))
+    y = Tensor.zeros(3, dtype="int32").contiguous().realize()
+    source = Tensor([5, 6, 7])
+    for out in (y.scatter(0, small, source), y.scatter_add(0, small, source),
+                y.index_add(0, small, source), y.index_copy(0, small, source)):  # fmt: skip
+        assert out.tolist() == [7, 0, 5]
+    assert y.index_fill(0, small, 4).tolist() == [4, 0, 4]
+    y[small] = source
+    assert y.tolist() == [7, 0, 5]
+    grid = Tensor.arange(12).reshape(3, 4)
+    assert grid[small, Tensor([1, 1, 3])].tolist() == [9, 0, 3]
+    with pytest.raises(IndexError, match="out of bounds"):
+        grid[places]
 
 
 def test_scatter_takes_the_last():

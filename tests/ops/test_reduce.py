@@ -190,6 +190,12 @@ def test_keywords_of_numpy_and_pytorch():
     assert t.std(axis=0, correction=0).shape == (2,)
 
 
+def test_a_sum_of_ints_wraps_around_and_has_room_in_int64():
+    x = np.arange(100000, dtype=np.int32)
+    assert Tensor.arange(100000).sum().item() == x.sum(dtype=np.int32) == 704982704
+    assert Tensor.arange(100000).sum(dtype="int64").item() == x.sum() == 4999950000
+
+
 def test_sum_in_a_given_dtype():
     t = Tensor([100, 100], dtype=dtypes.int8)
     assert evaluate(t.sum().uop) == 200

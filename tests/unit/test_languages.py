@@ -60,7 +60,9 @@ def test_conversions_and_masks_are_written_in_its_words():
     flags, x = on_buffer(64, dtype=dtypes.bool), on_buffer(64)
     text = text_of(flags.where(x.cast(dtypes.int), 0).cast(dtypes.float), Opt(VECTOR, 0, 4))
     assert "char4 val0 = vload4(0, data1 + alu0);" in text
-    assert "convert_float4(select((int4)(0), convert_int4(val1), convert_int4(" in text
+    fits = "(val1 > -2147483600.0f) & (val1 < 2147483600.0f)"  # these are +-2**31
+    number = f"convert_int4(select((float4)(-2147483600.0f), val1, {fits}))"
+    assert f"convert_float4(select((int4)(0), {number}, convert_int4(" in text
     bits = text_of(x.bitcast(dtypes.int) + 1, Opt(VECTOR, 0, 4))
     assert "vstore4(as_int4(as_uint4(val0) + 1u), 0, data0 + alu0);" in bits
 

@@ -78,7 +78,8 @@ def optimize(sink: UOp, job: Compilation) -> UOp:
 
 
 def decompose(sink: UOp, job: Compilation) -> UOp:
-    rules = decompositions(frozenset(job.renderer.code_for_op), job.renderer.native_half)
+    renderer = job.renderer
+    rules = decompositions(renderer.code_for_op, renderer.native_half, renderer.native_casts)
     return graph_rewrite(sink, rules, name="decompose")
 
 

@@ -48,6 +48,8 @@ class Renderer:
     # elementwise ops the language has; codegen/decompose.py replaces the others
     code_for_op: Mapping[Ops, Callable[..., str]] = {}
     native_half = True  # can it convert between float16 and float32 by itself
+    # does its cast of a float that does not fit into int32 or int64 give the smallest number
+    native_casts = False
     # dtypes that a kernel cannot have here, once its ops have been decomposed
     unsupported: frozenset[DType] = frozenset()
     # the machine that is written for where none is named

@@ -46,7 +46,7 @@ class infix:
     def __call__(self, a: str, b: str, dtype: DType) -> str:
         if self.sign == "^" and b in ("-1", "-1l", "-1ll"):
             return f"(~{a})"
-        if self.sign in "+-" and b.startswith("-"):
+        if self.sign in "+-" and b.startswith("-") and b != str(dtype.min):  # of which C has no -b
             return f"({a} {'-' if self.sign == '+' else '+'} {b[1:]})"
         return f"({a} {self.sign} {b})"
 

@@ -28,9 +28,12 @@ and a condition; the first row whose pattern matches decides, and an op without 
                                 below 0, shifts everything out: what is left is 0, or the sign
                                 (C leaves that open, so a decomposition keeps counts in range)
     TRUNC                       the whole part of a float, rounded towards 0
-    CAST                        the nearest value of the other dtype: float to int drops the
-                                fraction (any value where it does not fit), int to int wraps
-                                around, to bool is `!= 0`
+    CAST                        the nearest value of the other dtype; int to int wraps around, to
+                                bool is `!= 0`. Float to int32 or int64 drops the fraction; NaN and
+                                what does not fit give the smallest number. uint32 has the bits of
+                                that int32, but of x > 2**31 those of x - 2**31, and 2**31 added to
+                                them; uint64 likewise with 2**63. Narrower ints have the low bits of
+                                an int32. (x86 has an instruction for it, and PyTorch agrees there)
     BITCAST                     the same bits read as another dtype of the same size
     WHERE(c, x, y)              x where c, else y; both are computed. Of vectors c may be a mask as
                                 wide as they are

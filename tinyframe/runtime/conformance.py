@@ -137,7 +137,7 @@ def _shifted(function: Callable[[Tensor, int], Tensor]) -> Build:
 
 def _casts(device: str, dtype: DType) -> Tensor:
     """To every dtype that the device has and that is as wide as what is left."""
-    x = on(device, [0, 1, 2, 3, 100], dtype)
+    x = on(device, edges(dtype) if dtypes.is_float(dtype) else [0, 1, 2, 3, 100], dtype)
     lacking = getattr(Device[device].renderer, "unsupported", ())
     wanted = [other for other in ALL if other not in lacking]
     return Tensor.cat(*[x.cast(other).realize().cast(dtypes.float) for other in wanted])

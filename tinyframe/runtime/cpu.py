@@ -98,4 +98,5 @@ def renderer_for(compiler: ClangCompiler, threads: int) -> Any:
 
     renderer = CStyleLanguage(target(compiler))
     renderer.native_half = "__FLT16_MAX__" in compiler.macros
+    renderer.native_casts = not compiler.macros.isdisjoint({"__x86_64__", "__i386__"})
     return renderer

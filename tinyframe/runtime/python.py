@@ -84,6 +84,7 @@ class PythonRenderer(Renderer):
     device = "PYTHON"
     # All there are: nothing has to be decomposed.
     code_for_op = {op: lambda *operands: "" for op in (*GroupOp.Elementwise, Ops.MMA)}
+    native_casts = True
 
     def __init__(self, target: Target | None = None) -> None:
         super().__init__(target or Target(vector_bytes=16, vector_registers=16, threads=1,

@@ -90,7 +90,7 @@ class AdvancedIndexing(Indexing, Gathering):
             else:
                 if known is not None and (axis := self._axes_before(items)) < self.ndim:
                     self._check_known(np.asarray(known), axis)
-                items.append(item)
+                items.append(self._index_tensor(item))
         return items
 
     def _axes_before(self, items: list[Any]) -> int:

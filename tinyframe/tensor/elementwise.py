@@ -5,6 +5,8 @@ dtype. `_operands` is the one place that sees to it, with EXPAND and CAST. Two T
 join of their dtypes in JAX's lattice; a Python number is weak and never widens a Tensor:
 
     int8 + uint8 -> int16      int8 + 1 -> int8      int8 + 1.5 -> the default float
+
+No integer dtype holds both uint64 and a signed one: their sum is a float, but they compare exactly.
 """
 
 from __future__ import annotations
@@ -83,25 +85,31 @@ class Elementwise(TensorBase):
         """Both operands in one shape and one dtype.
 
         reverse: the other one comes first. to_float: ints become the default float. compare: an
-        int that the dtype does not hold is not wrapped, but is beyond all of its values.
+        int that the dtype does not hold is not wrapped, but is beyond all of its values, and uint64
+        meets a signed int by sign and bits.
         """
         other = self._tensor(other)
         x: Self = self
+        if compare and isinstance(other, UOp):
+            other = self._number(other, other.dtype)
         if not isinstance(other, TensorBase):
             dtype = weak_dtype(other, self.dtype)
-            if compare and dtypes.is_int(dtype):
-                if isinstance(other, UOp):
-                    dtype = least_upper_dtype(dtype, other.dtype)
-                elif not dtype.min <= other <= dtype.max:
-                    dtype, other = dtypes.float32, math.copysign(math.inf, other)
+            if compare and dtypes.is_int(dtype) and not dtype.min <= other <= dtype.max:
+                dtype, other = dtypes.float32, math.copysign(math.inf, other)
             dtype = least_upper_float(dtype) if to_float else dtype
             x, other = x.cast(dtype), self._number(other, dtype, self.shape)
         else:
             dtype = least_upper_dtype(self.dtype, other.dtype)
+            if compare and dtypes.is_float(dtype) and dtypes.is_int(max(self.dtype, other.dtype)):
+                x, other, dtype = x._beside(other), other._beside(x), dtypes.uint64
             dtype = least_upper_float(dtype) if to_float else dtype
             shape = broadcast_shapes(self.shape, other.shape)
             x, other = x.cast(dtype)._broadcast_to(shape), other.cast(dtype)._broadcast_to(shape)
         return (other, x) if reverse else (x, other)
+
+    def _beside(self, other: Any) -> Self:
+        """As uint64, to be compared with `other._beside(self)`: 0 and 1 where one is negative."""
+        return self.lt(0).where(0, other.lt(0).where(1, self.cast(dtypes.uint64)))
 
     def _broadcast_to(self, shape: tuple) -> Self:
         return self if self.shape == shape else self._apply(lambda x: x.broadcast_to(shape))
@@ -120,7 +128,11 @@ class Elementwise(TensorBase):
     # ---- dtype -----------------------------------------------------------------------------------
 
     def cast(self, dtype: Any) -> Self:
-        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True."""
+        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True.
+
+        A float that int32 or int64 cannot hold, or NaN, becomes the smallest number; narrower ints
+        take the low bits of an int32.
+        """
         wanted = to_dtype(dtype)
         return self if wanted is self.dtype else self._apply(lambda x: x.cast(wanted))
 

@@ -27,12 +27,16 @@ class Gathering(Elementwise):
     """Methods that take Tensors of indices."""
 
     def _index_tensor(self, index: Any) -> Self:
-        """A Tensor, list or int as indices; DTypeError where they are not ints."""
+        """A Tensor, list or int as indices; DTypeError where they are not ints. Of uint64 they
+        become int64, which any length fits into: what does not is out of range as its largest."""
         found = index if isinstance(index, TensorBase) else type(self)(index, device=self.device)
         if 0 in found.shape and not isinstance(index, TensorBase):
             found = found.cast(dtypes.int32)
         if not dtypes.is_int(found.dtype):
             raise TensorIndexError(f"indices are ints, not {found.dtype} (shape {found.shape})")
+        if found.dtype is dtypes.uint64:
+            most = dtypes.int64.max
+            return found.gt(most).where(most, found).cast(dtypes.int64)
         return found
 
     def _one_where(self, chosen: Self, axis: int) -> Self:

@@ -19,6 +19,7 @@ from typing import Any, Self
 from tinyframe.dtype import dtypes, least_upper_dtype
 from tinyframe.errors import DTypeError, ModeError, ShapeError
 from tinyframe.tensor.base import TensorBase
+from tinyframe.uop.node import index_dtype
 
 # PyTorch has a name for each number of axes
 MODES = {
@@ -39,7 +40,8 @@ class Interpolate(TensorBase):
 
         mode: "nearest", "nearest-exact", "linear" (also "bilinear", "trilinear") or "cubic" (also
         "bicubic"). align_corners: the first and the last element stay where they are, instead of
-        the outer borders of both. ints are rounded. ValueError for another mode.
+        the outer borders of both. ints are rounded, uint8 after each axis and the last axis first,
+        as in PyTorch. ValueError for another mode.
 
         Keys, "Cubic convolution interpolation for digital image processing" (1981).
         """
@@ -54,8 +56,9 @@ class Interpolate(TensorBase):
         x = self
         if not kind.startswith("nearest"):
             x = self.cast(least_upper_dtype(self.dtype, dtypes.float32))
-        for axis, new in enumerate(sizes, self.ndim - len(sizes)):
-            x = x._resized(axis, new, kind, align_corners)
+        in_bytes = x.dtype is not self.dtype is dtypes.uint8
+        for axis, new in reversed([*enumerate(sizes, self.ndim - len(sizes))]):
+            x = x._resized(axis, new, kind, align_corners, in_bytes)
         if dtypes.is_float(self.dtype) or x.dtype is self.dtype:
             return x.cast(self.dtype)
         return x.round().clip(self.dtype.min, self.dtype.max).cast(self.dtype)
@@ -106,9 +109,10 @@ class Interpolate(TensorBase):
                 place = ((place + 1) * size - 1) * 0.5
             if kinds[mode] != "cubic":  # whose neighbours are brought inside one by one
                 place = _inside(place, size, padding_mode, align_corners)
+            low = place.floor()
             neighbours.append([
                 (_inside(where, size, padding_mode, align_corners), weight)
-                for where, weight in _around(place, kinds[mode])
+                for where, weight in _around(low, place - low, kinds[mode])
             ])  # fmt: skip
         flat = self.cast(dtype).flatten(2)
         spread = (self.shape[0], self.shape[1], math.prod(grid.shape[1:-1]))
@@ -125,14 +129,15 @@ class Interpolate(TensorBase):
             total = part if total is None else total + part
         return total.reshape((*self.shape[:2], *grid.shape[1:-1])).cast(self.dtype)
 
-    def _resized(self, axis: int, new: int, kind: str, align_corners: bool) -> Self:
+    def _resized(self, axis: int, new: int, kind: str, align_corners: bool, in_bytes: bool) -> Self:
         old = self.shape[axis]
         if new == old:
             return self
         if new % old == 0 and kind.startswith("nearest"):
             return self.repeat_interleave(new // old, axis)
         result: Any = None
-        for place, weight in self._neighbours(old, new, kind, align_corners):
+        neighbours = self._neighbours(old, new, kind, align_corners)
+        for place, weight in _in_fixed_point(neighbours) if in_bytes else neighbours:
             # to (new, old, 1, …): beside each result all elements, of which one is chosen
             after = (1,) * (self.ndim - axis - 1)
             is_here = place.clip(0, old - 1).reshape((-1, 1)) == self._index(old, self.device)
@@ -140,33 +145,40 @@ class Interpolate(TensorBase):
             part = chosen.sum(axis + 1, dtype=self.dtype)
             part = part if weight is None else part * weight.reshape((-1, *after))
             result = part if result is None else result + part
-        return result
+        return (result + 0.5).floor().clip(0, 255) if in_bytes else result
 
     def _neighbours(
         self, old: Any, new: int, kind: str, align_corners: bool
     ) -> list[tuple[Any, Any]]:
         """For each of the `new` results, the numbers of its neighbours and what they weigh."""
-        number = self._index(new, self.device)
+        number = self._index(new, self.device).cast(index_dtype(2 * old * new))
         if kind == "nearest":
             return [(number * old // new, None)]
         if kind == "nearest-exact":
             return [((number * 2 + 1) * old // (2 * new), None)]
         dtype = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
+        # a place is a fraction, whose whole part and rest are exact
+        place, unit = (number * 2 + 1) * old - new, 2 * new
         if align_corners:
-            place = number.cast(dtype) * ((old - 1) / max(new - 1, 1))
-        else:
-            place = (number.cast(dtype) + 0.5) * (old / new) - 0.5
+            place, unit = number * (old - 1), max(new - 1, 1)
         if kind == "linear":
-            place = place.clip(0, old - 1)
-        return [(at.cast(dtypes.int32), weight) for at, weight in _around(place, kind)]
+            place = place.clip(0, (old - 1) * unit)
+        return _around(place // unit, (place % unit).cast(dtype) / unit, kind)
 
 
-def _around(place: Any, kind: str) -> list[tuple[Any, Any]]:
-    """The whole numbers next to places on an axis, as floats, and what each weighs."""
+def _in_fixed_point(neighbours: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """With the weights that PyTorch and Pillow give to bytes, so that their sums are exact: whole
+    multiples of 2**-15, or of 2**-14 where one of them is 1."""
+    places, weights = zip(*neighbours, strict=True)
+    is_below_1 = weights[0].stack(*weights[1:]).max() < 1 - 2.0**-16
+    scale = is_below_1.where(2.0**15, 2.0**14)
+    return [(at, (w * scale).round() / scale) for at, w in zip(places, weights, strict=True)]
+
+
+def _around(low: Any, t: Any, kind: str) -> list[tuple[Any, Any]]:
+    """The whole numbers next to places on an axis, `low` + t, and what each weighs."""
     if kind == "nearest":
-        return [(place.round(), place.ones_like())]
-    low = place.floor()
-    t = place - low
+        return [((low + t).round(), t.ones_like())]
     if kind == "linear":
         return [(low, 1 - t), (low + 1, t)]
     return [(low - 1, _far(t + 1)), (low, _near(t)),

@@ -191,7 +191,7 @@ class Losses(TensorBase):
             raise DTypeError(f"classes are ints, and not {Y.dtype}")
         classes = self._index(self.shape[axis], self.device)
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
-        return (Y.unsqueeze(axis) == classes).where(self, 0).sum(axis)
+        return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:
         """How much each sample counts; None where all count 1."""

@@ -40,7 +40,7 @@ class Neural(TensorBase):
         if weight.ndim != 2:
             raise ShapeError(f"a table has two axes (rows, size), not {weight.shape}")
         rows = self._index(weight.shape[0], self.device)
-        is_row = (self.unsqueeze(-1) == rows).unsqueeze(-1)
+        is_row = (self._index_tensor(self).unsqueeze(-1) == rows).unsqueeze(-1)
         return is_row.where(weight, 0).sum(-2)
 
     def dropout(self, p: float = 0.5) -> Self:

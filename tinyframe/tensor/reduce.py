@@ -74,7 +74,11 @@ class Reduce(Elementwise):
 
     @axis_names
     def sum(self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
-        """The sum along axes; of bools and of ints below 32 bits it is int32 or uint32."""
+        """The sum along axes; of bools and of ints below 32 bits it is int32 or uint32.
+
+        Like all ints it wraps around: `Tensor.arange(100000).sum()` is 704982704, and with
+        dtype="int64" it is 4999950000.
+        """
         return self._accumulate(Ops.ADD, axis, keepdim, dtype)
 
     @axis_names

@@ -218,10 +218,13 @@ class Sorting(Reduce):
         return before.cast(dtypes.int32).sum(-1)
 
     def _to_common(self, other: Any) -> tuple[Self, Self]:
-        """Self and another Tensor, or a number, in one dtype; the shapes stay."""
+        """Self and another Tensor, or a number, in one dtype, or both as ints; the shapes stay."""
+        other = type(self)(other, device=self.device) if isinstance(other, int) else other
         other = other if isinstance(other, TensorBase) else self._tensor(other)
         if not isinstance(other, TensorBase):
             other = self._number(other, weak_dtype(other, self.dtype))
+        if not dtypes.is_float(max(self.dtype, other.dtype)):  # which compare as they are
+            return self, other
         dtype = least_upper_dtype(self.dtype, other.dtype)
         return self.cast(dtype), other.cast(dtype)
 

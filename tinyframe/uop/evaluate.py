@@ -155,7 +155,7 @@ def exec_alu(
     """`op` on Python numbers, as a value of `dtype`: ints wrap around, floats are rounded.
 
     For a vector dtype each operand is a tuple of one number per lane. `truncate_output=False`
-    leaves the number as Python computed it. Float to int drops the fraction; NaN and inf give 0.
+    leaves the number as Python computed it.
     """
     if dtype.count > 1:
         return tuple(

@@ -62,12 +62,15 @@ without: dict[Ops, PatternMatcher] = {
 }  # fmt: skip
 
 
-def decompositions(code_for_op: Iterable[Ops], native_half: bool = True) -> PatternMatcher:
+def decompositions(
+    code_for_op: Iterable[Ops], native_half: bool = True, native_casts: bool = False
+) -> PatternMatcher:
     """The rules for a device that can express the ops `code_for_op`, for graph_rewrite.
 
     native_half: the device has the type float16, and converts between it and float32 by itself.
+    native_casts: what it makes of a float that does not fit into an int is what spec.py says.
     """
-    return _decompositions(frozenset(code_for_op), native_half)
+    return _decompositions(frozenset(code_for_op), native_half, native_casts)
 
 
 @functools.cache
@@ -92,11 +95,13 @@ def shorter_program_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 
 
 @functools.cache
-def _decompositions(ops: frozenset[Ops], native_half: bool) -> PatternMatcher:
+def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) -> PatternMatcher:
     tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
     if not native_half:
         tables.append(narrow.as_bits(dtypes.float16))
     tables += [basic.bools, basic.casts, shifts]
+    if not native_casts:
+        tables.append(basic.casts_that_fit)
     tables += [table for op, table in without.items() if op not in ops]
     tables += [table for op, table in basic.shorter.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:

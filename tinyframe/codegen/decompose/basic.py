@@ -12,6 +12,7 @@ from tinyframe.uop.node import Ops, UOp
 
 x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")
 FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}
+FITS = "fits"
 
 
 def unequal(x: UOp, y: UOp) -> UOp:
@@ -54,12 +55,20 @@ def square_root(x: UOp) -> UOp:
 
 
 def to_unsigned(x: UOp, u: UOp) -> UOp:
-    """A float as uint32 or uint64, where negative numbers wrap around; C leaves that open."""
-    signed = {dtypes.uint32: dtypes.int32, dtypes.uint64: dtypes.int64}[u.dtype.scalar()]
-    top = 1 << (signed.bits - 1)
-    fits = x < float(top)
-    number = fits.where(x, x + -float(top)).cast(signed).cast(u.dtype)
-    return fits.where(number, number ^ top)
+    """A float as uint32 or uint64, by way of the signed integers of that width."""
+    signed = u.dtype.mask()
+    half = 1 << (signed.bits - 1)
+    is_above = x > float(half)
+    number = is_above.where(x + -float(half), x).cast(signed).cast(u.dtype)
+    return is_above.where(number ^ half, number)
+
+
+def to_signed(x: UOp, u: UOp) -> UOp | None:
+    """A float as int32 or int64, where only what fits may be cast. The tag says that this does."""
+    if u.tag == FITS:
+        return None
+    low = float(u.dtype.min)
+    return ((x > low) & (x < -low)).where(x, x.const_like(low)).cast(u.dtype).rtag(FITS)
 
 
 def reduce_of_bools(u: UOp) -> UOp | None:
@@ -102,12 +111,14 @@ bools = PatternMatcher(
     ]
 )
 
-# What is out of a type's range is open in C, and compilers and vector units differ: by way of an
-# int32, narrow ones wrap around, as in NumPy.
+# What is out of a type's range is open in C, and compilers and vector units differ.
 casts = PatternMatcher([
     (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16},
           (UPat.var("x", WIDE),), name="u"),
      lambda x, u: x.cast(dtypes.int32).cast(u.dtype)),
     (UPat(Ops.CAST, {dtypes.uint32, dtypes.uint64},
           (UPat.var("x", WIDE),), name="u"), to_unsigned),
+])  # fmt: skip
+casts_that_fit = PatternMatcher([
+    (UPat(Ops.CAST, {dtypes.int32, dtypes.int64}, (UPat.var("x", WIDE),), name="u"), to_signed),
 ])  # fmt: skip
