@@ -353,9 +353,11 @@ class _DeviceRegistry:
 
         ValueError where there is no such device, DeviceUnavailable where it cannot be opened.
         """
+        # A class registered anew under its name, as a notebook cell that is run again does, counts.
+        if name in self._opened and self._opened[name][0] is self._devices.get(name):
+            return self._opened[name][1]
         name = self.canonicalize(name)
         registered = self._registered(name)
-        # A class registered anew under its name, as a notebook cell that is run again does, counts.
         opened_as, device = self._opened.get(name, _NOT_OPEN)
         if opened_as is registered:
             return device

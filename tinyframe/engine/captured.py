@@ -24,7 +24,7 @@ from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history
 from tinyframe.tensor.laziness import compute, make_alone, watched
-from tinyframe.tensor.storage import Path, Storage, follow, path_between
+from tinyframe.tensor.storage import Path, Storage, follow
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
@@ -43,14 +43,16 @@ NO_HISTORY = (
 @dataclass(frozen=True, eq=False)
 class Returned:
     """A Tensor in a result: what a path leads to from a storage. That is an argument's (its
-    number), or one that was there before, or (None) a new one, number `new`, that means `uop`.
+    number), or one that was there before, or (None) a new one, number `new`, that means what
+    `inside` leads to from a BUFFER or a constant.
 
     cut: those by whom a gradient was to be had through it.
     """
 
     storage: int | Storage | None
     new: int
-    uop: UOp
+    base: UOp
+    inside: Path
     path: Path
     requires_grad: bool | None
     cut: list[Any]
@@ -117,6 +119,9 @@ class Captured:
     watched: list[list[Any]] = field(default_factory=list)
     counts: tuple[int, ...] = (-1,)
 
+    def __post_init__(self) -> None:
+        self.why_lost = self.arguments.name + NO_HISTORY
+
     @property
     def items(self) -> list[ScheduleItem]:
         """Everything that is launched, in order."""
@@ -171,7 +176,9 @@ class Captured:
             replaced[known.buffer] = buffer_of(base_of(tensor.uop))
         if len(set(replaced.values())) < len(replaced):
             self.arguments.refuse("two of its arguments are the same Tensor; pass a clone() of one")
-        given = {t._storage: i for t, i in zip(tensors, self.arguments.inputs, strict=True)}
+        given = {}
+        if self.states:
+            given = {t._storage: i for t, i in zip(tensors, self.arguments.inputs, strict=True)}
         for state in self.states:
             both = given.get(storage) if (storage := state.now()) else None
             if both and (both.is_written or state.is_written or self.grads):
@@ -216,7 +223,7 @@ class Captured:
         return state.buffer
 
     def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
-        if not self.replays and self.items:
+        if not self.replays and self.runs:
             from tinyframe.engine.replay import Replay, joined
 
             self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
@@ -227,48 +234,49 @@ class Captured:
 
     def _results(self, tensors: list[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]) -> Any:
         """The Tensors of this call."""
-        made: dict[int, Storage] = {}
-
-        def cut_at(uop: UOp, cut: list[Any]) -> None:
-            refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]
-            put_history(uop, Lost(refs, self.arguments.name + NO_HISTORY) if refs else None)
-
-        def tensor_of(returned: Returned) -> Tensor:
-            storage = returned.storage
-            path = _rebound(returned.path, bound)
-            if isinstance(storage, int):
-                path = (*tensors[storage]._path, *path)
-                storage = tensors[storage]._storage
-            elif storage is None and (storage := made.get(returned.new)) is None:
-                base = base_of(returned.uop)
-                inside = _rebound(path_between(base, returned.uop), bound)
-                uop = follow(inside, fresh.get(base, base))
-                storage = made[returned.new] = Storage(uop, returned.requires_grad is not False)
-                if returned.cut:
-                    cut_at(uop, returned.cut)
-            tensor = Tensor._seeing(storage, path, returned.requires_grad)
-            tensor._grad = None if returned.grad is None else tensor_of(returned.grad)
-            return tensor
-
         for state in self.states:
             if state.is_written and (seen := state.seen()) is not None:
-                cut_at(seen, state.cut)
+                put_history(seen, self._lost(state.cut, tensors))
         for known, tensor, cut in zip(self.arguments.inputs, tensors, self.input_cuts, strict=True):
             if known.is_written:
-                cut_at(tensor._storage.uop, cut)
+                put_history(tensor._storage.uop, self._lost(cut, tensors))
+        call = tensors, fresh, bound, dict[int, Storage]()
         for grad in self.grads:
             owner = tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
             if owner is not None and not grad.stays:
-                owner._grad = None if grad.after is None else tensor_of(grad.after)
-        return map_structure(
-            self.result, lambda r: tensor_of(r) if isinstance(r, Returned) else r
-        )
+                owner._grad = None if grad.after is None else self._tensor_of(grad.after, call)
+        if type(self.result) is Returned:  # the usual one
+            return self._tensor_of(self.result, call)
+        return map_structure(self.result, lambda r: r and self._tensor_of(r, call))
+
+    def _tensor_of(self, returned: Returned, call: tuple) -> Tensor:
+        tensors, fresh, bound, made = call
+        storage, path = returned.storage, returned.path
+        if bound:
+            path = _rebound(path, bound)
+        if isinstance(storage, int):
+            path = (*tensors[storage]._path, *path)
+            storage = tensors[storage]._storage
+        elif storage is None and (storage := made.get(returned.new)) is None:
+            inside = _rebound(returned.inside, bound) if bound else returned.inside
+            uop = follow(inside, fresh.get(returned.base, returned.base))
+            storage = made[returned.new] = Storage(uop, returned.requires_grad is not False)
+            if returned.cut:
+                put_history(uop, self._lost(returned.cut, tensors))
+        tensor = Tensor._seeing(storage, path, returned.requires_grad)
+        if returned.grad is not None:
+            tensor._grad = self._tensor_of(returned.grad, call)
+        return tensor
+
+    def _lost(self, cut: list[Any], tensors: list[Tensor]) -> Lost | None:
+        if not cut:
+            return None
+        refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]
+        return Lost(refs, self.why_lost)
 
 
 def _rebound(path: Path, bound: dict[UOp, UOp]) -> Path:
     """The same path with the values that Variables have now."""
-    if not bound or not path:
-        return path
 
     def now(size: UOp) -> Any:
         return plain(size.substitute({u: bound.get(u.src[0], u) for u in size.unknowns if u.src}))

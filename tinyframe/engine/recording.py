@@ -23,7 +23,7 @@ from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import targets_below
 from tinyframe.tensor.laziness import above, compute, make_alone, separate
-from tinyframe.tensor.storage import Storage, holders_of
+from tinyframe.tensor.storage import Storage, holders_of, path_between
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
@@ -216,9 +216,9 @@ class Recording:
             path = path[len(self.capture.given[where]._path) :]
         grad = None if tensor._grad is None or where is not None else self._returned(tensor._grad)
         cut = self._cut(storage) if where is None else []
-        return Returned(
-            where, storage.born, storage.uop, path, tensor._requires_grad, cut, grad
-        )
+        base = base_of(storage.uop)
+        inside = path_between(base, storage.uop)
+        return Returned(where, storage.born, base, inside, path, tensor._requires_grad, cut, grad)
 
     def _cut(self, storage: Storage) -> list[Any]:
         """Those that a gradient would flow to from what a storage means now: Tensors that were
