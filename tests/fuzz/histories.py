@@ -521,6 +521,8 @@ class Grower:
         self.counts: Counter = Counter()
         # of the function that was captured last: its name, its results there and in the last call
         self.function, self.results, self.new = "", [""], [""]
+        # losses from before the last change: asking those for a gradient is refused more often
+        self.stale: set[str] = set()
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -547,7 +549,9 @@ class Grower:
                 self.counts[letter] += 1
                 found = f"{letter}{self.counts[letter]}"
             else:
+                is_avoided = self.stale if self.rng.random() < 0.8 else set()
                 fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
+                fitting = [n for n in fitting if n not in is_avoided]
                 if not fitting:
                     raise Impossible(f"nothing that is a {kind}")
                 found = self.rng.choice(fitting[-5:])  # what is young is more likely to be used
@@ -575,12 +579,18 @@ class Grower:
         return None
 
     def add(self, *tables: list[tuple[float, str]]) -> None:
-        if (statement := self.tried(self.rng.choice(tables), self.names)) is not None:
-            self.program.append(statement)
+        table = self.rng.choice(tables)
+        if (statement := self.tried(table, self.names)) is not None:
+            self.note(statement, table is CHANGE or ".step()" in statement)
 
     def carry_out(self, statement: str) -> None:
         exec(statement, self.names)
+        self.note(statement, ".step()" in statement)
+
+    def note(self, statement: str, is_change: bool) -> None:
         self.program.append(statement)
+        if is_change:
+            self.stale |= {name for name in self.names if name[0] == "l"}
 
     # ---- captured functions ----------------------------------------------------------------------
 
@@ -605,7 +615,7 @@ class Grower:
         lines = [*body, f"return [{', '.join(results)}]"]
         text = f"def {function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
         self.carry_out(f"@TinyJit\n{text}")
-        self.program.append(self.call_text(function, results, arguments))
+        self.note(self.call_text(function, results, arguments), True)
         for name, result in zip(self.new, results, strict=True):
             self.names[name] = inner[result]
         self.function, self.results = function, results
@@ -621,6 +631,7 @@ class Grower:
     def calls(self, arguments: Callable[[], dict[str, str]], between: Callable[[], None]) -> None:
         between()
         for _ in range(self.rng.randint(2, 5)):
+            self.stale |= {name for name in self.names if name[0] == "l"}
             self.carry_out(self.call_text(self.function, self.results, arguments()))
             between()
 
