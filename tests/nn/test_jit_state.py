@@ -8,9 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from tinyframe import Context, Tensor, TinyJit, nn
+from tinyframe import Context, Tensor, TinyJit, Variable, nn
 from tinyframe.device import buffer_of
 from tinyframe.engine.jit import JitError
+from tinyframe.errors import GradientError
 
 
 def both(make, calls=6):
@@ -453,3 +454,220 @@ def test_what_another_thread_makes_during_a_capture_is_no_part_of_it():
     assert len(step.captured.kernels) == 1
     assert theirs.pop().tolist() == [35.0, 42.0]
     assert step(Tensor([3.0]).realize()).tolist() == [6.0]
+
+
+# ---- results with Variables ----------------------------------------------------------------------
+
+ROWS = np.arange(28, dtype=np.float32).reshape(7, 4)
+OF_ROWS = {
+    "sum": (lambda t, v: t[:v].sum(1).realize(), lambda a, k: a[:k].sum(1)),
+    "row": (lambda t, v: (t * 2).realize()[v - 1], lambda a, k: a[k - 1] * 2),
+    "part of an argument": (lambda t, v: t[:v], lambda a, k: a[:k]),
+    "part of a result": (lambda t, v: (t + 1).realize()[:v].T, lambda a, k: a[:k].T + 1),
+    "turned": (lambda t, v: t[:v].T, lambda a, k: a[:k].T),
+    "softmax": (lambda t, v: t[:v].softmax(0), lambda a, k: np.exp(a[:k] - a[k - 1])
+                / np.exp(a[:k] - a[k - 1]).sum(0)),
+    "sort": (lambda t, v: t[:v].sort(0, descending=True)[0], lambda a, k: a[:k][::-1]),
+    "attention": (lambda t, v: t[:v].scaled_dot_product_attention(t[:v], t[:v]).sum(1),
+                  lambda a, k: attention(a[:k]).sum(1)),
+}  # fmt: skip
+
+
+def attention(a):
+    scores = a @ a.T / 2
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    return weights / weights.sum(1, keepdims=True) @ a
+
+
+@pytest.mark.parametrize("is_view", [True, False], ids=["view given", "Variable given"])
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_a_result_has_the_variables_of_its_call(name, is_view):
+    function, expected = OF_ROWS[name]
+    n = Variable("n", 1, 7)
+    given = TinyJit(lambda t: function(t, t.shape[0])) if is_view else TinyJit(function)
+    results = []
+    for k in (2, 3, 7, 1, 5):
+        x = Tensor(ROWS / 10 + k).realize()
+        results.append((k, given(x[: n.bind(k)]) if is_view else given(x, n.bind(k))))
+    for k, result in results:
+        np.testing.assert_allclose(result.numpy(), expected(ROWS / 10 + k, k), rtol=1e-5)
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def losses_and_weights(transform, zero, backward, step):
+    """Training in which each part is done inside of a captured function, before or after it, or on
+    every second call."""
+    w, v = Tensor([1.0, 2.0], requires_grad=True), Tensor([0.5], requires_grad=True)
+    optimizer = nn.optim.SGD([w, v], lr=0.1, momentum=0.5)
+
+    def body(x):
+        if zero == "inside":
+            optimizer.zero_grad()
+        loss = (w * w * x + v).sum()
+        if backward == "inside":
+            loss.backward()
+        if step == "inside":
+            optimizer.step()
+        return loss
+
+    function, found, kept = transform(body), [], []
+    for n in range(7):
+        if zero == "before" or (zero == "at times" and n % 2 == 0):
+            optimizer.zero_grad()
+        loss = function(Tensor([1.0, float(n)]).realize())
+        if backward == "after":
+            loss.backward()
+        if step == "after":
+            optimizer.step()
+        kept.append(w.grad)
+        found += [loss, *[t.clone() for t in (w, v, w.grad, v.grad)]]
+        if zero == "after":
+            optimizer.zero_grad()
+    return [t.tolist() for t in (*found, *[g for g in kept if zero != "never"])]
+
+
+@pytest.mark.parametrize("step", ["inside", "after", "never"])
+@pytest.mark.parametrize("zero", ["inside", "before", "after", "never"])
+def test_zero_grad_and_step_may_be_inside_or_outside(zero, step):
+    plain = losses_and_weights(lambda f: f, zero, "inside", step)
+    assert losses_and_weights(TinyJit, zero, "inside", step) == plain
+
+
+@pytest.mark.parametrize("step", ["inside", "after"])
+def test_a_gradient_that_is_there_at_times_is_refused(step):
+    with pytest.raises(JitError, match=r"\.grad.*zero_grad"):
+        losses_and_weights(TinyJit, "at times", "inside", step)
+
+
+@pytest.mark.parametrize("zero", ["inside", "before", "never"])
+def test_backward_through_a_captured_result_says_who_cut_it(zero):
+    with pytest.raises(GradientError, match="TinyJit"):
+        losses_and_weights(TinyJit, zero, "after", "after")
+
+
+def test_a_step_alone_may_be_captured():
+    def run(transform):
+        w = Tensor([1.0, 2.0], requires_grad=True)
+        optimizer = nn.optim.SGD([w], lr=0.1, momentum=0.5)
+
+        @transform
+        def step():
+            optimizer.step()
+            return w + 0
+
+        found = []
+        for n in range(6):
+            optimizer.zero_grad()
+            (w * w * Tensor([1.0, float(n)])).sum().backward()
+            found.append(step().tolist())
+        return found
+
+    assert run(TinyJit) == run(lambda f: f)
+
+
+def test_an_encoder_under_tinyjit_says_that_it_does_not_train():
+    encoder, head = nn.Linear(4, 3), nn.Linear(3, 1)
+    parameters = nn.state.get_parameters([encoder, head])
+    optimizer = nn.optim.SGD(parameters, lr=0.1)
+    encode = TinyJit(lambda x: encoder(x).tanh())
+    x = Tensor.ones(2, 4).contiguous().realize()
+    for _ in range(2):
+        optimizer.zero_grad()
+        head(encode(x)).sum().backward()
+        optimizer.step()
+    with pytest.raises(GradientError, match="TinyJit"):
+        head(encode(x)).sum().backward()
+    optimizer.zero_grad()
+    head(encode(x).detach()).sum().backward()  # which is a way to mean it
+    assert encoder.weight.grad is None and head.weight.grad is not None
+
+
+def test_an_argument_that_requires_a_gradient_is_cut_off_in_words():
+    double = TinyJit(lambda x: (x * 2).realize())
+    w, x = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0]).realize()
+    for _ in range(2):
+        (double(w).sum() + w.sum()).backward()
+    assert w.grad.tolist() == [6, 6]
+    with pytest.raises(GradientError, match="TinyJit"):
+        (double(w).sum() + w.sum()).backward()
+    (double(x) * w).sum().backward()
+    assert w.grad.tolist() == [6 + 6, 6 + 8]
+
+
+def test_memory_that_a_call_changes_has_no_history_of_an_earlier_value():
+    w, state = Tensor([1.0, 2.0], requires_grad=True), Tensor([0.0, 0.0]).realize()
+    step = TinyJit(lambda x: state.assign(state * 0.5 + w * x))
+    for n in range(4):
+        step(Tensor([1.0, float(n)]).realize())
+    with pytest.raises(GradientError, match="TinyJit"):
+        (state.sum() + w.sum()).backward()
+    clear = TinyJit(lambda x: state.assign(x))
+    state.assign(w * 3)
+    for n in range(4):
+        clear(Tensor([1.0, float(n)]).realize())
+    (state.sum() + w.sum()).backward()
+    assert w.grad.tolist() == [1, 1]
+
+
+def test_a_gradient_kept_from_an_earlier_call_stays_what_it_was():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+
+    @TinyJit
+    def step(x):
+        w.grad = None
+        (w * x).sum().backward()
+
+    kept = []
+    for n in range(5):
+        step(Tensor([1.0, float(n)]).realize())
+        kept.append(w.grad)
+    assert [grad.tolist() for grad in kept] == [[1, n] for n in range(5)]
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+def refused(function, *later, match, first=None):
+    """Captures with `first`, and checks that each later call is refused."""
+    captured = TinyJit(function)
+    first = first or (Tensor([1.0, 2.0]).realize(),)
+    with pytest.raises(JitError, match=match):
+        for _ in range(3):
+            captured(*first)
+        for arguments in later:
+            captured(*arguments)
+
+
+def test_what_a_replay_could_not_do_is_refused():
+    x = Tensor([1.0, 2.0]).realize()
+    refused(lambda x, s: x * s, (x, -0.0), match=r"-0\.0", first=(x, 0.0))
+    refused(lambda x, s: x * s, (x, 1), match="only Tensors", first=(x, True))
+    refused(lambda x: (Tensor.manual_seed(1), x.dropout())[1], match="manual_seed")
+    refused(lambda x: x + 1, (Tensor.ones(2),), match=r"contiguous\(\)")
+    refused(lambda x: x + 1, (Tensor([1.0, 2.0, 3.0]).realize()[1:],), match=r"\.contiguous\(\)")
+    captured = TinyJit(lambda x: x + 1)
+    results = [captured(Tensor([0.0, n, n]).realize()[1:].contiguous()).tolist() for n in range(4)]
+    assert results == [[n + 1, n + 1] for n in range(4)]
+
+
+def test_a_tensor_that_is_passed_and_used_without_is_refused():
+    w, x = Tensor([1.0, 2.0], requires_grad=True), Tensor([1.0, 2.0], requires_grad=True)
+    refused(lambda t: t + w, match="clone", first=(w,))
+    add = TinyJit(lambda t: t + w)
+    for _ in range(3):
+        assert add(x).tolist() == [2, 4]
+    assert add(w).tolist() == [2, 4]  # where nothing is changed there is nothing to confuse
+    refused(lambda t: t.assign(t + w), (w,), match="clone", first=(x,))
+
+
+def test_a_tensor_left_in_an_attribute_is_refused():
+    seen = []
+    refused(lambda x: (seen.append(x * 2), x + 1)[1], match=r"leaves a Tensor.*Return it")
+
+
+def test_a_gradient_for_an_argument_that_asked_for_none_is_refused():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    refused(lambda t: (t * w).sum().backward(), (x,), match="requires_grad")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import weakref
 
@@ -11,7 +12,7 @@ import pytest
 from tests.values import computed
 from tinyframe import GlobalCounters, Tensor, nn
 from tinyframe.device import buffer_of
-from tinyframe.errors import GradientError
+from tinyframe.errors import AssignError, GradientError
 from tinyframe.tensor.history import LONGEST_UNASKED, origin_of
 
 
@@ -218,3 +219,129 @@ def test_a_parameter_that_is_updated_begins_anew_each_time():
         w.assign(w - 0.25 * w.grad).realize()
         assert all(origin_of(u) is None for u in w.uop.toposort())
     np.testing.assert_allclose(w.numpy(), [3 * 0.5**5])
+
+
+# ---- values that a leaf had before ---------------------------------------------------------------
+
+CHANGES = {
+    "assign": lambda w: w.assign(w * 2),
+    "set all": lambda w: w.__setitem__(slice(None), Tensor([5.0, 6.0])),
+    "set one": lambda w: w.__setitem__(0, 1.0),
+    "replace": lambda w: w.replace(Tensor([5.0, 6.0])),
+}
+
+
+@pytest.mark.parametrize("realize", [True, False])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_gradient_flows_to_a_leaf_through_each_value_that_it_had(change, realize):
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    before = w * 3
+    with Tensor.no_grad():
+        change(w)
+    if realize:
+        w.realize()
+    before.sum().backward()
+    assert w.grad.tolist() == [3, 3]
+    w.grad = None
+    (before + w).sum().backward()
+    assert w.grad.tolist() == [4, 4]
+    assert (before + w).sum().gradient(w)[0].tolist() == [4, 4]
+
+
+def test_a_change_through_a_detached_view_leaves_a_leaf_its_gradient():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (w * 3).sum()
+    w.detach()[0] = 1
+    w.realize()
+    loss.backward()
+    assert w.grad.tolist() == [3, 3]
+
+
+def test_a_loss_from_before_a_step_has_its_gradient_after_it():
+    w, v = Tensor([1.0, 2.0], requires_grad=True), Tensor([1.0, 1.0], requires_grad=True)
+    optimizer = nn.optim.SGD([w, v], lr=0.1)
+    first, second = (w * 3).sum(), (w * 5 + v * 2).sum()
+    first.backward()
+    optimizer.step()
+    second.backward()
+    assert (w.grad.tolist(), v.grad.tolist()) == ([8, 8], [2, 2])
+
+
+def test_a_loss_that_was_realized_before_a_change_has_its_gradient_after_two():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (w * Tensor([3.0, 5.0])).sum().realize()
+    for _ in range(2):
+        with Tensor.no_grad():
+            w.assign(w * 2).realize()
+    loss.backward()
+    assert w.grad.tolist() == [3, 5]
+
+
+def test_a_view_of_a_leaf_has_the_gradient_of_its_part_of_each_value():
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    tail = w[1:]
+    before = tail * Tensor([10.0, 100.0])
+    with Tensor.no_grad():
+        w.assign(w * 2).realize()
+    assert (before + tail * 2).sum().gradient(tail)[0].tolist() == [12, 102]
+
+
+def test_what_is_no_leaf_has_the_gradient_of_its_last_value():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    h = w * 3
+    before = h * 5
+    h.assign(h * h)
+    assert (before + h).sum().gradient(h)[0].tolist() == [1, 1]
+    (before + h).sum().backward()
+    assert w.grad.tolist() == [15 + 18, 15 + 36]
+
+
+def test_rows_written_to_a_buffer_keep_the_gradient_of_the_others():
+    v = Tensor(np.arange(1, 9, dtype=np.float32).reshape(4, 2), requires_grad=True)
+    buffer = Tensor.zeros(4, 2).contiguous().realize()
+    buffer.assign(v * 2)
+    buffer[0] = 1.5
+    buffer[1] = 1.5
+    ((buffer**2).sum() + v.sum()).backward()
+    assert v.grad.reshape(-1).tolist() == [1, 1, 1, 1, 41, 49, 57, 65]
+    v.grad = None
+    (buffer**2).sum().backward()
+    assert v.grad.reshape(-1).tolist() == [0, 0, 0, 0, 40, 48, 56, 64]
+
+
+def test_a_value_with_a_gradient_is_not_written_to_a_detached_tensor():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    detached = Tensor([0.0, 0.0]).realize().detach()
+    with pytest.raises(AssignError, match="detach"):
+        detached[0] = w[0] * 3
+    with pytest.raises(AssignError, match="detach"):
+        detached.assign(w * 3)
+    detached[0] = (w[0] * 3).detach()
+    with Tensor.no_grad():
+        detached[1] = w[1] * 3
+    (detached.sum() + w.sum()).backward()
+    assert (w.grad.tolist(), detached.tolist()) == ([1, 1], [3, 6])
+
+
+def test_a_deep_copy_of_what_is_no_leaf_is_refused():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    buffer = Tensor.zeros(2).contiguous().realize()
+    buffer.assign(w * 2)
+    for computed_from_it in (w * 3, w[1:], (w * 3).realize(), buffer):
+        with pytest.raises(GradientError, match="detach"):
+            copy.deepcopy(computed_from_it)
+        copy.deepcopy(computed_from_it.detach())
+    (w * 3).sum().backward()
+    other = copy.deepcopy(w)
+    assert (other.tolist(), other.requires_grad, other.grad.tolist()) == ([1, 2], True, [3, 3])
+
+
+def test_what_a_parameter_is_assigned_is_cut_off_realized_or_not():
+    for realize in (True, False):
+        w, v = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)
+        w.assign(v * 2)
+        w[0] = v[0] * 5
+        if realize:
+            w.realize()
+        (w * 7 + v).sum().backward()
+        assert (w.grad.tolist(), v.grad.tolist()) == ([7, 7], [1, 1])

@@ -88,7 +88,9 @@ class Capture:
             self.found[storage.born] = Found.of(storage)
 
     def note_grad(self, tensor: Any, grad: Any) -> None:
-        """Called before `.grad` of a Tensor is read, or (UNREAD) set."""
+        """Called before `.grad` of a Tensor is read, or (UNREAD) set; JitError as in note()."""
+        if id(tensor) in self.outside:
+            raise JitError(BOTH)
         if not self.made(tensor._storage):
             self.grads.setdefault(id(tensor), (tensor, grad))
 

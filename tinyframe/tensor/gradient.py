@@ -20,7 +20,7 @@ from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.tensor.history import STOPS, Lost, Origin, flows, origin_of, sources
+from tinyframe.tensor.history import STOPS, Lost, Origin, flows, flows_to, origin_of, sources
 from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
 from tinyframe.uop.node import Ops, UOp, sources_first
 
@@ -258,7 +258,7 @@ def _last_ones(values: list[UOp]) -> list[UOp]:
     for u in reversed(values) if len(values) > 1 else ():
         if u not in passed:
             last.append(u)
-            more = sources_first((u,), lambda u: sources(u) if flows(u) else (), known=passed)
+            more = sources_first((u,), flows_to, known=passed)
             passed.update(more)
     return last or values
 
@@ -313,7 +313,7 @@ def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:
     go, and why it was. below: below_with_history(root)."""
     if not any(isinstance(origin_of(u), Lost) for u in below):
         return {}
-    through = sources_first((root,), lambda u: sources(u) if flows(u) else ())
+    through = sources_first((root,), flows_to)
     lost = [o for u in through if flows(u) and isinstance(o := origin_of(u), Lost)]
     return {storage: origin.why for origin in lost for storage in origin.storages()}
 

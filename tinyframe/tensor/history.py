@@ -94,6 +94,13 @@ def sources(u: UOp) -> tuple[UOp, ...]:
     return (origin.uop,) if type(origin) is Origin else ()
 
 
+def flows_to(u: UOp) -> tuple[UOp, ...]:
+    """Those of them that gradients flow on to: not what an ASSIGN overwrites all of."""
+    if not flows(u):
+        return ()
+    return u.src[1:] if u.op is Ops.ASSIGN and len(u.src) == 2 else sources(u)
+
+
 def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
     """Notes what realized values were computed from, where a gradient may ask.
 
@@ -190,8 +197,8 @@ class _Search:
                 self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
             else:
                 if self.depth:
-                    self.depth[u] = max([self.depth.get(s, 0) for s in u.src], default=0)
-                for s in u.src:
+                    self.depth[u] = max([self.depth.get(s, 0) for s in flows_to(u)], default=0)
+                for s in flows_to(u):
                     if s in at and (best is None or at[s].is_parameter):
                         best = at[s]
             if best is not None:
@@ -218,7 +225,7 @@ def targets_below(root: UOp) -> set[Storage]:
         found.update(storage for storage in storages_at(u) if storage.asks)
         if isinstance(origin := origin_of(u), Lost):
             found.update(origin.storages())
-        for s in sources(u) if flows(u) else ():
+        for s in flows_to(u):
             if s not in seen:
                 seen.add(s)
                 stack.append(s)
