@@ -49,7 +49,7 @@ from tinyframe.tensor.gradient import (
     values_of_storages,
     with_part,
 )
-from tinyframe.tensor.history import knows_of_a_cut, origin_of
+from tinyframe.tensor.history import CUT_OFF, origin_of
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     Placed,
@@ -599,7 +599,7 @@ class Tensor(
                     f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):
-            if is_cut_off(self.uop, wanted) or any(map(knows_of_a_cut, below)):
+            if is_cut_off(self.uop, wanted) or any(origin_of(u) is CUT_OFF for u in below):
                 raise GradientError(
                     "no gradient flows from this Tensor to any of the targets: what it is computed "
                     "from went through detach() or no_grad(). Leave that out, or take 0 for the "

@@ -287,7 +287,7 @@ def compute_gradient(
     for u in reversed(order):
         if u not in grads or u.op in STOPS or leads_to_target.isdisjoint(src := sources(u)):
             continue
-        flowing = (grads[u],) if origin_of(u) is not None else flow_back(u, grads[u])
+        flowing = (grads[u],) if isinstance(origin_of(u), Origin) else flow_back(u, grads[u])
         for source, grad in zip(src, flowing, strict=True):
             if grad is not None and source in leads_to_target:
                 grads[source] = grads[source] + grad if source in grads else grad

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 
 from tinyframe.dtype import dtypes
 from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
-from tinyframe.uop.node import GroupOp, Ops, UOp
+from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 
 # Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
 STOPS = GroupOp.Comparison | {
@@ -79,6 +79,9 @@ class Lost:
         return [storage for ref in self.refs if (storage := ref()) is not None]
 
 
+# for what was made of a value that a gradient may be asked by only through detach() or no_grad()
+CUT_OFF = Lost((), "")
+
 _orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
 
 
@@ -89,9 +92,8 @@ def origin_of(u: UOp) -> Origin | Lost | None:
 
 def sources(u: UOp) -> tuple[UOp, ...]:
     """What a node is computed from: its sources, or for a realized value what it was made of."""
-    if (origin := u.__dict__.get("_origin")) is None:
-        return u.src
-    return (origin.uop,) if type(origin) is Origin else ()
+    origin = u.__dict__.get("_origin")
+    return (origin.uop,) if type(origin) is Origin else u.src
 
 
 def flows_to(u: UOp) -> tuple[UOp, ...]:
@@ -126,7 +128,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
             pass
         elif (witness := search.found.get(old)) is None:
             if old in search.cut:
-                new.__dict__["_is_cut"] = True
+                new.__dict__["_origin"] = CUT_OFF
         else:
             depth = 0 if witness.is_parameter else 1 + search.depth.get(old, 0)
             if depth <= LONGEST_UNASKED:
@@ -148,15 +150,9 @@ def put_history(uop: UOp, lost: Lost | None) -> None:
         uop.__dict__["_origin"] = lost
 
 
-def knows_of_a_cut(u: UOp) -> bool:
-    """Whether this realized value was made of one that a gradient may be asked by, but only through
-    detach() or no_grad(). It has no history."""
-    return "_is_cut" in u.__dict__
-
-
 def _begins_anew(u: UOp) -> bool:
     """Whether this is what a parameter has become by an assign."""
-    return u.base.op is Ops.ASSIGN and any(
+    return u.base.op in (Ops.ASSIGN, Ops.DETACH) and any(
         isinstance(h, Storage) and h.is_parameter for h in holders_of(u)
     )
 
@@ -189,7 +185,7 @@ class _Search:
                 if (asking := _asking(u)) is not None:
                     at[u] = asking
                 continue
-            if "_is_cut" in u.__dict__ or not self.cut.isdisjoint(u.src):
+            if origin_of(u) is CUT_OFF or not self.cut.isdisjoint(u.src):
                 self.cut.add(u)
             best: Storage | None = None
             if (origin := u.__dict__.get("_origin")) is not None:
@@ -219,16 +215,10 @@ def _witness_of(origin: Origin | Lost) -> Storage | None:
 def targets_below(root: UOp) -> set[Storage]:
     """All by which a gradient may be asked below a node, through histories too."""
     found: set[Storage] = set()
-    seen, stack = {root}, [root]
-    while stack:
-        u = stack.pop()
+    for u in sources_first((root,), flows_to):
         found.update(storage for storage in storages_at(u) if storage.asks)
         if isinstance(origin := origin_of(u), Lost):
             found.update(origin.storages())
-        for s in flows_to(u):
-            if s not in seen:
-                seen.add(s)
-                stack.append(s)
     return found
 
 
@@ -236,13 +226,10 @@ def drop_orphans() -> None:
     """Lets go of the histories that nobody can ask for any more."""
     while _orphaned:
         origin = _orphaned.pop()()
-        if origin is None or origin.witness() is not None:
-            continue
-        if (value := origin.value()) is None:
+        if origin is None or origin.witness() is not None or (value := origin.value()) is None:
             continue
         found = max(targets_below(origin.uop), key=lambda s: s.is_parameter, default=None)
-        if found is None:
-            if origin_of(value) is origin:
-                del value.__dict__["_origin"]
-        else:
+        if found is not None:
             origin._watch(found)
+        elif origin_of(value) is origin:
+            del value.__dict__["_origin"]
