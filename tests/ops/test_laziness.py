@@ -398,3 +398,52 @@ def test_two_devices_in_one_expression_are_an_error_that_names_both(mix):
         mix(x, y)
     assert (x + y.to("CPU") + 1).tolist() == [1.0, 3.0, 5.0]
     assert x.tolist() == y.tolist() == values
+
+
+# ---- what is stored on the way -------------------------------------------------------------------
+
+
+def test_a_value_that_had_to_be_stored_stays_in_the_memory_of_the_tensor_that_is_it():
+    weight = Tensor.rand(784, 32).realize()
+    x = Tensor.rand(64, 784)
+    (x @ weight).sum().realize()
+    assert x.uop.base.op is Ops.BUFFER
+    values = x.numpy()
+    work = []
+    for factor in (Tensor.rand(64, 784), x):
+        before = GlobalCounters.global_ops
+        (factor @ weight).sum().realize()
+        work.append(GlobalCounters.global_ops - before)
+    assert work[0] - work[1] > 5 * 64 * 784  # the random numbers are not computed again
+    np.testing.assert_array_equal(x.numpy(), values)
+
+
+def test_a_value_that_no_tensor_is_takes_no_memory_afterwards():
+    weight = Tensor.rand(784, 32).realize()
+    used = []
+    for _ in range(3):
+        total = (Tensor.rand(64, 784) @ weight).sum().realize()
+        gc.collect()
+        used.append(GlobalCounters.mem_used)
+        assert total.item() > 0
+    assert used[2] == used[1]
+
+
+@pytest.mark.parametrize("held", range(4))
+def test_what_is_kept_shares_its_memory_with_no_later_step(held):
+    rng = np.random.default_rng(0)
+    matrices = [rng.standard_normal((48, 48), np.float32) for _ in range(6)]
+    given = [Tensor(m).realize() for m in matrices]
+    values, expected = [given[0]], [matrices[0]]
+    for t, m in zip(given[1:], matrices[1:], strict=True):
+        values.append(values[-1] @ t)
+        expected.append(expected[-1] @ m)
+    kept = {0: values[held + 1], 1: values[held + 1].T[1:]}
+    end = (values[-1] + 1).relu()
+    del values
+    end.realize()
+    gc.collect()
+    assert kernels(lambda: (kept[0] + 0).realize()) == 1  # nothing is computed again
+    np.testing.assert_allclose(kept[0].numpy(), expected[held + 1], rtol=1e-3, atol=1e-2)
+    np.testing.assert_allclose(kept[1].numpy(), expected[held + 1].T[1:], rtol=1e-3, atol=1e-2)
+    np.testing.assert_allclose(end.numpy(), np.maximum(expected[-1] + 1, 0), rtol=1e-3, atol=1e-2)
