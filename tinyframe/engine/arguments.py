@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,37 +22,30 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+_PLACES = tuple(f"args[{n}]" for n in range(64))
 
-
-class Given(NamedTuple):
-    """The arguments of a call, taken apart: how they are nested, and what is inside."""
-
-    layout: list[Any]
-    tensors: list[Tensor]
-    others: list[Any]
+Given = list[tuple[str, Any]]
 
 
 def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
-    kinds = list(map(type, args))
-    if not kwargs and kinds.count(Tensor) == len(args):  # the usual call
-        return Given(kinds, list(args), [])
-    given = Given([], [], [])
+    """All that is in the arguments, with its place: `args[0]`, `batch['x']`. Of a list, tuple or
+    dict first the type and the size, then what is inside."""
+    if not kwargs and list(map(type, args)).count(Tensor) == len(args) < len(_PLACES):
+        return list(zip(_PLACES, args, strict=False))  # the usual call
+    given: Given = []
 
     def add(place: str, value: Any) -> None:
+        inside: Iterable[tuple[Any, Any]] = ()
         if isinstance(value, (list, tuple)):
-            given.layout.append((place, type(value), len(value)))
-            for n, item in enumerate(value):
-                add(f"{place}[{n}]", item)
+            inside = enumerate(value)
         elif isinstance(value, dict):
-            given.layout.append((place, type(value), len(value)))
-            for key, item in value.items():
-                add(f"{place}[{key!r}]", item)
-        elif isinstance(value, Tensor):
-            given.layout.append((place, Tensor))
-            given.tensors.append(value)
+            inside = value.items()
         else:
-            given.layout.append((place, object))
-            given.others.append(value)
+            given.append((place, value))
+            return
+        given.append((place, f"{type(value).__name__} of {len(value)}"))
+        for key, item in inside:
+            add(f"{place}[{key!r}]", item)
 
     for n, value in enumerate(args):
         add(f"args[{n}]", value)
@@ -61,12 +54,8 @@ def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
     return given
 
 
-def places(args: tuple, kwargs: Mapping[str, Any], kind: type) -> list[str]:
-    """Where the Tensors are among the arguments, or (object) the rest: `args[0]`, `batch['x']`."""
-    layout = taken_apart(args, kwargs).layout
-    if layout and not isinstance(layout[0], tuple):
-        return [f"args[{n}]" for n in range(len(layout))] if kind is Tensor else []
-    return [place for place, *rest in layout if rest == [kind]]
+def tensors_in(given: Given) -> list[Tensor]:
+    return [value for _, value in given if isinstance(value, Tensor)]
 
 
 def map_structure(structure: Any, change: Callable[[Any], Any]) -> Any:
@@ -101,40 +90,41 @@ class Input:
 class Arguments:
     """What the captured call of a function was given, and what a later call has to be given too.
 
-    others: what is no Tensor, with its place. variables: those that all of it depends on.
+    places: of everything. others: what is no Tensor, by its number there. variables: those that all
+    of it depends on.
     """
 
     name: str  # of the function, for errors
-    layout: list[Any]
+    places: list[str]
     inputs: list[Input]
-    others: list[tuple[str, Any]]
+    others: dict[int, Any]
     variables: set[UOp]
     training: bool
 
     @staticmethod
-    def of(name: str, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
+    def of(name: str, given: Given) -> Arguments:
         """Computes the Tensors; JitError for what a replay could not look up anew."""
-        layout, tensors, others = taken_apart(args, kwargs)
-        known = list(zip(places(args, kwargs, object), map(_key_of, others), strict=True))
-        variables = set(bound_in(tensors, others))
-        arguments = Arguments(name, layout, [], known, variables, Tensor.training)
-        for (place, _), value in zip(known, others, strict=True):
-            if isinstance(value, (np.ndarray, bytearray)):
-                arguments.refuse(
-                    f"{place} is a {type(value).__name__}, which would be frozen at what it holds "
-                    "in this call; pass a Tensor"
-                )
-        for place, tensor in zip(places(args, kwargs, Tensor), tensors, strict=True):
-            arguments._realize(place, tensor)
-            separate(tensor._storage)
-            uop = tensor.uop
+        places, variables = [place for place, _ in given], set(bound_in(given))
+        arguments = Arguments(name, places, [], {}, variables, Tensor.training)
+        for number, (place, value) in enumerate(given):
+            if not isinstance(value, Tensor):
+                if isinstance(value, (np.ndarray, bytearray)):
+                    arguments.refuse(
+                        f"{place} is a {type(value).__name__}, which would be frozen at what it "
+                        "holds in this call; pass a Tensor"
+                    )
+                arguments.others[number] = _key_of(value)
+                continue
+            arguments._realize(place, value)
+            separate(value._storage)
+            uop = value.uop
             buffer = buffer_of(base_of(uop))
             if twin := next((i.place for i in arguments.inputs if i.buffer is buffer), None):
                 arguments.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel means. Pass it once, or a clone()"
                 )
-            seen, asks = weakref.ref(uop), tensor.is_param
+            seen, asks = weakref.ref(uop), value.is_param
             arguments.inputs.append(Input(place, lies(uop), _text(uop), buffer, seen, asks))
         return arguments
 
@@ -146,67 +136,27 @@ class Arguments:
                 "it contiguous() first, or create it inside"
             )
 
-    def matched(
-        self, args: tuple, kwargs: Mapping[str, Any]
-    ) -> tuple[list[Tensor], dict[UOp, UOp]]:
+    def matched(self, given: Given) -> tuple[list[Tensor], dict[UOp, UOp]]:
         """The Tensors of a later call, in memory as the captured ones were, and the BIND of each
         Variable. JitError where it is not like the captured one."""
-        layout, tensors, others = taken_apart(args, kwargs)
-        if layout != self.layout:
-            self._refuse_layout(args, kwargs)
-        for (place, key), value in zip(self.others, others, strict=True):
-            if not _is_same(key, value):
-                self._refuse_other(place, key, value)
-        if Tensor.training is not self.training:
+        tensors = tensors_in(given)
+        if [place for place, _ in given] != self.places or len(tensors) != len(self.inputs):
             self.refuse_like(
-                f"it was captured with Tensor.training {self.training}, and is called with "
-                f"{not self.training}"
+                f"it was captured with Tensors at {_listed(i.place for i in self.inputs)}, and is "
+                f"called with {_listed(f'{p} ({type(v).__name__})' for p, v in given)}"
             )
+        for number, key in self.others.items():
+            if not _is_same(key, given[number][1]):
+                self._refuse_other(*given[number], key)
+        if Tensor.training is not self.training:
+            self.refuse_like(f"it was captured with Tensor.training {self.training}")
         for known, tensor in zip(self.inputs, tensors, strict=True):
             if known.seen() is not tensor.uop:
                 self._look_closely(known, tensor)
-        bound = bound_in(tensors, others) if self.variables else {}
+        bound = bound_in(given) if self.variables else {}
         if bound.keys() != self.variables:
             self._refuse_variables(bound)
         return tensors, bound
-
-    def _look_closely(self, known: Input, tensor: Tensor) -> None:
-        self._realize(known.place, tensor)
-        uop = tensor.uop
-        if lies(uop) != known.view:
-            if _text(uop) == known.text:
-                self.refuse(
-                    f"{known.place} was captured as another view of its memory; pass "
-                    ".contiguous(), in each call"
-                )
-            variables = bound_in([tensor], [])
-            if variables.keys() - self.variables:
-                self._refuse_variables(variables)
-            self.refuse_like(f"{known.place} was captured as {known.text}, not {_text(uop)}")
-        known.seen = weakref.ref(uop)
-
-    def _refuse_layout(self, args: tuple, kwargs: Mapping[str, Any]) -> NoReturn:
-        now = taken_apart(args, kwargs)
-        self.refuse_like(
-            f"it was captured with Tensors at {_listed(i.place for i in self.inputs)}, and is "
-            f"called with Tensors at {_listed(places(args, kwargs, Tensor))}; beside them "
-            f"{len(self.others)} other arguments, and {len(now.others)} now"
-        )
-
-    def _refuse_other(self, place: str, key: Any, value: Any) -> NoReturn:
-        if isinstance(value, UOp) or isinstance(key, UOp):
-            self._refuse_variables(bound_in([], [value]))
-        was = key[1] if isinstance(key, tuple) else "another object"
-        self.refuse_like(
-            f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
-            "calls. Pass a Tensor, or a bound Variable"
-        )
-
-    def _refuse_variables(self, bound: Mapping[UOp, UOp]) -> NoReturn:
-        self.refuse_like(
-            f"it was captured with the Variables {_names(self.variables)}, and is called with "
-            f"{_names(bound)}; name, bounds and what is computed from them have to be the same"
-        )
 
     def check_requires_grad(self, tensors: Iterable[Tensor]) -> None:
         """JitError where one may be given a gradient, and the captured one not, or vice versa."""
@@ -216,6 +166,39 @@ class Arguments:
                     f"{known.place} was captured with requires_grad={known.requires_grad}, and has "
                     f"requires_grad={tensor.requires_grad} now"
                 )
+
+    def _look_closely(self, known: Input, tensor: Tensor) -> None:
+        self._realize(known.place, tensor)
+        uop = tensor.uop
+        if lies(uop) != known.view:
+            if (now := _text(uop)) == known.text:
+                self.refuse(
+                    f"{known.place} was captured as another view of its memory; pass "
+                    ".contiguous(), in each call"
+                )
+            if (variables := bound_in([("", tensor)])).keys() - self.variables:
+                self._refuse_variables(variables)
+            self.refuse_like(f"{known.place} was captured as {known.text}, not {now}")
+        known.seen = weakref.ref(uop)
+
+    def _refuse_other(self, place: str, value: Any, key: Any) -> NoReturn:
+        if isinstance(value, UOp) or isinstance(key, UOp):
+            self._refuse_variables(bound_in([(place, value)]))
+        was = key[1] if isinstance(key, tuple) else "another object"
+        self.refuse_like(
+            f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
+            "calls. Pass a Tensor, or a bound Variable"
+        )
+
+    def _refuse_variables(self, bound: Mapping[UOp, UOp]) -> NoReturn:
+        was, now = [
+            _listed(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
+            for variables in (self.variables, bound)
+        ]
+        self.refuse_like(
+            f"it was captured with the Variables {was}, and is called with {now}; name, bounds and "
+            "what is computed from them have to be the same"
+        )
 
     def refuse(self, why: str) -> NoReturn:
         raise JitError(f"{self.name}: {why}")
@@ -249,20 +232,16 @@ def _text(uop: UOp) -> str:
     return f"{sizes_text(unbound(uop).shape)} {uop.dtype} on {uop.device}"
 
 
-def _names(variables: Iterable[UOp]) -> str:
-    return _listed(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
-
-
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
-def bound_in(tensors: Iterable[Tensor], others: Iterable[Any]) -> dict[UOp, UOp]:
+def bound_in(given: Given) -> dict[UOp, UOp]:
     """The BIND of each Variable that arguments depend on, the shapes of Tensors included."""
     from tinyframe.schedule import bindings
 
-    given = [*[tensor.uop for tensor in tensors], *[u for u in others if isinstance(u, UOp)]]
-    return bindings(unknown for u in given for unknown in u.unknowns)
+    graphs = [value.uop if isinstance(value, Tensor) else value for _, value in given]
+    return bindings(u for graph in graphs if isinstance(graph, UOp) for u in graph.unknowns)
 
 
 def lies(uop: UOp) -> tuple | UOp:

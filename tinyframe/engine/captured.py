@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.arguments import Arguments, lies, map_structure
+from tinyframe.engine.arguments import Arguments, lies, map_structure, taken_apart
 from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
@@ -143,7 +143,7 @@ class Captured:
 
     def __call__(self, args: Any, kwargs: Any) -> Any:
         with running:
-            tensors, bound = self.arguments.matched(args, kwargs)
+            tensors, bound = self.arguments.matched(taken_apart(args, kwargs))
             if self.grads:
                 self.arguments.check_requires_grad(tensors)
                 for grad in self.grads:

@@ -26,7 +26,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tinyframe.engine.arguments import Arguments, map_structure, taken_apart
+from tinyframe.engine.arguments import Arguments, map_structure, taken_apart, tensors_in
 from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
 from tinyframe.engine.captured import Captured
 from tinyframe.engine.recording import Recording, make_ready
@@ -96,7 +96,7 @@ class TinyJit(Generic[P, Result]):
         with self._lock:
             if not settings.JIT or self.cnt == 0:
                 result = self.fxn(*args, **kwargs)
-                compute(tensor._storage for tensor in taken_apart((result,), {}).tensors)
+                compute(tensor._storage for tensor in tensors_in(taken_apart((result,), {})))
             elif self.captured is None or not self.captured.still_holds():
                 result = self._capture(args, kwargs)
             else:
@@ -123,8 +123,8 @@ class TinyJit(Generic[P, Result]):
         for ref, is_changed in self._used:
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)
-        arguments = Arguments.of(self._name(), args, kwargs)
-        tensors = taken_apart(args, kwargs).tensors
+        arguments = Arguments.of(self._name(), taken_apart(args, kwargs))
+        tensors = tensors_in(taken_apart(args, kwargs))
         # The function gets other Tensors of the same memory, which tell what it was given from what
         # it uses otherwise.
         given = {id(tensor): copy.copy(tensor) for tensor in tensors}
