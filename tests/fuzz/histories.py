@@ -431,7 +431,7 @@ def compare(shown: list[Any], expected: list[Any], number: int, statement: str) 
 PARTS: dict[str, list[tuple[float, str]]] = {
     "k": [(1, "2"), (1, "0.5"), (1, "3"), (1, "-1"), (1, "1.5")],
     "i": [(2, "0"), (2, "1"), (1, "-1")],
-    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}"), (0.5, "{r}.detach()"), (0.05, "{r}")],
+    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}"), (0.5, "{r}.detach()"), (0.02, "{r}")],
     "view": [(2, "{t}"), (1, "{t}[{i}]"), (1, "{t}[1:]"), (1, "{t}[::2]"), (1, "{t}[:, {i}]"),
              (1, "{t}.T"), (1, "{t}.reshape(-1)"), (1, "{t}.reshape(2, -1)"), (1, "{t}.detach()")],
     "e": [(6, "{view}"), (4, "({e} * {k})"), (2, "({e} + {e})"), (2, "({e} * {t})"),
@@ -447,53 +447,34 @@ PARTS: dict[str, list[tuple[float, str]]] = {
 
 CREATE = [
     (3, "{W} = Tensor({data}, requires_grad=True)"),
-    (1, "{W} = Tensor({data}, requires_grad=True).realize()"),
-    (2, "{X} = Tensor({data})"),
+    (1, "{W} = Tensor({data}, requires_grad=True).realize()"), (2, "{X} = Tensor({data})"),
     (1, "{X} = Tensor({data}).realize()"),
-    (2, "{B} = Tensor.zeros({shape}).contiguous().realize()"),
-    (1, "{B} = {e}.contiguous()"),
-    (1, "{O} = SGD([{w}, {w}], lr=0.25)"),
-    (1, "{O} = SGD([{w}], lr=0.25, momentum=0.5)"),
-]
+    (2, "{B} = Tensor.zeros({shape}).contiguous().realize()"), (1, "{B} = {e}.contiguous()"),
+    (1, "{O} = SGD([{w}, {w}], lr=0.25)"), (1, "{O} = SGD([{w}], lr=0.25, momentum=0.5)"),
+]  # fmt: skip
 COMPUTE = [
-    (7, "{Y} = {e}"),
-    (4, "{L} = {loss}"),
-    (1, "{D} = {by}.detach()"),
+    (7, "{Y} = {e}"), (4, "{L} = {loss}"), (1, "{D} = {by}.detach()"),
     (1, "{Y} = {by}.{reshaped}"),
-]
+]  # fmt: skip
 CHANGE = [
     (2, "with Tensor.no_grad(): {w}.assign({e})"),
     (1, "with Tensor.no_grad(): {w}.assign({w} * {k})"),
     (1, "with Tensor.no_grad(): {w1}.assign({w1} - {w1}.grad * 0.25)"),
-    (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"),
-    (2, "{w}[{part}] = {value}"),
-    (1, "{w}.detach()[{part}] = {k}"),
-    (3, "{b}.assign({e})"),
-    (2, "{b1}.assign({b1} + {e})"),
-    (5, "{b}[{part}] = {value}"),
-    (1, "{bx1}[{bx1} > {k}] = {k}"),
-    (1, "{xd}[{part}] = {k}"),
+    (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"), (2, "{w}[{part}] = {value}"),
+    (1, "{w}.detach()[{part}] = {k}"), (3, "{b}.assign({e})"), (2, "{b1}.assign({b1} + {e})"),
+    (5, "{b}[{part}] = {value}"), (1, "{bx1}[{bx1} > {k}] = {k}"), (1, "{xd}[{part}] = {k}"),
     (1, "{by}[{part}] = {e}"),
-]
+]  # fmt: skip
 BACK = [
-    (8, "{L1} = {loss}\n{L1}.backward()"),
-    (4, "{l}.backward()"),
-    (2, "{o}.step()"),
-    (1, "{o}.zero_grad()"),
-    (0.3, "{w}.grad = None"),
-]
+    (8, "{L1} = {loss}\n{L1}.backward()"), (4, "{l}.backward()"), (2, "{o}.step()"),
+    (1, "{o}.zero_grad()"), (0.3, "{w}.grad = None"),
+]  # fmt: skip
 SHOW = [
-    (1, "{bylw}.realize()"),
-    (1, "Tensor.realize({by}, {wl})"),
-    (1, "show({bylwd})"),
-    (1, "show({w}.grad)"),
-    (1, "show(*{l}.gradient({w}, {wxb}))"),
-    (1, "show({l}.gradient({wxby})[0])"),
-    (2, "show({rs})"),
-    (1, "show({s}[0])"),
-    (0.1, "{L} = {rs}.sum()"),
-    (1, "del {byd}"),
-]
+    (1, "{bylw}.realize()"), (1, "Tensor.realize({by}, {wl})"), (1, "show({bylwd})"),
+    (1, "show({w}.grad)"), (1, "show(*{l}.gradient({w}, {wxb}))"),
+    (1, "show({l}.gradient({wxby})[0])"), (2, "show({rs})"), (1, "show({s}[0])"),
+    (0.05, "{L} = {rs}.sum()"), (1, "del {byd}"),
+]  # fmt: skip
 # What a function does with a1, whose size is a Variable, and with n1, which is bound.
 SIZED = [
     (3, "{V} = {va} * {k}"), (1, "{V} = {va}.tanh()"), (2, "{V} = {va}.sum({axis})"),
@@ -527,7 +508,7 @@ class Grower:
         self.counts: Counter = Counter()
         # of the last captured function: its name, text, results there and in the last call
         self.function, self.text, self.results, self.new = "", "", [""], [""]
-        # losses from before the last change: asking those for a gradient is refused more often
+        # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
 
     # ---- text ------------------------------------------------------------------------------------
@@ -555,7 +536,7 @@ class Grower:
                 self.counts[letter] += 1
                 found = f"{letter}{self.counts[letter]}"
             else:
-                is_avoided = self.stale if self.rng.random() < 0.8 else set()
+                is_avoided = self.stale if self.rng.random() < 0.95 else set()
                 fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
                 fitting = [n for n in fitting if n not in is_avoided]
                 if not fitting:
@@ -596,7 +577,7 @@ class Grower:
     def note(self, statement: str, is_change: bool) -> None:
         self.program.append(statement)
         if is_change:
-            self.stale |= {name for name in self.names if name[0] == "l"}
+            self.stale |= {name for name in self.names if name[0] in "ly"}
 
     # ---- captured functions ----------------------------------------------------------------------
 
@@ -628,7 +609,7 @@ class Grower:
             self.names[name] = inner[result]
 
     def call(self, arguments: dict[str, str]) -> str:
-        letter = "s" if "n" in "".join(arguments.values()) else "r"
+        letter = "s" if "n.bind" in str(arguments) else "r"
         self.new = [f"{letter}{self.counts[letter] + n}" for n in range(len(self.results))]
         self.counts[letter] += len(self.new)
         return f"[{', '.join(self.new)}] = {self.function}({', '.join(arguments.values())})"
@@ -647,7 +628,8 @@ class Grower:
         marked = ", requires_grad=True" if self.rng.random() < 0.05 else ""
 
         def one(shape: tuple[int, ...], taken: str) -> str:
-            fitting = [n for n, v in self.names.items() if n[0] in "wxb" and isinstance(v, Value)
+            letters = "wxb" if self.rng.random() < 0.1 else "x"
+            fitting = [n for n, v in self.names.items() if n[0] in letters and isinstance(v, Value)
                        and tuple(v.places.shape) == shape and n not in taken]  # fmt: skip
             if fitting and not marked and self.rng.random() < 0.3:
                 return self.rng.choice(fitting)
@@ -664,7 +646,7 @@ class Grower:
     def any_function(self) -> None:
         """Whatever a function may do, called with something in between."""
         given = self.arguments(*self.rng.choices([(4, 2), (2,)], k=self.rng.randint(1, 2)))
-        tables = self.rng.choices([COMPUTE, COMPUTE, CHANGE, BACK, SHOW[:2]], k=4)
+        tables = self.rng.choices([COMPUTE, CHANGE, BACK, SHOW[:2]], [4, 2, 1, 1], k=4)
         self.capture(given, tables)
         self.calls(given, lambda: self.some(COMPUTE, CHANGE, BACK, SHOW))
 
@@ -673,7 +655,7 @@ class Grower:
         self.add([row for row in CREATE if "{O}" in row[1]])
         optimizer = [n for n in self.names if n[0] == "o" and n[1:].isdigit()][-1]
         parts = ["{l}.backward()", f"{optimizer}.step()", f"{optimizer}.zero_grad()"]
-        order = self.row([(4, "bsz"), (4, "zbs"), (4, "bs"), (2, "zb"), (1, "b"), (0.2, "")])
+        order = self.row([(4, "bsz"), (4, "zbs"), (4, "bs"), (2, "zb"), (1, "b"), (0.1, "")])
         inside = [parts["bsz".index(letter)] for letter in order]
         outside = [part for part in parts if part not in inside]
         every, turn = self.rng.choice([1] * 9 + [2]), itertools.count(1)
