@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import itertools
 import re
 import time
 from collections import Counter
@@ -425,11 +426,12 @@ def compare(shown: list[Any], expected: list[Any], number: int, statement: str) 
 # A statement is a row: how often, and a template. {Y} is a new name that begins with y, {y} one
 # that there is, {wb} one that begins with w or b, {w1} twice the same; what else is in braces is a
 # row of PARTS. Names say what they are: w parameters, x other leaves, b buffers, d views without
-# gradients, y results, l losses, a arguments, o optimizers, r results of a Variable's size.
+# gradients, y results, l losses, a arguments, o optimizers, r what captured functions give, s the
+# same in a Variable's size.
 PARTS: dict[str, list[tuple[float, str]]] = {
     "k": [(1, "2"), (1, "0.5"), (1, "3"), (1, "-1"), (1, "1.5")],
     "i": [(2, "0"), (2, "1"), (1, "-1")],
-    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}")],
+    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}"), (0.5, "{r}.detach()"), (0.02, "{r}")],
     "view": [(2, "{t}"), (1, "{t}[{i}]"), (1, "{t}[1:]"), (1, "{t}[::2]"), (1, "{t}[:, {i}]"),
              (1, "{t}.T"), (1, "{t}.reshape(-1)"), (1, "{t}.reshape(2, -1)"), (1, "{t}.detach()")],
     "e": [(6, "{view}"), (4, "({e} * {k})"), (2, "({e} + {e})"), (2, "({e} * {t})"),
@@ -445,53 +447,34 @@ PARTS: dict[str, list[tuple[float, str]]] = {
 
 CREATE = [
     (3, "{W} = Tensor({data}, requires_grad=True)"),
-    (1, "{W} = Tensor({data}, requires_grad=True).realize()"),
-    (2, "{X} = Tensor({data})"),
+    (1, "{W} = Tensor({data}, requires_grad=True).realize()"), (2, "{X} = Tensor({data})"),
     (1, "{X} = Tensor({data}).realize()"),
-    (2, "{B} = Tensor.zeros({shape}).contiguous().realize()"),
-    (1, "{B} = {e}.contiguous()"),
-    (1, "{O} = SGD([{w}, {w}], lr=0.25)"),
-    (1, "{O} = SGD([{w}], lr=0.25, momentum=0.5)"),
-]
+    (2, "{B} = Tensor.zeros({shape}).contiguous().realize()"), (1, "{B} = {e}.contiguous()"),
+    (1, "{O} = SGD([{w}, {w}], lr=0.25)"), (1, "{O} = SGD([{w}], lr=0.25, momentum=0.5)"),
+]  # fmt: skip
 COMPUTE = [
-    (7, "{Y} = {e}"),
-    (4, "{L} = {loss}"),
-    (4, "{L1} = {loss}\n{L1}.backward()"),
-    (1, "{D} = {by}.detach()"),
+    (7, "{Y} = {e}"), (4, "{L} = {loss}"), (1, "{D} = {by}.detach()"),
     (1, "{Y} = {by}.{reshaped}"),
-]
+]  # fmt: skip
 CHANGE = [
     (2, "with Tensor.no_grad(): {w}.assign({e})"),
     (1, "with Tensor.no_grad(): {w}.assign({w} * {k})"),
     (1, "with Tensor.no_grad(): {w1}.assign({w1} - {w1}.grad * 0.25)"),
-    (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"),
-    (2, "{w}[{part}] = {value}"),
-    (1, "{w}.detach()[{part}] = {k}"),
-    (3, "{b}.assign({e})"),
-    (2, "{b1}.assign({b1} + {e})"),
-    (5, "{b}[{part}] = {value}"),
-    (1, "{bx1}[{bx1} > {k}] = {k}"),
-    (1, "{xd}[{part}] = {k}"),
+    (1, "with Tensor.no_grad(): {wb}[{part}] = {value}"), (2, "{w}[{part}] = {value}"),
+    (1, "{w}.detach()[{part}] = {k}"), (3, "{b}.assign({e})"), (2, "{b1}.assign({b1} + {e})"),
+    (5, "{b}[{part}] = {value}"), (1, "{bx1}[{bx1} > {k}] = {k}"), (1, "{xd}[{part}] = {k}"),
     (1, "{by}[{part}] = {e}"),
-]
+]  # fmt: skip
 BACK = [
-    (5, "{l}.backward()"),
-    (2, "{o}.step()"),
-    (1, "{o}.zero_grad()"),
-    (0.3, "{w}.grad = None"),
-]
+    (8, "{L1} = {loss}\n{L1}.backward()"), (4, "{l}.backward()"), (2, "{o}.step()"),
+    (1, "{o}.zero_grad()"), (0.3, "{w}.grad = None"),
+]  # fmt: skip
 SHOW = [
-    (1, "{bylw}.realize()"),
-    (1, "Tensor.realize({by}, {wl})"),
-    (1, "show({bylwd})"),
-    (1, "show({w}.grad)"),
-    (1, "show(*{l}.gradient({w}, {wxb}))"),
-    (1, "show({l}.gradient({wxby})[0])"),
-    (1, "show({r})"),
-    (1, "show({r}[0])"),
-    (1, "{L} = {r}.sum()"),
-    (1, "del {byd}"),
-]
+    (1, "{bylw}.realize()"), (1, "Tensor.realize({by}, {wl})"), (1, "show({bylwd})"),
+    (1, "show({w}.grad)"), (1, "show(*{l}.gradient({w}, {wxb}))"),
+    (1, "show({l}.gradient({wxby})[0])"), (2, "show({rs})"), (1, "show({s}[0])"),
+    (0.05, "{L} = {rs}.sum()"), (1, "del {byd}"),
+]  # fmt: skip
 # What a function does with a1, whose size is a Variable, and with n1, which is bound.
 SIZED = [
     (3, "{V} = {va} * {k}"), (1, "{V} = {va}.tanh()"), (2, "{V} = {va}.sum({axis})"),
@@ -508,6 +491,10 @@ CUT = [
 PARTS["axis"] = [(1, "0"), (1, "1"), (1, "-1")]
 PARTS["reshaped"] = [(1, "reshape(-1)"), (1, "T"), (1, "detach()"), (1, "reshape(2, -1)")]
 
+# What training() captures.
+LOSSES = ["{L} = ({e} * weight).square().mean()", "{L} = (a1 * weight - {e}).square().mean()",
+          "{L} = weight.square().sum() + a1.sum()"]  # fmt: skip
+
 SHAPES = [(4,), (4, 2), (2, 2), (2,), (4, 2), (2,)]
 
 
@@ -519,9 +506,9 @@ class Grower:
         self.names, self.shown = world(of_model=True)
         self.program: list[str] = []
         self.counts: Counter = Counter()
-        # of the function that was captured last: its name, its results there and in the last call
-        self.function, self.results, self.new = "", [""], [""]
-        # losses from before the last change: asking those for a gradient is refused more often
+        # of the last captured function: its name, text, results there and in the last call
+        self.function, self.text, self.results, self.new = "", "", [""], [""]
+        # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
 
     # ---- text ------------------------------------------------------------------------------------
@@ -549,7 +536,7 @@ class Grower:
                 self.counts[letter] += 1
                 found = f"{letter}{self.counts[letter]}"
             else:
-                is_avoided = self.stale if self.rng.random() < 0.8 else set()
+                is_avoided = self.stale if self.rng.random() < 0.95 else set()
                 fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
                 fitting = [n for n in fitting if n not in is_avoided]
                 if not fitting:
@@ -590,105 +577,102 @@ class Grower:
     def note(self, statement: str, is_change: bool) -> None:
         self.program.append(statement)
         if is_change:
-            self.stale |= {name for name in self.names if name[0] == "l"}
+            self.stale |= {name for name in self.names if name[0] in "ly"}
 
     # ---- captured functions ----------------------------------------------------------------------
 
-    def capture(self, arguments: dict[str, str], tables: list, end: Iterable[str] = ()) -> None:
+    def capture(
+        self, given: Callable[[], dict[str, str]], tables: list, end: Iterable[str] = ()
+    ) -> None:
         """Defines a function, which grows by being carried out: that is its first call.
 
-        end: statements that follow, with {l} for the last result."""
+        given: the arguments of a call. end: the last statements, with {l} for the last result.
+        """
         self.counts["f"] += 1
-        function = f"f{self.counts['f']}"
-        inner = dict(self.names)
-        for name, value in arguments.items():
-            inner[name] = eval(value, self.names)
+        self.function, arguments = f"f{self.counts['f']}", given()
+        passed = {name: eval(value, self.names) for name, value in arguments.items()}
+        # what is passed is seldom used besides
+        inner = {n: v for n, v in self.names.items() if n not in str(arguments)} | passed
         body = [s for table in tables if (s := self.tried(table, inner)) is not None]
         made = [n for n in inner if n not in self.names and n not in arguments and n[1:].isdigit()]
-        results = made[-self.rng.randint(1, 3) :]
-        if not results:
+        self.results = made[-self.rng.randint(1, 3) :]
+        if not self.results:
             raise Impossible("a function without a result")
-        for text in end:
-            statement = text.replace("{l}", results[-1])
-            exec(statement, inner)
-            body.append(statement)
-        lines = [*body, f"return [{', '.join(results)}]"]
-        text = f"def {function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
-        self.carry_out(f"@TinyJit\n{text}")
-        self.note(self.call_text(function, results, arguments), True)
-        for name, result in zip(self.new, results, strict=True):
+        for statement in end:
+            body.append(statement.replace("{l}", self.results[-1]))
+            exec(body[-1], inner)
+        lines = [*body, f"return [{', '.join(self.results)}]"]
+        self.text = f"def {self.function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
+        self.carry_out(f"@TinyJit\n{self.text}")
+        self.note(self.call(arguments), True)
+        for name, result in zip(self.new, self.results, strict=True):
             self.names[name] = inner[result]
-        self.function, self.results = function, results
 
-    def call_text(self, function: str, results: list[str], arguments: dict[str, str]) -> str:
-        self.new = []
-        for name in results:
-            letter = {"v": "r"}.get(name[0], name[0])
-            self.counts[letter] += 1
-            self.new.append(f"{letter}{self.counts[letter]}")
-        return f"[{', '.join(self.new)}] = {function}({', '.join(arguments.values())})"
+    def call(self, arguments: dict[str, str]) -> str:
+        letter = "s" if "n.bind" in str(arguments) else "r"
+        self.new = [f"{letter}{self.counts[letter] + n}" for n in range(len(self.results))]
+        self.counts[letter] += len(self.new)
+        return f"[{', '.join(self.new)}] = {self.function}({', '.join(arguments.values())})"
 
-    def calls(self, arguments: Callable[[], dict[str, str]], between: Callable[[], None]) -> None:
+    def calls(self, given: Callable[[], dict[str, str]], between: Callable[[], None]) -> None:
         between()
         for _ in range(self.rng.randint(2, 5)):
-            self.stale |= {name for name in self.names if name[0] == "l"}
-            self.carry_out(self.call_text(self.function, self.results, arguments()))
+            statement = self.call(given())
+            exec(statement, self.names)
+            self.note(statement, True)
             between()
 
-    def argument(self, kind: str) -> str:
-        """Some Tensor that is there, or data."""
-        shape = (4, 2) if kind == "2" else (2,)
-        fitting = [n for n, v in self.names.items() if n[0] in "wxb" and isinstance(v, Value)
-                   and tuple(v.places.shape) == shape]  # fmt: skip
-        if fitting and self.rng.random() < 0.3:
-            return self.rng.choice(fitting)
-        marked = ", requires_grad=True" if self.rng.random() < 0.2 else ""
-        return f"Tensor({self.data(shape)}{marked})"
+    def arguments(self, *shapes: tuple[int, ...]) -> Callable[[], dict[str, str]]:
+        """What gives the arguments of a call: data, or Tensors that the function does not use."""
+        self.text = ""
+        marked = ", requires_grad=True" if self.rng.random() < 0.05 else ""
+
+        def one(shape: tuple[int, ...], taken: str) -> str:
+            letters = "wxb" if self.rng.random() < 0.1 else "x"
+            fitting = [n for n, v in self.names.items() if n[0] in letters and isinstance(v, Value)
+                       and tuple(v.places.shape) == shape and n not in taken]  # fmt: skip
+            if fitting and not marked and self.rng.random() < 0.3:
+                return self.rng.choice(fitting)
+            return f"Tensor({self.data(shape)}{marked})"
+
+        def given() -> dict[str, str]:
+            found: dict[str, str] = {}
+            for n, shape in enumerate(shapes, 1):
+                found[f"a{n}"] = one(shape, self.text + str(found))
+            return found
+
+        return given
 
     def any_function(self) -> None:
         """Whatever a function may do, called with something in between."""
-        kinds = self.rng.choice(["1", "2", "12", "22"])
-
-        def arguments() -> dict[str, str]:
-            return {f"a{n}": self.argument(kind) for n, kind in enumerate(kinds, 1)}
-
-        tables = [self.rng.choice([COMPUTE, COMPUTE, CHANGE, BACK, SHOW[:2]])
-                  for _ in range(self.rng.randint(2, 6))]  # fmt: skip
-        self.capture(arguments(), tables)
-        self.calls(arguments, lambda: self.some(COMPUTE, CHANGE, BACK, SHOW))
+        given = self.arguments(*self.rng.choices([(4, 2), (2,)], k=self.rng.randint(1, 2)))
+        tables = self.rng.choices([COMPUTE, CHANGE, BACK, SHOW[:2]], [4, 2, 1, 1], k=4)
+        self.capture(given, tables)
+        self.calls(given, lambda: self.some(COMPUTE, CHANGE, BACK, SHOW))
 
     def training(self) -> None:
         """Forward, backward, step and zero_grad, each inside of the function or after its calls."""
         self.add([row for row in CREATE if "{O}" in row[1]])
         optimizer = [n for n in self.names if n[0] == "o" and n[1:].isdigit()][-1]
         parts = ["{l}.backward()", f"{optimizer}.step()", f"{optimizer}.zero_grad()"]
-        order = self.rng.choice(["bsz", "bsz", "zbs", "zbs", "bs", "bs", "zb", "b", ""])
+        order = self.row([(4, "bsz"), (4, "zbs"), (4, "bs"), (2, "zb"), (1, "b"), (0.1, "")])
         inside = [parts["bsz".index(letter)] for letter in order]
-        rest = [part for part in parts if part not in inside]
-
-        def arguments() -> dict[str, str]:
-            return {"a1": self.argument("2")}
-
-        every = self.rng.choice([1, 1, 2])
-        turn = Counter()
+        outside = [part for part in parts if part not in inside]
+        every, turn = self.rng.choice([1] * 9 + [2]), itertools.count(1)
 
         def between() -> None:
-            turn["calls"] += 1
-            loss = self.new[-1]
-            for part in rest:
-                if part is not parts[2] or turn["calls"] % every == 0:
-                    self.carry_out(part.replace("{l}", loss))
+            number = next(turn)
+            for part in outside:
+                if part is not parts[2] or number % every == 0:
+                    self.carry_out(part.replace("{l}", self.new[-1]))
             self.some(SHOW, SHOW, CHANGE, COMPUTE, chance=0.5)
 
-        forward = [COMPUTE] * self.rng.randint(0, 2) + [CHANGE] * self.rng.randint(0, 1)
+        given = self.arguments((4, 2))
+        tables = [COMPUTE] * self.rng.randint(0, 2) + [CHANGE] * self.rng.randint(0, 1)
         weight = self.rng.choice([n for n in self.names if n[0] == "w"])
-        losses = [
-            (1, f"{{L}} = ({{e}} * {weight}).square().mean()"),
-            (1, f"{{L}} = (a1 * {weight} - {{e}}).square().mean()"),
-            (1, f"{{L}} = {weight}.square().sum() + a1.sum()"),
-        ]
-        self.capture(arguments(), [*forward, losses], inside)
-        self.calls(arguments, between)
+        losses = [(1, text.replace("weight", weight)) for text in LOSSES]
+        self.capture(given, [*tables, losses], inside)
+        self.calls(given, between)
 
     def sized(self) -> None:
         """A function of a Variable, in the size of an argument or as an argument of its own."""
@@ -697,19 +681,17 @@ class Grower:
             for name, more in (("x60", ""), ("x62", ""), ("w60", ", requires_grad=True")):
                 shape = (6, 2) if name == "x62" else (6,)
                 self.carry_out(f"{name} = Tensor({self.data(shape)}{more})")
-        name = self.rng.choice(["x60", "x62", "x62", "w60"])
-        is_cut = self.rng.random() < 0.5
+        name, is_cut = self.rng.choice(["x60", "x62", "x62", "w60"]), self.rng.random() < 0.5
+        sizes = itertools.chain([3], iter(lambda: self.rng.randint(1, 6), 0))  # 3: as no other axis
 
-        def arguments(first: bool = False) -> dict[str, str]:
-            # no other axis has the size of the first call
-            bound = f"n.bind({self.rng.choice((3, 5)) if first else self.rng.randint(1, 6)})"
+        def given() -> dict[str, str]:
             fresh = f"Tensor({self.data(tuple(self.names[name].places.shape))})"
-            given = name if self.rng.random() < 0.8 else fresh
-            return {"a1": given, "n1": bound} if is_cut else {"a1": f"{given}[:{bound}]"}
+            value, bound = self.rng.choice([name] * 4 + [fresh]), f"n.bind({next(sizes)})"
+            return {"a1": value, "n1": bound} if is_cut else {"a1": f"{value}[:{bound}]"}
 
         tables = [SIZED] * self.rng.randint(1, 3)
-        self.capture(arguments(True), [CUT, *tables] if is_cut else tables)
-        self.calls(arguments, lambda: self.some(SHOW, BACK, CHANGE, SHOW, chance=0.6))
+        self.capture(given, [CUT, *tables] if is_cut else tables)
+        self.calls(given, lambda: self.some(SHOW, BACK, CHANGE, SHOW, chance=0.6))
 
     def some(self, *tables: list, chance: float = 0.7) -> None:
         while self.rng.random() < chance:
