@@ -158,15 +158,6 @@ class Arguments:
             self._refuse_variables(bound)
         return tensors, bound
 
-    def check_requires_grad(self, tensors: Iterable[Tensor]) -> None:
-        """JitError where one may be given a gradient, and the captured one not, or vice versa."""
-        for known, tensor in zip(self.inputs, tensors, strict=True):
-            if tensor.is_param is not known.requires_grad:
-                self.refuse_like(
-                    f"{known.place} was captured with requires_grad={known.requires_grad}, and has "
-                    f"requires_grad={tensor.requires_grad} now"
-                )
-
     def _look_closely(self, known: Input, tensor: Tensor) -> None:
         self._realize(known.place, tensor)
         uop = tensor.uop

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.arguments import Arguments, lies, map_structure, taken_apart
+from tinyframe.engine.arguments import Arguments, Given, lies, map_structure, tensors_in
 from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
@@ -135,19 +135,26 @@ class Captured:
     def __repr__(self) -> str:
         return f"<Captured: {len(self.kernels)} kernels, {len(self.arguments.inputs)} inputs>"
 
-    def still_holds(self) -> bool:
-        """Whether the constants that the call used are what they were."""
-        return all((s := ref()) is None or s.uop is uop for ref, uop in self.constants)
+    def fits(self, given: Given) -> bool:
+        """Whether Python would do now what it did then, as far as that depends on constants, on
+        which Tensors have a `.grad`, and on which arguments may be given one."""
+        if not all((s := ref()) is None or s.uop is uop for ref, uop in self.constants):
+            return False
+        tensors = tensors_in(given) if self.grads else []
+        for tensor, known in zip(tensors, self.arguments.inputs, strict=False):
+            if tensor.is_param is not known.requires_grad:
+                return False
+        for grad in self.grads:
+            owner = self._owner(grad, tensors)
+            if owner is not None and grad.is_there not in (None, owner._grad is not None):
+                return False
+        return True
 
     # ---- a replay --------------------------------------------------------------------------------
 
-    def __call__(self, args: Any, kwargs: Any) -> Any:
+    def __call__(self, given: Given) -> Any:
         with running:
-            tensors, bound = self.arguments.matched(taken_apart(args, kwargs))
-            if self.grads:
-                self.arguments.check_requires_grad(tensors)
-                for grad in self.grads:
-                    self._check_grad(grad, tensors)
+            tensors, bound = self.arguments.matched(given)
             replaced = self._find_states() | self._find_inputs(tensors)
             fresh: dict[UOp, UOp] = {}
             for base, buffer in self.made.items():
@@ -159,14 +166,9 @@ class Captured:
             self._launch(replaced, bound)
             return self._results(tensors, fresh, bound)
 
-    def _check_grad(self, grad: Grad, tensors: list[Tensor]) -> None:
-        owner = tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
-        if owner is not None and grad.is_there not in (None, owner._grad is not None):
-            was, now = ("one", "none") if grad.is_there else ("none", "one")
-            self.arguments.refuse_like(
-                f"a Tensor of shape {sizes_text(owner.shape)} had {was} when it was captured, and "
-                f"has {now} now: a .grad, which backward() and zero_grad() change. Call both inside"
-            )
+    @staticmethod
+    def _owner(grad: Grad, tensors: list[Tensor]) -> Tensor | None:
+        return tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
 
     def _find_inputs(self, tensors: list[Tensor]) -> dict[Buffer, Buffer]:
         replaced: dict[Buffer, Buffer] = {}
@@ -242,7 +244,7 @@ class Captured:
                 put_history(tensor._storage.uop, self._lost(cut, tensors))
         call = tensors, fresh, bound, dict[int, Storage]()
         for grad in self.grads:
-            owner = tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
+            owner = self._owner(grad, tensors)
             if owner is not None and not grad.stays:
                 owner._grad = None if grad.after is None else self._tensor_of(grad.after, call)
         if type(self.result) is Returned:  # the usual one

@@ -40,6 +40,8 @@ __all__ = ["JitError", "TinyJit"]
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
+MOST_CAPTURED = 4
+
 _jits: weakref.WeakSet[TinyJit] = weakref.WeakSet()
 
 
@@ -65,6 +67,8 @@ class TinyJit(Generic[P, Result]):
     def reset(self) -> None:
         self.cnt = 0
         self.captured: Captured | None = None
+        # it, and others before it for another choice of Tensors that have a .grad
+        self._all: list[Captured] = []
         # what the last capture used, and whether it changed that
         self._used: list[tuple[weakref.ref[Storage], bool]] = []
 
@@ -97,10 +101,10 @@ class TinyJit(Generic[P, Result]):
             if not settings.JIT or self.cnt == 0:
                 result = self.fxn(*args, **kwargs)
                 compute(tensor._storage for tensor in tensors_in(taken_apart((result,), {})))
-            elif self.captured is None or not self.captured.still_holds():
-                result = self._capture(args, kwargs)
             else:
-                result = self.captured(args, kwargs)
+                given = taken_apart(args, kwargs)
+                fitting = [captured for captured in self._all if captured.fits(given)]
+                result = fitting[0](given) if fitting else self._capture(args, kwargs)
             self.cnt += 1
         return result
 
@@ -110,7 +114,7 @@ class TinyJit(Generic[P, Result]):
     def __getstate__(self) -> dict[str, Any]:
         # Memory, kernels and a lock are of this process: a copy captures for itself.
         kept = {n: v for n, v in vars(self).items() if n not in ("_lock", "_instances")}
-        return kept | {"cnt": 0, "captured": None, "_used": []}
+        return kept | {"cnt": 0, "captured": None, "_all": [], "_used": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -141,7 +145,9 @@ class TinyJit(Generic[P, Result]):
         finally:
             for tensor, asks in zip(tensors, asking, strict=True):
                 tensor._requires_grad, tensor._grad = asks, given[id(tensor)]._grad
-        self.captured = recording.captured() if is_settled else None
+        if is_settled:
+            self.captured = recording.captured()
+            self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]
         self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.found.values()]
         return result
 
