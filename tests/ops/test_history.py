@@ -345,3 +345,20 @@ def test_what_a_parameter_is_assigned_is_cut_off_realized_or_not():
             w.realize()
         (w * 7 + v).sum().backward()
         assert (w.grad.tolist(), v.grad.tolist()) == ([7, 7], [1, 1])
+
+
+@pytest.mark.parametrize("index", [1, [1], slice(1, 2), "mask"], ids=str)
+@pytest.mark.parametrize("detached", [True, False])
+def test_what_is_not_written_without_gradients_keeps_its_history(index, detached):
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    buffer = Tensor.zeros(3).contiguous().realize()
+    view = buffer.detach()
+    buffer.assign(w * 2)
+    index = Tensor([False, True, False]) if index == "mask" else index
+    if detached:
+        view[index] = 7
+    else:
+        with Tensor.no_grad():
+            buffer[index] = 7
+    (buffer * Tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert (w.grad.tolist(), buffer.tolist()) == ([2, 0, 200], [2, 7, 6])

@@ -13,6 +13,7 @@ table of gradients knows: what flows back through SHRINK, FLIP, … arrives at j
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -28,7 +29,7 @@ from tinyframe.tensor.indexing import Indexing, check_bindings
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
-from tinyframe.uop.node import elements, index_dtype
+from tinyframe.uop.node import UOp, elements, index_dtype
 from tinyframe.uop.show import sizes_text
 
 T = TypeVar("T", bound=TensorBase)
@@ -167,8 +168,11 @@ class AdvancedIndexing(Indexing, Gathering):
         a result that is not realized still needs the old values. Gradients flow to the value.
         """
         value = self._assignable(value)
-        if (masked := self._masked(index, value)) is not None:
-            self._write(self, masked)
+        if (mask := self._mask_over(index, value)) is not None:
+            fitted = self._fitting(value, self.shape[mask.ndim :])
+            wide = mask.reshape((*mask.shape, *[1] * (self.ndim - mask.ndim)))
+            wide = wide._broadcast_to(self.shape)
+            self._write(self, wide.where(fitted, self), lambda: wide.uop)
             return
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
@@ -193,7 +197,7 @@ class AdvancedIndexing(Indexing, Gathering):
         hits = view._index(view.shape[axis], view.device).unsqueeze(-1).eq(numbers.reshape(1, -1))
         hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
         hits = hits._broadcast_to((*view.shape, count))
-        self._write(view, view._last_of(hits, source))
+        self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
 
     def _assignable(self, value: Any) -> Self:
         if not isinstance(value, TensorBase):
@@ -217,7 +221,7 @@ class AdvancedIndexing(Indexing, Gathering):
             raise AssignError(f"setitem shape mismatch: {value.shape} does not fit {shape}")
         return value._broadcast_to(shape)
 
-    def _masked(self, index: Any, value: Self) -> Self | None:
+    def _mask_over(self, index: Any, value: Self) -> Self | None:
         """With one mask as an index and a value that broadcasts there is nothing to look up."""
         mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
         if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
@@ -227,14 +231,15 @@ class AdvancedIndexing(Indexing, Gathering):
         rest = self.shape[mask.ndim :]
         if mask.shape != self.shape[: mask.ndim] or value.ndim > len(rest):
             return None
-        wide = mask.reshape((*mask.shape, *[1] * len(rest)))
-        return wide._broadcast_to(self.shape).where(self._fitting(value, rest), self)
+        return mask
 
-    def _write(self, view: Self, value: Self) -> None:
-        """Makes `view`, a part of this, mean `value`."""
+    def _write(
+        self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None
+    ) -> None:
+        """Makes `view`, a part of this, mean `value`, which is_new (None: all) of it is new."""
         check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None
-        view._change(value.uop, value._requires_grad)
+        view._change(value.uop, value._requires_grad, is_new)
         if view._requires_grad:
             self._requires_grad = True
         elif is_stored:

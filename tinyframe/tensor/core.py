@@ -415,11 +415,14 @@ class Tensor(
         self._change(new, other._requires_grad)
         return self
 
-    def _change(self, value: UOp, requires_grad: bool | None) -> None:
+    def _change(
+        self, value: UOp, requires_grad: bool | None, is_new: Callable[[], UOp] | None = None
+    ) -> None:
         """Makes what this Tensor shows `value`, in its storage.
 
         requires_grad: that of the value. What is written to a parameter is a new beginning: nothing
-        flows back from there.
+        flows back from there. is_new: gives where the value is written; elsewhere it is what was
+        there (None: it is written everywhere).
         """
         path, storage = self._path, self._storage
         if 0 in self.shape:
@@ -441,11 +444,13 @@ class Tensor(
                     "or write value.detach()"
                 )
             self._requires_grad = True
-        if is_detached or is_parameter or not is_grad_enabled():
-            value = value.detach()
         if is_parameter:
             root = root.detach()
-        view = follow(path, root)
+        view = follow(tuple([step for step in path if step[0] is not Ops.DETACH]), root)
+        if is_detached or is_parameter or not is_grad_enabled():
+            value = value.detach()
+            if is_new is not None and not is_parameter and dtypes.is_float(value.dtype):
+                value = is_new().where(value, view)  # what is not new keeps its history
         if shows_all(path):
             value = _backwards(view, root, value)
             storage.assign(value if memory_of(root) is None else root.assign(value))
