@@ -326,8 +326,8 @@ ELSEWHERE = {
     ),
     "torch/test_other_libraries.py": ("from_dlpack",),
     "ops/test_gradient.py": (
-        "backward", "gradient", "requires_grad", "requires_grad_", "is_param", "no_grad", "train",
-        "training",
+        "backward", "grad", "gradient", "requires_grad", "requires_grad_", "is_param", "no_grad",
+        "train", "training",
     ),
     "ops/test_laziness.py": (
         "realize", "schedule", "kernelize", "assign", "replace", "device", "to", "to_", "uop",
