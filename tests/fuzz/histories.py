@@ -102,11 +102,12 @@ class Value:
         number = Value.number("data", Value.made["data"])
         self._see(Storage(value, number, requires_grad, requires_grad), value)
         if requires_grad:
+            self.grad: Value | None = None
             Value.parameters.append(self)
 
     def _see(self, storage: Storage, value: torch.Tensor) -> None:
         self.storage, self.places = storage, torch.arange(value.numel()).reshape(value.shape)
-        self.is_view, self.is_detached, self.grad = False, False, None
+        self.is_view, self.is_detached = False, False
 
     @staticmethod
     def number(*key: Any) -> int:
@@ -139,12 +140,13 @@ class Value:
 
     def _seen(self, places: torch.Tensor, is_detached: bool = False) -> Value:
         view = object.__new__(Value)
-        view.storage, view.places, view.is_view, view.grad = self.storage, places, True, None
+        view.storage, view.places, view.is_view = self.storage, places, True
         view.is_detached = self.is_detached or is_detached
         return view
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name not in METHODS and not hasattr(torch.Tensor, name):
+        is_method = name in METHODS or (hasattr(torch.Tensor, name) and name != "grad")
+        if name.startswith("__") or not is_method:
             raise AttributeError(name)
         return lambda *arguments, **options: self._apply(name, *arguments, **options)
 
@@ -510,6 +512,7 @@ class Grower:
         self.function, self.text, self.results, self.new = "", "", [""], [""]
         # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
+        self.avoided = self.stale
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -536,9 +539,8 @@ class Grower:
                 self.counts[letter] += 1
                 found = f"{letter}{self.counts[letter]}"
             else:
-                is_avoided = self.stale if self.rng.random() < 0.95 else set()
                 fitting = [n for n in names if n[0] in kind and n[1:].isdigit()]
-                fitting = [n for n in fitting if n not in is_avoided]
+                fitting = [n for n in fitting if n not in self.avoided]
                 if not fitting:
                     raise Impossible(f"nothing that is a {kind}")
                 found = self.rng.choice(fitting[-5:])  # what is young is more likely to be used
@@ -555,29 +557,32 @@ class Grower:
 
     def tried(self, table: list[tuple[float, str]], names: dict[str, Any]) -> str | None:
         """A statement that could be carried out, in these names; None where none was found."""
+        self.avoided = self.stale if self.rng.random() < 0.92 else set()
         for _ in range(12):
             counts = self.counts.copy()
             try:
                 statement = self.fill(self.row(table), names)
                 exec(statement, names)
+                if table is CHANGE or ".step()" in statement:
+                    self.changed(names)
                 return statement
             except Exception:
                 self.counts = counts
         return None
 
     def add(self, *tables: list[tuple[float, str]]) -> None:
-        table = self.rng.choice(tables)
-        if (statement := self.tried(table, self.names)) is not None:
-            self.note(statement, table is CHANGE or ".step()" in statement)
+        if (statement := self.tried(self.rng.choice(tables), self.names)) is not None:
+            self.program.append(statement)
 
     def carry_out(self, statement: str) -> None:
         exec(statement, self.names)
-        self.note(statement, ".step()" in statement)
-
-    def note(self, statement: str, is_change: bool) -> None:
         self.program.append(statement)
-        if is_change:
-            self.stale |= {name for name in self.names if name[0] in "ly"}
+        if ".step()" in statement or re.search(r" = f\d+\(", statement):
+            self.changed(self.names)
+
+    def changed(self, names: dict[str, Any]) -> None:
+        self.stale |= {name for name in names if name[0] in "lyb"
+                       and isinstance(names[name], Value) and names[name].requires_grad}  # fmt: skip
 
     # ---- captured functions ----------------------------------------------------------------------
 
@@ -604,7 +609,8 @@ class Grower:
         lines = [*body, f"return [{', '.join(self.results)}]"]
         self.text = f"def {self.function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
         self.carry_out(f"@TinyJit\n{self.text}")
-        self.note(self.call(arguments), True)
+        self.program.append(self.call(arguments))
+        self.changed(self.names)
         for name, result in zip(self.new, self.results, strict=True):
             self.names[name] = inner[result]
 
@@ -617,9 +623,7 @@ class Grower:
     def calls(self, given: Callable[[], dict[str, str]], between: Callable[[], None]) -> None:
         between()
         for _ in range(self.rng.randint(2, 5)):
-            statement = self.call(given())
-            exec(statement, self.names)
-            self.note(statement, True)
+            self.carry_out(self.call(given()))
             between()
 
     def arguments(self, *shapes: tuple[int, ...]) -> Callable[[], dict[str, str]]:
