@@ -138,8 +138,9 @@ class Captured:
     def fits(self, given: Given) -> bool:
         """Whether Python would do now what it did then, as far as that depends on constants, on
         which Tensors have a `.grad`, and on which arguments may be given one."""
-        if not all((s := ref()) is None or s.uop is uop for ref, uop in self.constants):
-            return False
+        for ref, uop in self.constants:
+            if (storage := ref()) is not None and storage.uop is not uop:
+                return False
         tensors = tensors_in(given) if self.grads else []
         for tensor, known in zip(tensors, self.arguments.inputs, strict=False):
             if tensor.is_param is not known.requires_grad:
