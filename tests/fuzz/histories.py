@@ -19,6 +19,7 @@ import ast
 import gc
 import itertools
 import re
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -379,15 +380,21 @@ class Different(AssertionError):
     """tinyframe shows something else than the model."""
 
 
+def attempt(statement: str, names: dict[str, Any]) -> None:
+    """Carries it out in the model. Impossible where PyTorch refuses it, too."""
+    try:
+        exec(statement, names)
+    except Exception as error:
+        raise Impossible(f"{statement}: {error}") from error
+
+
 def check(program: list[str]) -> str | None:
     """Different where a Tensor shows something else than the model; any error that is no refusal.
     Gives back the refusal that ended the program."""
     names, expected = world(of_model=True)
     try:
         for statement in program:
-            exec(statement, names)
-    except Exception as error:
-        raise Impossible(f"{statement}: {error}") from error
+            attempt(statement, names)
     finally:
         names.clear()
     names, shown = world(of_model=False)
@@ -503,8 +510,8 @@ SHAPES = [(4,), (4, 2), (2, 2), (2,), (4, 2), (2,)]
 class Grower:
     """Grows a program, carrying it out in the model as it goes, so that every step is possible."""
 
-    def __init__(self, seed: Any) -> None:
-        self.rng = Random(seed)
+    def __init__(self, seed: Any, calls: bool) -> None:
+        self.rng, self.has_calls = Random(seed), calls
         self.names, self.shown = world(of_model=True)
         self.program: list[str] = []
         self.counts: Counter = Counter()
@@ -512,7 +519,7 @@ class Grower:
         self.function, self.text, self.results, self.new = "", "", [""], [""]
         # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
-        self.avoided = self.stale
+        self.avoided, self.care = self.stale, 0.97 if calls else 0.8
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -557,16 +564,16 @@ class Grower:
 
     def tried(self, table: list[tuple[float, str]], names: dict[str, Any]) -> str | None:
         """A statement that could be carried out, in these names; None where none was found."""
-        self.avoided = self.stale if self.rng.random() < 0.92 else set()
+        self.avoided = self.stale if self.rng.random() < self.care else set()
         for _ in range(12):
             counts = self.counts.copy()
             try:
                 statement = self.fill(self.row(table), names)
-                exec(statement, names)
+                attempt(statement, names)
                 if table is CHANGE or ".step()" in statement:
                     self.changed(names)
                 return statement
-            except Exception:
+            except Impossible:
                 self.counts = counts
         return None
 
@@ -575,14 +582,14 @@ class Grower:
             self.program.append(statement)
 
     def carry_out(self, statement: str) -> None:
-        exec(statement, self.names)
+        attempt(statement, self.names)
         self.program.append(statement)
         if ".step()" in statement or re.search(r" = f\d+\(", statement):
             self.changed(self.names)
 
     def changed(self, names: dict[str, Any]) -> None:
-        self.stale |= {name for name in names if name[0] in "lyb"
-                       and isinstance(names[name], Value) and names[name].requires_grad}  # fmt: skip
+        values = {n: v for n, v in names.items() if isinstance(v, Value) and n[0] in "lyb"}
+        self.stale |= {n for n, v in values.items() if v.requires_grad}
 
     # ---- captured functions ----------------------------------------------------------------------
 
@@ -605,9 +612,9 @@ class Grower:
             raise Impossible("a function without a result")
         for statement in end:
             body.append(statement.replace("{l}", self.results[-1]))
-            exec(body[-1], inner)
-        lines = [*body, f"return [{', '.join(self.results)}]"]
-        self.text = f"def {self.function}({', '.join(arguments)}):\n    " + "\n    ".join(lines)
+            attempt(body[-1], inner)
+        lines = textwrap.indent("\n".join([*body, f"return [{', '.join(self.results)}]"]), "    ")
+        self.text = f"def {self.function}({', '.join(arguments)}):\n{lines}"
         self.carry_out(f"@TinyJit\n{self.text}")
         self.program.append(self.call(arguments))
         self.changed(self.names)
@@ -702,15 +709,15 @@ class Grower:
             self.add(*tables)
             chance /= 2
 
-    def grow(self, steps: int, calls: bool) -> list[str]:
+    def grow(self, steps: int) -> list[str]:
         self.add([CREATE[0]])
         self.add(CREATE)
         try:
             for n in range(steps):
                 self.add(CREATE, COMPUTE, COMPUTE, CHANGE, CHANGE, BACK, SHOW)
-                if calls and n % 5 == 4:
+                if self.has_calls and n % 5 == 4:
                     self.rng.choice([self.any_function, self.training, self.training, self.sized])()
-        except Exception:  # in a function or a call: the program ends before it
+        except Impossible:  # in a function or a call: the program ends before it
             pass
         return self.carried_out_again()
 
@@ -721,8 +728,8 @@ class Grower:
         self.names, _ = world(of_model=True)
         for number, statement in enumerate(self.program):
             try:
-                exec(statement, self.names)
-            except Exception:
+                attempt(statement, self.names)
+            except Impossible:
                 self.program = self.program[:number]
                 break
         names = [n for n, v in self.names.items() if isinstance(v, Value)]
@@ -734,7 +741,7 @@ class Grower:
 
 def random_program(seed: Any, calls: bool = False) -> list[str]:
     rng = Random(seed)
-    return Grower(seed).grow(rng.randint(8, 18), calls)
+    return Grower(seed, calls).grow(rng.randint(8, 18))
 
 
 # ---- what went wrong, made short -----------------------------------------------------------------
