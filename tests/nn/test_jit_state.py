@@ -673,3 +673,15 @@ def test_an_argument_may_ask_for_a_gradient_at_times():
         return found
 
     assert gradients(TinyJit) == gradients(lambda f: f)
+
+
+def test_a_gradient_through_what_was_computed_before_the_call_is_refused():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    outside = (w * w).realize()
+    refused(lambda x: (x * outside).sum().backward(), match="computed before the call")
+    refused(lambda x: (x * 2).sum().backward(), match="computed before the call", first=(w * 3,))
+    step = TinyJit(lambda x: (x * outside.detach() * w).sum().backward())
+    for _ in range(4):
+        w.grad = None
+        step(Tensor([1.0, 2.0]).realize())
+        assert w.grad.tolist() == [1, 8]

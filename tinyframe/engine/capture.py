@@ -95,6 +95,16 @@ class Capture:
             self.grads.setdefault(id(tensor), (tensor, grad))
 
 
+    def check_histories(self, values: Iterable[UOp]) -> None:
+        """Called with the realized values through whose histories gradients flow. JitError for one
+        that was computed before the call."""
+        if any(base_of(value) not in self.nodes for value in values):
+            raise JitError(
+                "a gradient inside a TinyJit flows through a Tensor that was computed before the "
+                "call, and a replay could not follow how. Compute it inside, or detach() it"
+            )
+
+
 UNREAD = object()
 _thread = threading.local()
 captures: list[Capture | None] = []  # of all threads: most of the time there is none

@@ -49,7 +49,7 @@ from tinyframe.tensor.gradient import (
     values_of_storages,
     with_part,
 )
-from tinyframe.tensor.history import CUT_OFF, origin_of
+from tinyframe.tensor.history import CUT_OFF, Origin, origin_of
 from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     Placed,
@@ -595,6 +595,10 @@ class Tensor(
         nodes = [target._nodes_among(values, below) for target in targets]
         wanted = {node for each in nodes for node in each}
         flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
+        if (capture := capture_now()) is not None:
+            capture.check_histories(
+                u for u in flowing if isinstance(o := origin_of(u), Origin) and o.uop in flowing
+            )
         arrived = [[flowing[node] for node in each if node in flowing] for each in nodes]
         lost = lost_below(self.uop, below)
         for target in targets:
