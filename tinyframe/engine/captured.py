@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tinyframe.device import Buffer, buffer_of
+from tinyframe.device import Buffer, buffer_of, lose
 from tinyframe.engine.arguments import Arguments, Given, lies, map_structure, tensors_in
 from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
@@ -112,6 +112,7 @@ class Captured:
     result: Any  # the returned structure, with Returned in place of Tensors
     grads: list[Grad]
     made: dict[UOp, Buffer]  # the BUFFERs of its results
+    private: list[UOp]  # those that the first replay overwrites
     # the runs with as many together as can be, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
     moved: dict[Buffer, Buffer] = field(default_factory=dict)  # memory of states, since captured
@@ -230,6 +231,8 @@ class Captured:
             from tinyframe.engine.replay import Replay, joined
 
             self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
+            while self.private:
+                lose(self.private.pop())
         for replay, var_vals in self.replays:
             if bound:
                 var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}

@@ -100,11 +100,10 @@ class Recording:
         if not all(map(self._put_back, capture.changed)):
             return False
         kept = {base_of(storage.uop) for storage in leaves}
-        private = [node for node in capture.nodes if node not in kept and not is_overwritten(node)]
-        if self._others(above(private)):
+        nodes = [node for node in capture.nodes if node not in kept]
+        self.private = [node for node in nodes if not is_overwritten(node)]
+        if self._others(above(self.private)):
             return False
-        for node in private:
-            lose(node)
         found = capture.found.values()
         memory = [each.buffer for each in found if each.buffer is not None]
         ready = all(each.buffer or base_of(each.uop).op in CONSTANT for each in found)
@@ -204,8 +203,9 @@ class Recording:
             if capture.made(tensor._storage)
             and (base := base_of(tensor._storage.uop)).op is Ops.BUFFER
         }
+        random, private = capture.random, self.private
         return Captured(
-            arguments, self.runs, capture.random, states, constants, cuts, result, grads, made
+            arguments, self.runs, random, states, constants, cuts, result, grads, made, private
         )
 
     def _returned(self, tensor: Tensor) -> Returned:
