@@ -28,6 +28,9 @@ BOTH = (
 )
 
 
+KNOWN = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that need no kernel
+
+
 class Found(NamedTuple):
     """What a captured call found in a storage that was there before: its graph, and its memory;
     None for a constant, or what was not computed yet."""
@@ -49,16 +52,18 @@ class Capture:
 
     started: storages that the call makes have this number or a higher one. given: the Tensors that
     stand for the arguments; inputs: the numbers of their storages; outside: all other Tensors of
-    these. found: what it found in each older storage, by number. changed: those of them that were
-    assigned to. grads: the `.grad` of each older Tensor when the call first read it; UNREAD where
-    it was set first. nodes: the BUFFERs of what was computed. random: memory that numbers for
-    random() are read from, and what fills it with the next ones.
+    these. waiting: the numbers of storages that were not computed yet. found: what it found in each
+    older storage, by number. changed: those of them that were assigned to. grads: the `.grad` of
+    each older Tensor when the call first read it; UNREAD where it was set first. nodes: the BUFFERs
+    of what was computed. random: memory that numbers for random() are read from, and what fills it
+    with the next ones.
     """
 
     started: int
     given: list[Any]
     inputs: dict[int, int]
     outside: set[int]
+    waiting: set[int]
     found: dict[int, Found]
     changed: dict[Any, None] = field(default_factory=dict)
     grads: dict[int, tuple[Any, Any]] = field(default_factory=dict)
@@ -69,10 +74,13 @@ class Capture:
     @staticmethod
     def of(given: list[Any], live: Iterable[Any], started: int) -> Capture:
         """live: all Tensors that there are. started: the number of the next storage."""
+        live = list(live)
         inputs = {tensor._storage.born: n for n, tensor in enumerate(given)}
         found = {tensor._storage.born: Found.of(tensor._storage) for tensor in given}
         same = {id(tensor) for tensor in live if tensor._storage.born in inputs}
-        return Capture(started, given, inputs, same - set(map(id, given)), found)
+        storages = {tensor._storage.born: tensor._storage for tensor in live}
+        waiting = {n for n, storage in storages.items() if base_of(storage.uop).op not in KNOWN}
+        return Capture(started, given, inputs, same - set(map(id, given)), waiting, found)
 
     def made(self, storage: Any) -> bool:
         """Whether the call made a storage: it is no older, and was not made by another thread."""
@@ -93,7 +101,6 @@ class Capture:
             raise JitError(BOTH)
         if not self.made(tensor._storage):
             self.grads.setdefault(id(tensor), (tensor, grad))
-
 
     def check_histories(self, values: Iterable[UOp]) -> None:
         """Called with the realized values through whose histories gradients flow. JitError for one

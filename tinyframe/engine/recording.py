@@ -28,13 +28,11 @@ from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
-CONSTANT = (Ops.CONST, Ops.IOTA)
-
 
 def make_ready(storage: Storage, *, to_change: bool) -> None:
     """Brings what a call uses into memory that it has for itself, before the call is captured."""
     compute([storage])
-    if to_change and base_of(storage.uop).op in CONSTANT:
+    if to_change and base_of(storage.uop).op is not Ops.BUFFER:  # a constant
         storage.point_to(storage.uop.contiguous())
         compute([storage])
     if base_of(storage.uop).op is Ops.BUFFER:
@@ -104,10 +102,9 @@ class Recording:
         self.private = [node for node in nodes if not is_overwritten(node)]
         if self._others(above(self.private)):
             return False
-        found = capture.found.values()
-        memory = [each.buffer for each in found if each.buffer is not None]
-        ready = all(each.buffer or base_of(each.uop).op in CONSTANT for each in found)
-        return ready and len(set(memory)) == len(memory)
+        # What waited may have been computed before the call came to use it, and recorded with it.
+        memory = [found.buffer for found in capture.found.values() if found.buffer is not None]
+        return capture.waiting.isdisjoint(capture.found) and len(set(memory)) == len(memory)
 
     def _written(self) -> set[Buffer]:
         return {buffer for items, _ in self.runs for item in items for buffer in item.written}
