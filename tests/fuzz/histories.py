@@ -604,7 +604,8 @@ class Grower:
         self.counts["f"] += 1
         self.function, arguments = f"f{self.counts['f']}", given()
         passed = {name: eval(value, self.names) for name, value in arguments.items()}
-        # what is passed is seldom used besides
+        # what is passed is not used besides, and what has a history by then seldom is
+        self.changed(self.names)
         inner = {n: v for n, v in self.names.items() if n not in str(arguments)} | passed
         body = [s for table in tables if (s := self.tried(table, inner)) is not None]
         made = [n for n in inner if n not in self.names and n not in arguments and n[1:].isdigit()]
