@@ -701,3 +701,20 @@ def test_what_waits_outside_and_is_computed_with_a_change_in_a_call_is_no_part_o
         return w.grad.tolist()
 
     assert gradient(TinyJit) == gradient(lambda f: f)
+
+
+def test_a_tensor_that_gets_a_history_after_the_capture_is_refused():
+    w, b = Tensor([1.5], requires_grad=True), Tensor.zeros(2).contiguous().realize()
+
+    @TinyJit
+    def step(x):
+        w.grad = None
+        ((w - b) * x).sum().backward()
+
+    for n in range(5):
+        step(Tensor([1.0, float(n)]).realize())
+        assert w.grad.tolist() == [1 + n]
+        b.assign(b + 1).realize()
+    b.assign(b + w * 3)
+    with pytest.raises(JitError, match="detach"):
+        step(Tensor([1.0, 2.0]).realize())

@@ -22,7 +22,7 @@ from tinyframe.engine.arguments import Arguments, Given, lies, map_structure, te
 from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import Lost, put_history
+from tinyframe.tensor.history import Lost, put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
 from tinyframe.tensor.storage import Path, Storage, follow
 from tinyframe.uop.movement import base_of
@@ -75,6 +75,7 @@ class State:
     is_written: bool
     cut: list[Any]
     seen: weakref.ref[UOp]
+    has_history: bool  # when the call was captured
     buffer: Buffer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -221,6 +222,11 @@ class Captured:
                 f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
                 "another way than when it was captured"
             )
+        if self.grads and not state.has_history and has_history(storage, storage.uop):
+            self.arguments.refuse_like(
+                f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses is computed from "
+                "parameters now, and was not when it was captured: detach() it"
+            )
         if state.is_written:
             make_alone(storage)
         state.seen, state.buffer = weakref.ref(storage.uop), buffer_of(base_of(storage.uop))
@@ -279,6 +285,11 @@ class Captured:
             return None
         refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]
         return Lost(refs, self.why_lost)
+
+
+def has_history(storage: Storage, uop: UOp) -> bool:
+    """Whether gradients flow on from a value of a storage, to a parameter."""
+    return any(target.is_parameter for target in targets_below(uop) - {storage})
 
 
 def _rebound(path: Path, bound: dict[UOp, UOp]) -> Path:

@@ -17,7 +17,7 @@ from typing import Any
 from tinyframe.device import Buffer, buffer_of, is_awaited, is_overwritten, lose, set_buffer
 from tinyframe.engine.arguments import Arguments, lies, map_structure
 from tinyframe.engine.capture import UNREAD, Capture
-from tinyframe.engine.captured import Captured, Grad, Returned, State
+from tinyframe.engine.captured import Captured, Grad, Returned, State, has_history
 from tinyframe.engine.realize import Run
 from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.core import Tensor
@@ -187,12 +187,13 @@ class Recording:
                     )
             elif found.buffer is None:
                 constants.append((found.storage, found.uop))
-            elif found.buffer in used:
+            elif found.buffer in used or grads:  # gradients flow through what no kernel reads
                 owner = None if (t := owners.get(storage)) is None else weakref.ref(t)
                 view, is_written = lies(found.uop), found.buffer in written
                 seen, cut = weakref.ref(storage.uop), self._cut(storage)
+                begun = has_history(storage, found.uop)
                 states.append(
-                    State(found.storage, owner, view, found.buffer, is_written, cut, seen)
+                    State(found.storage, owner, view, found.buffer, is_written, cut, seen, begun)
                 )
         made = {
             base: buffer_of(base)
