@@ -718,3 +718,20 @@ def test_a_tensor_that_gets_a_history_after_the_capture_is_refused():
     b.assign(b + w * 3)
     with pytest.raises(JitError, match="detach"):
         step(Tensor([1.0, 2.0]).realize())
+
+
+def test_a_gradient_that_is_a_part_with_zeros_around_it_gets_memory_of_its_own():
+    def gradient(transform):
+        w = Tensor([[1.75, 2.0], [2.25, 0.75]], requires_grad=True)
+
+        @transform
+        def step():
+            w[1].square().sum().backward()
+            w.detach()[0] = 3
+
+        for _ in range(5):
+            step()
+        return w.grad.tolist(), w.tolist()
+
+    with Context(DEVICE="PYTHON"):  # which checks each access
+        assert gradient(TinyJit) == gradient(lambda f: f)

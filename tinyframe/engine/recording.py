@@ -24,7 +24,7 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import targets_below
 from tinyframe.tensor.laziness import above, compute, make_alone, separate
 from tinyframe.tensor.storage import Storage, holders_of, path_between
-from tinyframe.uop.movement import base_of
+from tinyframe.uop.movement import base_of, memory_of
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
@@ -32,7 +32,7 @@ from tinyframe.uop.show import sizes_text
 def make_ready(storage: Storage, *, to_change: bool) -> None:
     """Brings what a call uses into memory that it has for itself, before the call is captured."""
     compute([storage])
-    if to_change and base_of(storage.uop).op is not Ops.BUFFER:  # a constant
+    if to_change and memory_of(storage.uop) is None:  # a constant, or a part with zeros around it
         storage.point_to(storage.uop.contiguous())
         compute([storage])
     if base_of(storage.uop).op is Ops.BUFFER:
@@ -134,7 +134,7 @@ class Recording:
         what is there."""
         begin, uop = self.capture.found[storage.born], storage.uop
         base, now = base_of(begin.uop), base_of(uop)
-        if begin.buffer is None:
+        if begin.buffer is None or memory_of(begin.uop) is None:
             return False
         if now.op is Ops.BUFFER and buffer_of(now) is begin.buffer and lies(uop) == lies(begin.uop):
             return True
