@@ -14,7 +14,6 @@ By hand, for as long as you like:
 
 from __future__ import annotations
 
-import argparse
 import ast
 import gc
 import itertools
@@ -30,6 +29,7 @@ import numpy as np
 import torch
 
 import tinyframe
+from tests.fuzz.memory import options_of
 from tinyframe import Context
 from tinyframe.engine.jit import JitError
 from tinyframe.errors import AssignError, GradientError
@@ -888,11 +888,7 @@ def report(seed: Any, settings: dict[str, Any], program: list[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--minutes", type=float, default=1)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
-    options = parser.parse_args()
+    options = options_of(__doc__)
     gc.collect()
     gc.freeze()
     start, count, wrong = time.monotonic(), 0, 0

@@ -465,12 +465,17 @@ def shrunk(program: Program, error: type[Exception]) -> Program:
     return Program(program.seed, steps)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def options_of(doc: str) -> argparse.Namespace:
+    """How long a hunt by hand takes, where it begins, and whether one find ends it."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep-going", action="store_true", help="after one that goes wrong too")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = options_of(__doc__)
     start, count, wrong = time.monotonic(), 0, 0
     while time.monotonic() < start + 60 * options.minutes:
         seed = options.seed * 10_000_000 + count

@@ -7,7 +7,7 @@ A kernel only knows Buffers. Of each that a call uses, a replay has to know whos
 - a result: what the call returns, or leaves as a `.grad`. Each replay takes new memory for it.
 - private: anything else. It is used again by every replay, and nobody else may read it.
 
-`jit.py` sees to it that there are no more kinds than these.
+`recording.py` sees to it that there are no more kinds than these.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class State:
     what is the `.grad` of `owner` by then.
 
     view: how it lies there. captured: the Buffer that the kernels were recorded with. cut: see
-    Returned. seen, buffer: where it lay in the last call.
+    Returned. seen: the graph of the last call. has_history: whether it had one then.
     """
 
     storage: weakref.ref[Storage]
@@ -75,11 +75,7 @@ class State:
     is_written: bool
     cut: list[Any]
     seen: weakref.ref[UOp]
-    has_history: bool  # when the call was captured
-    buffer: Buffer = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.buffer = self.captured
+    has_history: bool
 
     def now(self) -> Storage | None:
         if self.owner is None:
@@ -229,8 +225,8 @@ class Captured:
             )
         if state.is_written:
             make_alone(storage)
-        state.seen, state.buffer = weakref.ref(storage.uop), buffer_of(base_of(storage.uop))
-        return state.buffer
+        state.seen = weakref.ref(storage.uop)
+        return buffer_of(base_of(storage.uop))
 
     def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
         if not self.replays and self.runs:
