@@ -34,4 +34,5 @@ class GlobalCounters:
     def count_memory(cls, nbytes: int) -> None:
         """`nbytes` more are held by a Buffer, or fewer where it is negative."""
         cls.mem_used += nbytes
-        cls.mem_peak = max(cls.mem_peak, cls.mem_used)
+        if cls.mem_used > cls.mem_peak:
+            cls.mem_peak = cls.mem_used

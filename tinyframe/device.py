@@ -24,8 +24,9 @@ import importlib
 import os
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -69,16 +70,16 @@ class Allocator:
         """The memory itself as an array of uint8, where Python can reach it; None elsewhere."""
         return None
 
-    # Buffers come back through __del__, so at any moment and from any thread; hence the lock, which
-    # the same thread may take twice.
-    def _kept(self) -> _Kept:
-        if "_kept_memory" not in self.__dict__:
-            self.__dict__.setdefault("_kept_memory", _Kept())
-        return self.__dict__["_kept_memory"]
+    _kept: _Kept
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        allocator = super().__new__(cls)
+        allocator._kept = _Kept()  # here, so that a backend's __init__ need not call super()'s
+        return allocator
 
     def alloc(self, size: int, options: Any = None) -> Any:
         """`size` bytes, kept from before or new. MemoryError says how much is in use."""
-        kept = self._kept()
+        kept = self._kept
         with kept.lock:
             if stock := kept.by_size.get((size, options)):
                 kept.total -= size
@@ -104,11 +105,11 @@ class Allocator:
 
     def free(self, opaque: Any, size: int, options: Any = None) -> None:
         """Give `opaque`, of `size` bytes, back: to be reused, or freed where enough is kept."""
-        kept = self._kept()
+        kept = self._kept
         with kept.lock:
-            # Moved to the end, so that the size used longest ago comes first.
-            stock = kept.by_size.pop((size, options), [])
-            kept.by_size[(size, options)] = stock
+            if (stock := kept.by_size.get((size, options))) is None:
+                stock = kept.by_size[(size, options)] = []
+            kept.by_size.move_to_end((size, options))  # the size used longest ago comes first
             stock.append(opaque)
             kept.total += size
             surplus = []
@@ -124,9 +125,9 @@ class Allocator:
 
     def free_kept(self) -> int:
         """Free all memory that is kept for reuse; gives how many bytes that were."""
-        kept = self._kept()
+        kept = self._kept
         with kept.lock:
-            total, surplus, kept.by_size, kept.total = kept.total, kept.by_size, {}, 0
+            total, surplus, kept.by_size, kept.total = kept.total, kept.by_size, OrderedDict(), 0
         for (_, options), stock in surplus.items():
             for opaque in stock:
                 self._free(opaque, options)
@@ -138,7 +139,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.by_size: dict[tuple[int, Any], list[Any]] = {}
+        self.by_size: OrderedDict[tuple[int, Any], list[Any]] = OrderedDict()
         self.total = 0
 
 
@@ -410,7 +411,7 @@ class _DeviceRegistry:
     def _after_fork(self) -> None:
         self._lock = threading.RLock()  # another thread of the parent may have held it
         for name, (_, device) in list(self._opened.items()):
-            device.allocator._kept().lock = threading.RLock()
+            device.allocator._kept.lock = threading.RLock()
             if not device.survives_fork:
                 del self._opened[name]
                 # Kept, since giving anything back to its driver might wait forever.
@@ -443,7 +444,7 @@ class _DeviceRegistry:
         if name in self._devices:
             return name
         if not isinstance(name, str):
-            raise TypeError(f"a device is named by a str such as \"CPU\", not {name!r}")
+            raise TypeError(f'a device is named by a str such as "CPU", not {name!r}')
         kind, colon, index = name.strip().upper().partition(":")
         if kind not in self._devices:
             kind = next((k for k in self._devices if k.upper() == kind), ALIASES.get(kind, kind))
@@ -458,9 +459,7 @@ class _DeviceRegistry:
         if (found := ALIASES.get(index, index)) in variants:
             return found
         also = f", or one of {', '.join(variants)}" if variants else ""
-        raise ValueError(
-            f"device {name!r}: after the colon comes a number, as in \"{kind}:1\"{also}"
-        )
+        raise ValueError(f'device {name!r}: after the colon comes a number, as in "{kind}:1"{also}')
 
     def _unknown(self, name: str) -> str:
         exist = list(self._devices)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -24,26 +24,29 @@ from tinyframe.uop.show import sizes_text
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 _PLACES = tuple(f"args[{n}]" for n in range(64))
 
-Given = list[tuple[str, Any]]
+
+class Given(NamedTuple):
+    """All that is in the arguments of a call, and its places: `args[0]`, `batch['x']`. Of a list,
+    tuple or dict first the type and the size, then what is inside."""
+
+    places: tuple[str, ...]
+    values: tuple[Any, ...]
+    tensors: tuple[Tensor, ...]  # those among them
 
 
-def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
-    """All that is in the arguments, with its place: `args[0]`, `batch['x']`. Of a list, tuple or
-    dict first the type and the size, then what is inside."""
+def given_in(args: tuple, kwargs: Mapping[str, Any]) -> Given:
     if not kwargs and list(map(type, args)).count(Tensor) == len(args) < len(_PLACES):
-        return list(zip(_PLACES, args, strict=False))  # the usual call
-    given: Given = []
+        return Given(_PLACES[: len(args)], args, args)  # the usual call
+    places: list[str] = []
+    values: list[Any] = []
 
     def add(place: str, value: Any) -> None:
-        inside: Iterable[tuple[Any, Any]] = ()
-        if isinstance(value, (list, tuple)):
-            inside = enumerate(value)
-        elif isinstance(value, dict):
-            inside = value.items()
-        else:
-            given.append((place, value))
-            return
-        given.append((place, f"{type(value).__name__} of {len(value)}"))
+        is_container = isinstance(value, (list, tuple, dict))
+        inside = (
+            value.items() if isinstance(value, dict) else enumerate(value) if is_container else ()
+        )
+        places.append(place)
+        values.append(f"{type(value).__name__} of {len(value)}" if is_container else value)
         for key, item in inside:
             add(f"{place}[{key!r}]", item)
 
@@ -51,11 +54,8 @@ def taken_apart(args: tuple, kwargs: Mapping[str, Any]) -> Given:
         add(f"args[{n}]", value)
     for name, value in sorted(kwargs.items()):
         add(name, value)
-    return given
-
-
-def tensors_in(given: Given) -> list[Tensor]:
-    return [value for _, value in given if isinstance(value, Tensor)]
+    tensors = tuple([value for value in values if isinstance(value, Tensor)])
+    return Given(tuple(places), tuple(values), tensors)
 
 
 def map_structure(structure: Any, change: Callable[[Any], Any]) -> Any:
@@ -95,7 +95,7 @@ class Arguments:
     """
 
     name: str  # of the function, for errors
-    places: list[str]
+    places: tuple[str, ...]
     inputs: list[Input]
     others: dict[int, Any]
     variables: set[UOp]
@@ -104,9 +104,10 @@ class Arguments:
     @staticmethod
     def of(name: str, given: Given) -> Arguments:
         """Computes the Tensors; JitError for what a replay could not look up anew."""
-        places, variables = [place for place, _ in given], set(bound_in(given))
-        arguments = Arguments(name, places, [], {}, variables, Tensor.training)
-        for number, (place, value) in enumerate(given):
+        arguments = Arguments(
+            name, given.places, [], {}, set(bound_in(given.values)), Tensor.training
+        )
+        for number, (place, value) in enumerate(zip(given.places, given.values, strict=True)):
             if not isinstance(value, Tensor):
                 if isinstance(value, (np.ndarray, bytearray)):
                     arguments.refuse(
@@ -136,27 +137,27 @@ class Arguments:
                 "it contiguous() first, or create it inside"
             )
 
-    def matched(self, given: Given) -> tuple[list[Tensor], dict[UOp, UOp]]:
-        """The Tensors of a later call, in memory as the captured ones were, and the BIND of each
-        Variable. JitError where it is not like the captured one."""
-        tensors = tensors_in(given)
-        if [place for place, _ in given] != self.places or len(tensors) != len(self.inputs):
+    def match(self, given: Given) -> dict[UOp, UOp]:
+        """Brings the Tensors of a later call into memory as the captured ones were; gives the BIND
+        of each Variable. JitError where it is not like the captured one."""
+        if given.places != self.places or len(given.tensors) != len(self.inputs):
+            now = zip(given.places, given.values, strict=True)
             self.refuse_like(
                 f"it was captured with Tensors at {_listed(i.place for i in self.inputs)}, and is "
-                f"called with {_listed(f'{p} ({type(v).__name__})' for p, v in given)}"
+                f"called with {_listed(f'{p} ({type(v).__name__})' for p, v in now)}"
             )
         for number, key in self.others.items():
-            if not _is_same(key, given[number][1]):
-                self._refuse_other(*given[number], key)
+            if not _is_same(key, given.values[number]):
+                self._refuse_other(given.places[number], given.values[number], key)
         if Tensor.training is not self.training:
             self.refuse_like(f"it was captured with Tensor.training {self.training}")
-        for known, tensor in zip(self.inputs, tensors, strict=True):
+        for known, tensor in zip(self.inputs, given.tensors, strict=True):
             if known.seen() is not tensor.uop:
                 self._look_closely(known, tensor)
-        bound = bound_in(given) if self.variables else {}
+        bound = bound_in(given.values) if self.variables else {}
         if bound.keys() != self.variables:
             self._refuse_variables(bound)
-        return tensors, bound
+        return bound
 
     def _look_closely(self, known: Input, tensor: Tensor) -> None:
         self._realize(known.place, tensor)
@@ -167,14 +168,14 @@ class Arguments:
                     f"{known.place} was captured as another view of its memory; pass "
                     ".contiguous(), in each call"
                 )
-            if (variables := bound_in([("", tensor)])).keys() - self.variables:
+            if (variables := bound_in([tensor])).keys() - self.variables:
                 self._refuse_variables(variables)
             self.refuse_like(f"{known.place} was captured as {known.text}, not {now}")
         known.seen = weakref.ref(uop)
 
     def _refuse_other(self, place: str, value: Any, key: Any) -> NoReturn:
         if isinstance(value, UOp) or isinstance(key, UOp):
-            self._refuse_variables(bound_in([(place, value)]))
+            self._refuse_variables(bound_in([value]))
         was = key[1] if isinstance(key, tuple) else "another object"
         self.refuse_like(
             f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
@@ -227,11 +228,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
-def bound_in(given: Given) -> dict[UOp, UOp]:
+def bound_in(values: Iterable[Any]) -> dict[UOp, UOp]:
     """The BIND of each Variable that arguments depend on, the shapes of Tensors included."""
     from tinyframe.schedule import bindings
 
-    graphs = [value.uop if isinstance(value, Tensor) else value for _, value in given]
+    graphs = [value.uop if isinstance(value, Tensor) else value for value in values]
     return bindings(u for graph in graphs if isinstance(graph, UOp) for u in graph.unknowns)
 
 

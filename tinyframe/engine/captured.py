@@ -13,12 +13,12 @@ A kernel only knows Buffers. Of each that a call uses, a replay has to know whos
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
-from tinyframe.engine.arguments import Arguments, Given, lies, map_structure, tensors_in
+from tinyframe.engine.arguments import Arguments, Given, lies, map_structure
 from tinyframe.engine.capture import BOTH
 from tinyframe.engine.lock import running
 from tinyframe.tensor.core import Tensor
@@ -119,6 +119,9 @@ class Captured:
 
     def __post_init__(self) -> None:
         self.why_lost = self.arguments.name + NO_HISTORY
+        cuts = zip(self.arguments.inputs, self.input_cuts, strict=True)
+        self.written_inputs = [(n, cut) for n, (i, cut) in enumerate(cuts) if i.is_written]
+        self.written_states = [state for state in self.states if state.is_written]
 
     @property
     def items(self) -> list[ScheduleItem]:
@@ -139,12 +142,13 @@ class Captured:
         for ref, uop in self.constants:
             if (storage := ref()) is not None and storage.uop is not uop:
                 return False
-        tensors = tensors_in(given) if self.grads else []
-        for tensor, known in zip(tensors, self.arguments.inputs, strict=False):
+        if not self.grads:
+            return True
+        for tensor, known in zip(given.tensors, self.arguments.inputs, strict=False):
             if tensor.is_param is not known.requires_grad:
                 return False
         for grad in self.grads:
-            owner = self._owner(grad, tensors)
+            owner = self._owner(grad, given.tensors)
             if owner is not None and grad.is_there not in (None, owner._grad is not None):
                 return False
         return True
@@ -153,7 +157,7 @@ class Captured:
 
     def __call__(self, given: Given) -> Any:
         with running:
-            tensors, bound = self.arguments.matched(given)
+            bound, tensors = self.arguments.match(given), given.tensors
             replaced = self._find_states() | self._find_inputs(tensors)
             fresh: dict[UOp, UOp] = {}
             for base, buffer in self.made.items():
@@ -166,10 +170,10 @@ class Captured:
             return self._results(tensors, fresh, bound)
 
     @staticmethod
-    def _owner(grad: Grad, tensors: list[Tensor]) -> Tensor | None:
+    def _owner(grad: Grad, tensors: Sequence[Tensor]) -> Tensor | None:
         return tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
 
-    def _find_inputs(self, tensors: list[Tensor]) -> dict[Buffer, Buffer]:
+    def _find_inputs(self, tensors: Sequence[Tensor]) -> dict[Buffer, Buffer]:
         replaced: dict[Buffer, Buffer] = {}
         for known, tensor in zip(self.arguments.inputs, tensors, strict=True):
             if known.is_written:
@@ -202,7 +206,7 @@ class Captured:
                 moved[state.captured] = self._find(state, storage)
                 look = True
         if look:
-            written = [s for state in self.states if state.is_written and (s := state.now())]
+            written = [s for state in self.written_states if (s := state.now())]
             self.watched = [users for storage in written for users in watched(storage)]
             self.counts = tuple(map(len, self.watched))
             self.moved.update(moved)
@@ -240,14 +244,15 @@ class Captured:
                 var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
             replay(replaced, var_vals, self.moved)
 
-    def _results(self, tensors: list[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]) -> Any:
+    def _results(
+        self, tensors: Sequence[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]
+    ) -> Any:
         """The Tensors of this call."""
-        for state in self.states:
-            if state.is_written and (seen := state.seen()) is not None:
+        for state in self.written_states:
+            if (seen := state.seen()) is not None:
                 put_history(seen, self._lost(state.cut, tensors))
-        for known, tensor, cut in zip(self.arguments.inputs, tensors, self.input_cuts, strict=True):
-            if known.is_written:
-                put_history(tensor._storage.uop, self._lost(cut, tensors))
+        for number, cut in self.written_inputs:
+            put_history(tensors[number]._storage.uop, self._lost(cut, tensors))
         call = tensors, fresh, bound, dict[int, Storage]()
         for grad in self.grads:
             owner = self._owner(grad, tensors)
@@ -276,7 +281,7 @@ class Captured:
             tensor._grad = self._tensor_of(returned.grad, call)
         return tensor
 
-    def _lost(self, cut: list[Any], tensors: list[Tensor]) -> Lost | None:
+    def _lost(self, cut: list[Any], tensors: Sequence[Tensor]) -> Lost | None:
         if not cut:
             return None
         refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]

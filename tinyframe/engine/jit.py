@@ -26,7 +26,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tinyframe.engine.arguments import Arguments, map_structure, taken_apart, tensors_in
+from tinyframe.engine.arguments import Arguments, given_in, map_structure
 from tinyframe.engine.capture import Capture, JitError, capture_now, capturing
 from tinyframe.engine.captured import Captured
 from tinyframe.engine.recording import Recording, make_ready
@@ -100,9 +100,9 @@ class TinyJit(Generic[P, Result]):
         with self._lock:
             if not settings.JIT or self.cnt == 0:
                 result = self.fxn(*args, **kwargs)
-                compute(tensor._storage for tensor in tensors_in(taken_apart((result,), {})))
+                compute(tensor._storage for tensor in given_in((result,), {}).tensors)
             else:
-                given = taken_apart(args, kwargs)
+                given = given_in(args, kwargs)
                 fitting = [captured for captured in self._all if captured.fits(given)]
                 result = fitting[0](given) if fitting else self._capture(args, kwargs)
             self.cnt += 1
@@ -127,14 +127,14 @@ class TinyJit(Generic[P, Result]):
         for ref, is_changed in self._used:
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)
-        arguments = Arguments.of(self._name(), taken_apart(args, kwargs))
-        tensors = tensors_in(taken_apart(args, kwargs))
+        given = given_in(args, kwargs)
+        arguments, tensors = Arguments.of(self._name(), given), given.tensors
         # The function gets other Tensors of the same memory, which tell what it was given from what
         # it uses otherwise.
-        given = {id(tensor): copy.copy(tensor) for tensor in tensors}
-        args, kwargs = map_structure((args, kwargs), lambda value: given.get(id(value), value))
+        own = {id(tensor): copy.copy(tensor) for tensor in tensors}
+        args, kwargs = map_structure((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
-        capture = Capture.of(list(given.values()), live_tensors(), Storage.now())
+        capture = Capture.of(list(own.values()), live_tensors(), Storage.now())
         try:
             for tensor in tensors:
                 tensor._requires_grad = False
@@ -144,7 +144,7 @@ class TinyJit(Generic[P, Result]):
                 is_settled = recording.settle()
         finally:
             for tensor, asks in zip(tensors, asking, strict=True):
-                tensor._requires_grad, tensor._grad = asks, given[id(tensor)]._grad
+                tensor._requires_grad, tensor._grad = asks, own[id(tensor)]._grad
         if is_settled:
             self.captured = recording.captured()
             self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]
