@@ -441,7 +441,7 @@ def compare(shown: list[Any], expected: list[Any], number: int, statement: str) 
 PARTS: dict[str, list[tuple[float, str]]] = {
     "k": [(1, "2"), (1, "0.5"), (1, "3"), (1, "-1"), (1, "1.5")],
     "i": [(2, "0"), (2, "1"), (1, "-1")],
-    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}"), (0.5, "{r}.detach()"), (0.02, "{r}")],
+    "t": [(3, "{wxbyda}"), (1, "{wa}"), (1, "{by}"), (0.5, "{r}.detach()"), (0.01, "{r}")],
     "view": [(2, "{t}"), (1, "{t}[{i}]"), (1, "{t}[1:]"), (1, "{t}[::2]"), (1, "{t}[:, {i}]"),
              (1, "{t}.T"), (1, "{t}.reshape(-1)"), (1, "{t}.reshape(2, -1)"), (1, "{t}.detach()")],
     "e": [(6, "{view}"), (4, "({e} * {k})"), (2, "({e} + {e})"), (2, "({e} * {t})"),
@@ -483,7 +483,7 @@ SHOW = [
     (1, "{bylw}.realize()"), (1, "Tensor.realize({by}, {wl})"), (1, "show({bylwd})"),
     (1, "show({w}.grad)"), (1, "show(*{l}.gradient({w}, {wxb}))"),
     (1, "show({l}.gradient({wxby})[0])"), (2, "show({rs})"), (1, "show({s}[0])"),
-    (0.05, "{L} = {rs}.sum()"), (1, "del {byd}"),
+    (0.03, "{L} = {rs}.sum()"), (1, "del {byd}"),
 ]  # fmt: skip
 # What a function does with a1, whose size is a Variable, and with n1, which is bound.
 SIZED = [
@@ -520,7 +520,7 @@ class Grower:
         self.function, self.text, self.results, self.new = "", "", [""], [""]
         # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
-        self.avoided, self.care = self.stale, 0.97 if calls else 0.8
+        self.avoided, self.care = self.stale, 0.99 if calls else 0.95
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -638,10 +638,10 @@ class Grower:
     def arguments(self, *shapes: tuple[int, ...]) -> Callable[[], dict[str, str]]:
         """What gives the arguments of a call: data, or Tensors that the function does not use."""
         self.text = ""
-        marked = ", requires_grad=True" if self.rng.random() < 0.05 else ""
+        marked = ", requires_grad=True" if self.rng.random() < 0.03 else ""
 
         def one(shape: tuple[int, ...], taken: str) -> str:
-            letters = "wxb" if self.rng.random() < 0.1 else "x"
+            letters = "wxb" if self.rng.random() < 0.05 else "x"
             fitting = [n for n, v in self.names.items() if n[0] in letters and isinstance(v, Value)
                        and tuple(v.places.shape) == shape and n not in taken]  # fmt: skip
             if fitting and not marked and self.rng.random() < 0.3:
@@ -668,7 +668,7 @@ class Grower:
         self.add([row for row in CREATE if "{O}" in row[1]])
         optimizer = [n for n in self.names if n[0] == "o" and n[1:].isdigit()][-1]
         parts = ["{l}.backward()", f"{optimizer}.step()", f"{optimizer}.zero_grad()"]
-        order = self.row([(4, "bsz"), (4, "zbs"), (4, "bs"), (2, "zb"), (1, "b"), (0.1, "")])
+        order = self.row([(4, "bsz"), (4, "zbs"), (4, "bs"), (2, "zb"), (1, "b"), (0.05, "")])
         inside = [parts["bsz".index(letter)] for letter in order]
         outside = [part for part in parts if part not in inside]
         every, turn = self.rng.choice([1] * 9 + [2]), itertools.count(1)
