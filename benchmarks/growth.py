@@ -128,7 +128,7 @@ def first_call(case: FirstCall, size: int) -> dict[str, float]:
     """Seconds of each part of the first call, and the number of kernels. Compilers run beside
     Python, so the compilers' part is what is left when Python is done."""
     from tinyframe import codegen
-    from tinyframe.engine import realize
+    from tinyframe.run import realize
 
     begin = time.perf_counter()
     results = case.results(size)

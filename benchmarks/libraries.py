@@ -55,7 +55,7 @@ def run_ours(work: Work, arrays: Arrays, shape: Shape | None = None) -> Ready:
 
 def kernels(step: Any) -> list[dict[str, Any]]:
     """What is known of each kernel that a TinyJit has captured."""
-    from tinyframe.engine.realize import get_kernel
+    from tinyframe.run.realize import get_kernel
     from tinyframe.uop.show import summary
 
     specs = [get_kernel(ast, "CPU").spec for ast in step.captured.kernels]

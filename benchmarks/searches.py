@@ -9,7 +9,7 @@ from pathlib import Path
 from tinyframe import Device, Tensor
 from tinyframe.codegen import get_program
 from tinyframe.device import human_bytes
-from tinyframe.engine.search import Bench, search
+from tinyframe.run.search import Bench, search
 from tinyframe.schedule import create_schedule
 
 WIDTH = 2

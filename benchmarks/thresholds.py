@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.measure import Program, interleaved
 from tinyframe import Tensor, TinyJit, schedule, thresholds
-from tinyframe.engine import realize
+from tinyframe.run import realize
 
 Graph = Callable[..., Tensor]
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from tinyframe.device import Device
-from tinyframe.engine.search import Found, found
+from tinyframe.run.search import Found, found
 from tinyframe.settings import Context
 from tinyframe.tensor.core import Tensor
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped

@@ -17,7 +17,7 @@ import re
 from time import perf_counter
 
 from tinyframe import Context, GlobalCounters, Tensor, dtypes
-from tinyframe.engine.realize import get_kernel
+from tinyframe.run.realize import get_kernel
 
 # ---- Tensors, and where they come from -----------------------------------------------------------
 

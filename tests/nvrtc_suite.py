@@ -18,9 +18,9 @@ from tinyframe import Context, Device
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import CompileError
-from tinyframe.engine import realize
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer.cuda import HALF_HEADER
+from tinyframe.run import realize
 from tinyframe.runtime.nvrtc import NVRTC
 from tinyframe.uop.node import UOp
 

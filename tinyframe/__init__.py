@@ -13,7 +13,7 @@ from tinyframe import (
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Device
 from tinyframe.dtype import dtypes
-from tinyframe.engine.jit import TinyJit
+from tinyframe.jit.jit import TinyJit
 from tinyframe.settings import Context, check_environment, settings
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp

@@ -6,7 +6,8 @@
     with observing(Count()):
         (a + b).realize()
 
-The compiler, the scheduler and the engine tell; the pictures and the explorer (`viz/`) listen.
+The compiler, the scheduler and the part that runs kernels tell; the pictures and the explorer
+(`viz/`) listen.
 Nothing below knows who that is: what VIZ=1 starts is put in `explorer` by the package that has it.
 While nobody watches, all of it is one look at an empty list and one at a setting.
 """

@@ -22,7 +22,7 @@ from classroom.ask import (
 )
 from classroom.exercise import Wrong
 from tinyframe import GlobalCounters, Tensor
-from tinyframe.engine.realize import run_schedule
+from tinyframe.run.realize import run_schedule
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType

@@ -37,7 +37,7 @@ from tinyframe.codegen.optimize.loops import (
     apply_opts,
 )
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.run.kernel import CompiledKernel
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.range import length
 

@@ -16,7 +16,7 @@ from tinyframe.device import Allocator, Compiled, Compiler
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.writer import infix
-from tinyframe.runtime import conformance
+from tinyframe.tools import conformance
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.runtime.host import HostAllocator
@@ -55,7 +55,7 @@ import numpy as np
 x = np.arange(300 * 200, dtype=np.float32).reshape(300, 200) % 7
 product = Tensor(x, device="MY").realize() @ Tensor(x.T.copy(), device="MY").realize()
 (item,) = product.schedule()
-from tinyframe.engine.realize import get_kernel
+from tinyframe.run.realize import get_kernel
 assert get_kernel(item.ast, "MY").spec.global_size[0] > 1
 assert (product.numpy() == x @ x.T).all()
 """

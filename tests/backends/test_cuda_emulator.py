@@ -30,11 +30,11 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
-from tinyframe.engine import search
-from tinyframe.engine.kernel import CompiledKernel
-from tinyframe.engine.realize import record_runs
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.writer import Writer, infix
+from tinyframe.run import search
+from tinyframe.run.kernel import CompiledKernel
+from tinyframe.run.realize import record_runs
 from tinyframe.runtime import cuda_emulator
 from tinyframe.runtime.cuda_emulator import (
     BarrierDivergence,

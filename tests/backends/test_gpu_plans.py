@@ -18,7 +18,7 @@ from tinyframe import Device, Tensor, thresholds
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import OptOps
 from tinyframe.codegen.optimize.plans_gpu import GPU
-from tinyframe.engine.search import Bench
+from tinyframe.run.search import Bench
 from tinyframe.uop.node import Ops, UOp
 
 

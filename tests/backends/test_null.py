@@ -12,11 +12,11 @@ import pytest
 from tests.kernels import on_buffer, program_of
 from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit, Variable, dtypes, nn
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.engine.realize import get_kernel
-from tinyframe.plans import explain
 from tinyframe.renderer import Renderer
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.run.realize import get_kernel
 from tinyframe.runtime.null import LANGUAGES, NoValuesError
+from tinyframe.tools.plans import explain
 from tinyframe.viz import schedule
 
 EVERY = ["NULL", "NULL:1", *[f"NULL:{language}" for language in LANGUAGES]]

@@ -143,7 +143,7 @@ def test_a_child_forked_while_another_thread_computes_does_not_wait_for_that(sta
 
 FORK_AT_EVERY_STEP = f"""{IN_CHILD}
 from tinyframe import Tensor
-from tinyframe.engine.lock import running
+from tinyframe.run.realize import running
 
 CHANGES = "tensor/base.py", "tensor/core.py", "tensor/laziness.py", "tensor/storage.py"
 total, pair, other = (Tensor(v).realize() for v in ([0.0, 0.0], [1.0, 2.0], [3.0, 4.0]))

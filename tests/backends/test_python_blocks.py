@@ -16,7 +16,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer
 from tinyframe.dtype import AddrSpace
-from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.run.kernel import CompiledKernel
 from tinyframe.runtime.python import (
     DivergentBarrier,
     PythonRenderer,

@@ -16,10 +16,10 @@ import pytest
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler, Device, Runner
 from tinyframe.dtype import dtypes
-from tinyframe.engine import realize
-from tinyframe.engine.realize import get_kernel, run_schedule
-from tinyframe.engine.shown import _shapes, colors_are_shown
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.run import realize
+from tinyframe.run.realize import get_kernel, run_schedule
+from tinyframe.run.shown import _shapes, colors_are_shown
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import Context, settings

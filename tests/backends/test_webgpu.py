@@ -16,9 +16,9 @@ from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, CompileError, DeviceUnavailable
 from tinyframe.dtype import to_np_dtype
-from tinyframe.engine import search
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer.wgsl import WGSLLanguage
+from tinyframe.run import search
 from tinyframe.runtime import webgpu
 
 SPLIT, UPCAST, STAGE, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE, OptOps.VECTOR

@@ -31,8 +31,8 @@ import torch
 import tinyframe
 from tests.fuzz.memory import options_of
 from tinyframe import Context
-from tinyframe.engine.jit import JitError
 from tinyframe.errors import AssignError, GradientError
+from tinyframe.jit.jit import JitError
 from tinyframe.nn.optim import SGD
 
 # Each ends a program: the exception, and what its message says.

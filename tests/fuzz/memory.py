@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from tinyframe import Context, Tensor, TinyJit
-from tinyframe.engine.jit import JitError
 from tinyframe.errors import AssignError
+from tinyframe.jit.jit import JitError
 
 LIMIT = 40.0  # values are kept small, so that float32 holds them exactly
 

@@ -22,7 +22,7 @@ import numpy as np
 from tests.reference import ALU
 from tinyframe.device import Buffer, buffer_of, set_buffer
 from tinyframe.dtype import DType, dtypes, to_np_dtype
-from tinyframe.engine.realize import run_schedule
+from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import create_schedule
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import GroupOp, Ops, UOp

@@ -19,7 +19,7 @@ from classroom.grader.sandbox import ROOT, Limits, best_protection
 from classroom.grader.tasks import Ask, Expression
 from tests.grader.here import Here, rows
 from tinyframe import Context, Tensor
-from tinyframe.engine.realize import get_kernel
+from tinyframe.run.realize import get_kernel
 
 NAME = "02_op_types"
 WORKED = ROOT / "solutions" / "projects" / f"{NAME}.py"

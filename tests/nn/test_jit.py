@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tinyframe import Tensor, nn
-from tinyframe.engine.jit import TinyJit
+from tinyframe.jit.jit import TinyJit
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((56, 4)).astype(np.float32)

@@ -10,8 +10,8 @@ import pytest
 
 from tinyframe import Context, Tensor, TinyJit, Variable, nn
 from tinyframe.device import buffer_of
-from tinyframe.engine.jit import JitError
 from tinyframe.errors import GradientError
+from tinyframe.jit.jit import JitError
 
 
 def both(make, calls=6):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tinyframe.engine.realize as realize
+import tinyframe.run.realize as realize
 import tinyframe.schedule as schedule
 from tinyframe import GlobalCounters, Tensor, TinyJit
 from tinyframe.nn.optim import Adam

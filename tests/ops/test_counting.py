@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.values import arrays, check
 from tinyframe import Tensor, TinyJit, dtypes
-from tinyframe.engine.jit import JitError
+from tinyframe.jit.jit import JitError
 
 small_ints = st.integers(-3, 3)
 VALUES = [np.nan, 1, -np.inf, np.inf, 0, np.nan, -0.0, 1]

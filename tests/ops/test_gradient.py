@@ -16,7 +16,7 @@ from tests.reference import evaluate
 from tests.values import arrays, check, computed, shapes, sometimes
 from tinyframe import Tensor, dtypes
 from tinyframe.device import buffer_of
-from tinyframe.engine.realize import run_schedule
+from tinyframe.run.realize import run_schedule
 from tinyframe.tensor.gradient import compute_gradient, gradient_rules
 from tinyframe.tensor.history import Origin, origin_of
 from tinyframe.uop.node import GroupOp, Ops, UOp

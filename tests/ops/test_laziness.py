@@ -10,8 +10,8 @@ import pytest
 
 from tinyframe import Context, GlobalCounters, Tensor, Variable, dtypes
 from tinyframe.device import OverwrittenError, buffer_of
-from tinyframe.engine import realize
-from tinyframe.engine.realize import run_schedule
+from tinyframe.run import realize
+from tinyframe.run.realize import run_schedule
 from tinyframe.uop.node import Ops
 
 
@@ -89,7 +89,7 @@ def test_kernelize_shows_the_kernel():
 
 
 def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
-    import tinyframe.engine.realize as engine
+    import tinyframe.run.realize as engine
 
     x = Tensor([1.0, 2.0]) + 1
     with monkeypatch.context() as patch:

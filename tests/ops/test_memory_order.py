@@ -370,7 +370,7 @@ def test_old_memory_goes_when_nobody_needs_it():
 
 
 def test_a_change_that_fails_half_way_is_not_made_twice(monkeypatch):
-    from tinyframe.engine import realize
+    from tinyframe.run import realize
 
     x, y = Tensor([1.0, 2.0]).realize(), Tensor([3.0]).realize()
     x.assign(x + 1)
@@ -394,7 +394,7 @@ def test_a_change_that_fails_half_way_is_not_made_twice(monkeypatch):
 
 
 def test_a_change_that_never_began_can_be_made_later(monkeypatch):
-    from tinyframe.engine import realize
+    from tinyframe.run import realize
 
     x = Tensor([1.0, 2.0]).realize()
     x.assign(x + 1)

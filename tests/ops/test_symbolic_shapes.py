@@ -9,9 +9,9 @@ import pytest
 
 from tinyframe import Context, GlobalCounters, Tensor, TinyJit, Variable, dtypes
 from tinyframe import schedule as schedule_module
-from tinyframe.engine import realize
-from tinyframe.engine.jit import JitError
 from tinyframe.errors import AssignError, ShapeError
+from tinyframe.jit.jit import JitError
+from tinyframe.run import realize
 
 X = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
 W = np.random.default_rng(1).standard_normal((6, 3)).astype(np.float32)

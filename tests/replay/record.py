@@ -11,8 +11,8 @@ from tests.replay.recording import Kernel, Program, Recording
 from tinyframe import Device
 from tinyframe.codegen import get_program
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.engine.realize import Setup
 from tinyframe.observe import Observer, observing
+from tinyframe.run.realize import Setup
 from tinyframe.settings import settings
 from tinyframe.uop.node import UOp
 from tinyframe.uop.show import listing

@@ -27,7 +27,7 @@ KNOWN_UPWARD = {
     ("tensor/storage.py", "tensor/laziness.py"),
 }
 
-CORE = ("uop", "rewrite", "algebra", "schedule", "codegen", "renderer", "engine", "runtime")
+CORE = ("uop", "rewrite", "algebra", "schedule", "codegen", "renderer", "run", "jit", "runtime")
 MOST_LINES, MOST_BRANCHES = 60, 25
 
 # ---- imports -------------------------------------------------------------------------------------

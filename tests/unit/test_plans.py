@@ -17,10 +17,10 @@ from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, tile_rows
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.engine.realize import get_kernel
-from tinyframe.plans import main as command
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
+from tinyframe.run.realize import get_kernel
+from tinyframe.tools.plans import main as command
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.uop.range import kind, length
 

@@ -18,7 +18,7 @@ from tests.kernels import (
 from tinyframe import Context, Tensor, Variable
 from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
-from tinyframe.engine.realize import run_schedule
+from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import ScheduleItem, create_schedule, kernelize
 from tinyframe.schedule.item import Kernel
 from tinyframe.schedule.memory import share_memory

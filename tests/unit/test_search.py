@@ -17,10 +17,10 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, CompileError, Compiler
-from tinyframe.engine import realize, search
-from tinyframe.engine.realize import get_kernel
-from tinyframe.engine.search import Bench, Found, best_opts, least_seconds
 from tinyframe.renderer import Target
+from tinyframe.run import realize, search
+from tinyframe.run.realize import get_kernel
+from tinyframe.run.search import Bench, Found, best_opts, least_seconds
 from tinyframe.runtime.host import HostAllocator
 from tinyframe.settings import Context
 from tinyframe.uop.node import UOp

@@ -30,7 +30,7 @@ NAMES = {
     "tinyframe.renderer.cstyle": "CStyleLanguage",
     "tinyframe.codegen": "full_rewrite_to_sink get_program",
     "tinyframe.schedule": "create_schedule kernelize",
-    "tinyframe.engine.realize": "run_schedule",
+    "tinyframe.run.realize": "run_schedule",
 }
 
 

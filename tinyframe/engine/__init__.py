@@ -1,1 +1,1 @@
-"""Running what was scheduled."""
+"""Where peers have it: see `jit/`."""

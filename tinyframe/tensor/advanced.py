@@ -20,8 +20,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from tinyframe.dtype import dtypes
-from tinyframe.engine.capture import needs_value
 from tinyframe.errors import AssignError, TensorIndexError
+from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import constant
 from tinyframe.tensor.gathering import Gathering

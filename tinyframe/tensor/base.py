@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.engine.capture import capture_now, captures
-from tinyframe.engine.lock import running
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
+from tinyframe.run.capture import capture_now, captures
+from tinyframe.run.realize import running
 from tinyframe.tensor.no_grad import is_grad_enabled
 from tinyframe.tensor.storage import Path, Storage, follow, path_between
 from tinyframe.uop.node import UOp, plain, sint

@@ -25,9 +25,9 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of, is_awaited
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype, to_np_dtype
-from tinyframe.engine.capture import UNREAD, capture_now, needs_value
-from tinyframe.engine.lock import running
 from tinyframe.errors import AssignError, DTypeError, GradientError, SingleElementError
+from tinyframe.run.capture import UNREAD, capture_now, needs_value
+from tinyframe.run.realize import running
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.advanced import AdvancedIndexing

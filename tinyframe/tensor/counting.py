@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from tinyframe.dtype import dtypes, least_upper_float
-from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
 

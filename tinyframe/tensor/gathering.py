@@ -15,8 +15,8 @@ import math
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype, to_np_dtype
-from tinyframe.engine.capture import needs_value
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
+from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
 from tinyframe.tensor.movement import broadcast_shapes

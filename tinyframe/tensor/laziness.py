@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import buffer_of, compute_at_need, is_overwritten, lose, take_over
 from tinyframe.dtype import dtypes
-from tinyframe.engine.capture import capture_now, needs_value
-from tinyframe.engine.lock import running
 from tinyframe.rewrite.matcher import substituted
+from tinyframe.run.capture import capture_now, needs_value
+from tinyframe.run.realize import running
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
@@ -56,7 +56,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
 
     what: for an error where values must not be needed (inside a TinyJit).
     """
-    from tinyframe.engine.realize import run_schedule
+    from tinyframe.run.realize import run_schedule
 
     if what is not None:
         needs_value(what)
@@ -135,7 +135,7 @@ class Scheduled:
         awaited = {base: buffer for base in bases if (buffer := buffer_of(base)) in written}
 
         def compute_rest() -> None:
-            from tinyframe.engine.realize import run_schedule
+            from tinyframe.run.realize import run_schedule
 
             begun: list[ScheduleItem] = []
             with running:
@@ -346,7 +346,7 @@ def make_alone(storage: Storage) -> None:
     Who reads it and is not computed yet is computed, if that is not too large; else, and where
     others are the same value, the storage gets memory of its own.
     """
-    from tinyframe.engine.realize import unrecorded
+    from tinyframe.run.realize import unrecorded
 
     if is_alone(storage):
         return

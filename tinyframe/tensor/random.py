@@ -17,8 +17,8 @@ import numpy as np
 
 from tinyframe.device import Buffer, Device, buffer_of
 from tinyframe.dtype import DTypeLike, dtypes, to_dtype
-from tinyframe.engine.capture import JitError, capture_now, refill_at_replay
 from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import checked_shape
 from tinyframe.uop.node import Ops

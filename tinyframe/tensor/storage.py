@@ -24,7 +24,7 @@ from threading import get_ident
 from typing import Any
 
 from tinyframe.device import Device, buffer_of
-from tinyframe.engine.capture import capture_now
+from tinyframe.run.capture import capture_now
 from tinyframe.uop.movement import EVERY_ELEMENT, base_of
 from tinyframe.uop.node import Ops, UOp, append_weak, remove_weak
 

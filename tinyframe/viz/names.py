@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-from tinyframe.engine.capture import capture_now
+from tinyframe.run.capture import capture_now
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
 

@@ -17,9 +17,9 @@ from tinyframe import Context, GlobalCounters, Tensor, TinyJit
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Device
-from tinyframe.engine import search
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.spec import SpecError
+from tinyframe.run import search
 from tinyframe.runtime.python import OutOfBounds
 from tinyframe.settings import settings
 from tinyframe.uop import Ops

@@ -7,7 +7,7 @@ import pytest
 
 from tests.course.claims import claim
 from tinyframe import GlobalCounters, Tensor, TinyJit, nn
-from tinyframe.engine.jit import JitError
+from tinyframe.jit.jit import JitError
 from tinyframe.tensor.gradient import flow_back
 from tinyframe.uop import Ops
 

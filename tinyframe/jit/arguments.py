@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from tinyframe.device import Buffer, buffer_of
-from tinyframe.engine.capture import JitError
+from tinyframe.run.capture import JitError
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import separate
 from tinyframe.uop.movement import base_of, memory_state

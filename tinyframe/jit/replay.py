@@ -12,7 +12,8 @@ from time import perf_counter
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Device
-from tinyframe.engine.realize import (
+from tinyframe.observe import is_watched
+from tinyframe.run.realize import (
     Run,
     Setup,
     compile_all,
@@ -20,8 +21,7 @@ from tinyframe.engine.realize import (
     runs_are_recorded,
     setup_of,
 )
-from tinyframe.engine.shown import total_line
-from tinyframe.observe import is_watched
+from tinyframe.run.shown import total_line
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp

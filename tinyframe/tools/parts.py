@@ -16,8 +16,8 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.opt import Opt, OptOps
 from tinyframe.device import Allocator, Buffer
 from tinyframe.dtype import DType, to_np_dtype
-from tinyframe.engine.kernel import CompiledKernel
-from tinyframe.engine.realize import get_kernel, record_runs
+from tinyframe.run.kernel import CompiledKernel
+from tinyframe.run.realize import get_kernel, record_runs
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop.node import Ops
 

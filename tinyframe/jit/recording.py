@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tinyframe.device import Buffer, buffer_of, is_awaited, is_overwritten, lose, set_buffer
-from tinyframe.engine.arguments import Arguments, lies, map_structure
-from tinyframe.engine.capture import UNREAD, Capture
-from tinyframe.engine.captured import Captured, Grad, Returned, State, has_history
-from tinyframe.engine.realize import Run
+from tinyframe.jit.arguments import Arguments, lies, map_structure
+from tinyframe.jit.captured import Captured, Grad, Returned, State, has_history
+from tinyframe.run.capture import UNREAD, Capture
+from tinyframe.run.realize import Run
 from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import targets_below

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
-from tinyframe.engine.arguments import Arguments, Given, lies, map_structure
-from tinyframe.engine.capture import BOTH
-from tinyframe.engine.lock import running
+from tinyframe.jit.arguments import Arguments, Given, lies, map_structure
+from tinyframe.run.capture import BOTH
+from tinyframe.run.realize import running
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
@@ -30,7 +30,7 @@ from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
-    from tinyframe.engine.replay import Replay
+    from tinyframe.jit.replay import Replay
     from tinyframe.schedule.item import ScheduleItem
 
 
@@ -234,7 +234,7 @@ class Captured:
 
     def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
         if not self.replays and self.runs:
-            from tinyframe.engine.replay import Replay, joined
+            from tinyframe.jit.replay import Replay, joined
 
             self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
             while self.private:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import human_bytes
-from tinyframe.engine.kernel import CompiledKernel
+from tinyframe.run.kernel import CompiledKernel
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops
 from tinyframe.uop.show import sizes_text

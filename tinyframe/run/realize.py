@@ -7,6 +7,7 @@ between devices (COPY) with its Buffers. What DEBUG shows of a run is in `shown.
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
-from tinyframe.engine.kernel import CompiledKernel, compilers
-from tinyframe.engine.shown import kernel_line, time_text, total_line, with_plan
 from tinyframe.observe import Ran, observers, tell
+from tinyframe.run.kernel import CompiledKernel, compilers
+from tinyframe.run.shown import kernel_line, time_text, total_line, with_plan
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -43,6 +44,17 @@ class Setup(NamedTuple):
     plans: tuple[Plan, ...]
     passes: tuple[tuple[str, Any], ...]
 
+
+# One thread at a time, from when a schedule is made until what it gave is known to all: two threads
+# that want the same value compute it once, and a change in place is made once.
+running = threading.RLock()
+
+# os.fork() waits for it too: a child has none of its parent's other threads, so that what one of
+# them had begun would never be finished. So what a Tensor means changes under this lock, or in one
+# step, which a child finds made or not.
+os.register_at_fork(
+    before=running.acquire, after_in_parent=running.release, after_in_child=running.release
+)
 
 _kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # the one used last stands last
 MOST_KERNELS = 2000  # so many are kept ready; any more are in the disk cache
@@ -95,7 +107,7 @@ def _binary(compiler: Compiler, spec: ProgramSpec) -> bytes:
 
 
 def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt] | None]:
-    from tinyframe.engine.search import best_opts  # most runs search for nothing
+    from tinyframe.run.search import best_opts  # most runs search for nothing
 
     return {key: best_opts(key[0], key[1].device, settings.BEAM) for key in new}
 

@@ -1,0 +1,1 @@
+"""Capturing a function's kernels, and replaying them."""

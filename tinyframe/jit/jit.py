@@ -1,0 +1,161 @@
+"""TinyJit: the kernels of a function, captured once and replayed without running its Python.
+
+    @TinyJit
+    def step(x, y):
+        loss = model(x).cross_entropy(y).backward()
+        optimizer.step()
+        return loss
+
+The first call runs as always. The second runs too, and what it launches is recorded. From the third
+call on the recorded kernels are launched on the new inputs, and the Python body is not run any
+more: whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
+
+What may change from call to call is what is passed in, Tensors (of the same shape, dtype, device
+and view) and bound Variables, and the values of the Tensors that the function uses without being
+given them: parameters, running statistics, a learning rate. Each replay finds them where they are
+now, and changes them as the call would. Any other argument has to be the same in each call.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from tinyframe.jit.arguments import Arguments, given_in, map_structure
+from tinyframe.jit.captured import Captured
+from tinyframe.jit.recording import Recording, make_ready
+from tinyframe.run.capture import Capture, JitError, capture_now, capturing
+from tinyframe.settings import settings
+from tinyframe.tensor.base import live_tensors
+from tinyframe.tensor.laziness import compute
+from tinyframe.tensor.storage import Storage
+
+__all__ = ["JitError", "TinyJit"]
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+MOST_CAPTURED = 4
+
+_jits: weakref.WeakSet[TinyJit] = weakref.WeakSet()
+
+
+class TinyJit(Generic[P, Result]):
+    """A decorator for functions and methods of Tensors; a method is captured for each instance.
+
+    cnt: calls so far. captured: what was recorded, from the second call on. reset(): forget it.
+    Calls from several threads wait for each other. Raises JitError where a call does not fit what
+    was captured, and where nothing can be.
+    """
+
+    def __init__(self, fxn: Callable[P, Result], prune: bool = False):
+        self.fxn, self.prune = fxn, prune
+        functools.update_wrapper(self, fxn)
+        self._instances: dict[int, tuple[Any, TinyJit]] = {}
+        self._renew_lock()
+        self.reset()
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.RLock()
+        _jits.add(self)
+
+    def reset(self) -> None:
+        self.cnt = 0
+        self.captured: Captured | None = None
+        # it, and others before it for another choice of Tensors that have a .grad
+        self._all: list[Captured] = []
+        # what the last capture used, and whether it changed that
+        self._used: list[tuple[weakref.ref[Storage], bool]] = []
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        jit = self._of_instance(instance)
+        bound = functools.partial(jit.__call__, instance)
+        bound.reset, bound.jit = jit.reset, jit  # type: ignore[attr-defined]
+        return bound
+
+    def _of_instance(self, instance: Any) -> TinyJit:
+        """The TinyJit of one instance, which goes when that does."""
+        key, found = id(instance), self._instances.get(id(instance))
+        if found is None:
+            try:
+                kept: Any = weakref.ref(instance, lambda _: self._instances.pop(key, None))
+            except TypeError:  # what cannot be referred to weakly is kept
+                kept = instance
+            found = self._instances[key] = kept, TinyJit(self.fxn, self.prune)
+        return found[1]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
+        if capture_now() is not None:
+            raise JitError(
+                f"{self._name()} is called while another TinyJit is captured: only the outer one "
+                "can be replayed, so leave the inner one out"
+            )
+        with self._lock:
+            if not settings.JIT or self.cnt == 0:
+                result = self.fxn(*args, **kwargs)
+                compute(tensor._storage for tensor in given_in((result,), {}).tensors)
+            else:
+                given = given_in(args, kwargs)
+                fitting = [captured for captured in self._all if captured.fits(given)]
+                result = fitting[0](given) if fitting else self._capture(args, kwargs)
+            self.cnt += 1
+        return result
+
+    def _name(self) -> str:
+        return getattr(self.fxn, "__qualname__", repr(self.fxn))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Memory, kernels and a lock are of this process: a copy captures for itself.
+        kept = {n: v for n, v in vars(self).items() if n not in ("_lock", "_instances")}
+        return kept | {"cnt": 0, "captured": None, "_all": [], "_used": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._instances = {}
+        self._renew_lock()
+
+    def _capture(self, args: Any, kwargs: Any) -> Result:
+        from tinyframe.run.realize import record_runs
+
+        for ref, is_changed in self._used:
+            if (storage := ref()) is not None:
+                make_ready(storage, to_change=is_changed)
+        given = given_in(args, kwargs)
+        arguments, tensors = Arguments.of(self._name(), given), given.tensors
+        # The function gets other Tensors of the same memory, which tell what it was given from what
+        # it uses otherwise.
+        own = {id(tensor): copy.copy(tensor) for tensor in tensors}
+        args, kwargs = map_structure((args, kwargs), lambda value: own.get(id(value), value))
+        asking = [tensor._requires_grad for tensor in tensors]
+        capture = Capture.of(list(own.values()), live_tensors(), Storage.now())
+        try:
+            for tensor in tensors:
+                tensor._requires_grad = False
+            with record_runs() as runs, capturing(capture):
+                result = self.fxn(*args, **kwargs)
+                recording = Recording(capture, arguments, runs, result)
+                is_settled = recording.settle()
+        finally:
+            for tensor, asks in zip(tensors, asking, strict=True):
+                tensor._requires_grad, tensor._grad = asks, own[id(tensor)]._grad
+        if is_settled:
+            self.captured = recording.captured()
+            self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]
+        self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.found.values()]
+        return result
+
+
+def _renew_locks() -> None:
+    """The calls of the parent's other threads are not in a child that was forked meanwhile."""
+    for jit in list(_jits):
+        jit._renew_lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)

@@ -1,0 +1,135 @@
+"""Why a kernel's loops are as they are: the plans, and which of them a kernel gets.
+
+    python -m tinyframe.plans                                      the plans, with their reasons
+    python -m tinyframe.plans "empty(512, 64) @ empty(64, 512)"    what each kernel of it gets
+    python -m tinyframe.plans --numbers                            the thresholds and their origin
+
+The plans themselves are in `codegen/optimize/plans.py`, and in `plans_gpu.py` beside it those for
+devices that run blocks of threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from tinyframe import Device, Tensor, dtypes, nn, thresholds
+from tinyframe.codegen import get_program, scheduled_kernel
+from tinyframe.codegen.optimize.default import plans_for
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
+from tinyframe.codegen.optimize.plans_gpu import GPU
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import render
+
+WIDTH = 96
+EXPRESSION = (
+    "a Tensor expression; besides Tensor, dtypes and nn it knows empty(2, 3), which is "
+    "Tensor.empty(2, 3)"
+)
+
+
+def explain(*tensors: Tensor) -> str:
+    """For each kernel that computes these Tensors: its plan and why, its Opts, and what it lacks
+    for the plans before that one."""
+    items = tensors[0].schedule(*tensors[1:])
+    kernels = [item.ast for item in items if item.ast.op is Ops.SINK]
+    return "\n\n".join(map(explain_kernel, kernels)) or "No kernel: nothing is computed."
+
+
+def explain_kernel(ast: UOp) -> str:
+    """The same of one kernel, as it was scheduled."""
+    renderer = Device[Device.DEFAULT].renderer
+    plans = plans_for(renderer.target)
+    program = get_program(ast, renderer)
+    kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
+    chosen = choose(kernel, plans)
+    lines = [f"{program.name}", *_paragraph("loops", _loops_text(kernel))]
+    lines += _paragraph("plan", f"{chosen.name}, because {chosen.why}")
+    lines += _paragraph("nest", chosen.nest(kernel).words or "as it is")
+    lines += _paragraph("opts", ", ".join(map(str, program.opts)) or "none")
+    place = plans.index(chosen)
+    for title, others in (("before it", plans[:place]), ("after it", plans[place + 1 :])):
+        for said, names in lacking(kernel, others).items():
+            lines += _paragraph(title, f"{'; '.join(names)}: {said}")
+    return "\n".join(lines)
+
+
+def _loops_text(kernel: Kernel) -> str:
+    """`ridx0 = 300, ridx1 = 77; summed ridx2 = 200`."""
+    around = [r for r in kernel.loops if r in kernel.around]
+    reduced = [r for r in kernel.loops if r not in kernel.around]
+    said = [", ".join(f"{render(r)} = {render(r.src[0])}" for r in rs) for rs in (around, reduced)]
+    return "; reduced ".join(filter(None, said)) if around or not reduced else f"reduced {said[1]}"
+
+
+def _paragraph(title: str, text: str) -> list[str]:
+    indent = " " * (len(title) + 4)
+    return textwrap.wrap(text, WIDTH, initial_indent=f"  {title}: ", subsequent_indent=indent)
+
+
+def _plans_text() -> str:
+    of_a_cpu = _table_text("The first plan whose needs are all met is chosen.", CPU)
+    return f"{of_a_cpu}\n\n{_table_text('The same on a GPU, where blocks of threads run:', GPU)}"
+
+
+def _table_text(title: str, plans: Sequence[Plan]) -> str:
+    lines = [title, ""]
+    for plan in plans:
+        lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
+                                            subsequent_indent="  ")]  # fmt: skip
+        lines += [f"    needs {need}" for need in plan.needs_text]
+    return "\n".join(lines)
+
+
+def _numbers_text() -> str:
+    lines = []
+    for row in thresholds.TABLE.values():
+        lines.append(f"{row.name} = {row.value} {row.unit}")
+        lines += textwrap.wrap(row.moves, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
+        lines += textwrap.wrap(
+            f"chosen by: {row.origin}", WIDTH - 2, initial_indent="  ", subsequent_indent="    "
+        )
+    return "\n".join(lines)
+
+
+def tensor_of(expression: str) -> Tensor:
+    """What an EXPRESSION gives. ValueError where it fails, or gives something else."""
+    names = {"Tensor": Tensor, "dtypes": dtypes, "nn": nn, "empty": Tensor.empty}
+    try:
+        value = eval(expression, names)
+    except Exception as error:
+        words = f"{expression!r} does not work: {type(error).__name__}: {error}"
+        raise ValueError(words) from error
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{expression!r} is no Tensor: {value!r}")
+    return value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tinyframe.plans",
+        description="Shows why the loops of a kernel are as they are.",
+    )
+    parser.add_argument(
+        "expression",
+        nargs="?",
+        help=f"{EXPRESSION}. Without one, the plans are listed",
+    )
+    parser.add_argument("--numbers", action="store_true", help="list the thresholds")
+    options = parser.parse_args(arguments)
+    if options.numbers:
+        print(_numbers_text())
+    elif options.expression is None:
+        print(_plans_text())
+    else:
+        try:
+            print(explain(tensor_of(options.expression)))
+        except ValueError as error:
+            parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
