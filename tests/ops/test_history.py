@@ -362,3 +362,12 @@ def test_what_is_not_written_without_gradients_keeps_its_history(index, detached
             buffer[index] = 7
     (buffer * Tensor([1.0, 10.0, 100.0])).sum().backward()
     assert (w.grad.tolist(), buffer.tolist()) == ([2, 0, 200], [2, 7, 6])
+
+
+def test_a_value_written_to_a_parameter_is_not_the_detached_value_that_is_equal_to_it():
+    w = Tensor([2.25], requires_grad=True)
+    y = w.detach() * 3
+    with Tensor.no_grad():
+        w[...] = w
+    (w - y).mean().backward()
+    assert w.grad.tolist() == [1.0]  # PyTorch: y is a constant

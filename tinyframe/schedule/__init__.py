@@ -99,7 +99,7 @@ class _Graph:
                 if u in symbolic:
                     arg = map_sizes(arg, lambda size: plain(size.substitute(self.unbound)))
                 src = tuple([place[s] for s in u.src])
-                tag = None if u.tag is None else arg_key(u.tag)
+                tag = None if u.tag is None or u.op is Ops.DETACH else arg_key(u.tag)
                 rows.append((u.op, u.dtype, src, None if arg is None else arg_key(arg), tag))
         self.structure = tuple(rows)
         devices = {u.arg if u.op is Ops.DEVICE else u.device for u in self.order if u.op in _PLACES}

@@ -448,7 +448,8 @@ class Tensor(
             root = root.detach()
         view = follow(tuple([step for step in path if step[0] is not Ops.DETACH]), root)
         if is_detached or is_parameter or not is_grad_enabled():
-            value = value.detach()
+            # the number keeps it apart from any other detach() of the same value
+            value = value.detach().rtag(Storage.now())
             if is_new is not None and not is_parameter and dtypes.is_float(value.dtype):
                 value = is_new().where(value, view)  # what is not new keeps its history
         if shows_all(path):
