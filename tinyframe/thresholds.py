@@ -30,298 +30,199 @@ class Threshold:
     origin: str  # what it was chosen by
 
 
-TABLE: dict[str, Threshold] = {}
+_rows: list[tuple[int | float, str, str, str]] = []  # as in a Threshold, in order
 
 
-def _row(name: str, value: Value, unit: str, moves: str, origin: str) -> Value:
-    TABLE[name] = Threshold(name, value, unit, moves, origin)
+def _row(value: Value, unit: str, moves: str, origin: str) -> Value:
+    _rows.append((value, unit, moves, origin))
     return value
 
 
+# fmt: off
 # ---- what is stored, what shares a kernel (schedule/fuse.py) -------------------------------------
 
-PARALLEL_WORK = _row(
-    "PARALLEL_WORK", 32, "results",
+PARALLEL_WORK = _row(32, "results",
     "a reduce shares its consumer's kernel only if it leaves so many independent results",
-    "fewer cannot be divided among cores and lanes; a kernel of its own divides the reduce itself",
-)  # fmt: skip
-TILED_FROM = _row(
-    "TILED_FROM", 32, "products summed up for each result",
+    "fewer cannot be divided among cores and lanes; a kernel of its own divides the reduce itself")
+TILED_FROM = _row(32, "products summed up for each result",
     "a contraction that is summed up further has a kernel of its own from here on",
-    "(512 x k) @ (k x 512), then its sum: below 32, writing and reading the results takes longer",
-)  # fmt: skip
-EMPTY_PLACES = _row(
-    "EMPTY_PLACES", 3, "places for each element",
+    "(512 x k) @ (k x 512), then its sum: below 32, writing and reading the results takes longer")
+EMPTY_PLACES = _row(3, "places for each element",
     "a sum of windows (a convolution's gradient) shares its consumer's kernel up to so many",
-    "places where nothing is are computed too: less work for more memory beyond three",
-)  # fmt: skip
-RECOMPUTE_LIMIT = _row(
-    "RECOMPUTE_LIMIT", 4, "times for each element",
+    "places where nothing is are computed too: less work for more memory beyond three")
+RECOMPUTE_LIMIT = _row(4, "times for each element",
     "an elementwise value that one place would compute so often is stored, if it is not cheap",
-    "exp of a matrix in front of a product: memory is cheaper from about four times on",
-)  # fmt: skip
-RECOMPUTE_LIMIT_IN_ALL = _row(
-    "RECOMPUTE_LIMIT_IN_ALL", 16, "times for each element",
+    "exp of a matrix in front of a product: memory is cheaper from about four times on")
+RECOMPUTE_LIMIT_IN_ALL = _row(16, "times for each element",
     "the same, of all places together",
-    "a value with few uses in many kernels costs each of them a read instead",
-)  # fmt: skip
-CHEAP = _row(
-    "CHEAP", 2, "additions",
+    "a value with few uses in many kernels costs each of them a read instead")
+CHEAP = _row(2, "additions",
     "what costs less is recomputed however often: a scaling is, a relu is not",
-    "a product in front of a convolution: reading a scaled copy is no quicker than scaling",
-)  # fmt: skip
-CHEAP_WITHOUT_MEMORY = _row(
-    "CHEAP_WITHOUT_MEMORY", 8, "additions",
+    "a product in front of a convolution: reading a scaled copy is no quicker than scaling")
+CHEAP_WITHOUT_MEMORY = _row(8, "additions",
     "the same of what is made of indices and constants alone (an arange)",
-    "it reads nothing when it is computed anew, and a stored copy is read",
-)  # fmt: skip
-LARGEST_KERNEL = _row(
-    "LARGEST_KERNEL", 1000, "statements, before loops are unrolled",
+    "it reads nothing when it is computed anew, and a stored copy is read")
+LARGEST_KERNEL = _row(1000, "statements, before loops are unrolled",
     "a value that would make a kernel larger is stored",
     "a chain of n additions takes gcc 12 on two cores 0.15 s for n = 1000, 0.4 for 4000, 1.3 for "
-    "8000, 25 for 20,000: benchmarks.growth adds, with this set to 10**9",
-)  # fmt: skip
+    "8000, 25 for 20,000: benchmarks.growth adds, with this set to 10**9")
 
 # ---- register tiles and panels (codegen/optimize/plans.py) --------------------------------------
 
-LONG_SUM = _row(
-    "LONG_SUM", 64, "products summed up for each result",
+LONG_SUM = _row(64, "products summed up for each result",
     "sums of products: below it, writing the results takes the time, and nothing is copied",
-    "the gradient of a layer's weight, batches of 16 to 256: a panel gains from about 64 on",
-)  # fmt: skip
-PANEL_ROWS = _row(
-    "PANEL_ROWS", 32, "rows",
+    "the gradient of a layer's weight, batches of 16 to 256: a panel gains from about 64 on")
+PANEL_ROWS = _row(32, "rows",
     "sums of products: a panel of columns is copied where at least so many rows read it",
-    "products of 8 to 128 rows with 512 x 512: the copy is paid back from about 32 rows on",
-)  # fmt: skip
-MOST_ROWS = _row(
-    "MOST_ROWS", 12, "rows of a register tile",
+    "products of 8 to 128 rows with 512 x 512: the copy is paid back from about 32 rows on")
+MOST_ROWS = _row(12, "rows of a register tile",
     "sums of products: no tile is higher",
-    "with two vectors and 32 registers, 12 x 2 accumulators and what is read fit",
-)  # fmt: skip
-USUAL_ROWS = _row(
-    "USUAL_ROWS", 8, "rows of a register tile",
+    "with two vectors and 32 registers, 12 x 2 accumulators and what is read fit")
+USUAL_ROWS = _row(8, "rows of a register tile",
     "sums of products: the height that is tried first, where registers allow",
-    "matmul 1024 with 6, 8, 10 and 12 rows: level, and 8 divides most sizes",
-)  # fmt: skip
-ROUNDING = _row(
-    "ROUNDING", 0.01, "part of the rows",
+    "matmul 1024 with 6, 8, 10 and 12 rows: level, and 8 divides most sizes")
+ROUNDING = _row(0.01, "part of the rows",
     "sums of products: so many may be computed twice rather than to take another height",
-    "1000 rows in tiles of 6 (0.2 % twice) are as quick as 996",
-)  # fmt: skip
-WIDTH_ROUNDING = _row(
-    "WIDTH_ROUNDING", 0.05, "part of the columns",
+    "1000 rows in tiles of 6 (0.2 % twice) are as quick as 996")
+WIDTH_ROUNDING = _row(0.05, "part of the columns",
     "sums of products: so many may be computed twice rather than to take a narrower tile",
-    "512 x 512 x 80 to 144: 19 % quicker without the waste of a third; 784 and 1000: 5 % does best",
-)  # fmt: skip
-PANEL_OF_L2 = _row(
-    "PANEL_OF_L2", 0.75, "part of the second-level cache",
+    "512 x 512 x 80 to 144: 19 % quicker without the waste of a third; 784 and 1000: 5 % does best")
+PANEL_OF_L2 = _row(0.75, "part of the second-level cache",
     "matrix products: a panel of three or four vectors of columns is made only if it fits",
-    "512 x k x 960 for k of 512 to 20,000: three quarters, since rows pass through it too",
-)  # fmt: skip
-BLOCK_OF_L2 = _row(
-    "BLOCK_OF_L2", 0.5, "part of the second-level cache",
+    "512 x k x 960 for k of 512 to 20,000: three quarters, since rows pass through it too")
+BLOCK_OF_L2 = _row(0.5, "part of the second-level cache",
     "products with a transposed operand: copied rows of one block; weights of a convolution",
-    "Aᵀ·B of 1024: half; the other half is for the panel of columns",
-)  # fmt: skip
-NEAR_OF_L2 = _row(
-    "NEAR_OF_L2", 0.25, "part of the second-level cache",
+    "Aᵀ·B of 1024: half; the other half is for the panel of columns")
+NEAR_OF_L2 = _row(0.25, "part of the second-level cache",
     "short sums: the operand that all rows read is left where it is if it is no larger",
-    "the gradient of a layer's weight (784 x 128) for batches of 32 to 256",
-)  # fmt: skip
-LEAST_BLOCK = _row(
-    "LEAST_BLOCK", 4, "tiles of rows",
+    "the gradient of a layer's weight (784 x 128) for batches of 32 to 256")
+LEAST_BLOCK = _row(4, "tiles of rows",
     "products with a transposed operand: fewer are not copied as a block",
-    "Aᵀ·B of 256: each panel of columns is copied once for every block",
-)  # fmt: skip
-DOTS_LENGTH = _row(
-    "DOTS_LENGTH", 32, "vectors",
+    "Aᵀ·B of 256: each panel of columns is copied once for every block")
+DOTS_LENGTH = _row(32, "vectors",
     "products of two operands that are contiguous along the sum: lanes along it from here on",
-    "32 x k x 128 for k of 128 to 4096: the sum of a vector's lanes is paid back at about 32",
-)  # fmt: skip
-DOTS_ROWS = _row(
-    "DOTS_ROWS", 64, "rows",
+    "32 x k x 128 for k of 128 to 4096: the sum of a vector's lanes is paid back at about 32")
+DOTS_ROWS = _row(64, "rows",
     "the same: with more rows a panel is better",
-    "8 to 256 x 784 x 128",
-)  # fmt: skip
+    "8 to 256 x 784 x 128")
 
 # ---- everything else (codegen/optimize/plans.py) ------------------------------------------------
 
-THREADS_FROM = _row(
-    "THREADS_FROM", 1 << 16, "results or terms of a kernel",
+THREADS_FROM = _row(1 << 16, "results or terms of a kernel",
     "every kernel: less is done by one core",
-    "waking another core takes some microseconds, in which one adds up 65,536 numbers",
-)  # fmt: skip
-LONG_TURN = _row(
-    "LONG_TURN", 1 << 16, "iterations",
+    "waking another core takes some microseconds, in which one adds up 65,536 numbers")
+LONG_TURN = _row(1 << 16, "iterations",
     "loops longer than a launch can count (2**31) go to the cores in turns of so many",
-    "any number that a core is busy with for longer than it takes to hand out",
-)  # fmt: skip
-BLOCK_ROWS = _row(
-    "BLOCK_ROWS", 16, "rows",
+    "any number that a core is busy with for longer than it takes to hand out")
+BLOCK_ROWS = _row(16, "rows",
     "what is transposed is copied in blocks of so many rows and a vector of columns",
-    "a line of memory holds 16 floats",
-)  # fmt: skip
-NARROWEST_VECTOR = _row(
-    "NARROWEST_VECTOR", 4, "lanes",
+    "a line of memory holds 16 floats")
+NARROWEST_VECTOR = _row(4, "lanes",
     "axes shorter than a vector: shorter vectors down to this many lanes",
-    "rows of 2 to 8 floats: of two lanes nothing is gained",
-)  # fmt: skip
-SUMS_AT_ONCE = _row(
-    "SUMS_AT_ONCE", 2, "rows",
+    "rows of 2 to 8 floats: of two lanes nothing is gained")
+SUMS_AT_ONCE = _row(2, "rows",
     "a reduce along each row: so many rows side by side (of large arrays more)",
-    "two keep the adders busy where the rows are in a cache",
-)  # fmt: skip
-COLUMNS_AT_ONCE = _row(
-    "COLUMNS_AT_ONCE", 4, "vectors",
+    "two keep the adders busy where the rows are in a cache")
+COLUMNS_AT_ONCE = _row(4, "vectors",
     "a reduce down columns: so many side by side (of large arrays more)",
-    "four keep the adders busy where the rows are in a cache",
-)  # fmt: skip
+    "four keep the adders busy where the rows are in a cache")
 
 # ---- blocks of threads (codegen/optimize/plans_gpu.py) -------------------------------------------
 
-BLOCK_THREADS = _row(
-    "BLOCK_THREADS", 256, "threads",
+BLOCK_THREADS = _row(256, "threads",
     "every kernel on a GPU: no block has more",
     "CUDA C++ Best Practices Guide, Thread and Block Heuristics: whole warps, 128 to 256 to begin "
-    "with; no GPU was at hand to measure it",
-)  # fmt: skip
-PIECE = _row(
-    "PIECE", 32, "bytes",
+    "with; no GPU was at hand to measure it")
+PIECE = _row(32, "bytes",
     "every kernel on a GPU: threads run along the loop for which the fewest such pieces are moved",
-    "CUDA C++ Best Practices Guide, Coalesced Access to Global Memory: transactions of 32 bytes",
-)  # fmt: skip
-MANY_THREADS = _row(
-    "MANY_THREADS", 1 << 14, "threads",
+    "CUDA C++ Best Practices Guide, Coalesced Access to Global Memory: transactions of 32 bytes")
+MANY_THREADS = _row(1 << 14, "threads",
     "fewer results do not keep a GPU busy: threads share each reduce, and none has several results",
-    "64 multiprocessors with a block of 256 each; the same guide asks for more than one block each",
-)  # fmt: skip
-FILLING_BLOCKS = _row(
-    "FILLING_BLOCKS", 128, "blocks",
+    "64 multiprocessors with a block of 256 each; the same guide asks for more than one block each")
+FILLING_BLOCKS = _row(128, "blocks",
     "sums of products: a smaller tile is taken where there would be fewer; shared sums: a block "
     "has threads for fewer results",
-    "a large GPU has 100 to 150 multiprocessors, and a block runs on one of them",
-)  # fmt: skip
-RESULTS_OF_REGISTERS = _row(
-    "RESULTS_OF_REGISTERS", 0.25, "part of a thread's registers",
+    "a large GPU has 100 to 150 multiprocessors, and a block runs on one of them")
+RESULTS_OF_REGISTERS = _row(0.25, "part of a thread's registers",
     "sums of products: so many hold results",
     "Volkov, Better performance at lower occupancy (2010): many results for each thread; a quarter "
-    "of 255 leaves room for two blocks of 256 threads in 65,536 registers",
-)  # fmt: skip
-PANEL_STEP = _row(
-    "PANEL_STEP", 16, "products of each result",
+    "of 255 leaves room for two blocks of 256 threads in 65,536 registers")
+PANEL_STEP = _row(16, "products of each result",
     "sums of products: so much of the sum passes through the panels at a time",
     "Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (2008): blocks of 16; a row "
-    "of 16 floats is two of the pieces of 32 bytes that memory is read in",
-)  # fmt: skip
-PANELS_OF_SHARED = _row(
-    "PANELS_OF_SHARED", 0.5, "part of the shared memory of a block",
+    "of 16 floats is two of the pieces of 32 bytes that memory is read in")
+PANELS_OF_SHARED = _row(0.5, "part of the shared memory of a block",
     "sums of products: tiles and steps whose panels are larger are not taken",
-    "what is left allows a second block on the same multiprocessor",
-)  # fmt: skip
-LEAST_TILE = _row(
-    "LEAST_TILE", 4, "rows and columns",
+    "what is left allows a second block on the same multiprocessor")
+LEAST_TILE = _row(4, "rows and columns",
     "sums of products: no panels for a tile that has fewer of either",
-    "an element of a panel is then read four times at least",
-)  # fmt: skip
-SHARED_READS = _row(
-    "SHARED_READS", 8, "reads of shared memory",
+    "an element of a panel is then read four times at least")
+SHARED_READS = _row(8, "reads of shared memory",
     "sums that threads share: so many take as long as one from memory, which says how many threads",
     "CUDA C++ Best Practices Guide: some hundred cycles for memory, some 30 for shared memory; "
-    "several reads of memory are on their way at once",
-)  # fmt: skip
-LEAST_SHARED = _row(
-    "LEAST_SHARED", 32, "elements",
+    "several reads of memory are on their way at once")
+LEAST_SHARED = _row(32, "elements",
     "sums on a GPU: threads share no shorter ones",
-    "a warp that reads so many floats side by side reads one line of 128 bytes",
-)  # fmt: skip
-SQUARE = _row(
-    "SQUARE", 32, "rows and columns",
+    "a warp that reads so many floats side by side reads one line of 128 bytes")
+SQUARE = _row(32, "rows and columns",
     "transposes on a GPU: the side of the square that a block copies",
-    "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA (2009): 32, a warp's threads",
-)  # fmt: skip
+    "Ruetsch and Micikevicius, Optimizing matrix transpose in CUDA (2009): 32, a warp's threads")
 
 # ---- reduces in two kernels (schedule/partial.py) -----------------------------------------------
 
-LARGE_REDUCE = _row(
-    "LARGE_REDUCE", 1 << 21, "elements reduced",
+LARGE_REDUCE = _row(1 << 21, "elements reduced",
     "reduces on cores to fewer results than MANY_RESULTS: two kernels, on however many cores",
-    "the sum of 2**18 to 2**24 floats on two cores: a second kernel is paid back from 2 MiB on",
-)  # fmt: skip
-MANY_RESULTS = _row(
-    "MANY_RESULTS", 32, "results",
+    "the sum of 2**18 to 2**24 floats on two cores: a second kernel is paid back from 2 MiB on")
+MANY_RESULTS = _row(32, "results",
     "with so many, cores share the results, not each sum",
-    "so many results leave work for 8 cores with a tail of at most an eighth",
-)  # fmt: skip
-PARTS = _row(
-    "PARTS", 256, "partial results",
+    "so many results leave work for 8 cores with a tail of at most an eighth")
+PARTS = _row(256, "partial results",
     "the same reduces: at most so many for each result",
-    "enough for any number of cores, and read in no time",
-)  # fmt: skip
-LEAST_PARTS = _row(
-    "LEAST_PARTS", 16, "partial results",
+    "enough for any number of cores, and read in no time")
+LEAST_PARTS = _row(16, "partial results",
     "the same reduces: a size that only fewer parts divide is left in one kernel",
-    "fewer leave cores without work on a machine with many",
-)  # fmt: skip
-LONG_FOR_A_THREAD = _row(
-    "LONG_FOR_A_THREAD", 128, "elements for each thread of a block",
+    "fewer leave cores without work on a machine with many")
+LONG_FOR_A_THREAD = _row(128, "elements for each thread of a block",
     "reduces on a GPU to fewer results than FILLING_BLOCKS: longer ones are done by several blocks",
     "32 vectors that a thread waits for, some hundred cycles each (CUDA C++ Best Practices Guide), "
-    "take longer than the launch of another kernel, a few microseconds",
-)  # fmt: skip
-LEAST_READS = _row(
-    "LEAST_READS", 16, "elements for each thread of a block",
+    "take longer than the launch of another kernel, a few microseconds")
+LEAST_READS = _row(16, "elements for each thread of a block",
     "the same reduces: a part has at least so many",
-    "four vectors, which are on their way from memory at once; fewer take as long",
-)  # fmt: skip
-BLOCKS_OF_PARTS = _row(
-    "BLOCKS_OF_PARTS", 256, "blocks",
+    "four vectors, which are on their way from memory at once; fewer take as long")
+BLOCKS_OF_PARTS = _row(256, "blocks",
     "the same reduces: at most so many compute partial results, for all results together",
-    "two for each of FILLING_BLOCKS: one waits for memory while the other adds up",
-)  # fmt: skip
-PART_OF_WINDOWS = _row(
-    "PART_OF_WINDOWS", 512, "products of each partial result",
+    "two for each of FILLING_BLOCKS: one waits for memory while the other adds up")
+PART_OF_WINDOWS = _row(512, "products of each partial result",
     "the gradient of a convolution's weight",
-    "64 x 32 x 28 x 28 and 3 x 3: one image (784 places) at a time",
-)  # fmt: skip
-FEW_SUMS = _row(
-    "FEW_SUMS", 1 << 16, "results",
+    "64 x 32 x 28 x 28 and 3 x 3: one image (784 places) at a time")
+FEW_SUMS = _row(1 << 16, "results",
     "long products of two matrices: more results are not done in parts",
-    "64 x 16384 x 64 gains a third, 512 x 4096 x 512 loses",
-)  # fmt: skip
-LONG_PRODUCT = _row(
-    "LONG_PRODUCT", 4096, "products summed up for each result",
+    "64 x 16384 x 64 gains a third, 512 x 4096 x 512 loses")
+LONG_PRODUCT = _row(4096, "products summed up for each result",
     "the same: shorter sums are not done in parts",
-    "64 x k x 64 for k of 1024 to 65536",
-)  # fmt: skip
-PART_OF_PRODUCT = _row(
-    "PART_OF_PRODUCT", 1024, "products of each partial result",
+    "64 x k x 64 for k of 1024 to 65536")
+PART_OF_PRODUCT = _row(1024, "products of each partial result",
     "the same: a part has at least so many",
-    "64 x 16384 x 64 in parts of 256 to 8192",
-)  # fmt: skip
+    "64 x 16384 x 64 in parts of 256 to 8192")
 
 # ---- before that (schedule/prepare.py) ----------------------------------------------------------
 
-TRANSPOSED_FROM = _row(
-    "TRANSPOSED_FROM", 512, "rows, columns and products, each",
+TRANSPOSED_FROM = _row(512, "rows, columns and products, each",
     "products of two operands that lie across the sum: one is transposed by a kernel of its own",
-    "Aᵀ·B of 512, 1024, 2048 with blocks of rows instead: 16, 0 and 16 % longer",
-)  # fmt: skip
+    "Aᵀ·B of 512, 1024, 2048 with blocks of rows instead: 16, 0 and 16 % longer")
 
 # ---- code (codegen/) ----------------------------------------------------------------------------
 
-MOST_COPIES = _row(
-    "MOST_COPIES", 256, "copies of a statement",
+MOST_COPIES = _row(256, "copies of a statement",
     "UPCAST and UNROLL refuse to make more",
-    "more than fit any processor's registers only make the C compiler slow",
-)  # fmt: skip
-MOST_ADDITIONS = _row(
-    "MOST_ADDITIONS", 128, "additions to one accumulator",
+    "more than fit any processor's registers only make the C compiler slow")
+MOST_ADDITIONS = _row(128, "additions to one accumulator",
     "float sums that are longer are taken in blocks, so that rounding errors stay small",
-    "the length of a block in NumPy's pairwise sum; a matmul is no slower for it",
-)  # fmt: skip
-LONG_BLOCK = _row(
-    "LONG_BLOCK", 32, "additions",
+    "the length of a block in NumPy's pairwise sum; a matmul is no slower for it")
+LONG_BLOCK = _row(32, "additions",
     "a loop is not cut for blocks that are at least so long without it",
-    "a quarter of MOST_ADDITIONS: shorter blocks would cost an addition for every few",
-)  # fmt: skip
+    "a quarter of MOST_ADDITIONS: shorter blocks would cost an addition for every few")
+# fmt: on
+
+_names = [name for name in list(globals()) if name.isupper()]
+TABLE = {name: Threshold(name, *row) for name, row in zip(_names, _rows, strict=True)}
