@@ -22,6 +22,7 @@ from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.schedule import create_schedule, fuse, kernels
 from tinyframe.schedule.fuse import STATEMENTS
+from tinyframe.schedule.step import sources_needed
 from tinyframe.thresholds import LARGEST_KERNEL
 from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp
 
@@ -229,7 +230,7 @@ def test_a_slice_of_joined_parts_goes_down_to_its_own_part_only():
             read.append(u)
         elif not fuse.is_leaf(u):
             inner = fuse.source_indices(u, ix) if u.op in fuse.GroupOp.Movement else ix
-            needed |= dict.fromkeys(fuse.sources_needed(u, ix, inner), inner)
+            needed |= dict.fromkeys(sources_needed(u, ix, inner), inner)
     assert read == [parts[57].uop]
     assert len(needed) < 6 * JOINED_AT_ONCE
 

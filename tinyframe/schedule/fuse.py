@@ -23,15 +23,17 @@ from typing import NamedTuple
 from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
 from tinyframe.schedule.blocks import leaves_blocks_idle, target_of
-from tinyframe.uop.movement import (
-    Indices,
-    constant,
-    is_inside,
-    is_result,
-    memory_state,
-    source_indices,
+from tinyframe.schedule.step import (
+    LEAVES,
+    Steps,
+    depends_on,
+    is_leaf,
+    is_memory,
+    moved,
+    step_from,
 )
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, recursive_property
+from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
 from tinyframe.uop.range import is_symbolic, iterations
 
 # Arithmetic of an op, in additions; of all others one.
@@ -72,92 +74,37 @@ class Use(NamedTuple):
     """One place where a value is used."""
 
     kernel: UOp  # the stored value whose kernel it is used in
-    indices: Indices
+    indices: Indices  # over the kernel's loops, and over placeholders below a PAD; see step.py
     path: tuple[UOp, ...]  # the loops around that place, outermost first
-    is_exact: bool = True  # no PAD above lets the indices leave the value; see `stays_exact`
+    real: Indices  # over the kernel's loops alone: below a PAD they may lie outside
 
 
 @dataclass
 class Fusion:
     """What decide_fusion() found: the stored values, why each is stored, and who shares a kernel.
 
-    computed: all that is computed on the way to each stored value, itself included.
+    steps: of what is computed in the kernel of each stored value.
     """
 
     kernels: list[list[Placed]]
     reasons: dict[UOp, str] = field(default_factory=dict)
-    computed: dict[UOp, set[UOp]] = field(default_factory=dict)
+    steps: dict[UOp, Steps] = field(default_factory=dict)
 
 
 class Placed(NamedTuple):
-    """A value stored by a kernel, and the indices, over the kernel's ranges, it is stored at."""
+    """A value stored by a kernel, and the indices, over the kernel's ranges, it is stored at.
+
+    own: the same where the kernel is its own, as in its steps.
+    """
 
     value: UOp
     indices: Indices
+    own: Indices
 
 
 def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.LOOP) -> Indices:
     """A RANGE for each dimension; 0 for those of size 1."""
     return tuple(constant(0) if s == 1 else UOp.range(s, next(numbers), kind) for s in shape)
-
-
-def is_memory(u: UOp) -> bool:
-    """A value that is in memory already: a BUFFER, or the result of a KERNEL, in any shape."""
-    u = memory_state(u)
-    return u.op is Ops.BUFFER or is_result(u)
-
-
-@recursive_property
-def _leaf(u: UOp) -> bool:
-    one_value = u.op in _KEEPS_ONE_VALUE and _leaf.of(u.src[0]) and u.base.op is Ops.CONST
-    return one_value or u.op in _LEAVES or is_memory(u)
-
-
-_LEAVES = {Ops.CONST, Ops.IOTA, Ops.BIND, Ops.DEFINE_VAR}
-_KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
-
-
-def is_leaf(u: UOp) -> bool:
-    """What nothing has to be computed for: memory, an index, a number in every element."""
-    return _leaf.of(u)
-
-
-def sources_needed(
-    u: UOp, ix: Indices, source_ix: Indices, is_exact: bool = True
-) -> tuple[UOp, ...]:
-    """The sources of a value that decide it at `ix`, which is `source_ix` in them: of a choice one,
-    where bounds tell which, and none of a PAD outside of what it pads. So a slice of a cat() is the
-    part that it is in. Nothing is decided where indices are not exact."""
-    if is_exact and u.op is Ops.PAD and is_inside(u, source_ix) is False:
-        return ()
-    if is_exact and u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
-        return u.src[1:2] if chosen else u.src[2:]
-    return u.src[1:2] if u.op is Ops.ASSIGN else u.src[:1] if u.op is Ops.COPY else u.src
-
-
-def stays_exact(u: UOp, source_ix: Indices, is_exact: bool) -> bool:
-    """Are indices in the sources of a value within them whatever the loops are? Below a PAD that is
-    not sure to have an element there, fusion and lowering see different bounds (`ranges.py` puts
-    placeholders), so neither of them decides anything by those."""
-    if u.op is Ops.PAD:
-        return is_exact and is_inside(u, source_ix) is True
-    return is_exact and u.op is not Ops.UNWINDOW
-
-
-def _decided(condition: UOp, ix: Indices) -> bool | None:
-    """What PADs of one truth value are at these indices; None for all that bounds do not tell."""
-    while condition.op is Ops.PAD:
-        ix = source_indices(condition, ix)
-        if (inside := is_inside(condition, ix)) is not True:
-            return inside
-        condition = condition.src[0]
-    constant = condition.base
-    return constant.arg if is_leaf(condition) and constant.op is Ops.CONST else None
-
-
-def depends_on(indices: Indices) -> frozenset[UOp]:
-    """The RANGEs that occur in indices."""
-    return frozenset[UOp]().union(*[i.ranges for i in indices])
 
 
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
@@ -181,7 +128,6 @@ def decide_fusion(
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
-    reduce_ranges: dict[UOp, dict[int, UOp]] = {}
     # what is in memory already -> the kernels that read it
     readers: dict[UOp, dict[UOp, None]] = {}
     statements: Counter[UOp] = Counter()  # of each kernel so far
@@ -194,34 +140,27 @@ def decide_fusion(
         if reason:
             stored.append(u)
             fusion.reasons[u] = reason
-            fusion.computed[u] = set()
+            fusion.steps[u] = {}
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
             shape = (u.src[1] if u.op is Ops.ASSIGN else u).shape
             own_indices[u] = ix = new_indices(shape, numbers)
-            mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE))]
+            mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE), ix)]
         else:
             mine = list(uses[u])
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
-            for kernel, _ in {(use.kernel, use.indices) for use in mine}:
+            for kernel, _ in {(use.kernel, use.real) for use in mine}:
                 statements[kernel] += own
-        for kernel, ix, path, is_exact in mine:
-            fusion.computed[kernel].add(u)
-            at = source_indices(u, ix)
-            if u.op is Ops.REDUCE_AXIS:
-                ranges = reduce_ranges.setdefault(
-                    u,
-                    {
-                        a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE)
-                        for a in u.arg[1]
-                    },
-                )
-                path = loops_around(ix, path) + tuple(ranges.values())
-                at = tuple(ranges.get(d, i) for d, i in enumerate(ix))
-            for s in sources_needed(u, ix, at, is_exact):
+        for kernel, ix, path, real in mine:
+            steps = fusion.steps[kernel].setdefault(u, {})
+            if (step := steps.get(ix)) is None:
+                step = steps[ix] = step_from(u, ix, real, numbers)
+            if step.ranges:
+                path = loops_around(real, path) + step.ranges
+            for s in step.sources:
                 if is_memory(s):
                     readers.setdefault(memory_state(s), {})[kernel] = None
                 elif not is_leaf(s):
-                    uses[s][Use(kernel, at, path, stays_exact(u, at, is_exact))] = None
+                    uses[s][Use(kernel, step.indices, path, step.real)] = None
 
     groups = _Groups(graph, stored, uses, readers, own_indices, statements)
     groups.share(alone)
@@ -298,7 +237,7 @@ class _Graph:
         full = any(statements[use.kernel] >= thresholds.LARGEST_KERNEL for use in uses)
         if full and u.device is not None:
             return "a kernel that would be too large"
-        distinct = {(kernel, ix, loops_around(ix, path)) for kernel, ix, path, _ in uses}
+        distinct = {(use.kernel, ix := use.real, loops_around(ix, use.path)) for use in uses}
         evaluations = [iterations(loops) for _, _, loops in distinct]
         if u in self.reduce_ends:
             return self._reason_to_store_reduce(u, uses, evaluations)
@@ -320,13 +259,13 @@ class _Graph:
         if sum(evaluations) > allowed * u.size:
             return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
         if any(
-            iterations(loops_around(ix, path)) > iterations(depends_on(ix))
-            for _, ix, path, _ in uses
+            iterations(loops_around(ix := use.real, use.path)) > iterations(depends_on(ix))
+            for use in uses
         ):
             return "a reduce inside a loop that it does not depend on"
         if u.size < thresholds.PARALLEL_WORK and uses[0].kernel.size > u.size:
             return "a reduce with too little parallel work"
-        if any(self._loses_its_tile(u, use.indices) for use in uses):
+        if any(self._loses_its_tile(u, use.real) for use in uses):
             return "a reduce whose operands a tile would share, reduced further"
         if self.is_shared_by_blocks(u):
             return "a long reduce to few results, which blocks share"
@@ -432,7 +371,7 @@ def _where_read(value: UOp, ix: Indices) -> Iterator[Indices]:
     left, seen = [(value, ix)], set()
     while left:
         u, ix = place = left.pop()
-        if place in seen or u.op in _LEAVES:
+        if place in seen or u.op in LEAVES:
             continue
         seen.add(place)
         if u.op in GroupOp.Movement:
@@ -461,7 +400,7 @@ class _Groups:
         }  # producers have smaller numbers
         self.host: dict[UOp, UOp] = {}
         self.moved: dict[UOp, dict[UOp, UOp]] = {}  # a guest's own ranges -> indices in its host
-        self.placed = {u: [Placed(u, own_indices[u])] for u in stored}
+        self.placed = {u: [Placed(u, own_indices[u], own_indices[u])] for u in stored}
         self.users_of: dict[UOp, list[UOp]] = {
             u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored
         }
@@ -524,10 +463,8 @@ class _Groups:
             return False
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
-        stores = {value for value, _ in self.placed[u]}
-        if any(
-            value.op is Ops.ASSIGN and value.src[0].base in stores for value, _ in self.placed[k]
-        ):
+        stores = {p.value for p in self.placed[u]}
+        if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.placed[k]):
             return (
                 False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
             )
@@ -541,7 +478,7 @@ class _Groups:
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
         """Where k and its guests use u, in terms of k's own ranges."""
         return {
-            _moved(use.indices, self.moved.get(use.kernel, {}))
+            moved(use.real, self.moved.get(use.kernel, {}))
             for use in self.uses[u]
             if self.root(use.kernel) is k
         }
@@ -551,11 +488,10 @@ class _Groups:
         (indices,) = self._indices_in(k, u)
         pairs = zip(self.placed[u][0].indices, indices, strict=True)
         mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
-        for value, ix in self.placed.pop(u):
-            self.placed[k].append(Placed(value, _moved(ix, mapping)))
-            earlier = self.moved.get(value, {})
-            now = _moved(tuple(earlier.values()), mapping)
-            self.moved[value] = mapping | dict(zip(earlier, now, strict=True))
+        for value, ix, own in self.placed.pop(u):
+            self.placed[k].append(Placed(value, moved(ix, mapping), own))
+            pairs = zip(own, self.placed[k][-1].indices, strict=True)
+            self.moved[value] = {r: i for r, i in pairs if r.op is Ops.RANGE}
             self.host[value] = k
         self.statements[k] += self.statements[u]
         self.contracts[k] |= self.contracts[u]
@@ -569,13 +505,6 @@ class _Groups:
                 self.needed_by[self.by_number[n]] |= waits
         self.inside[k] = both
         self.needs[k] &= ~both
-
-
-def _moved(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
-    """Indices in terms of other ranges."""
-    if all(i.op in (Ops.RANGE, Ops.CONST) for i in indices):
-        return tuple([mapping.get(i, i) for i in indices])
-    return tuple([i.substitute(mapping).simplify() for i in indices])
 
 
 def _close(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> None:

@@ -7,7 +7,7 @@ once the kernel has run, so what must run before what can be read off the graph.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
@@ -23,6 +23,7 @@ from tinyframe.schedule.outline import outline_of
 from tinyframe.schedule.partial import in_parts
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
+from tinyframe.schedule.step import Steps
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.rebuild import rebuild
@@ -119,7 +120,7 @@ def _stored(
         numbers = itertools.count()  # one count for all ranges, or two would be one node
         fusion = decide_fusion(outputs, list(order), numbers, one_by_one)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
-        groups = [_lower_group(group, fusion, numbers, known) for group in fusion.kernels]
+        groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
         unsafe = [u for g in groups for u in _unsafe_in_place(g)]
         if unsafe:
             outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one, apart)
@@ -215,9 +216,7 @@ def buffer_of_state(u: UOp) -> UOp:
     return u
 
 
-def _lower_group(
-    group: list[Placed], fusion: Fusion, numbers: Iterator[int], known: dict
-) -> Lowered:
+def _lower_group(group: list[Placed], fusion: Fusion, known: dict) -> Lowered:
     """The loop nest of a group; one of a form that is `known` is not lowered again."""
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
@@ -230,11 +229,11 @@ def _lower_group(
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    computed = set[UOp]().union(*[fusion.computed[value] for value in outputs])
+    computed = {u for value in outputs for u in fusion.steps[value]}
     outline = outline_of(group, computed, is_read)
     if outline.rows not in known:
         tell.lowering()
-        ast, arguments = _loop_nest(group, computed, is_read, numbers)
+        ast, arguments = _loop_nest(group, fusion.steps, is_read)
         tell.lowered(ast)
         number = {state: n for n, state in enumerate(outline.states)}
         known[outline.rows] = ast, [number[a] for a in arguments]
@@ -245,9 +244,8 @@ def _lower_group(
 
 def _loop_nest(
     group: list[Placed],
-    computed: Set[UOp],
+    steps: dict[UOp, Steps],
     is_read: Callable[[UOp], bool],
-    numbers: Iterator[int],
 ) -> tuple[UOp, list[UOp]]:
     """The SINK of a group, and what the slots of its arguments stand for."""
     slots: dict[UOp, UOp] = {}
@@ -260,7 +258,7 @@ def _loop_nest(
         return slots[argument]
 
     targets = {}
-    for value, _ in group:
+    for value, *_ in group:
         state = stored_state(value)
         whole = slot(state).reshape(state.shape)
         targets[value] = stored_view(value).substitute({state: whole})
@@ -271,7 +269,7 @@ def _loop_nest(
     ast = staged(
         "lower to ranges",
         spec_kernel,
-        lambda: lower(group, computed, memory, targets.__getitem__, numbers),
+        lambda: lower(group, steps, memory, targets.__getitem__),
     )
     # what turned out not to be read is no argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}

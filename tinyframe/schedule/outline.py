@@ -46,7 +46,7 @@ def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp],
         is_view = u.op in GroupOp.Movement and not is_read(u)  # maybe of what is assigned to
         return u.src if u in computed or is_view else ()
 
-    for u in sources_first([value for value, _ in group], below):
+    for u in sources_first([value for value, *_ in group], below):
         if u not in members and is_read(u):
             state = memory_state(u)
             add(u, number(state), u.shape, u.dtype, state.size)
@@ -58,10 +58,10 @@ def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp],
             add(u, None)  # nothing of it is needed
         else:
             add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *[place[s] for s in u.src])
-    for value, _ in group:
+    for value, *_ in group:
         state = stored_state(value)
         rows.append((place[value], number(state), state.size))
-    rows += _index_rows(i for _, indices in group for i in indices)
+    rows += _index_rows(i for _, indices, _ in group for i in indices)
     return Outline(tuple(rows), list(states))
 
 

@@ -14,91 +14,69 @@ not there is a WHERE beside it, left out where it is zero anyway.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Set
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from tinyframe.algebra.symbolic import all_of, conjuncts, simplify_given, sym
 from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed, is_leaf, sources_needed, stays_exact
+from tinyframe.schedule.fuse import Placed
 from tinyframe.schedule.gather import gather_rules
-from tinyframe.uop.movement import Indices, condition, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, sources_first
+from tinyframe.schedule.step import Conditions, Step, Steps
+from tinyframe.uop.movement import Indices, memory_state, source_indices
+from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, sources_first
 from tinyframe.uop.rebuild import rebuild
-
-Conditions = dict[
-    UOp, tuple[UOp, UOp]
-]  # placeholder range -> (the real index, when it is in range)
 
 
 def lower(
     placed: list[Placed],
-    computed: Set[UOp],
+    steps: dict[UOp, Steps],
     memory: Callable[[UOp], UOp | None],
     target: Callable[[UOp], UOp],
-    numbers,
 ) -> UOp:
     """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
 
-    `computed` is all that is computed on the way, these values included. `memory` gives the
+    `steps` says of each what is computed on the way, itself included, and where. `memory` gives the
     DEFINE_GLOBAL of a value that can be read from memory (None: compute it); `target` where a
     placed value is stored: a DEFINE_GLOBAL, or a movement of one.
     """
-    members = {p.value: p.indices for p in placed}
-
-    order = sources_first(members, lambda u: u.src if u in computed else ())
+    own = {p.value: p.own for p in placed}
+    computed: Steps = {}
+    for value in own:
+        for u, places in steps[value].items():
+            computed.setdefault(u, {}).update(places)
     users = Counter(s for u in computed for s in u.src)
-    users.update(list(members))  # to be stored is a use
-
-    # from the top down: at which indices each value is needed
-    needed: dict[UOp, dict[Indices, _Child]] = {u: {} for u in order}
-    for value, ix in members.items():
-        needed[value][ix] = _Child((), ix)
-    placeholders: dict[UOp, dict[int, UOp]] = {}
-    for u in reversed(order):
-        if u in computed:
-            for ix in needed[u]:
-                is_exact = needed[u][ix].is_exact
-                child = needed[u][ix] = _child(u, ix, numbers, placeholders, is_exact)
-                for s in child.sources:
-                    needed[s].setdefault(child.indices, child)
-
-    # from the bottom up: the value at each of those
+    users.update(list(own))  # to be stored is a use
     values: dict[tuple[UOp, Indices], UOp] = {}
-    for u in order:
-        for ix, child in needed[u].items():
-            if u not in members and (place := memory(u)) is not None:
+
+    def value_at(u: UOp, ix: Indices) -> UOp:
+        if (u, ix) not in values:
+            if u in own:
+                moved = {r: i for r, i in zip(own[u], ix, strict=True) if r.op is Ops.RANGE}
+                values[u, ix] = values[u, own[u]].substitute(moved)
+            elif (place := memory(u)) is not None:
                 values[u, ix] = place.index(*ix, shape=u.shape).load()
-            elif is_leaf(u):
-                values[u, ix] = _leaf_value(u, ix)
             else:
-                sources = [values[s, child.indices] for s in child.sources]
-                values[u, ix] = _value(u, sources, child, users)
+                values[u, ix] = _leaf_value(u, ix)
+        return values[u, ix]
+
+    for u in sources_first(own, lambda u: u.src if u in computed else ()):
+        if u not in own and memory(u) is not None:
+            continue
+        for ix, step in computed.get(u, {}).items():
+            sources = [value_at(s, step.indices) for s in step.sources]
+            values[u, ix] = _value(u, sources, step, users)
 
     tell_became((u, value) for (u, _), value in values.items())
     stores = []
-    for value, ix in placed:
-        place = target(value)
-        index = _index_of(place, ix)
-        ranges = {r for i in ix for r in i.ranges}
-        stores.append(index.store(values[value, ix], *sorted(ranges, key=lambda r: r.arg[0])))
+    for value, ix, _ in placed:
+        index = _index_of(target(value), ix)
+        ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
+        stores.append(index.store(value_at(value, ix), *ranges))
     return graph_rewrite(
         renumber(order_ranges(UOp.sink(*stores))), simplify_kernel, name="simplify the kernel"
     )
-
-
-@dataclass
-class _Child:
-    """Which of a value's sources are needed, and where: indices, ranges of a reduce, placeholders
-    of a pad."""
-
-    sources: tuple[UOp, ...]
-    indices: Indices
-    ranges: tuple[UOp, ...] = ()
-    conditions: Conditions | None = None
-    is_exact: bool = True
 
 
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
@@ -110,37 +88,7 @@ def _leaf_value(u: UOp, ix: Indices) -> UOp:
     return u.src[0] if u.op is Ops.BIND else u
 
 
-def _child(
-    u: UOp, ix: Indices, numbers, placeholders: dict[UOp, dict[int, UOp]], is_exact: bool
-) -> _Child:
-    if u.op is Ops.REDUCE_AXIS:
-        ranges = {a: UOp.range(u.src[0].shape[a], next(numbers), AxisType.REDUCE) for a in u.arg[1]}
-        inner = tuple(ranges.get(d, i) for d, i in enumerate(ix))
-        return _Child(u.src, inner, tuple(ranges.values()), is_exact=is_exact)
-    inner = source_indices(u, ix)
-    sources = sources_needed(u, ix, inner, is_exact)
-    is_exact = stays_exact(u, inner, is_exact)
-    if u.op not in (Ops.PAD, Ops.UNWINDOW) or not sources:
-        return _Child(sources, inner, is_exact=is_exact)
-    valid = conjuncts(condition(u, ix, inner))
-    mine, conditions, out = placeholders.setdefault(u, {}), {}, list(inner)
-    for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
-        if u.op is Ops.UNWINDOW:  # k is in range by itself; it is i whose place need not exist
-            about_i = valid if d == u.arg[0] else []
-        else:
-            about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
-        if about_i:
-            placeholder = mine.setdefault(d, UOp.range(size, next(numbers)))
-            conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
-            out[d] = placeholder
-    return _Child(sources, tuple(out), conditions=conditions, is_exact=is_exact)
-
-
-def _speaks_of(c: UOp, index: UOp) -> bool:
-    return bool(c.ranges & index.ranges)
-
-
-def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UOp:
+def _value(u: UOp, sources: list[UOp], step: Step, users: Counter[UOp]) -> UOp:
     if u.op is Ops.REDUCE_AXIS:
         (x,), op = sources, u.arg[0]
         below = u.src[0]
@@ -149,11 +97,11 @@ def _value(u: UOp, sources: list[UOp], child: _Child, users: Counter[UOp]) -> UO
         # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone,
         # or would be computed again for a range that it does not depend on.
         is_inner = x.op is Ops.REDUCE and x.arg is op and users[below] == 1
-        if is_inner and x.ranges.issuperset(child.ranges):
-            return x.src[0].reduce(op, *child.ranges, *x.src[1:])
-        return x.reduce(op, *child.ranges)
-    if child.conditions:
-        return guard(sources[0], child.conditions, exact=u.op is Ops.PAD)
+        if is_inner and x.ranges.issuperset(step.ranges):
+            return x.src[0].reduce(op, *step.ranges, *x.src[1:])
+        return x.reduce(op, *step.ranges)
+    if step.conditions:
+        return guard(sources[0], step.conditions, exact=u.op is Ops.PAD)
     if not sources:
         return UOp.const(u.dtype, 0)  # outside of what a PAD pads
     if u.op in _THE_SAME or len(sources) < len(u.src):
@@ -242,9 +190,7 @@ def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
     return x if guarded.issuperset(conjuncts(c)) else None
 
 
-_NEVER_VALID = UPat(
-    Ops.INDEX, src=(UPat(), UPat.const(dtypes.bool, False)), allow_any_len=True
-)
+_NEVER_VALID = UPat(Ops.INDEX, src=(UPat(), UPat.const(dtypes.bool, False)), allow_any_len=True)
 kernel_rules = PatternMatcher(
     [
         (
