@@ -25,8 +25,7 @@ from tinyframe import GlobalCounters, Tensor
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.uop import Ops
-from tinyframe.uop.node import AxisType
-from tinyframe.uop.range import iterations
+from tinyframe.uop.node import AxisType, iterations
 
 # What overrules the scheduler by hand: an expression that is to come apart by itself has none.
 BY_HAND = (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.FUSE)

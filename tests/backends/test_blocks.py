@@ -29,7 +29,7 @@ from tests.gpu_kernels import (
 from tests.kernels import filled, kernel_of, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -38,8 +38,7 @@ from tinyframe.codegen.optimize.loops import (
 )
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.run.kernel import CompiledKernel
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.range import length
+from tinyframe.uop.node import Ops, UOp, length
 
 
 @pytest.fixture(autouse=True)

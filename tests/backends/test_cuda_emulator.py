@@ -27,7 +27,7 @@ from tests.gpu_kernels import (
 from tests.kernels import filled, kernel_of, numbers, on_buffer, program_of, run_with, schedule_of
 from tinyframe import Device, Tensor, TinyJit, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
 from tinyframe.renderer.cuda import CUDALanguage

@@ -18,8 +18,8 @@ from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler
 from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run import realize
+from tinyframe.run.kernel import _shapes, colors_are_shown
 from tinyframe.run.realize import get_kernel, run_schedule
-from tinyframe.run.shown import _shapes, colors_are_shown
 from tinyframe.runtime.clang import find_compiler
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import Context, settings

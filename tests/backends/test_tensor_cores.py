@@ -15,7 +15,7 @@ from tests.gpu_kernels import GLOBAL, LOCAL, SPLIT, STAGE, UPCAST, random_opts
 from tests.kernels import filled, kernel_of, kernels_of, on_buffer, run_with, schedule_of
 from tinyframe import Context, Device, Tensor, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.barriers import with_barriers
+from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts
 from tinyframe.dtype import AddrSpace, DType
 from tinyframe.renderer.cuda import CUDALanguage, target_for

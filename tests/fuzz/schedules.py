@@ -25,8 +25,7 @@ from tinyframe.nn import optim
 from tinyframe.nn.state import get_parameters
 from tinyframe.schedule import create_schedule
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.range import length
+from tinyframe.uop.node import Ops, UOp, length
 
 # those for blocks of threads are tried in tests/backends/test_blocks.py
 OPS = [op for op in OptOps if op not in (OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP)]

@@ -162,7 +162,7 @@ def test_showing_changes_no_result(capsys):
 
 def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(schedule_module, "_plans", {})
-    from tinyframe.rewrite import trace
+    from tinyframe.rewrite import steps as trace
 
     begun = []
     monkeypatch.setattr(trace, "begin", lambda *arguments: begun.append(arguments))

@@ -17,14 +17,13 @@ from tests.kernels import filled, kernels_of, on_buffer
 from tests.values import computed
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program
-from tinyframe.collector import collector_paused
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.schedule import create_schedule, fuse, kernels
 from tinyframe.schedule.fuse import STATEMENTS
 from tinyframe.schedule.step import sources_needed
 from tinyframe.thresholds import LARGEST_KERNEL
-from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp
+from tinyframe.uop.node import JOINED_AT_ONCE, Ops, UOp, collector_paused
 
 SMALL, TIMES = 24, 4
 LANES_OF_16 = Target(vector_bytes=64, vector_registers=32, threads=1, l1=32 << 10, l2=1 << 20)

@@ -21,8 +21,7 @@ from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run.realize import get_kernel
 from tinyframe.tools.plans import main as command
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
 
 AVX512 = Target(vector_bytes=64, vector_registers=32, threads=2, l1=32 << 10, l2=1 << 20)
 AVX2 = Target(vector_bytes=32, vector_registers=16, threads=4, l1=32 << 10, l2=256 << 10)

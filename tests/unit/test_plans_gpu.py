@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from tests.kernels import kernel_of, kernels_of, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
-from tinyframe.codegen import get_program, scheduled_kernel
+from tinyframe.codegen import get_program, planned, plans_for, scheduled_kernel
 from tinyframe.codegen.blocks import block_threads, check_device, grid_axes
-from tinyframe.codegen.optimize.default import planned, plans_for
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.codegen.optimize.nest import Nest
@@ -23,8 +22,7 @@ from tinyframe.codegen.optimize.tiles_gpu import block_tile
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import OpenCLLanguage
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
 
 SPLIT, UPCAST, VECTOR, REORDER = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR, OptOps.REORDER
 STAGE, GLOBAL, LOCAL, GROUP = OptOps.STAGE, OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP

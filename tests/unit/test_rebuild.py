@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import Ops, UOp, rebuild
 
 
 def variable(name: str) -> UOp:

@@ -19,9 +19,8 @@ from tinyframe import Context, Tensor, Variable
 from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
-from tinyframe.schedule import ScheduleItem, create_schedule, kernelize
+from tinyframe.schedule import ScheduleItem, create_schedule, kernelize, share_memory
 from tinyframe.schedule.item import Kernel
-from tinyframe.schedule.memory import share_memory
 from tinyframe.uop.node import Ops, UOp
 
 

@@ -28,8 +28,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tinyframe.algebra.symbolic import terms
-from tinyframe.uop.node import FIRST_RANGE, AxisType, GroupOp, Ops, UOp, most
-from tinyframe.uop.range import is_symbolic, iterations, kind, length
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    is_symbolic,
+    iterations,
+    kind,
+    length,
+    most,
+)
 
 Factors = dict[UOp, int | None]
 """What a dimension's index adds up: RANGE -> its factor; None where it is not linear."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tinyframe.algebra.symbolic import index_rules, relaxed, sym
-from tinyframe.codegen.barriers import with_barriers
 from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import (
     decompositions,
@@ -20,10 +19,11 @@ from tinyframe.codegen.decompose import (
     shorter_with,
 )
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
-from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces
-from tinyframe.codegen.optimize.default import planned
+from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces, with_barriers
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
-from tinyframe.codegen.optimize.plans import Plan
+from tinyframe.codegen.optimize.nest import opts_of
+from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import (
     ProgramSpec,
@@ -35,15 +35,14 @@ from tinyframe.codegen.program import (
     most_steps,
     rewrite_program,
 )
-from tinyframe.collector import collector_paused
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
-from tinyframe.renderer import Renderer, variables
+from tinyframe.renderer import Renderer, Target, variables
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_program
 from tinyframe.rewrite.stages import staged
 from tinyframe.settings import settings
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, collector_paused
 
 
 @dataclass
@@ -227,3 +226,22 @@ def _named_loops(optimized: UOp) -> list[UOp]:
         if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied
     ]
     return [*axes(optimized), *gone]
+
+
+# ---- the default schedule ------------------------------------------------------------------------
+#
+# Of the plans for a kind of device, the first that applies: `plans.py` has those for the cores of a
+# CPU, `plans_gpu.py` those for blocks of threads.
+
+
+def plans_for(target: Target) -> list[Plan]:
+    """The plans for a kind of device, in the order in which they are tried."""
+    return GPU if target.block_threads else CPU
+
+
+def planned(sink: UOp, target: Target) -> tuple[Plan, list[Opt], UOp]:
+    """The plan that a kernel gets, the Opts that it gives, and the kernel after them."""
+    kernel = Kernel(sink, target)
+    plan = choose(kernel, plans_for(target))
+    opts, optimized = opts_of(sink, plan.nest(kernel), target)
+    return plan, opts, optimized

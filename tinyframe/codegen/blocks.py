@@ -22,14 +22,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinyframe.algebra.symbolic import all_of, terms
+from tinyframe.codegen.expand import panel_bytes
 from tinyframe.codegen.optimize.opt import KernelOptError, all_ranges, fresh_range, replace_ranges
-from tinyframe.codegen.panels import panel_bytes
 from tinyframe.renderer import Target
 from tinyframe.settings import settings
 from tinyframe.uop.movement import flatten, unflatten
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
-from tinyframe.uop.range import iterations, kind, length
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    AxisType,
+    Ops,
+    UOp,
+    iterations,
+    kind,
+    length,
+    plain,
+    rebuild,
+)
 
 THREADS = (AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
 MOST_AXES = 3  # of a grid and of a block: CUDA, OpenCL and Metal have x, y and z

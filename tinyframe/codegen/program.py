@@ -11,8 +11,7 @@ from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
 from tinyframe.dtype import PtrDType
 from tinyframe.rewrite.matcher import PatternMatcher
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, plain, sint
-from tinyframe.uop.range import iterations, length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, plain, sint
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from time import perf_counter
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Buffer, Device
 from tinyframe.observe import is_watched
+from tinyframe.run.kernel import total_line
 from tinyframe.run.realize import (
     Run,
     Setup,
@@ -21,7 +22,6 @@ from tinyframe.run.realize import (
     runs_are_recorded,
     setup_of,
 )
-from tinyframe.run.shown import total_line
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import GroupOp, Ops, UOp, rebuild
 
 
 def masks(sink: UOp) -> UOp:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import Ops, UOp, rebuild
 
 
 def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:

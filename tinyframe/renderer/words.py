@@ -17,8 +17,7 @@ from typing import TypeAlias
 
 from tinyframe.dtype import dtypes
 from tinyframe.uop.evaluate import exec_alu
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import Ops, UOp, rebuild
 
 Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 

@@ -19,9 +19,8 @@ from typing import Any
 
 from tinyframe.dtype import DType
 from tinyframe.observe import tell_became
-from tinyframe.rewrite import trace
-from tinyframe.rewrite.endless import Steps
 from tinyframe.rewrite.pattern import UPat
+from tinyframe.rewrite.steps import Steps, source_of
 from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 
 
@@ -59,7 +58,7 @@ class Rule:
         return None
 
     def __repr__(self) -> str:
-        return trace.source_of(self)
+        return source_of(self)
 
 
 _NOTHING: dict[str, UOp] = {}
@@ -111,7 +110,7 @@ class PatternMatcher:
         return None if found is None else found[1]
 
 
-TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded, see trace.py
+TrackedPatternMatcher = PatternMatcher  # every rewrite can be recorded, see steps.py
 
 # what has been done to a node when it comes up again
 FRESH, SOURCES_DONE, REPLACED = range(3)

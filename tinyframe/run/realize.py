@@ -1,7 +1,7 @@
 """Run a schedule: compile what is new, take memory, launch, count.
 
 `run_schedule(items)` is the last step of `realize()`. Each item is a kernel (SINK) or a copy
-between devices (COPY) with its Buffers. What DEBUG shows of a run is in `shown.py`.
+between devices (COPY) with its Buffers. What DEBUG shows of a run is in `kernel.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Compiled, Compiler, Device, human_bytes
 from tinyframe.observe import Ran, observers, tell
-from tinyframe.run.kernel import CompiledKernel, compilers
-from tinyframe.run.shown import kernel_line, time_text, total_line, with_plan
+from tinyframe.run.kernel import (
+    CompiledKernel,
+    compilers,
+    kernel_line,
+    time_text,
+    total_line,
+    with_plan,
+)
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
@@ -114,8 +120,7 @@ def _searched(new: list[tuple[UOp, Setup]]) -> dict[tuple[UOp, Setup], list[Opt]
 
 def setup_of(name: str) -> Setup:
     device = Device[name]
-    from tinyframe.codegen import passes
-    from tinyframe.codegen.optimize.default import plans_for
+    from tinyframe.codegen import passes, plans_for
 
     values = (settings.NOOPT, settings.BEAM, settings.RELAXED, settings.TF32)
     plans = tuple(plans_for(device.renderer.target))
@@ -124,9 +129,7 @@ def setup_of(name: str) -> Setup:
 
 def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
     with compilers(settings.THREADS) as start:
-        started = [
-            (key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs
-        ]
+        started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
         for key, spec, lib in started:
             _load(key, spec, lib.result())
 

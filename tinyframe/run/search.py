@@ -30,8 +30,7 @@ from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.codegen.program import ProgramSpec, estimate_ops
 from tinyframe.device import Buffer, Compiled, CompileError, human_bytes
 from tinyframe.dtype import PtrDType
-from tinyframe.run.kernel import CompiledKernel, compilers
-from tinyframe.run.shown import time_text
+from tinyframe.run.kernel import CompiledKernel, compilers, time_text
 from tinyframe.runtime.cache import cached, forget
 from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp

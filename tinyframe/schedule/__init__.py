@@ -13,10 +13,9 @@ Variables): `create_schedule` then only fills in the buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tinyframe.collector import collector_paused
 from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
@@ -25,10 +24,18 @@ from tinyframe.schedule.blocks import target_of
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
-from tinyframe.schedule.memory import share_memory
 from tinyframe.settings import settings
 from tinyframe.uop.movement import is_result
-from tinyframe.uop.node import Ops, UOp, arg_key, map_sizes, plain, sizes_in, sources_first
+from tinyframe.uop.node import (
+    Ops,
+    UOp,
+    arg_key,
+    collector_paused,
+    map_sizes,
+    plain,
+    sizes_in,
+    sources_first,
+)
 
 __all__ = ["Kernel", "MemoryUse", "ScheduleItem", "create_schedule", "kernelize", "memory_use"]
 
@@ -257,3 +264,29 @@ def create_schedule(
     becomes = {u: v for u, v in becomes.items() if u is not v}
     tell.scheduled(sink, becomes, items)
     return items, becomes, filled.values
+
+
+# ---- memory: intermediate buffers whose lifetimes do not overlap share it ------------------------
+
+
+def share_memory(uses: Sequence[Sequence[UOp]], temporary: set[UOp]) -> dict[UOp, UOp]:
+    """Maps temporary BUFFERs to earlier ones that are free again by then.
+
+    `uses` lists the buffers that each kernel touches, in running order. A buffer is taken over by
+    one of the same device and dtype that is not larger; the largest one left over is used first.
+    """
+    last_use = {b: n for n, buffers in enumerate(uses) for b in buffers}
+    place: dict[UOp, UOp] = {}
+    free: dict[tuple, list[UOp]] = {}
+    for n, buffers in enumerate(uses):
+        for b in buffers:
+            if b in temporary and b not in place:
+                pool = free.setdefault((b.device, b.dtype), [])
+                fitting = [f for f in pool if f.arg >= b.arg]
+                place[b] = min(fitting, key=lambda f: f.arg, default=b)
+                if fitting:
+                    pool.remove(place[b])
+        for b in dict.fromkeys(buffers):
+            if b in temporary and last_use[b] == n:
+                free.setdefault((b.device, b.dtype), []).append(place[b])
+    return {b: other for b, other in place.items() if other is not b}

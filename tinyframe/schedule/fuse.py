@@ -33,8 +33,7 @@ from tinyframe.schedule.step import (
     step_from,
 )
 from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.range import is_symbolic, iterations
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterations
 
 # Arithmetic of an op, in additions; of all others one.
 COST = {

@@ -22,8 +22,16 @@ from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
 from tinyframe.schedule.blocks import block_size, leaves_blocks_idle
 from tinyframe.schedule.ranges import order_ranges, renumber
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import fresh_number, identity, is_symbolic, iterations, length
+from tinyframe.uop.node import (
+    AxisType,
+    Ops,
+    UOp,
+    fresh_number,
+    identity,
+    is_symbolic,
+    iterations,
+    length,
+)
 
 Cut = dict[UOp, int]
 """RANGEs of a REDUCE, and how much of each is in a part."""

@@ -8,8 +8,7 @@ from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.schedule.fuse import is_memory
 from tinyframe.uop.movement import memory_state
-from tinyframe.uop.node import GroupOp, Ops, UOp
-from tinyframe.uop.range import identity
+from tinyframe.uop.node import GroupOp, Ops, UOp, identity
 
 
 def transpose_operand(reduce: UOp) -> UOp | None:

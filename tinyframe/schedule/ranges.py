@@ -25,8 +25,7 @@ from tinyframe.schedule.fuse import Placed
 from tinyframe.schedule.gather import gather_rules
 from tinyframe.schedule.step import Conditions, Step, Steps
 from tinyframe.uop.movement import Indices, memory_state, source_indices
-from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, sources_first
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first
 
 
 def lower(

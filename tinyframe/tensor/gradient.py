@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from tinyframe.collector import collector_paused
 from tinyframe.device import is_overwritten
 from tinyframe.dtype import dtypes, sum_acc_dtype
 from tinyframe.errors import GradientError
@@ -22,7 +21,7 @@ from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.tensor.history import STOPS, Lost, Origin, flows, flows_to, origin_of, sources
 from tinyframe.tensor.storage import Storage, follow, path_between, storages_at
-from tinyframe.uop.node import Ops, UOp, sources_first
+from tinyframe.uop.node import Ops, UOp, collector_paused, sources_first
 
 Gradients = tuple[UOp | None, ...]
 

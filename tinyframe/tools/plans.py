@@ -16,8 +16,7 @@ import textwrap
 from collections.abc import Sequence
 
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
-from tinyframe.codegen import get_program, scheduled_kernel
-from tinyframe.codegen.optimize.default import plans_for
+from tinyframe.codegen import get_program, plans_for, scheduled_kernel
 from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
 from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.uop.node import Ops, UOp

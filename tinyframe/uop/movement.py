@@ -12,8 +12,18 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, elements, index_dtype, least, most, plain, sint
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import (
+    GroupOp,
+    Ops,
+    UOp,
+    elements,
+    index_dtype,
+    least,
+    most,
+    plain,
+    rebuild,
+    sint,
+)
 
 Indices = tuple[UOp, ...]
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.range import kind, length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, kind, length
 from tinyframe.uop.show import render
 from tinyframe.viz.nodes import plural
 

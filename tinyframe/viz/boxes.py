@@ -14,7 +14,7 @@ from tinyframe.device import human_bytes
 from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
 from tinyframe.rewrite.matcher import substituted
-from tinyframe.rewrite.trace import Pass
+from tinyframe.rewrite.steps import Pass
 from tinyframe.schedule import bindings
 from tinyframe.schedule.kernels import kernelize
 from tinyframe.settings import Context

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyframe.device import human_bytes
-from tinyframe.schedule import memory_use
-from tinyframe.schedule.memory import share_memory
+from tinyframe.schedule import memory_use, share_memory
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Placed, unrealized
 from tinyframe.uop.node import UOp

@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.uop.node import UOp
-from tinyframe.uop.range import kind
+from tinyframe.uop.node import UOp, kind
 from tinyframe.viz.blocks import AXES, INSIDE, Block, axis_text, loops_of, work_text
 from tinyframe.viz.drawing import MUTED, Drawing, width_of, wrapped
 from tinyframe.viz.kinds import ARROW, MARKED

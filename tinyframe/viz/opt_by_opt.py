@@ -13,8 +13,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import UOp
-from tinyframe.uop.range import kind
+from tinyframe.uop.node import UOp, kind
 from tinyframe.viz.blocks import Block, axis_text, blocks_of, lines_of, loops_of, reuse
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, wrapped
 from tinyframe.viz.loop_boxes import NEST, draw_nest, gone_from, gone_text, numbers_of

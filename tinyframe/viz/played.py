@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.range import is_symbolic, length
+from tinyframe.uop.node import Ops, UOp, is_symbolic, length
 
 MOST_PLAYED = 1 << 22  # combinations of ranges: 32 MB of numbers; more are not played
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.uop.node import UOp
-from tinyframe.uop.range import kind
+from tinyframe.uop.node import UOp, kind
 from tinyframe.uop.show import render
 from tinyframe.viz.blocks import AXES
 from tinyframe.viz.drawing import Drawing, width_of, wrapped

@@ -19,8 +19,7 @@ import numpy as np
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import kind
+from tinyframe.uop.node import AxisType, Ops, UOp, kind
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
 from tinyframe.viz.grids import Grid

@@ -50,8 +50,18 @@ from tinyframe.codegen.optimize.stage import stage
 from tinyframe.codegen.optimize.tensor_core import tensor_core
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, plain
-from tinyframe.uop.range import LOOPS, identity, is_symbolic, kind, length
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    LOOPS,
+    AxisType,
+    Ops,
+    UOp,
+    identity,
+    is_symbolic,
+    kind,
+    length,
+    plain,
+)
 
 # ---- the primitives ---------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.plans import lanes_of
 from tinyframe.renderer import Target
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, kind, length
 
 Opts = tuple[Opt, ...]
 

@@ -39,8 +39,7 @@ from dataclasses import dataclass
 from tinyframe.algebra.access import Access
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import AxisType, UOp
-from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, UOp, is_symbolic, kind, length
 from tinyframe.uop.show import render
 
 Tile = tuple[OptOps, UOp, int]

@@ -7,9 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tinyframe.uop.node import FIRST_RANGE, AxisType, Ops, UOp, sint
-from tinyframe.uop.range import LOOPS, fresh_number, kind, length
-from tinyframe.uop.rebuild import rebuild
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    LOOPS,
+    AxisType,
+    Ops,
+    UOp,
+    fresh_number,
+    kind,
+    length,
+    rebuild,
+    sint,
+)
 
 
 class KernelOptError(Exception):

@@ -38,8 +38,7 @@ from tinyframe.codegen.optimize.loops import OptOps, axes
 from tinyframe.codegen.optimize.nest import Inner, Loop, Nest, Tile
 from tinyframe.dtype import dtypes
 from tinyframe.renderer import Target
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp
-from tinyframe.uop.range import is_symbolic, iterations, kind, length
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterations, kind, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 

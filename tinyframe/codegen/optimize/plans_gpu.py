@@ -52,8 +52,7 @@ from tinyframe.codegen.optimize.tiles_gpu import (
 )
 from tinyframe.dtype import dtypes
 from tinyframe.uop import mma
-from tinyframe.uop.node import UOp
-from tinyframe.uop.range import is_symbolic, iterations, length
+from tinyframe.uop.node import UOp, is_symbolic, iterations, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE

@@ -29,8 +29,7 @@ from tinyframe.codegen.optimize.opt import (
     replace_ranges,
 )
 from tinyframe.dtype import AddrSpace
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import LOOPS, is_symbolic, kind, length
+from tinyframe.uop.node import LOOPS, AxisType, Ops, UOp, is_symbolic, kind, length
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:

@@ -30,8 +30,7 @@ from tinyframe.codegen.optimize.opt import (
 )
 from tinyframe.dtype import dtypes
 from tinyframe.uop import mma
-from tinyframe.uop.node import AxisType, Ops, UOp
-from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
 
 Divide = Callable[[UOp, UOp, int, AxisType], UOp]
 

@@ -11,8 +11,17 @@ from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.loops import divide, replace_ranges
 from tinyframe.dtype import dtypes
 from tinyframe.schedule.ranges import order_ranges
-from tinyframe.uop.node import FIRST_RANGE, Ops, UOp, elements, index_dtype, plain
-from tinyframe.uop.range import is_symbolic, kind, length
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    Ops,
+    UOp,
+    elements,
+    index_dtype,
+    is_symbolic,
+    kind,
+    length,
+    plain,
+)
 
 
 def merge_neighbours(sink: UOp) -> UOp:

@@ -18,8 +18,7 @@ from tinyframe.codegen.blocks import why_no_tensor_core
 from tinyframe.codegen.optimize.plans import Kernel
 from tinyframe.codegen.optimize.tensor_core import operands
 from tinyframe.uop import mma
-from tinyframe.uop.node import UOp
-from tinyframe.uop.range import is_symbolic, iterations, length
+from tinyframe.uop.node import UOp, is_symbolic, iterations, length
 
 # Of a thread: rows, and vectors of columns. The largest first.
 TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))

@@ -25,12 +25,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from tinyframe.codegen.optimize.default import plans_for
+from tinyframe.codegen import plans_for
 from tinyframe.codegen.optimize.plans import Kernel, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
-from tinyframe.rewrite.trace import Pass, Step
+from tinyframe.rewrite.steps import Pass, Step
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of
