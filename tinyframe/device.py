@@ -32,7 +32,7 @@ import numpy as np
 
 from tinyframe.counters import GlobalCounters
 from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
-from tinyframe.elsewhere import INSTEAD
+from tinyframe.peer_settings import INSTEAD
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 

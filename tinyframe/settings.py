@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar, overload
 
-from tinyframe.elsewhere import INSTEAD, instead, misspelt
+from tinyframe.peer_settings import INSTEAD, instead, misspelt
 
 T = TypeVar("T")
 

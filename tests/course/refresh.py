@@ -11,6 +11,7 @@ replaces:
     a ```text block after <!-- stage: NAME -->   by that stage, as the last ```python block has it
     N in a table row | `path` | N | …            by the file's number of lines
     what stands after <!-- methods -->           by the public methods of Tensor, from docstrings
+    what stands after <!-- trunk -->             by the files that one expression passes through
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from classroom.build import clean_environment
+from tests.repository import trunk
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".", "tinyframe", "tinyframe/runtime", "course")
@@ -33,6 +35,8 @@ FENCE = re.compile(r"```(python|text)\n(.*?)```\n", re.DOTALL)
 STAGE = re.compile(r"<!-- stage: (.+?) -->\s*$")
 COUNT = re.compile(r"^\| `(?P<path>[\w/]+\.(?:py|c))` \| (?P<lines>\d+) \|", re.MULTILINE)
 METHODS = re.compile(r"(<!-- methods -->\n).*?(<!-- end of methods -->)", re.DOTALL)
+TRUNK = re.compile(r"(<!-- trunk -->\n).*?(<!-- end of trunk -->)", re.DOTALL)
+WORDS = re.compile(r"^\| `(?P<path>[\w/]+\.py)` \| \d+ \| (?P<words>.*) \|$", re.MULTILINE)
 # What a table's cell would take for markup, and code, which it takes as it is.
 MARKDOWN = re.compile(r"`[^`]*`|[|*]")
 TITLE = re.compile(r"^───── (.+?) ─+$", re.MULTILINE)
@@ -87,6 +91,12 @@ def with_counts(text: str) -> str:
 def number_of_lines(path: str) -> int:
     """As `wc -l` in tinyframe/ counts them."""
     return (ROOT / "tinyframe" / path).read_text().count("\n")
+
+
+def with_trunk(text: str) -> str:
+    """The README with the table of the trunk. What each file is stands in the table of all."""
+    words = {row["path"]: row["words"] for row in WORDS.finditer(text)}
+    return TRUNK.sub(lambda found: f"{found[1]}{trunk.table(words)}\n{found[2]}", text)
 
 
 # ---- the methods of Tensor ----------------------------------------------------------------------
@@ -148,7 +158,8 @@ def as_it_stands(found: re.Match[str]) -> str:
 def main(arguments: list[str]) -> None:
     for path in [Path(argument).resolve() for argument in arguments] or READMES:
         print(path.relative_to(ROOT))
-        path.write_text(with_methods(with_counts(with_examples(path.read_text()))))
+        text = with_methods(with_counts(with_examples(path.read_text())))
+        path.write_text(with_trunk(text) if TRUNK.search(text) else text)
 
 
 if __name__ == "__main__":

@@ -520,7 +520,7 @@ class Grower:
         self.function, self.text, self.results, self.new = "", "", [""], [""]
         # from before the last change: a gradient through these is often refused, as in PyTorch
         self.stale: set[str] = set()
-        self.avoided, self.care = self.stale, 0.99 if calls else 0.95
+        self.avoided, self.care = self.stale, 0.995 if calls else 0.97
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -641,7 +641,7 @@ class Grower:
         marked = ", requires_grad=True" if self.rng.random() < 0.03 else ""
 
         def one(shape: tuple[int, ...], taken: str) -> str:
-            letters = "wxb" if self.rng.random() < 0.05 else "x"
+            letters = "wxb" if self.rng.random() < 0.03 else "x"
             fitting = [n for n, v in self.names.items() if n[0] in letters and isinstance(v, Value)
                        and tuple(v.places.shape) == shape and n not in taken]  # fmt: skip
             if fitting and not marked and self.rng.random() < 0.3:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tinyframe import Device
-from tinyframe.elsewhere import INSTEAD
+from tinyframe.peer_settings import INSTEAD
 from tinyframe.settings import (
     Context,
     Settings,
