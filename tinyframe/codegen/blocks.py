@@ -1,7 +1,7 @@
 """Blocks of threads: what runs at the same time on a GPU, in place of loops.
 
 A launch is a grid of blocks, and a block is some threads. The threads of a block share memory, and
-wait for each other at barriers (`barriers.py`); blocks know nothing of each other. A GLOBAL range
+wait for each other at barriers (`linearize.py`); blocks know nothing of each other. A GLOBAL range
 is the block's number along an axis of the grid; LOCAL and GROUP ranges are the thread's number
 along an axis of its block. So they are values, not loops:
 

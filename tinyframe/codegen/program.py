@@ -150,7 +150,7 @@ def most_steps(uops: list[UOp]) -> int:
 
 def _most_turns(end: UOp) -> int:
     """The largest that a RANGE's end can be. Where a long sum is in blocks, it is the smaller of a
-    block and what is left (`long_sums.py`)."""
+    block and what is left (`accumulators.py`)."""
     if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
         return min(int(s.vmax) for s in end.src[1:])
     return int(end.vmax)

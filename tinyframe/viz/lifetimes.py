@@ -3,7 +3,7 @@
     memory(model(images))
 
 On the left every value has memory of its own; on the right, as it really is, a value takes over
-memory whose value nobody needs any more (`schedule/memory.py`). A row is memory, a bar a value,
+memory whose value nobody needs any more (`schedule/__init__.py`). A row is memory, a bar a value,
 from the kernel that makes it to the last that reads it.
 """
 
