@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from tinyframe.counters import GlobalCounters
+from tinyframe.disk_cache import cached
 from tinyframe.dtype import DType, bf16_to_f32, dtypes, to_np_dtype
 from tinyframe.peer_settings import INSTEAD
 from tinyframe.settings import settings
@@ -181,9 +182,7 @@ class Compiler:
         return ""
 
     def compile_cached(self, src: str) -> bytes:
-        """`compile(src)`, from the disk cache where it has it. See runtime/cache.py."""
-        from tinyframe.runtime.cache import cached
-
+        """`compile(src)`, from the disk cache where it has it. See disk_cache.py."""
         identity = self.identity()
         if not identity:
             return self.compile(src)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tinyframe.disk_cache import CacheWarning, cache_folder, cached
 from tinyframe.runtime import cache
-from tinyframe.runtime.cache import CacheWarning, cache_folder, cached
 from tinyframe.settings import Context
 
 ROOT = Path(__file__).parents[2]
@@ -220,7 +220,7 @@ def test_size_is_looked_at_while_writing(folder, monkeypatch):
 
 WORKER = """
 import sys
-from tinyframe.runtime.cache import cached
+from tinyframe.disk_cache import cached
 for turn in range(3):
     for n in range(40):
         data = b"%d " % n * 2000

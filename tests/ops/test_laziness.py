@@ -89,7 +89,7 @@ def test_kernelize_shows_the_kernel():
 
 
 def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
-    import tinyframe.run.realize as engine
+    import tinyframe.tensor.laziness as laziness_module
 
     x = Tensor([1.0, 2.0]) + 1
     with monkeypatch.context() as patch:
@@ -97,7 +97,7 @@ def test_what_failed_stays_lazy_and_can_be_tried_again(monkeypatch):
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        patch.setattr(engine, "run_schedule", interrupted)
+        patch.setattr(laziness_module, "run_schedule", interrupted)
         with pytest.raises(KeyboardInterrupt):
             x.realize()
     assert x.tolist() == [2.0, 3.0]

@@ -1,7 +1,8 @@
-"""The reading order of tinyframe/README.md is the order of imports, and every function of the core
-fits on a screen.
+"""The reading order of tinyframe/README.md is the order of imports, rooms stand one above another,
+and every function of the core can be read from top to bottom.
 
-A file imports only files that stand before it in that table. Imports inside functions count too:
+A room is a folder; it imports rooms below it (`ROOMS`), and files of the package's own folder. A
+file imports only files that stand before it in that table. Imports inside functions count too:
 they load something later, and do not turn the order around. The `__init__.py` of a package that the
 table does not list only gathers names.
 """
@@ -25,6 +26,30 @@ TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 KNOWN_UPWARD = {
     # a copy of a storage, and a captured call that reads one, need its value, computed above
     ("tensor/storage.py", "tensor/laziness.py"),
+}
+
+# the rooms, lowest first
+ROOMS = ("uop", "rewrite", "algebra", "renderer", "schedule", "codegen", "runtime", "run", "tensor",
+         "jit", "nn", "viz", "tools")  # fmt: skip
+
+# Names under the paths by which users of peers know them, and commands: they import from above.
+FACES = {
+    "uop/ops.py", "uop/symbolic.py", "engine/jit.py", "runtime/conformance.py",
+    "plans.py", "ptx.py", "notebook.py", "__init__.py",
+}  # fmt: skip
+
+# Imports inside functions, by room, and why they have to be there.
+INSIDE_FUNCTIONS = {
+    ("run", "codegen"): "compiling is loaded with the first kernel: `import tinyframe` is quick",
+    ("tensor", "schedule"): "and so is scheduling",
+    ("jit", "schedule"): "the same",
+    ("run", "run"): "most runs search for nothing",
+    ("tensor", "tensor"): "KNOWN_UPWARD; and the gradient, for one name of it",
+    ("runtime", "renderer"): "a device's language is loaded when it is opened",
+    ("runtime", "runtime"): "the emulator stands in for CUDA where it is asked for",
+    ("nn", "nn"): "nothing is downloaded by most programs",
+    ("viz", "viz"): "a widget needs a library that a picture does not",
+    ("notebook.py", "viz"): "pictures are loaded when the first is drawn",
 }
 
 CORE = ("uop", "rewrite", "algebra", "schedule", "codegen", "renderer", "run", "jit", "runtime")
@@ -122,6 +147,40 @@ def f():
     import tinyframe.uop.movement
 """
     assert imported_by(ast.parse(source)) == {"uop/node.py", "uop/movement.py"}
+
+
+# ---- rooms ---------------------------------------------------------------------------------------
+
+
+def room_of(file: str) -> str:
+    return file.partition("/")[0]
+
+
+def test_every_folder_is_a_room():
+    folders = {room_of(file) for file in FILES if "/" in file}
+    assert folders == {*ROOMS, "engine"}
+
+
+def test_no_import_goes_up_from_room_to_room():
+    rank = {room: n for n, room in enumerate(ROOMS)}
+    up = [
+        (file, other)
+        for file in FILES.keys() - FACES
+        for other in imported_by(TREES[file])
+        if "/" in file and "/" in other and rank[room_of(other)] > rank[room_of(file)]
+    ]
+    assert up == []
+
+
+def test_imports_inside_functions_are_those_that_have_a_reason():
+    found = {
+        (room_of(file), room_of(other))
+        for file, tree in TREES.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for other in imported_by(function)
+    }
+    assert found == set(INSIDE_FUNCTIONS)
 
 
 # ---- functions -----------------------------------------------------------------------------------

@@ -162,10 +162,10 @@ def test_showing_changes_no_result(capsys):
 
 def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(schedule_module, "_plans", {})
-    from tinyframe.rewrite import steps as trace
+    from tinyframe.rewrite import steps
 
     begun = []
-    monkeypatch.setattr(trace, "begin", lambda *arguments: begun.append(arguments))
+    monkeypatch.setattr(steps, "begin", lambda *arguments: begun.append(arguments))
     on_buffer(7).softmax().schedule()
     assert begun == []
 

@@ -35,6 +35,7 @@ from tinyframe.codegen.program import (
     most_steps,
     rewrite_program,
 )
+from tinyframe.device import Device
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer import Renderer, Target, variables
@@ -108,8 +109,6 @@ def full_rewrite_to_sink(
     sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None
 ) -> UOp:
     """The kernel after all passes: only real loops, flat indices and ops the device has."""
-    from tinyframe.device import Device
-
     job = Compilation(
         renderer or Device[Device.DEFAULT].renderer, None if opts is None else list(opts)
     )

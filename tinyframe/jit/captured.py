@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
 from tinyframe.jit.arguments import Arguments, Given, lies, map_structure
+from tinyframe.jit.replay import Replay, joined
 from tinyframe.run.capture import BOTH
 from tinyframe.run.realize import running
 from tinyframe.tensor.core import Tensor
@@ -30,7 +31,7 @@ from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
-    from tinyframe.jit.replay import Replay
+
     from tinyframe.schedule.item import ScheduleItem
 
 
@@ -234,8 +235,6 @@ class Captured:
 
     def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
         if not self.replays and self.runs:
-            from tinyframe.jit.replay import Replay, joined
-
             self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
             while self.private:
                 lose(self.private.pop())

@@ -30,6 +30,7 @@ from tinyframe.jit.arguments import Arguments, given_in, map_structure
 from tinyframe.jit.captured import Captured
 from tinyframe.jit.recording import Recording, make_ready
 from tinyframe.run.capture import Capture, JitError, capture_now, capturing
+from tinyframe.run.realize import record_runs
 from tinyframe.settings import settings
 from tinyframe.tensor.base import live_tensors
 from tinyframe.tensor.laziness import compute
@@ -122,8 +123,6 @@ class TinyJit(Generic[P, Result]):
         self._renew_lock()
 
     def _capture(self, args: Any, kwargs: Any) -> Result:
-        from tinyframe.run.realize import record_runs
-
         for ref, is_changed in self._used:
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)

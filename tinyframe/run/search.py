@@ -29,9 +29,9 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.codegen.optimize.neighbours import Opts, neighbours
 from tinyframe.codegen.program import ProgramSpec, estimate_ops
 from tinyframe.device import Buffer, Compiled, CompileError, human_bytes
+from tinyframe.disk_cache import cached, forget
 from tinyframe.dtype import PtrDType
 from tinyframe.run.kernel import CompiledKernel, compilers, time_text
-from tinyframe.runtime.cache import cached, forget
 from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import listing

@@ -18,8 +18,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from tinyframe.device import CompileError, Compiler, NoCompiler
+from tinyframe.disk_cache import Cached, cached, place_for
 from tinyframe.renderer import Target
-from tinyframe.runtime.cache import Cached, cached, place_for
 from tinyframe.runtime.machine import cache_sizes, machine_identity
 from tinyframe.settings import settings
 

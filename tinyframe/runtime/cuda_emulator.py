@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from tinyframe.device import Compiled, CompileError, Compiler, Runner
+from tinyframe.disk_cache import cached
 from tinyframe.renderer.cuda import HALF_HEADER, CUDALanguage
-from tinyframe.runtime.cache import cached
 from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, unload
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.settings import settings

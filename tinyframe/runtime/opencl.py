@@ -30,9 +30,9 @@ from tinyframe.device import (
     Graph,
     Runner,
 )
+from tinyframe.disk_cache import place_for
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import LANES, OpenCLLanguage
-from tinyframe.runtime.cache import place_for
 from tinyframe.settings import variable
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from tinyframe.device import Device
 from tinyframe.dtype import DType, dtypes
 from tinyframe.errors import DeviceError
 from tinyframe.observe import of_tensors, tell_of_tensors
@@ -157,8 +158,6 @@ class TensorBase(Methods):
     @property
     def device(self) -> str:
         """The name of the device that the values are, or will be, on."""
-        from tinyframe.device import Device
-
         device = self.uop.device
         return Device.DEFAULT if device is None else device
 

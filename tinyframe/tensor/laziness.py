@@ -26,7 +26,7 @@ from tinyframe.device import buffer_of, compute_at_need, is_overwritten, lose, t
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import substituted
 from tinyframe.run.capture import capture_now, needs_value
-from tinyframe.run.realize import running
+from tinyframe.run.realize import run_schedule, running, unrecorded
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
@@ -56,8 +56,6 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
 
     what: for an error where values must not be needed (inside a TinyJit).
     """
-    from tinyframe.run.realize import run_schedule
-
     if what is not None:
         needs_value(what)
     storages = list(storages)
@@ -135,8 +133,6 @@ class Scheduled:
         awaited = {base: buffer for base in bases if (buffer := buffer_of(base)) in written}
 
         def compute_rest() -> None:
-            from tinyframe.run.realize import run_schedule
-
             begun: list[ScheduleItem] = []
             with running:
                 try:
@@ -346,8 +342,6 @@ def make_alone(storage: Storage) -> None:
     Who reads it and is not computed yet is computed, if that is not too large; else, and where
     others are the same value, the storage gets memory of its own.
     """
-    from tinyframe.run.realize import unrecorded
-
     if is_alone(storage):
         return
     size = storage.uop.size * storage.uop.dtype.itemsize

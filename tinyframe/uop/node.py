@@ -30,7 +30,7 @@ from contextlib import contextmanager
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from tinyframe.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes
+from tinyframe.dtype import AddrSpace, ConstType, DType, Invalid, PtrDType, dtypes
 from tinyframe.errors import BindError, ShapeError
 from tinyframe.observe import tell_became
 
@@ -604,8 +604,6 @@ class UOp:
 
     @staticmethod
     def invalid() -> UOp:
-        from tinyframe.dtype import Invalid
-
         return UOp(Ops.CONST, dtypes.int, (), Invalid)
 
     def valid(self, condition: UOp | bool) -> UOp:
