@@ -15,12 +15,12 @@ from tinyframe import Device, Tensor, dtypes
 from tinyframe.device import Allocator, Compiled, Compiler
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.writer import infix
-from tinyframe.tools import conformance
+from tinyframe.renderer.program_text import infix
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.runtime.host import HostAllocator
 from tinyframe.runtime.python import PythonRenderer, PythonRunner
+from tinyframe.tools import conformance
 from tinyframe.uop.node import Ops
 
 SKELETON = FENCE.search((ROOT / "tinyframe/runtime/README.md").read_text())[2]

@@ -18,7 +18,7 @@ from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.cuda import CUDALanguage, target_for
-from tinyframe.renderer.writer import call
+from tinyframe.renderer.program_text import call
 from tinyframe.runtime import cuda
 from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
 from tinyframe.uop import mma

@@ -23,7 +23,7 @@ from tinyframe.uop.rebuild import rebuild
 Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 
 
-def in_words(sink: UOp) -> UOp:
+def emulate_int64(sink: UOp) -> UOp:
     """A kernel without the 64-bit integers that words can stand for."""
     words: dict[UOp, Words | None] = {}
 
