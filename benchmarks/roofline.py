@@ -15,7 +15,7 @@ from benchmarks.workers import Ready
 from tinyframe import Device
 from tinyframe.device import Buffer
 from tinyframe.dtype import dtypes
-from tinyframe.renderer import x86
+from tinyframe.renderer import gcc
 
 FLOATS = 1 << 25  # of an array that no cache holds: 128 MiB
 ROUNDS, CHAINS = 200_000, 16  # CHAINS independent sums hide the latency of each
@@ -94,7 +94,7 @@ def source(lanes: int, part: int) -> str:
         "READS": " ".join(f"{r} += x[n + {n * (part // PLACES // lanes)}];"
                           for n, r in enumerate(reads)),
         "SUM_OF_PARTS": " + ".join(reads), "PLACE": str(part // PLACES // lanes),
-        "PAST_CACHES": f"{x86.STREAMED}\n{x86.stream('vec', 4 * lanes)}",
+        "PAST_CACHES": f"{gcc.STREAMED}\n{gcc.stream_definition('vec', 4 * lanes)}",
         "LANES": str(lanes), "ROUNDS": str(ROUNDS), "PART": str(part),
     }  # fmt: skip
     text = LOOPS

@@ -15,7 +15,7 @@ from tinyframe import Device, Tensor, dtypes
 from tinyframe.device import Allocator, Compiled, Compiler
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.writer import infix
+from tinyframe.renderer.program_text import infix
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.runtime.host import HostAllocator

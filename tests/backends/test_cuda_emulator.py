@@ -31,7 +31,7 @@ from tinyframe.codegen.linearize import with_barriers
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import Buffer, CompileError, NoCompiler
 from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.renderer.writer import Writer, infix
+from tinyframe.renderer.program_text import Writer, infix
 from tinyframe.run import search
 from tinyframe.run.kernel import CompiledKernel
 from tinyframe.run.realize import record_runs

@@ -13,14 +13,15 @@ from tests import nvrtc_suite
 from tests.gpu_kernels import GLOBAL, LOCAL, SOFTMAX, SUM_OF_ROWS, TILED, VECTOR, cases
 from tests.kernels import filled, kernels_of, on_buffer
 from tests.nvrtc_suite import ARCHITECTURES, Refused, asked_for, compile_all
-from tinyframe import Context, Tensor, dtypes, ptx
+from tinyframe import Context, Tensor, dtypes
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.cuda import CUDALanguage, target_for
-from tinyframe.renderer.writer import call
+from tinyframe.renderer.program_text import call
 from tinyframe.runtime import cuda
 from tinyframe.runtime.nvrtc import NVRTC, architecture_for, architectures
+from tinyframe.tools import ptx
 from tinyframe.uop import mma
 from tinyframe.uop.node import Ops
 

@@ -17,8 +17,8 @@ from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.renderer.opencl import OpenCLLanguage
-from tinyframe.renderer.scalars import scalars
-from tinyframe.renderer.wrapping import wrapping
+from tinyframe.renderer.scalarize import scalarize
+from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.runtime import opencl
 
 SPLIT, UPCAST, STAGE = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE
@@ -42,7 +42,8 @@ def in_lanes(monkeypatch, most_bytes: int) -> None:
     """The same device, by a language that can only move vectors."""
     cl = Device["CL"]
     language = OpenCLLanguage(dataclasses.replace(cl.renderer.target, vector_bytes=16))
-    language.passes = (("scalars", scalars(most_bytes, (2, 4))), ("wrap integers", wrapping))
+    lane_by_lane = scalarize(most_bytes, (2, 4))
+    language.passes = (("scalarize", lane_by_lane), ("wrap integers", wrap_integers))
     monkeypatch.setattr(cl, "_renderer", language)
 
 
@@ -188,7 +189,7 @@ def test_the_time_of_a_kernel_is_the_devices_own():
 def test_a_kernel_is_not_compiled_again_in_another_process(tmp_path):
     script = """
 from tinyframe import Tensor
-from tinyframe.renderer.wrapping import wrapping
+from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.runtime import opencl
 count = 0
 compile = opencl.CLCompiler.compile
@@ -366,11 +367,11 @@ def test_a_launch_that_lacks_memory_is_tried_again_after_what_is_kept_is_freed(m
     Tensor.ones(1000).contiguous().realize()  # whose memory is kept
 
     def only_when_empty(*arguments):
-        if device.allocator._kept().total:
+        if device.allocator._kept.total:
             raise Refused("clEnqueueNDRangeKernel failed: MEM_OBJECT_ALLOCATION_FAILURE")
         return launch(*arguments)
 
-    assert device.allocator._kept().total
+    assert device.allocator._kept.total
     monkeypatch.setattr(opencl.cl(), "enqueue_nd_range_kernel", only_when_empty)
     assert (Tensor([1.0, 2.0]) * 5).tolist() == [5.0, 10.0]
     with monkeypatch.context() as patch:

@@ -347,16 +347,14 @@ def test_a_thread_range_runs_whole():
     assert p.run([9] * 4)[0].tolist() == [0, 1, 2, 3]
 
 
-def test_an_if_runs_only_where_it_holds():
+def test_there_may_be_more_loops_around_each_other_than_python_takes():
     p = Program()
-    out = p.argument(0, 4)
-    i = p.loop(4)
-    odd = p.alu(Ops.CMPEQ, p.alu(Ops.MOD, i, p.const(2)), p.const(1), dtype=dtypes.bool)
-    branch = p(Ops.IF, dtypes.void, (odd,))
-    p.store(out, i, i)
-    p(Ops.ENDIF, dtypes.void, (branch,))
-    p.end(i)
-    assert p.run([9] * 4)[0].tolist() == [9, 1, 9, 3]
+    out = p.argument(0, 1)
+    loops = [p.loop(2 if axis in (0, 17, 39) else 1, axis) for axis in range(40)]
+    p.store(out, 0, p.alu(Ops.ADD, p.load(out, 0), p.alu(Ops.ADD, loops[17], p.const(1))))
+    for loop in reversed(loops):
+        p.end(loop)
+    assert p.run([0])[0].tolist() == [2 * 2 * (1 + 2)]
 
 
 def test_an_op_that_cannot_be_run_is_named():

@@ -42,7 +42,7 @@ TABLES = {
 }
 
 # which of these a kernel passes depends on the processor and on the compiler
-OF_A_MACHINE = {"renderer/x86.py", "renderer/gcc.py", "renderer/masks.py"}
+OF_A_MACHINE = {"renderer/gcc.py", "renderer/masks.py"}
 
 
 def test_the_list_has_the_files_that_the_expression_passes_in_their_order():

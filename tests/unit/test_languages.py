@@ -16,7 +16,7 @@ from tinyframe.dtype import AddrSpace
 from tinyframe.errors import DTypeError
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.opencl import OpenCLLanguage
-from tinyframe.renderer.writer import call
+from tinyframe.renderer.program_text import call
 from tinyframe.rewrite.spec import spec_program, verify
 from tinyframe.uop.node import Ops, UOp
 

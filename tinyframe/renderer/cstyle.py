@@ -3,7 +3,8 @@
 `CStyleLanguage` is C with the vectors that GCC and clang have (gcc.py), for a processor whose
 threads divide a loop. Another language of the family is a subclass that changes what differs:
 words, rows of tables, or one of the small methods, each of which writes one thing. What they have
-in common, and all that a text needs to be remembered while it is written, is in writer.py.
+in common, and what has to be remembered while a text is written, is in program_text.py. The
+languages of GPUs begin with `GPULanguage`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import struct
 from collections.abc import Callable, Mapping
 
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.renderer import Renderer, gcc, variables, x86
+from tinyframe.renderer import Renderer, gcc, variables
 from tinyframe.renderer.masks import masks
-from tinyframe.renderer.writer import (
+from tinyframe.renderer.program_text import (
     Writer,
     argument_name,
     call,
@@ -37,21 +38,27 @@ DTYPES = {short(dtype): dtype for dtype in dtypes.all}
 A_TYPE = f"({'|'.join(sorted(DTYPES, key=len, reverse=True))})"
 
 
-def extreme(sign: str) -> Callable[..., str]:
-    """A function for the larger or the smaller of two numbers, NaN if either is."""
+def max_and_min(
+    body: str = "b {sign} a{nan} ? b : a", nan: str = " || b != b"
+) -> dict[str, Callable[..., str]]:
+    """Functions for the larger and the smaller of two, NaN if either is: the expression that they
+    return, and what the condition in it has more for floats."""
 
-    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
-        kind, nan = language.type_name(dtype), " || b != b" if dtypes.is_float(dtype) else ""
-        head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a, {kind} b)"
-        return f"{head} {{ return b {sign} a{nan} ? b : a; }}"
+    def defined(sign: str) -> Callable[..., str]:
+        def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
+            text = body.format(sign=sign, nan=nan if dtypes.is_float(dtype) else "")
+            kind = language.type_name(dtype)
+            return language.function(name, dtype, f"return {text};", a=kind, b=kind)
 
-    return definition
+        return definition
+
+    return {"max": defined(">"), "min": defined("<")}
 
 
 def builtin(language: CStyleLanguage, name: str, dtype: DType) -> str:
-    kind, suffix = language.type_name(dtype), "" if dtype is dtypes.double else "f"
-    head = f"{language.function_prefix} {kind} {name}_{short(dtype)}({kind} a)"
-    return f"{head} {{ return __builtin_{name}{suffix}(a); }}"
+    suffix = "" if dtype is dtypes.double else "f"
+    body = f"return __builtin_{name}{suffix}(a);"
+    return language.function(name, dtype, body, a=language.type_name(dtype))
 
 
 class CStyleLanguage(Renderer):
@@ -115,8 +122,7 @@ class CStyleLanguage(Renderer):
     gather, scatter = gcc.gather, gcc.scatter
     # name -> the definition of a function that the language lacks, `name_float` and `name_float4`
     functions: Mapping[str, Callable[..., str]] = {
-        "max": extreme(">"),
-        "min": extreme("<"),
+        **max_and_min(),
         "sqrt": builtin,
         "trunc": builtin,
     }
@@ -211,7 +217,7 @@ class CStyleLanguage(Renderer):
 
     def streams(self, uops: list[UOp]) -> set[UOp]:
         """The STOREs of vectors that `stream_vector` writes."""
-        return x86.streams(uops, max(self.target.l2, self.target.l3))
+        return gcc.streams(uops, max(self.target.l2, self.target.l3))
 
     def rounded(self, uops: list[UOp]) -> set[UOp]:
         """The numbers that `round` has to be written around."""
@@ -226,7 +232,7 @@ class CStyleLanguage(Renderer):
     def render(self, name: str, uops: list[UOp]) -> str:
         writer = Writer(self, uops)
         if writer.streams:
-            writer.outside.append(x86.STREAMED)
+            writer.outside.append(gcc.STREAMED)
             writer.line("streamed();")
         head = [f"{self.signature(name, uops)} {{", *[f"  {x}" for x in self.opening(uops)]]
         text = "\n".join([*head, *writer.lines, "}", *self.entry(name, uops)]) + "\n"
@@ -278,6 +284,12 @@ class CStyleLanguage(Renderer):
             "}",
         ]
 
+    def function(self, name: str, dtype: DType, body: str, **parameters: str) -> str:
+        """The definition of a function that gives a `dtype`; parameters: the type of each."""
+        given = ", ".join(f"{kind} {parameter}" for parameter, kind in parameters.items())
+        head = f"{self.function_prefix} {self.type_name(dtype)} {name}_{short(dtype)}({given})"
+        return f"{head} {{ {body} }}"
+
     def definitions(self, text: str) -> list[str]:
         """The functions that a text names and the language lacks."""
         found: list[str] = []
@@ -296,6 +308,41 @@ class CStyleLanguage(Renderer):
         vectors = dict.fromkeys(re.findall(rf"\b{A_TYPE}(\d+)\b", text))
         define = self.typedef
         return [define(DTYPES[k].vec(int(n))) for k, n in vectors] if define else []
+
+
+class GPULanguage(CStyleLanguage):
+    """What the languages of GPUs have in common: vectors that are part of the language, no stores
+    past the caches, and a kernel that is what one thread of a block does."""
+
+    wraps = ""
+    restrict, local_suffix = "__restrict__", ""
+    infinity, not_a_number = "INFINITY", "NAN"
+    code_for_op: Mapping[Ops, Callable[..., str]] = {
+        **CStyleLanguage.code_for_op,
+        Ops.SQRT: call("sqrt", typed=False),
+        Ops.TRUNC: call("trunc", typed=False),
+    }
+    typedef: Callable[..., str] | None = None
+    functions: Mapping[str, Callable[..., str]] = max_and_min()
+    vector_functions: Mapping[str, Callable[..., str]] = max_and_min(
+        "select(a, b, (b {sign} a){nan})", " | (b != b)"
+    )
+
+    def streams(self, uops: list[UOp]) -> set[UOp]:
+        return set()
+
+    def variable(self, u: UOp) -> str:
+        kind = self.type_name(dtypes.long)  # one for all Variables: a launch knows no other
+        return f"const {kind} {argument_name(u)}_given"
+
+    def opening(self, uops: list[UOp]) -> list[str]:
+        return [
+            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
+            for u in variables(uops)
+        ]
+
+    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+        return []
 
 
 def _shortest(value: float) -> str:

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.renderer import Target, variables
-from tinyframe.renderer.cstyle import CStyleLanguage, extreme
-from tinyframe.renderer.scalars import scalars
-from tinyframe.renderer.wrapping import wrapping
-from tinyframe.renderer.writer import argument_name, bare, call, threads_of_block
+from tinyframe.renderer import Target
+from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage
+from tinyframe.renderer.program_text import bare, threads_of_block
+from tinyframe.renderer.scalarize import scalarize
+from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 LANES = (2, 4)  # of the vectors that there are
@@ -117,7 +117,7 @@ def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
     return f"make_{language.type_name(u.dtype)}({', '.join(map(bare, x))})"
 
 
-class CUDALanguage(CStyleLanguage):
+class CUDALanguage(GPULanguage):
     """CUDA C++, as NVRTC compiles it."""
 
     device = "CUDA"
@@ -128,18 +128,15 @@ class CUDALanguage(CStyleLanguage):
         most_lanes=LANES[-1], block_threads=1024, shared_bytes=48 << 10,
         grid=(2**31 - 1, 65535, 65535), warp=32, tensor_cores=tensor_cores(8),
     )  # fmt: skip
-    passes = (("wrap integers", wrapping), ("scalars", scalars(VECTOR_BYTES, LANES)))
+    passes = (("wrap integers", wrap_integers), ("scalarize", scalarize(VECTOR_BYTES, LANES)))
     kernel_prefix = 'extern "C" __global__ void'
     function_prefix = "static __device__ inline"
-    restrict = "__restrict__"
     local_prefix = f"__shared__ __align__({VECTOR_BYTES}) "
-    local_suffix = ""
     barrier = "__syncthreads();"
     code_for_workitem = {
         "g": lambda axis: f"blockIdx.{'xyz'[axis]}",
         "l": lambda axis: f"threadIdx.{'xyz'[axis]}",
     }
-    wraps = ""
     type_names = {
         dtypes.bool: "bool", dtypes.half: "half", dtypes.char: "signed char",
         dtypes.uchar: "unsigned char", dtypes.ushort: "unsigned short",
@@ -148,17 +145,14 @@ class CUDALanguage(CStyleLanguage):
     infinity, not_a_number = "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)"
     suffixes: Mapping[DType, str] = {dtypes.long: "ll", dtypes.ulong: "ull", dtypes.uint: "u"}
     code_for_op: Mapping[Ops, Callable[..., str]] = {
-        **CStyleLanguage.code_for_op,
-        Ops.SQRT: call("sqrt", typed=False),
-        Ops.TRUNC: call("trunc", typed=False),
-        Ops.MMA: lambda *x: "",  # of vectors
+        **GPULanguage.code_for_op,
+        Ops.MMA: lambda *x: "",  # an op on vectors
     }
-    code_for_vector = {
+    code_for_vector: Mapping[Ops, Callable[..., str]] = {
         Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
         Ops.VECTORIZE: _lanes,
         Ops.MMA: _mma,
     }
-    functions = {"max": extreme(">"), "min": extreme("<")}
     vector_functions: Mapping[str, Callable[..., str]] = {}
 
     # ---- one thing each -------------------------------------------------------------------------
@@ -186,9 +180,6 @@ class CUDALanguage(CStyleLanguage):
     def store_vector(self, index: UOp, dtype: DType, pointer: str, value: str) -> str:
         return f"*reinterpret_cast<{self.type_name(dtype)}*>({bare(pointer)}) = {value};"
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        return set()
-
     # ---- a program ------------------------------------------------------------------------------
 
     def typedefs(self, text: str) -> list[str]:
@@ -198,15 +189,3 @@ class CUDALanguage(CStyleLanguage):
 
     def launched_as(self, uops: list[UOp]) -> str:
         return f"{self.kernel_prefix} __launch_bounds__({threads_of_block(uops)})"
-
-    def variable(self, u: UOp) -> str:
-        return f"const long long {argument_name(u)}_given"  # one type for all, as for a launch
-
-    def opening(self, uops: list[UOp]) -> list[str]:
-        return [
-            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
-            for u in variables(uops)
-        ]
-
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        return []

@@ -1,10 +1,14 @@
-"""C as GCC and clang extend it: vectors that are added with `+`, and memory of a thread's own.
+"""C's vectors, as GCC and clang extend it: they are added with `+`, and x86 has them in registers.
 
     typedef float float4 __attribute__((vector_size(16), aligned(4)));
 
-The rows of `CStyleLanguage` that are about vectors. Other languages of the family have tables of
-the same keys. A row gets the language, the node and the texts of its sources; what reads or writes
-memory gets the dtype and texts.
+The rows of `CStyleLanguage` about vectors; other languages of the family have tables with the same
+keys. A row is called with the language, the node and the texts of its sources; functions that read
+or write memory get the dtype and texts.
+
+For some operations on vectors x86 has one instruction and C has no expression. Those are functions
+that a kernel begins with. Each is right on every processor and with every compiler; GCC's builtins
+are used where it has them, and clang finds the instruction by itself.
 """
 
 from __future__ import annotations
@@ -12,12 +16,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinyframe.dtype import DType, dtypes
-from tinyframe.renderer import x86
-from tinyframe.renderer.writer import bare, short
+from tinyframe.dtype import DType, PtrDType, dtypes
+from tinyframe.renderer.program_text import bare, memory_of, short
 from tinyframe.uop.node import Ops, UOp
 
-# ---- types --------------------------------------------------------------------------------------
+# vectors by their bytes: the macro that says they are there, and how the builtins' names end
+REGISTERS = {16: ("__SSE2__", ""), 32: ("__AVX__", "256"), 64: ("__AVX512F__", "512")}
+# the same for the lanes of float16 that one instruction converts
+HALVES = {8: ("__F16C__", "256"), 16: ("__AVX512F__", "512")}
+# bytes of a cache line, the unit in which memory is fetched and written
+CACHE_LINE = 64
+
+# Streaming stores become visible in any order: this makes all of them visible to whoever waits for
+# the kernel.
+STREAMED = """\
+static inline void streamed(void) {
+#if defined(__SSE__)
+  __builtin_ia32_sfence();
+#endif
+}"""
 
 
 def typedef(language, dtype: DType) -> str:
@@ -30,11 +47,16 @@ def typedef(language, dtype: DType) -> str:
 # ---- values -------------------------------------------------------------------------------------
 
 
+def has_max_instruction(dtype: DType) -> bool:
+    """Whether a processor may have an instruction for the larger of two such vectors."""
+    return dtype.scalar() in (dtypes.float, dtypes.double) and dtype.itemsize in REGISTERS
+
+
 def select(language, u: UOp, condition: str, yes: str, no: str) -> str:
     """A choice between what is compared, x < low ? low : x, is often one instruction."""
     test, *choice = u.src
     function, operands = "where", [bare(condition), bare(yes), bare(no)]
-    if test.op is Ops.CMPLT and x86.compares(u.dtype) and set(choice) == set(test.src):
+    if test.op is Ops.CMPLT and has_max_instruction(u.dtype) and set(choice) == set(test.src):
         function = "smaller" if choice[0] is test.src[0] else "larger"
         del operands[0]
     return f"{function}_{short(u.dtype)}({', '.join(operands)})"
@@ -53,13 +75,15 @@ def same_bits(language, u: UOp, x: str) -> str:
 
 
 def convert(language, u: UOp, x: str) -> str:
-    """Between float16 and float32 x86 has an instruction that GCC's words do not lead to."""
-    if (function := x86.converts(u.src[0].dtype, u.dtype)) is not None:
-        return f"{function}_{short(dtypes.half.vec(u.dtype.count))}({bare(x)})"
+    """Between float16 and float32, x86 has an instruction that GCC does not find by itself."""
+    count, pair = u.dtype.count, (u.src[0].dtype.scalar(), u.dtype.scalar())
+    names = {(dtypes.half, dtypes.float): "widen", (dtypes.float, dtypes.half): "narrow"}
+    if pair in names and count in HALVES:
+        return f"{names[pair]}_half{count}({bare(x)})"
     return f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
 
 
-# op -> how it is written where a vector is given or made; what is not here is as for numbers
+# op -> how it is written if an operand or the result is a vector; the others are as for numbers
 code_for_vector: dict[Ops, Callable[..., str]] = {
     Ops.CAST: convert,
     Ops.BITCAST: same_bits,
@@ -81,9 +105,30 @@ def store(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
 
 
 def stream(language, index: UOp, dtype: DType, pointer: str, value: str) -> str:
-    """Past the caches."""
+    """A store past the caches."""
     kind = language.type_name(dtype)
     return f"stream_{kind}(&{load(language, index, dtype, pointer)}, {value});"
+
+
+def streams(uops: list[UOp], caches: int) -> set[UOp]:
+    """The STOREs that go past the caches, since none could keep the result until it is read; a line
+    that is written whole need not be fetched before. Not to memory that the kernel also reads, and
+    no vectors that share a line with another statement's.
+
+    caches: bytes of the largest.
+    """
+    stores = [u for u in uops if u.op is Ops.STORE and memory_of(u).op is Ops.DEFINE_GLOBAL]
+    read = {memory_of(u) for u in uops if u.op is Ops.LOAD}
+
+    def is_streamed(u: UOp) -> bool:
+        memory, vector = memory_of(u), u.src[1].dtype
+        if memory in read or u.src[0].arg is not None or dtypes.is_bool(vector):
+            return False  # with lanes apart, or bools, which are bytes there
+        fills = vector.itemsize == CACHE_LINE or (vector.itemsize in REGISTERS and len(stores) == 1)
+        assert isinstance(memory.dtype, PtrDType)
+        return fills and memory.dtype.nbytes > caches
+
+    return set(filter(is_streamed, stores))
 
 
 def gather(language, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
@@ -106,79 +151,168 @@ def memory_of_thread(element: str, name: str, array: str) -> str:
     )
 
 
-# ---- functions ----------------------------------------------------------------------------------
+# ---- functions that a kernel begins with --------------------------------------------------------
 
 
-def define(body: Callable[[str, str, DType], str], *parameters: str) -> Callable[..., str]:
-    """A function of vectors; `body` and parameters' types from the type and that of its masks."""
+def _types(language, dtype: DType) -> tuple[str, str, str]:
+    """The names of a vector type, of its lanes' type and of its masks'."""
+    vector, lane, mask = map(language.type_name, (dtype, dtype.scalar(), dtype.mask()))
+    return vector, lane, mask
+
+
+def _all(language, name: str, dtype: DType) -> str:
+    kind, lane, _ = _types(language, dtype)
+    body = f"return ({kind}){{ {', '.join('x' * dtype.count)} }};"
+    return language.function(name, dtype, body, x=lane)
+
+
+def _where(language, name: str, dtype: DType) -> str:
+    kind, _, mask = _types(language, dtype)
+    body = f"return ({kind})((c & ({mask})a) | (~c & ({mask})b));"
+    return language.function(name, dtype, body, c=mask, a=kind, b=kind)
+
+
+def _extreme(instruction: str, sign: str) -> Callable[..., str]:
+    """The larger or the smaller of two, NaN if either is."""
 
     def definition(language, name: str, dtype: DType) -> str:
-        kind, mask = language.type_name(dtype), language.type_name(dtype.mask())
-        types = {"x": language.type_name(dtype.scalar()), "c": mask}
-        given = ", ".join(f"{types.get(p, kind)} {p}" for p in parameters)
-        head = f"{language.function_prefix} {kind} {name}_{kind}({given})"
-        return f"{head} {{ {body(kind, mask, dtype)} }}"
+        kind, _, mask = _types(language, dtype)
+        nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
+        body = (
+            f"return nan_or_{kind}({instruction}_{kind}(b, a), b);"
+            if has_max_instruction(dtype)
+            else f"{mask} c = ({mask})(b {sign} a){nan}; "
+            f"return ({kind})((c & ({mask})b) | (~c & ({mask})a));"
+        )
+        return language.function(name, dtype, body, a=kind, b=kind)
 
     return definition
 
 
-def extreme(which: str, sign: str) -> Callable[[str, str, DType], str]:
-    """The larger or the smaller of two, NaN if either is."""
-
-    def body(kind: str, mask: str, dtype: DType) -> str:
-        if x86.compares(dtype):
-            return f"return nan_or_{kind}({which}_{kind}(b, a), b);"
-        nan = f" | ({mask})(b != b)" if dtypes.is_float(dtype) else ""
-        wins = f"({mask})(b {sign} a){nan}"
-        return f"{mask} c = {wins}; return ({kind})((c & ({mask})b) | (~c & ({mask})a));"
-
-    return body
+def lane_by_lane(language, name: str, dtype: DType) -> str:
+    """A function of numbers on each lane."""
+    kind = language.type_name(dtype)
+    builtin = f"__builtin_{name}{'' if dtype.scalar() is dtypes.double else 'f'}"
+    loop = f"for (int i = 0; i < {dtype.count}; i++) r[i] = {builtin}(a[i]);"
+    return language.function(name, dtype, f"{kind} r; {loop} return r;", a=kind)
 
 
-def lane_by_lane(function: str) -> Callable[[str, str, DType], str]:
-    def body(kind: str, mask: str, dtype: DType) -> str:
-        builtin = f"__builtin_{function}{'' if dtype.scalar() is dtypes.double else 'f'}"
-        loop = f"for (int i = 0; i < {dtype.count}; i++) r[i] = {builtin}(a[i]);"
-        return f"{kind} r; {loop} return r;"
-
-    return body
+def _stream(language, name: str, dtype: DType) -> str:
+    """stream_kind(p, x): writes a vector past the caches, so that the line is not read first."""
+    return stream_definition(language.type_name(dtype), dtype.itemsize)
 
 
-def chosen(language, name: str, dtype: DType) -> str:
-    kind, mask = language.type_name(dtype), language.type_name(dtype.mask())
-    return x86.choose(name, kind, mask, dtype.scalar().itemsize, dtype.itemsize)
+def stream_definition(kind: str, size: int) -> str:
+    feature, width = REGISTERS[size]
+    return f"""\
+static inline void stream_{kind}({kind}* p, {kind} x) {{
+  typedef float whole __attribute__((vector_size({size})));
+  if ((unsigned long long)p % {size}) *p = x;
+#if defined(__clang__)
+  else __builtin_nontemporal_store((whole)x, (whole*)p);
+#elif defined({feature})
+  else __builtin_ia32_movntps{width}((float*)p, (whole)x);
+#else
+  else *p = x;
+#endif
+}}"""
 
 
-def kept_nan(language, name: str, dtype: DType) -> str:
-    kind, mask = language.type_name(dtype), language.type_name(dtype.mask())
-    return x86.nan_or(kind, mask, dtype.scalar().itemsize, dtype.itemsize)
+def _gather(language, name: str, dtype: DType) -> str:
+    """gather_kind(p, step): the lanes p[0], p[step], p[2 * step], …
+
+    The instruction's own indices have 32 bits, and 16 lanes of 4 bytes are what it reads at once.
+    As 16 statements GCC takes twice as long to compile them.
+    """
+    kind, lane, _ = _types(language, dtype)
+    at_once = f"""\
+#if defined(__AVX512F__) && !defined(__clang__)
+  typedef float whole __attribute__((vector_size(64)));
+  typedef int places __attribute__((vector_size(64)));
+  places n = {{ {", ".join(map(str, range(16)))} }};
+  if (step > -(1 << 27) && step < 1 << 27)
+    return ({kind})__builtin_ia32_gathersiv16sf((whole){{0}}, p, n * (int)step, -1, 4);
+#endif
+"""
+    return f"""\
+static inline {kind} gather_{short(dtype)}(const {lane}* p, long long step) {{
+{at_once if (dtype.count, dtype.scalar().itemsize) == (16, 4) else ""}\
+  {kind} r;
+  for (int l = 0; l < {dtype.count}; l++) r[l] = p[l * step];
+  return r;
+}}"""
 
 
-def gathered(language, name: str, dtype: DType) -> str:
-    kinds = language.type_name(dtype), language.type_name(dtype.scalar())
-    return x86.gather(f"{name}_{short(dtype)}", *kinds, dtype)
+def _larger(language, name: str, dtype: DType) -> str:
+    """larger_kind(a, b): a > b ? a : b; smaller_kind(a, b): a < b ? a : b. b if either is NaN."""
+    (kind, _, mask), size = _types(language, dtype), dtype.itemsize
+    feature, width = REGISTERS[size]
+    sign, builtin = (">", "max") if name == "larger" else ("<", "min")
+    builtin += {4: "ps", 8: "pd"}[dtype.scalar().itemsize] + width
+    # of AVX-512 the one with a mask (all lanes) and a rounding (as always)
+    call = f"{builtin}_mask(a, b, a, -1, 4)" if size == 64 else f"{builtin}(a, b)"
+    return f"""\
+static inline {kind} {name}_{kind}({kind} a, {kind} b) {{
+#if defined({feature}) && !defined(__clang__)
+  return __builtin_ia32_{call};
+#else
+  {mask} c = a {sign} b; return ({kind})((c & ({mask})a) | (~c & ({mask})b));
+#endif
+}}"""
 
 
-def halves(language, name: str, dtype: DType) -> str:
-    return x86.convert(name, dtype.count)
+def _nan_or(language, name: str, dtype: DType) -> str:
+    """nan_or_kind(a, b): b where that is NaN, otherwise a."""
+    (kind, _, mask), size = _types(language, dtype), dtype.itemsize
+    feature, width = REGISTERS[size] if size == 64 else ("__AVX512VL__", str(8 * size))
+    entry, letters = {4: ("int", "ps"), 8: ("long long", "pd")}[dtype.scalar().itemsize]
+    rounding = ", 4" if size == 64 else ""
+    # for each class of b the table says what comes out: b (1) of the first two, which are NaNs
+    return f"""\
+static inline {kind} nan_or_{kind}({kind} a, {kind} b) {{
+#if defined({feature}) && !defined(__clang__)
+  typedef {entry} table __attribute__((vector_size({size})));
+  return __builtin_ia32_fixupimm{letters}{width}_mask(a, b, (table){{0}} + 0x11, 0, -1{rounding});
+#else
+  {mask} c = b != b; return ({kind})((c & ({mask})b) | (~c & ({mask})a));
+#endif
+}}"""
+
+
+def _convert_halves(language, name: str, dtype: DType) -> str:
+    """widen_half8(x): as floats, or narrow_half8(x): as float16, rounded to even."""
+    count = dtype.count
+    (feature, width), is_masked = HALVES[count], count == 16
+    kind, given = f"float{count}", f"half{count}"
+    call = f"vcvtph2ps{width}"
+    call += f"_mask((bits)x, ({kind}){{0}}, -1, 4)" if is_masked else "((bits)x)"
+    if name == "narrow":
+        kind, given = given, kind
+        call = f"vcvtps2ph{width}" + ("_mask(x, 4, (bits){0}, -1)" if is_masked else "(x, 4)")
+    return f"""\
+static inline {kind} {name}_half{count}({given} x) {{
+#if defined({feature}) && !defined(__clang__)
+  typedef short bits __attribute__((vector_size({2 * count})));
+  return ({kind})__builtin_ia32_{call};
+#else
+  return __builtin_convertvector(x, {kind});
+#endif
+}}"""
 
 
 # name -> the definition of `name_float4`, each before those that it is used in
 functions: dict[str, Callable[..., str]] = {
-    "gather": gathered,
-    "all": define(lambda kind, mask, dtype: (
-        f"return ({kind}){{ {', '.join('x' * dtype.count)} }};"), "x"),
-    "widen": halves,
-    "narrow": halves,
-    "larger": chosen,
-    "smaller": chosen,
-    "nan_or": kept_nan,
-    "where": define(lambda kind, mask, dtype: (
-        f"return ({kind})((c & ({mask})a) | (~c & ({mask})b));"), "c", "a", "b"),
-    "max": define(extreme("larger", ">"), "a", "b"),
-    "min": define(extreme("smaller", "<"), "a", "b"),
-    "sqrt": define(lane_by_lane("sqrt"), "a"),
-    "trunc": define(lane_by_lane("trunc"), "a"),
-    "stream": lambda language, name, dtype: (
-        x86.stream(language.type_name(dtype), dtype.itemsize)),
-}  # fmt: skip
+    "gather": _gather,
+    "all": _all,
+    "widen": _convert_halves,
+    "narrow": _convert_halves,
+    "larger": _larger,
+    "smaller": _larger,
+    "nan_or": _nan_or,
+    "where": _where,
+    "max": _extreme("larger", ">"),
+    "min": _extreme("smaller", "<"),
+    "sqrt": lane_by_lane,
+    "trunc": lane_by_lane,
+    "stream": _stream,
+}

@@ -23,9 +23,9 @@ from typing import Any
 
 from tinyframe.dtype import AddrSpace, DType, dtypes
 from tinyframe.renderer import Target, gcc
-from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.wrapping import wrapping
-from tinyframe.renderer.writer import argument_name, bare, call, short, threads_of_block
+from tinyframe.renderer.cstyle import GPULanguage
+from tinyframe.renderer.program_text import argument_name, bare, call, short, threads_of_block
+from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 HEAD = """\
@@ -66,19 +66,7 @@ def construct(language, u: UOp, *x: str) -> str:
     return f"{short(u.dtype)}({', '.join(map(bare, given))})"
 
 
-def extreme(sign: str) -> Callable[..., str]:
-    """The larger or the smaller of two vectors, NaN if either is."""
-
-    def definition(language, name: str, dtype: DType) -> str:
-        kind = short(dtype)
-        nan = " | (b != b)" if dtypes.is_float(dtype) else ""
-        head = f"{language.function_prefix} {kind} {name}_{kind}({kind} a, {kind} b)"
-        return f"{head} {{ return select(a, b, (b {sign} a){nan}); }}"
-
-    return definition
-
-
-class MetalLanguage(CStyleLanguage):
+class MetalLanguage(GPULanguage):
     """Metal's shading language, in which a kernel is what one thread of a block does."""
 
     device = "METAL"
@@ -87,24 +75,21 @@ class MetalLanguage(CStyleLanguage):
         block_threads=1024, shared_bytes=32 << 10, grid=((1 << 31) - 1,) * 3, warp=32, most_lanes=4,
     )  # fmt: skip
     unsupported = frozenset({dtypes.double})
-    passes = (("wrap integers", wrapping),)
+    passes = (("wrap integers", wrap_integers),)
     kernel_prefix, buffer_prefix, restrict = "kernel void", "device ", ""
-    local_prefix, local_suffix = "threadgroup ", ""
+    local_prefix = "threadgroup "
     barrier = "threadgroup_barrier(mem_flags::mem_threadgroup);"
     code_for_workitem = {
         "g": lambda axis: f"gid.{'xyz'[axis]}",
         "l": lambda axis: f"lid.{'xyz'[axis]}",
     }
-    wraps = ""
     type_names = {
         dtypes.half: "half",
         **{dtype: short(dtype) for dtype in (dtypes.bool, *dtypes.ints)},
     }
-    infinity, not_a_number = "INFINITY", "NAN"
     code_for_op = {
-        **{op: row for op, row in CStyleLanguage.code_for_op.items() if op is not Ops.CMOD},
+        **{op: row for op, row in GPULanguage.code_for_op.items() if op is not Ops.CMOD},
         Ops.SQRT: call("precise::sqrt", typed=False),
-        Ops.TRUNC: call("trunc", typed=False),
         # without a float64 to compute them in
         Ops.SIN: call("precise::sin", typed=False),
         Ops.COS: call("precise::cos", typed=False),
@@ -122,9 +107,6 @@ class MetalLanguage(CStyleLanguage):
         Ops.CMPNE: compare("!=", "{a} ^ {b}"),
         Ops.CMPEQ: compare("==", "!({a} ^ {b})"),
     }
-    functions = {name: CStyleLanguage.functions[name] for name in ("max", "min")}
-    vector_functions = {"max": extreme(">"), "min": extreme("<")}
-    typedef = None
 
     # ---- values ---------------------------------------------------------------------------------
 
@@ -169,9 +151,6 @@ class MetalLanguage(CStyleLanguage):
 
     scatter = gcc.scatter
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        return set()
-
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
@@ -189,5 +168,5 @@ class MetalLanguage(CStyleLanguage):
     def variable(self, u: UOp) -> str:
         return f"constant {self.type_name(u.dtype)}& {argument_name(u)}"
 
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
+    def opening(self, uops: list[UOp]) -> list[str]:
         return []

@@ -13,15 +13,15 @@ The OpenCL C Specification, version 1.2, is the smallest one that this needs (6.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
-from tinyframe.renderer import Target, variables
-from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage
+from tinyframe.renderer import Target
+from tinyframe.renderer.cstyle import A_TYPE, DTYPES, CStyleLanguage, GPULanguage, max_and_min
 from tinyframe.renderer.masks import masks
-from tinyframe.renderer.wrapping import wrapping
-from tinyframe.renderer.writer import argument_name, bare, call, is_threaded, short
+from tinyframe.renderer.program_text import bare, is_threaded, short
+from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
 
 LOOSE = "unaligned_"  # how the name of a vector that may begin at any element begins
@@ -42,23 +42,7 @@ def _same_bits(language: CStyleLanguage, u: UOp, x: str) -> str:
     return x if old == new else f"as_{new}({bare(x)})"
 
 
-def _extreme(sign: str) -> Callable[..., str]:
-    """A function for the larger or the smaller of two numbers, or of their lanes; NaN if either
-    is."""
-
-    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
-        kind, nan = language.type_name(dtype), ""
-        either = "|" if dtype.count > 1 else "||"
-        if dtypes.is_float(dtype):
-            nan = f" {either} (b != b)"
-        wins = f"(b {sign} a){nan}"
-        body = f"return select(a, b, {wins});" if dtype.count > 1 else f"return {wins} ? b : a;"
-        return f"static inline {kind} {name}_{short(dtype)}({kind} a, {kind} b) {{ {body} }}"
-
-    return definition
-
-
-class OpenCLLanguage(CStyleLanguage):
+class OpenCLLanguage(GPULanguage):
     """OpenCL C 1.2.
 
     has_half, has_double: whether the device has the types (cl_khr_fp16, cl_khr_fp64). float16 is
@@ -66,22 +50,15 @@ class OpenCLLanguage(CStyleLanguage):
     """
 
     device = "CL"
-    passes = (("masks", masks), ("wrap integers", wrapping))
+    passes = (("masks", masks), ("wrap integers", wrap_integers))
     kernel_prefix = "__kernel void"
-    buffer_prefix = "__global "
-    local_prefix = "__local "
+    buffer_prefix, restrict = "__global ", "restrict"
+    local_prefix, local_suffix = "__local ", CStyleLanguage.local_suffix
     barrier = "barrier(CLK_LOCAL_MEM_FENCE);"
     code_for_workitem = {"g": lambda n: f"get_group_id({n})", "l": lambda n: f"get_local_id({n})"}
-    wraps = ""
     type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
                                           dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
-    infinity, not_a_number = "INFINITY", "NAN"
-    code_for_op: Mapping[Ops, Callable[..., str]] = {
-        **CStyleLanguage.code_for_op,
-        Ops.SQRT: call("sqrt", typed=False),
-        Ops.TRUNC: call("trunc", typed=False),
-    }
     code_for_vector = {
         Ops.CAST: _convert,
         Ops.BITCAST: _same_bits,
@@ -90,15 +67,13 @@ class OpenCLLanguage(CStyleLanguage):
         Ops.GEP: lambda language, u, x: f"{x}.s{u.arg:x}",
         Ops.VECTORIZE: _lanes,
     }  # fmt: skip
-    typedef = None
     # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)
     default_target = Target(
         vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=1 << 20,
         most_lanes=LANES[-1], block_threads=256, shared_bytes=32 << 10, grid=(2**31 - 1,) * 3,
         warp=32,
     )  # fmt: skip
-    functions = {"max": _extreme(">"), "min": _extreme("<")}
-    vector_functions = functions
+    functions = max_and_min("(b {sign} a){nan} ? b : a", " || (b != b)")
 
     def __init__(
         self, target: Target | None = None, has_half: bool = False, has_double: bool = True
@@ -163,9 +138,6 @@ class OpenCLLanguage(CStyleLanguage):
         array = f"{self.type_name(dtype.base)} {name}[{max(dtype.size, 1)}]{self.local_suffix};"
         return [], f"{self.local_prefix if self._is_shared(dtype) else ''}{array}"
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        return set()
-
     # ---- a program ------------------------------------------------------------------------------
 
     def render(self, name: str, uops: list[UOp]) -> str:
@@ -187,15 +159,6 @@ class OpenCLLanguage(CStyleLanguage):
     def signature(self, name: str, uops: list[UOp]) -> str:
         return f"{self.kernel_prefix} {name}({', '.join(self.arguments(uops))})"
 
-    def variable(self, u: UOp) -> str:
-        return f"const long {argument_name(u)}_given"  # one type for all: a launch knows no other
-
     def opening(self, uops: list[UOp]) -> list[str]:
         share = ["const int start = get_group_id(0), stop = start + 1;"] * is_threaded(uops)
-        return share + [
-            f"const {self.type_name(u.dtype)} {argument_name(u)} = {argument_name(u)}_given;"
-            for u in variables(uops)
-        ]
-
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        return []
+        return share + super().opening(uops)

@@ -38,13 +38,12 @@ from typing import Any
 import numpy as np
 
 from tinyframe.algebra.symbolic import fold
-from tinyframe.codegen.decompose.elementary import layout_of
 from tinyframe.dtype import AddrSpace, DType, PtrDType, dtypes, to_np_dtype
 from tinyframe.renderer import Target, variables
-from tinyframe.renderer.cstyle import CStyleLanguage
-from tinyframe.renderer.scalars import scalars
-from tinyframe.renderer.words import in_words
-from tinyframe.renderer.writer import argument_name, bare, call, infix, memory_of, short
+from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
+from tinyframe.renderer.emulate_int64 import emulate_int64
+from tinyframe.renderer.program_text import argument_name, bare, call, infix, memory_of, short
+from tinyframe.renderer.scalarize import scalarize
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
@@ -56,7 +55,7 @@ FEATURES = {
     "shader-f64": frozenset([dtypes.double]),
 }
 
-# ---- what the language has no words for ---------------------------------------------------------
+# ---- what the language cannot express ----------------------------------------------------------
 
 
 def float_of_bits(u: UOp, c: UOp) -> UOp:
@@ -66,19 +65,20 @@ def float_of_bits(u: UOp, c: UOp) -> UOp:
 
 def where_finite(x: UOp, value: UOp) -> UOp:
     """The value where x is a finite number, else NaN."""
-    layout = layout_of(x)
-    size = x.bitcast(layout.unsigned) & (layout.sign_bit - 1)
-    is_finite = size < x.const_like(math.inf).bitcast(layout.unsigned)
+    unsigned = x.dtype.unsigned()
+    size = x.bitcast(unsigned) & ((1 << (unsigned.bits - 1)) - 1)
+    is_finite = size < x.const_like(math.inf).bitcast(unsigned)
     return is_finite.where(value, x.const_like(math.nan))
 
 
 def times_zero(x: UOp, zero: UOp) -> UOp | None:
     if zero.arg != 0:
         return None
-    layout = layout_of(x)
-    sign = x.bitcast(layout.unsigned) & layout.sign_bit
+    unsigned = x.dtype.unsigned()
+    sign_bit = 1 << (unsigned.bits - 1)
+    sign = x.bitcast(unsigned) & sign_bit
     if math.copysign(1, zero.arg) < 0:
-        sign = sign ^ layout.sign_bit
+        sign = sign ^ sign_bit
     return where_finite(x, sign.bitcast(x.dtype))
 
 
@@ -102,8 +102,8 @@ rules = PatternMatcher([
 ])  # fmt: skip
 
 
-def say_otherwise(sink: UOp) -> UOp:
-    return graph_rewrite(sink, rules, name="say otherwise")
+def replace_unsupported(sink: UOp) -> UOp:
+    return graph_rewrite(sink, rules, name="replace unsupported ops")
 
 
 # ---- rows of the tables -------------------------------------------------------------------------
@@ -124,32 +124,16 @@ class _Unequal(infix):
         return f"(!({a} == {b}))" if dtypes.is_float(dtype) else super().__call__(a, b, dtype)
 
 
-def _extreme(sign: str) -> Callable[..., str]:
-    """A function for the larger or the smaller of two numbers, NaN if either is: max() and min()
-    may give either number then."""
-
-    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
-        kind, nan = language.type_name(dtype), " || !(b == b)" if dtypes.is_float(dtype) else ""
-        head = f"fn {name}_{short(dtype)}(a: {kind}, b: {kind}) -> {kind}"
-        return f"{head} {{ return select(a, b, b {sign} a{nan}); }}"
-
-    return definition
-
-
 def _of_bits(bits: int) -> Callable[..., str]:
     """A function that gives the float of these bits."""
-
-    def definition(language: CStyleLanguage, name: str, dtype: DType) -> str:
-        body = f"var bits = {bits:#x}u; return bitcast<f32>(bits);"
-        return f"fn {name}_{short(dtype)}() -> f32 {{ {body} }}"
-
-    return definition
+    body = f"var bits = {bits:#x}u; return bitcast<f32>(bits);"
+    return lambda language, name, dtype: language.function(name, dtype, body)
 
 
 def _round(language: CStyleLanguage, name: str, dtype: DType) -> str:
     kind, bits = language.type_name(dtype), language.type_name(dtype.unsigned())
     body = f"return bitcast<{kind}>(bitcast<{bits}>(x) ^ {bits}(launch.zero));"
-    return f"fn {name}_{short(dtype)}(x: {kind}) -> {kind} {{ {body} }}"
+    return language.function(name, dtype, body, x=kind)
 
 
 SUMS = (Ops.ADD, Ops.SUB)
@@ -179,7 +163,7 @@ def is_packed(memory: UOp) -> bool:
 # ---- the language -------------------------------------------------------------------------------
 
 
-class WGSLLanguage(CStyleLanguage):
+class WGSLLanguage(GPULanguage):
     """WGSL.
 
     features: those of the adapter; the ones in FEATURES bring dtypes. Where "shader-f16" is
@@ -190,11 +174,12 @@ class WGSLLanguage(CStyleLanguage):
 
     device = "WEBGPU"
     passes: tuple[tuple[str, Callable[[UOp], UOp]], ...] = (
-        ("scalars", scalars(0, ())), ("say otherwise", say_otherwise))  # fmt: skip
+        ("scalarize", scalarize(0, ())),
+        ("replace unsupported ops", replace_unsupported),
+    )
     barrier = "workgroupBarrier();"
     code_for_workitem = {"g": lambda n: f"i32(block.{'xyz'[n]})",
                          "l": lambda n: f"i32(thread.{'xyz'[n]})"}  # fmt: skip
-    wraps = ""
     bools_are_ints = False
     assignment_converts = False
     type_names = {
@@ -207,18 +192,16 @@ class WGSLLanguage(CStyleLanguage):
     suffixes = {dtypes.uchar: "u", dtypes.ushort: "u", dtypes.uint: "u",
                 dtypes.long: "li", dtypes.ulong: "lu"}  # fmt: skip
     code_for_op: Mapping[Ops, Any] = {
-        **CStyleLanguage.code_for_op,
+        **GPULanguage.code_for_op,
         Ops.SHL: _Shift("<<"),
         Ops.SHR: _Shift(">>"),
         Ops.CMPNE: _Unequal("!="),
-        Ops.SQRT: call("sqrt", typed=False),
-        Ops.TRUNC: call("trunc", typed=False),
         Ops.WHERE: lambda c, a, b, dtype: f"select({bare(b)}, {bare(a)}, {bare(c)})",
     }
     code_for_vector: Mapping[Ops, Any] = {}
-    typedef = None
     functions: Mapping[str, Any] = {
-        "max": _extreme(">"), "min": _extreme("<"), "round": _round,
+        # max() and min() may give either number where one is NaN
+        **max_and_min("select(a, b, b {sign} a{nan})", " || !(b == b)"), "round": _round,
         "inf": _of_bits(0x7F800000), "nan": _of_bits(0x7FC00000),
     }  # fmt: skip
     vector_functions: Mapping[str, Any] = {}
@@ -234,7 +217,7 @@ class WGSLLanguage(CStyleLanguage):
     ) -> None:
         super().__init__(target)
         if "shader-int64" not in features:
-            self.passes = (*self.passes, ("words", in_words))
+            self.passes = (*self.passes, ("64-bit integers in words", emulate_int64))
         if "shader-f64" not in features:  # by way of which these are computed elsewhere
             self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),
                                 Ops.COS: call("cos", typed=False)}  # fmt: skip
@@ -300,9 +283,6 @@ class WGSLLanguage(CStyleLanguage):
         array = f"array<{self.type_name(dtype.base)}, {max(dtype.size, 1)}>"
         return [f"var<workgroup> {name}: {array};"], ""
 
-    def streams(self, uops: list[UOp]) -> set[UOp]:
-        return set()
-
     def rounded(self, uops: list[UOp]) -> set[UOp]:
         floats = (u for u in uops if u.op in (*SUMS, Ops.MUL) and dtypes.is_float(u.dtype))
         steps = ((u, without_sign(s)) for u in floats for s in u.src)
@@ -337,6 +317,10 @@ class WGSLLanguage(CStyleLanguage):
         access = "read_write" if is_written else "read"
         return f"var<storage, {access}> {argument_name(u)}: array<{element}>;"
 
+    def function(self, name: str, dtype: DType, body: str, **parameters: str) -> str:
+        given = ", ".join(f"{parameter}: {kind}" for parameter, kind in parameters.items())
+        return f"fn {name}_{short(dtype)}({given}) -> {self.type_name(dtype)} {{ {body} }}"
+
     def accessors(self, u: UOp, is_written: bool, text: str) -> list[str]:
         """How an element of a packed buffer is read and written, where the text does so."""
         name, dtype = argument_name(u), u.dtype.base
@@ -369,6 +353,3 @@ class WGSLLanguage(CStyleLanguage):
     def opening(self, uops: list[UOp]) -> list[str]:
         names = [(argument_name(u), u.dtype) for u in variables(uops)]
         return [self.declaration(dtype, name, f"launch.{name}") for name, dtype in names]
-
-    def entry(self, name: str, uops: list[UOp]) -> list[str]:
-        return []

@@ -1,7 +1,7 @@
 """The PYTHON device: interprets programs, checks every access, and so defines what is right.
 
 A program is rendered as text, one line for each UOp: its number, op, dtype, sources by number, and
-argument. Nothing is compiled; the Runner reads the text back. `a + 1` on four floats begins
+argument. There is no compiler; the Runner reads the text back. `a + 1` on four floats begins
 
     # E_4: number, op, dtype, sources, argument
     (0, "DEFINE_GLOBAL", "float.ptr(4)", (), 0),
@@ -9,9 +9,10 @@ argument. Nothing is compiled; the Runner reads the text back. `a + 1` on four f
     (2, "CONST", "int", (), 4),
     (3, "RANGE", "int", (2,), (0, "LOOP")),
 
-A value is a Python number, a vector a tuple of them. What an op does is `uop/evaluate.py`'s table,
-and each result is rounded to its dtype at once. An index outside its buffer, or a read of scratch
-memory that nothing was written to, stops the run and says where.
+Each line becomes a statement of a Python function. A value is a Python number, a vector a tuple of
+them. What an op does is `uop/evaluate.py`'s table, and each result is rounded to its dtype at once.
+An index outside its buffer, or a read of scratch memory that nothing was written to, stops the run
+and says where.
 
 The blocks of a grid run one after the other. The threads of a block take turns: each runs up to the
 next barrier, and then the next thread does, so that what a thread reads too early, because a
@@ -25,7 +26,6 @@ import ast
 import ctypes
 import itertools
 import struct
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
@@ -49,18 +49,6 @@ from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.uop import mma
 from tinyframe.uop.evaluate import _shift, python_alu
 from tinyframe.uop.node import GroupOp, Ops, UOp
-
-Step = Callable[[], None]
-
-
-class Waiting(NamedTuple):
-    """A step with barriers in it. turns: runs it, and yields the line of each barrier on the
-    way."""
-
-    turns: Callable[[], Iterator[int]]
-
-
-Steps = Sequence[Step | Waiting]
 
 
 class OutOfBounds(IndexError):
@@ -217,15 +205,6 @@ def _from_bits(dtype: DType, bits: bytes) -> Any:
     return struct.unpack(f"={dtype.fmt}", bits)[0]
 
 
-def _number(form: str, x: Any) -> float:
-    """What a tensor core reads: bits where a device has no such dtype, and of a float32 a part."""
-    if form == "tf32":
-        return mma.to_tf32(x)
-    if isinstance(x, int):
-        return _from_bits(mma.DTYPES[form], struct.pack("=H", x))
-    return x
-
-
 def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
     """An elementwise op on Python numbers, of one lane; its result is still to be rounded."""
     if op is Ops.BITCAST:
@@ -243,44 +222,21 @@ def _function(op: Ops, dtype: DType, source: DType) -> Callable[..., Any]:
 
 # As the C renderer calls them.
 _NAMES = {Ops.DEFINE_GLOBAL: "data", Ops.DEFINE_LOCAL: "panel", Ops.DEFINE_REG: "acc"}
-
-
-def _in_turns(steps: Steps) -> Iterator[int]:
-    """Runs steps, and yields the line of each barrier that they get to."""
-    for step in steps:
-        if isinstance(step, Waiting):
-            yield from step.turns()
-        else:
-            step()
-
-
-def _waits(steps: Steps) -> bool:
-    """Whether there is a barrier in any of these."""
-    return any(isinstance(step, Waiting) for step in steps)
-
-
-def _places(letter: str, sizes: Sequence[int]) -> list[tuple[tuple[str, int], ...]]:
-    """Each block of a grid, or thread of a block, as the numbers that it has along the axes. Axis 0
-    changes first."""
-    numbers = itertools.product(*map(range, reversed(sizes)))
-    names = [f"{letter}idx{n}" for n in range(len(sizes))]
-    return [tuple(zip(names, reversed(place), strict=True)) for place in numbers]
+# Python takes no more than 20 loops around each other in one function.
+_MOST_LOOPS = 16
 
 
 class PythonRunner(Runner):
-    """A program made into nested lists of steps: a loop is a step that runs its own list."""
+    """A program made into a Python function, a statement for each line; `yield` is a barrier."""
 
     def __init__(self, name: str, lib: bytes) -> None:
         super().__init__(name, lib)
         self.lines = parse(lib.decode())
-        self.values: list[Any] = [None] * len(self.lines)  # what each line gave last
         self.arguments = self._defined(Ops.DEFINE_GLOBAL)
         self.variables = self._defined(Ops.DEFINE_VAR)
-        self.panels = [line for line in self.lines if line.op is Ops.DEFINE_LOCAL]
-        self.number_of = {line.arg: line.number for line in self._defined(Ops.SPECIAL)}
-        self.steps = self._nested(iter(self.lines))
-        self.thread = 0  # the one of a block that runs
-        self._one_at_a_time = threading.Lock()
+        self.panels = self._defined(Ops.DEFINE_LOCAL)
+        self.places = self._defined(Ops.SPECIAL)
+        self.threads = self._compiled()
 
     def __call__(
         self,
@@ -291,50 +247,30 @@ class PythonRunner(Runner):
         wait: bool = False,
     ) -> float | None:
         start = perf_counter()
-        with self._one_at_a_time:
-            for line, buf in zip(self.arguments, bufs, strict=True):
-                self.values[line.number] = self._argument(line, buf)
-            for line, value in zip(self.variables, vals, strict=True):
-                self.values[line.number] = value
-            try:
-                self._run_grid(global_size, local_size)
-            finally:
-                for line in self.arguments:  # or the memory would live as long as this program
-                    self.values[line.number] = None
+        memory = [self._argument(*given) for given in zip(self.arguments, bufs, strict=True)]
+        if len(vals) != len(self.variables):
+            raise ValueError(f"kernel {self.name} has {len(self.variables)} Variables, not {vals}")
+        # a loop that cores divide among themselves is run as a loop, and not as a grid
+        asked = {line.arg for line in self.places}
+        grid = [size if f"gidx{n}" in asked else 1 for n, size in enumerate(global_size)]
+        for block in _numbers("g", grid):
+            shared: dict[Any, Any] = {}  # the threads of a block have the same panels
+            panels = [[None] * _size(line.dtype) for line in self.panels]
+            numbers = [{**block, **thread} for thread in _numbers("l", local_size)]
+            self._take_turns([
+                self.threads(n, shared, *memory, *vals, *panels,
+                             *[numbers[n][line.arg] for line in self.places])
+                for n in range(len(numbers))
+            ])  # fmt: skip
         return perf_counter() - start if wait else None
 
-    def _run_grid(self, global_size: Sequence[int], local_size: Sequence[int]) -> None:
-        """Each block, along the axes whose number the program asks for: a loop that cores divide
-        among themselves is run as a loop."""
-        asked = [size if f"gidx{n}" in self.number_of else 1 for n, size in enumerate(global_size)]
-        threads = _places("l", local_size)
-        for place in _places("g", asked):
-            self._set_numbers(self.values, place)
-            for line in self.panels:
-                self._scratch(line)()  # all threads of the block have the same
-            if _waits(self.steps):
-                self._run_in_turns(threads)
-                continue
-            for thread in threads:
-                self._set_numbers(self.values, thread)
-                for step in self.steps:
-                    step()  # type: ignore[operator]
-
-    def _run_in_turns(self, threads: Sequence[tuple[tuple[str, int], ...]]) -> None:
+    def _take_turns(self, threads: Sequence[Iterator[int]]) -> None:
         """The threads of a block one after the other, each up to the next barrier; from there on in
-        the opposite order, so that each of them is early and late. Each has values of its own."""
-        running = [(self.values.copy(), _in_turns(self.steps)) for _ in threads]
-        for thread, (own, _) in zip(threads, running, strict=True):
-            self._set_numbers(own, thread)
-        order = list(range(len(running)))
+        the opposite order, so that each of them is early and late."""
+        order = list(range(len(threads)))
         at: int | None = 0
         while at is not None:
-            stops: dict[int, int | None] = {}
-            for n in order:
-                own, turns = running[n]
-                self.values[:], self.thread = own, n
-                stops[n] = next(turns, None)
-                own[:] = self.values
+            stops = {n: next(threads[n], None) for n in order}
             order.reverse()
             at = stops[0]
             if other := next((n for n in sorted(stops) if stops[n] != at), None):
@@ -342,12 +278,6 @@ class PythonRunner(Runner):
                 raise DivergentBarrier(
                     f"kernel {self.name}: thread 0 of a block {first}, and thread {other} {second}"
                 )
-
-    def _set_numbers(self, values: list[Any], place: tuple[tuple[str, int], ...]) -> None:
-        """The number of a block or of a thread along each axis."""
-        for name, number in place:
-            if name in self.number_of:
-                values[self.number_of[name]] = number
 
     def _defined(self, op: Ops) -> list[Line]:
         """The lines of this op by slot or name, the order of a kernel's arguments."""
@@ -362,204 +292,185 @@ class PythonRunner(Runner):
             )
         return _view(buf, line.dtype.scalar())
 
-    def _nested(self, lines: Iterator[Line]) -> list[Step | Waiting]:
-        """The steps up to the end of the loop or IF that `lines` stands in."""
-        steps: list[Step | Waiting] = []
-        for line in lines:
-            if line.op in (Ops.ENDRANGE, Ops.ENDIF):
-                break
-            if (step := self._step(line, lines)) is not None:
-                steps.append(step)
-        return steps
+    # ---- to Python ------------------------------------------------------------------------------
 
-    def _step(self, line: Line, rest: Iterator[Line]) -> Step | Waiting | None:
-        """What a line does when the program gets there; None where it does nothing then."""
-        values, out = self.values, line.number
+    def _compiled(self) -> Callable[..., Iterator[int]]:
+        """What one thread does: a generator of the lines of the barriers that it gets to."""
+        inputs = [*self.arguments, *self.variables, *self.panels, *self.places]
+        given = ", ".join(["thread", "shared", *[f"v{line.number}" for line in inputs]])
+        names: dict[str, Any] = {}  # constants and functions that the statements use
+        text, depth = [f"def threads({given}):", " if 0: yield"], 1
+        ends: list[str | None] = []  # of each loop that is open: what comes after it
+        for line in self.lines:
+            if line.op is Ops.ENDRANGE:
+                end = ends.pop()
+                depth -= 1 if end is None else 2
+                text += [] if end is None else [" " * depth + end]
+                continue
+            if line.op is Ops.RANGE and len(ends) % _MOST_LOOPS == _MOST_LOOPS - 1:
+                text.append(" " * depth + f"def loop{line.number}():")
+                ends.append(f"yield from loop{line.number}()")
+                depth += 1
+                text.append(" " * depth + "if 0: yield")
+            elif line.op is Ops.RANGE:
+                ends.append(None)
+            text += [" " * depth + statement for statement in self._statements(line, names)]
+            if line.op is Ops.RANGE:
+                depth += 1
+                text.append(" " * depth + "pass")
+        exec(compile("\n".join(text), f"<kernel {self.name}>", "exec"), names)
+        threads: Callable[..., Iterator[int]] = names["threads"]
+        return threads
+
+    def _statements(self, line: Line, names: dict[str, Any]) -> list[str]:
+        """A line in Python, where the value of line 7 is `v7`; functions for it are put into
+        `names`."""
+        number, out, sources = line.number, f"v{line.number}", [f"v{s}" for s in line.src]
+        function, operands = f"f{number}", ", ".join(sources)
         match line.op:
             case Ops.CONST:
-                values[out] = truncate[line.dtype](float(line.arg) if isinstance(line.arg, str)
-                                                   else line.arg)  # fmt: skip
-                return None
-            case Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.SPECIAL | Ops.INDEX | Ops.SINK:
-                return None
-            case Ops.DEFINE_LOCAL:
-                return None  # the block makes it, for all of its threads
-            case Ops.DEFINE_REG:
-                return self._scratch(line)
+                value = float(line.arg) if isinstance(line.arg, str) else line.arg
+                names[out] = truncate[line.dtype](value)
+                return []
+            case (Ops.DEFINE_GLOBAL | Ops.DEFINE_VAR | Ops.DEFINE_LOCAL | Ops.SPECIAL | Ops.INDEX
+                  | Ops.SINK):  # fmt: skip
+                return []
+            case Ops.DEFINE_REG:  # starts anew, unwritten, wherever it is defined
+                return [f"{out} = [None] * {_size(line.dtype)}"]
             case Ops.BARRIER:
-                return Waiting(lambda: iter((out,)))
-            case Ops.MMA:
-                return self._mma(line)
+                return [f"yield {number}"]
             case Ops.RANGE:
-                return self._loop(line, self._nested(rest))
-            case Ops.IF:
-                return self._branch(line, self._nested(rest))
-            case Ops.LOAD:
-                return self._load(line)
-            case Ops.STORE:
-                return self._store(line)
+                return [f"for {out} in range({operands}):"]
             case Ops.VECTORIZE:
-                sources = line.src
-                def vectorize() -> None:
-                    values[out] = tuple([values[s] for s in sources])
-                return vectorize
+                return [f"{out} = {operands},"]
             case Ops.GEP:
-                source, lane = line.src[0], line.arg
-                def gep() -> None:
-                    values[out] = values[source][lane]
-                return gep
-        if line.op in GroupOp.Elementwise:
-            return self._elementwise(line)
-        raise NotImplementedError(f"kernel {self.name}: the PYTHON device cannot run {line.op}, "
-                                  f"line {line.number} of its program")  # fmt: skip
-
-    def _mma(self, line: Line) -> Waiting:
-        """Each thread gives its numbers, and takes its results when all of its warp have."""
-        values, (a, b, *added) = self.values, line.src
-        number = partial(_number, line.arg)
-        given: dict[int, tuple[list[float], list[float]]] = {}
-        def turns() -> Iterator[int]:
-            thread = self.thread
-            given[thread] = list(map(number, values[a])), list(map(number, values[b]))
-            yield line.number
-            first = thread - thread % mma.THREADS
-            found = mma.results(line.arg, thread - first,
-                                [given[first + n] for n in range(mma.THREADS)])  # fmt: skip
-            before = values[added[0]] if added else [0.0] * mma.RESULTS
-            pairs = zip(before, found, strict=True)
-            values[line.number] = tuple([_float32(x + y) for x, y in pairs])
-            yield line.number  # nobody gives anything new before all have taken theirs
-        return Waiting(turns)
-
-    def _elementwise(self, line: Line) -> Step:
-        values, out, sources, dtype = self.values, line.number, line.src, line.dtype.scalar()
-        function = _function(line.op, dtype, self.lines[sources[0]].dtype.scalar())
+                return [f"{out} = {operands}[{line.arg}]"]
+            case Ops.MMA:  # nobody gives anything new before all have taken their results
+                names[function], names[f"read{number}"] = partial(_mma, line), partial(_read, line)
+                a, b, *added = sources
+                return [
+                    f"shared[{number}, thread] = read{number}({a}), read{number}({b})",
+                    f"yield {number}",
+                    f"{out} = {function}(shared, thread, {', '.join(added)})",
+                    f"yield {number}",
+                ]
+            case Ops.LOAD:
+                names[function] = self._load(line)
+                return [f"{out} = {function}({self._index_text(line)})"]
+            case Ops.STORE:
+                names[function] = self._store(line)
+                return [f"{function}({self._index_text(line)}, {sources[1]})"]
+        if line.op not in GroupOp.Elementwise:
+            raise NotImplementedError(f"kernel {self.name}: the PYTHON device cannot run {line.op},"
+                                      f" line {number} of its program")  # fmt: skip
+        dtype, source = line.dtype.scalar(), self.lines[line.src[0]].dtype.scalar()
+        names[function] = _function(line.op, dtype, source)
         rounding = _rounding(line.op, dtype)
-        if line.dtype.count > 1:
-            def vector() -> None:
-                lanes = map(function, *[values[s] for s in sources])
-                values[out] = tuple(map(rounding, lanes) if rounding else lanes)
-            return vector
-        if len(sources) == 2:  # most are, so this is where the time goes
-            x, y = sources
-            def exact() -> None:
-                values[out] = function(values[x], values[y])
-            def rounded() -> None:
-                values[out] = rounding(function(values[x], values[y]))  # type: ignore[misc]
-            return rounded if rounding else exact
-        def scalar() -> None:
-            result = function(*[values[s] for s in sources])
-            values[out] = rounding(result) if rounding else result
-        return scalar
+        names[f"round{number}"] = rounding
+        if line.dtype.count == 1:
+            text = f"{function}({operands})"
+            return [f"{out} = round{number}({text})" if rounding else f"{out} = {text}"]
+        text = f"map({function}, {operands})"
+        return [f"{out} = tuple({f'map(round{number}, {text})' if rounding else text})"]
 
-    def _loop(self, line: Line, body: Steps) -> Step | Waiting:
-        values, out, (end,) = self.values, line.number, line.src
-        def in_turns() -> Iterator[int]:
-            for i in range(values[end]):
-                values[out] = i
-                yield from _in_turns(body)
-        if _waits(body):
-            return Waiting(in_turns)
-        steps: list[Any] = list(body)
-        def loop() -> None:
-            for i in range(values[end]):
-                values[out] = i
-                for step in steps:
-                    step()
-        return loop
+    # ---- memory ---------------------------------------------------------------------------------
 
-    def _branch(self, line: Line, body: Steps) -> Step | Waiting:
-        values, condition = self.values, line.src[0]
-        def in_turns() -> Iterator[int]:
-            if values[condition]:
-                yield from _in_turns(body)
-        if _waits(body):
-            return Waiting(in_turns)
-        def branch() -> None:
-            for _ in in_turns():
-                pass
-        return branch
+    def _index_text(self, line: Line) -> str:
+        """Memory, condition and index of a LOAD or STORE."""
+        return ", ".join(f"v{s}" for s in self.lines[line.src[0]].src)
 
-    def _scratch(self, line: Line) -> Step:
-        """Scratch memory and accumulators start anew, unwritten, wherever they are defined."""
-        values, out, dtype = self.values, line.number, line.dtype
-        assert isinstance(dtype, PtrDType)
-        size = dtype.size * dtype.base.count
-        def scratch() -> None:
-            values[out] = [None] * size
-        return scratch
+    def _load(self, line: Line) -> Callable[[Any, bool, int], Any]:
+        count = line.dtype.count
+        lanes, place = self._lanes(line, count, "reads")
+        zero = truncate[line.dtype.scalar()](0)
+        nothing: Any = zero if count == 1 else (zero,) * count
 
-    def _load(self, line: Line) -> Step:
-        values, out, count = self.values, line.number, line.dtype.count
-        buffer, valid, flat, unit, size, step = self._place(line)
-        reach = step * (count - 1)  # from the first lane to the last
-        nothing: Any = truncate[line.dtype.scalar()](0)
-        scratch = self.lines[buffer].op is not Ops.DEFINE_GLOBAL
-        if count > 1:
-            nothing = (nothing,) * count
-        def load() -> None:
-            if not values[valid]:
-                values[out] = nothing
-                return
-            at = values[flat] * unit
-            if not (0 <= at < size and 0 <= at + reach < size):
-                raise self._out_of_bounds(line, "reads", at, size)
-            memory = values[buffer]
-            if count == 1:
-                found = memory[at]
-            else:
-                found = tuple([memory[at + step * lane] for lane in range(count)])
-            if scratch and (found is None or (count > 1 and None in found)):
+        def load(memory: Any, valid: bool, flat: int) -> Any:
+            if not valid:
+                return nothing
+            at = place(flat)
+            found = memory[at] if count == 1 else tuple([memory[at + n] for n in lanes])
+            if found is None or (count > 1 and None in found):
                 raise UninitializedRead(
-                    f"kernel {self.name}, line {line.number}: {self._name(buffer)}[{at}] is read, "
-                    "and nothing was written there before"
+                    f"kernel {self.name}, line {line.number}: {self._memory_name(line)}[{at}] is "
+                    "read, and nothing was written there before"
                 )
-            values[out] = found
+            return found
+
         return load
 
-    def _store(self, line: Line) -> Step:
-        values, value = self.values, line.src[1]
-        count = self.lines[value].dtype.count
-        buffer, valid, flat, unit, size, step = self._place(line)
-        reach = step * (count - 1)
-        def store() -> None:
-            if not values[valid]:
+    def _store(self, line: Line) -> Callable[[Any, bool, int, Any], None]:
+        count = self.lines[line.src[1]].dtype.count
+        lanes, place = self._lanes(line, count, "writes")
+
+        def store(memory: Any, valid: bool, flat: int, value: Any) -> None:
+            if not valid:
                 return
-            at = values[flat] * unit
-            if not (0 <= at < size and 0 <= at + reach < size):
-                raise self._out_of_bounds(line, "writes", at, size)
-            memory = values[buffer]
+            at = place(flat)
             if count == 1:
-                memory[at] = values[value]
+                memory[at] = value
             else:
-                for lane, x in enumerate(values[value]):
-                    memory[at + step * lane] = x
+                for n, x in zip(lanes, value, strict=True):
+                    memory[at + n] = x
+
         return store
 
-    def _place(self, line: Line) -> tuple[int, int, int, int, int, int]:
-        """Of a LOAD or STORE: the lines of buffer, condition and index, numbers per index, size,
-        and
-        how far apart the lanes of a vector are."""
-        buffer, valid, flat = self.lines[line.src[0]].src
-        dtype = self.lines[buffer].dtype
+    def _lanes(self, line: Line, count: int, does: str) -> tuple[range, Callable[[int], int]]:
+        """Of a LOAD or STORE: how far each lane is from the first, and where that is, by index.
+        OutOfBounds where one is outside of the memory."""
+        index = self.lines[line.src[0]]
+        dtype = self.lines[index.src[0]].dtype
         assert isinstance(dtype, PtrDType)
         # A pointer to vectors counts in vectors; here all memory counts in single numbers.
-        unit = dtype.base.count
-        apart = self.lines[line.src[0]].arg
-        return buffer, valid, flat, unit, dtype.size * unit, 1 if apart is None else apart
+        unit, size = dtype.base.count, _size(dtype)
+        step = 1 if index.arg is None else index.arg
+        reach = step * (count - 1)
 
-    def _out_of_bounds(self, line: Line, does: str, at: int, size: int) -> OutOfBounds:
-        buffer = self.lines[line.src[0]].src[0]
-        count = self.lines[line.src[1]].dtype.count if line.op is Ops.STORE else line.dtype.count
-        place = f"[{at}]" if count == 1 else f"[{at}:{at + count}]"
-        return OutOfBounds(
-            f"kernel {self.name}, line {line.number}: {line.op.name} {does} "
-            f"{self._name(buffer)}{place}, which has {size} elements"
-        )
+        def place(flat: int) -> int:
+            at = flat * unit
+            if 0 <= at < size and 0 <= at + reach < size:
+                return at
+            text = f"[{at}]" if count == 1 else f"[{at}:{at + count}]"
+            raise OutOfBounds(
+                f"kernel {self.name}, line {line.number}: {line.op.name} {does} "
+                f"{self._memory_name(line)}{text}, which has {size} elements"
+            )
 
-    def _name(self, buffer: int) -> str:
-        line = self.lines[buffer]
-        return f"{_NAMES[line.op]}{line.arg}"
+        return range(0, step * count, step), place
+
+    def _memory_name(self, line: Line) -> str:
+        buffer = self.lines[self.lines[line.src[0]].src[0]]
+        return f"{_NAMES[buffer.op]}{buffer.arg}"
+
+
+def _numbers(letter: str, sizes: Sequence[int]) -> list[dict[str, int]]:
+    """Each block of a grid, or thread of a block, as the numbers that it has along the axes. Axis 0
+    changes first."""
+    names = [f"{letter}idx{n}" for n in reversed(range(len(sizes)))]
+    numbers = itertools.product(*map(range, reversed(sizes)))
+    return [dict(zip(names, place, strict=True)) for place in numbers]
+
+
+def _size(dtype: DType) -> int:
+    """How many numbers there are in memory of this type."""
+    assert isinstance(dtype, PtrDType)
+    return dtype.size * dtype.base.count
+
+
+def _read(line: Line, numbers: Sequence[Any]) -> list[float]:
+    """What a tensor core reads: bits where a device has no such dtype, and of a float32 a part."""
+    if line.arg == "tf32":
+        return list(map(mma.to_tf32, numbers))
+    dtype = mma.DTYPES[line.arg]
+    return [_from_bits(dtype, struct.pack("=H", x)) if isinstance(x, int) else x for x in numbers]
+
+
+def _mma(line: Line, shared: dict, thread: int, added: Any = (0.0,) * mma.RESULTS) -> tuple:
+    """A thread's results, of what the threads of its warp have shared."""
+    first = thread - thread % mma.THREADS
+    given = [shared[line.number, first + n] for n in range(mma.THREADS)]
+    found = mma.results(line.arg, thread - first, given)
+    return tuple([_float32(x + y) for x, y in zip(added, found, strict=True)])
 
 
 def _stop_text(line: int | None) -> str:

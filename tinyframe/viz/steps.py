@@ -45,10 +45,10 @@ MEANINGS_TO_C = {
 # And to other languages, whose renderers add stages of their own.
 MEANINGS = {
     **MEANINGS_TO_C,
-    "scalars": "computes lane by lane, where the language can only move vectors",
+    "scalarize": "computes lane by lane, where the language can only move vectors",
     "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
-    "words": "computes 64-bit integers in words of 32 bits, where the language has no wider ones",
-    "say otherwise": "replaces what the language has no words for",
+    "64-bit integers in words": "computes in words of 32 bits, where there are no wider ones",
+    "replace unsupported ops": "rewrites what the language cannot express",
 }
 
 

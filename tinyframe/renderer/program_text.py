@@ -237,10 +237,6 @@ class Writer:
         self.line(self.language.loop(u.dtype, i, start, stop))
         self.depth += 1
 
-    def branch(self, u: UOp) -> None:
-        self.line(f"if ({self.text(u.src[0])}) {{")
-        self.depth += 1
-
     def end(self, u: UOp) -> None:
         self.depth -= 1
         self.line("}")
@@ -419,8 +415,6 @@ statements: dict[Ops, Callable[[Writer, UOp], None]] = {
     Ops.BARRIER: Writer.barrier,
     Ops.RANGE: Writer.loop,
     Ops.ENDRANGE: Writer.end,
-    Ops.IF: Writer.branch,
-    Ops.ENDIF: Writer.end,
     Ops.INDEX: Writer.nothing,
     Ops.LOAD: Writer.load,
     Ops.STORE: Writer.store,

@@ -18,7 +18,7 @@ from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.uop.node import Ops, UOp, rebuild
 
 
-def scalars(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
+def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
     """A pass that leaves no vector but in a LOAD and a STORE, and with tensor cores.
 
     most_bytes: of what is moved at once. lanes: how many there may be.

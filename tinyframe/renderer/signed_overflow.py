@@ -12,7 +12,7 @@ its compiler is told by a flag.
 from __future__ import annotations
 
 from tinyframe.dtype import DType, dtypes, truncate
-from tinyframe.renderer.writer import may_overflow
+from tinyframe.renderer.program_text import may_overflow
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import Ops, UOp
@@ -54,7 +54,7 @@ def _same_bits(x: UOp, u: UOp) -> UOp:
     return x if x.dtype is u.dtype else x.bitcast(u.dtype)
 
 
-wrapping_rules = PatternMatcher([
+wrap_rules = PatternMatcher([
     (UPat(Ops.MUL, dtypes.ushort, name="u"), _product_of_ushorts),
     (UPat((Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL), name="u"), _as_unsigned),
     (UPat(Ops.REDUCE, name="u"), _accumulated_unsigned),
@@ -62,6 +62,6 @@ wrapping_rules = PatternMatcher([
 ])  # fmt: skip
 
 
-def wrapping(sink: UOp) -> UOp:
+def wrap_integers(sink: UOp) -> UOp:
     """A kernel whose signed integers wrap around in C++ too."""
-    return graph_rewrite(sink, wrapping_rules, name="wrap integers")
+    return graph_rewrite(sink, wrap_rules, name="wrap integers")

@@ -22,7 +22,7 @@ from tinyframe.uop.node import Ops, UOp, rebuild
 Words: TypeAlias = tuple[UOp, UOp]  # low, high; both uint32
 
 
-def in_words(sink: UOp) -> UOp:
+def emulate_int64(sink: UOp) -> UOp:
     """A kernel without the 64-bit integers that words can stand for."""
     words: dict[UOp, Words | None] = {}
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.numpy_graph import compute, leaf
 from tinyframe.codegen.decompose import decompositions
 from tinyframe.dtype import dtypes, to_np_dtype
+from tinyframe.renderer.emulate_int64 import emulate_int64
 from tinyframe.renderer.wgsl import WGSLLanguage
-from tinyframe.renderer.words import in_words
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.uop.node import Ops, UOp
 
@@ -74,7 +74,7 @@ def narrowed() -> st.SearchStrategy:
 
 
 def assert_same_without_long(u: UOp) -> None:
-    in_two = in_words(UOp.sink(u)).src[0]
+    in_two = emulate_int64(UOp.sink(u)).src[0]
     left = {x.dtype for x in in_two.toposort()} & set(LONGS)
     assert left == set(), "64-bit integers are left"
     with np.errstate(over="ignore"):
@@ -114,4 +114,4 @@ def test_what_is_stored_in_64_bits_stays():
     memory = UOp(Ops.DEFINE_GLOBAL, dtypes.ulong.ptr(4), (), 0)
     place = memory.index(UOp.const(dtypes.int, 0))
     sink = UOp.sink(place.store(LEAVES["u"].cast(dtypes.ulong) + 1))
-    assert in_words(sink) is sink
+    assert emulate_int64(sink) is sink
