@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from tinyframe.dtype import DType, dtypes
-from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key
+from tinyframe.uop.node import Comparisons, GroupOp, Ops, UOp, arg_key
 from tinyframe.uop.show import render_pattern
 
 Bindings = dict[str, UOp]
 
 
-class UPat:
+class UPat(Comparisons):
     """Matches a UOp by op, dtype, sources and arg.
 
     op: one op or several. dtype: one, or a set (vectors match by their scalar too). src: a tuple
@@ -96,30 +96,10 @@ class UPat:
         return other.alu(op, self) if reverse else self.alu(op, other)
 
     # fmt: off
-    def __add__(self, other): return self._binary(Ops.ADD, other)
-    def __radd__(self, other): return self._binary(Ops.ADD, other, True)
     def __sub__(self, other): return self + (other * -1 if isinstance(other, UPat) else -other)
     def __rsub__(self, other): return other + self * -1
     def __neg__(self): return self * -1
-    def __mul__(self, other): return self._binary(Ops.MUL, other)
-    def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
-    def __truediv__(self, other): return self._binary(Ops.FDIV, other)
-    def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
-    def __mod__(self, other): return self._binary(Ops.MOD, other)
-    def __pow__(self, other): return self._binary(Ops.POW, other)
-    def __and__(self, other): return self._binary(Ops.AND, other)
-    def __or__(self, other): return self._binary(Ops.OR, other)
-    def __xor__(self, other): return self._binary(Ops.XOR, other)
-    def __lshift__(self, other): return self._binary(Ops.SHL, other)
-    def __rshift__(self, other): return self._binary(Ops.SHR, other)
-    def __lt__(self, other): return self._binary(Ops.CMPLT, other)
-    def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
-    def __le__(self, other): return (self > other).ne(True)
-    def __ge__(self, other): return (self < other).ne(True)
     def __invert__(self): return self.ne(True)
-    def ne(self, other): return self._binary(Ops.CMPNE, other)
-    def eq(self, other): return self._binary(Ops.CMPEQ, other)
-    def maximum(self, other): return self._binary(Ops.MAX, other)
     def where(self, yes, no): return self.alu(Ops.WHERE, yes, no)
     def cast(self, dtype: DType | None = None): return UPat(Ops.CAST, dtype, (self,))
     def sqrt(self): return self.alu(Ops.SQRT)

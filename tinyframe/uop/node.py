@@ -300,7 +300,60 @@ def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
     entry.key = ()  # it holds the sources, and these may still list the entry among their users
 
 
-class UOp:
+class Operators:
+    """Python's operators on two values, each a call of `_binary(op, other, reverse)`: for UOp and its
+    pattern, UPat, and for Tensor."""
+
+    __slots__ = ()
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> Any:
+        raise NotImplementedError(
+            f"{type(self).__name__} has to define _binary(op, other, reverse)"
+        )
+
+    # fmt: off
+    def __add__(self, other): return self._binary(Ops.ADD, other)
+    def __radd__(self, other): return self._binary(Ops.ADD, other, True)
+    def __mul__(self, other): return self._binary(Ops.MUL, other)
+    def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
+    def __truediv__(self, other): return self._binary(Ops.FDIV, other)
+    def __rtruediv__(self, other): return self._binary(Ops.FDIV, other, True)
+    def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
+    def __rfloordiv__(self, other): return self._binary(Ops.IDIV, other, True)
+    def __mod__(self, other): return self._binary(Ops.MOD, other)
+    def __rmod__(self, other): return self._binary(Ops.MOD, other, True)
+    def __pow__(self, other): return self._binary(Ops.POW, other)
+    def __rpow__(self, other): return self._binary(Ops.POW, other, True)
+    def __and__(self, other): return self._binary(Ops.AND, other)
+    def __rand__(self, other): return self._binary(Ops.AND, other, True)
+    def __or__(self, other): return self._binary(Ops.OR, other)
+    def __ror__(self, other): return self._binary(Ops.OR, other, True)
+    def __xor__(self, other): return self._binary(Ops.XOR, other)
+    def __rxor__(self, other): return self._binary(Ops.XOR, other, True)
+    def __lshift__(self, other): return self._binary(Ops.SHL, other)
+    def __rlshift__(self, other): return self._binary(Ops.SHL, other, True)
+    def __rshift__(self, other): return self._binary(Ops.SHR, other)
+    def __rrshift__(self, other): return self._binary(Ops.SHR, other, True)
+    # fmt: on
+
+
+class Comparisons(Operators):
+    """And comparisons, of which there are three ops; with what follows from them."""
+
+    __slots__ = ()
+
+    # fmt: off
+    def __lt__(self, other): return self._binary(Ops.CMPLT, other)
+    def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
+    def __le__(self, other): return (self > other).ne(True)
+    def __ge__(self, other): return (self < other).ne(True)
+    def ne(self, other): return self._binary(Ops.CMPNE, other)
+    def eq(self, other): return self._binary(Ops.CMPEQ, other)
+    def maximum(self, other): return self._binary(Ops.MAX, other)
+    # fmt: on
+
+
+class UOp(Comparisons):
     """One operation: `op` on the values of `src`, giving a `dtype`; `arg` is what else it needs to
     know.
 
@@ -639,42 +692,13 @@ class UOp:
         return y.alu(op, x) if reverse else x.alu(op, y)
 
     # fmt: off
-    def __add__(self, other): return self._binary(Ops.ADD, other)
-    def __radd__(self, other): return self._binary(Ops.ADD, other, True)
-    def __mul__(self, other): return self._binary(Ops.MUL, other)
-    def __rmul__(self, other): return self._binary(Ops.MUL, other, True)
     def __sub__(self, other):
         return NotImplemented if _is_array(other) else self + self.ufix(other) * -1
     def __rsub__(self, other): return self.ufix(other) + self * -1
     def __neg__(self): return self.logical_not() if self._is_bool() else self * -1
-    def __truediv__(self, other): return self._binary(Ops.FDIV, other)
-    def __rtruediv__(self, other): return self._binary(Ops.FDIV, other, True)
-    def __floordiv__(self, other): return self._binary(Ops.IDIV, other)
-    def __rfloordiv__(self, other): return self._binary(Ops.IDIV, other, True)
-    def __mod__(self, other): return self._binary(Ops.MOD, other)
-    def __rmod__(self, other): return self._binary(Ops.MOD, other, True)
-    def __pow__(self, other): return self._binary(Ops.POW, other)
-    def __rpow__(self, other): return self._binary(Ops.POW, other, True)
-    def __and__(self, other): return self._binary(Ops.AND, other)
-    def __rand__(self, other): return self._binary(Ops.AND, other, True)
-    def __or__(self, other): return self._binary(Ops.OR, other)
-    def __ror__(self, other): return self._binary(Ops.OR, other, True)
-    def __xor__(self, other): return self._binary(Ops.XOR, other)
-    def __rxor__(self, other): return self._binary(Ops.XOR, other, True)
-    def __lshift__(self, other): return self._binary(Ops.SHL, other)
-    def __rlshift__(self, other): return self._binary(Ops.SHL, other, True)
-    def __rshift__(self, other): return self._binary(Ops.SHR, other)
-    def __rrshift__(self, other): return self._binary(Ops.SHR, other, True)
     def __invert__(self): return self.logical_not() if self._is_bool() else self ^ -1
-    def __lt__(self, other): return self._binary(Ops.CMPLT, other)
-    def __gt__(self, other): return self._binary(Ops.CMPLT, other, True)
-    def __le__(self, other): return (self > other).logical_not()
-    def __ge__(self, other): return (self < other).logical_not()
 
-    def ne(self, other): return self._binary(Ops.CMPNE, other)
-    def eq(self, other): return self._binary(Ops.CMPEQ, other)
     def logical_not(self): return self.ne(True)
-    def maximum(self, other): return self._binary(Ops.MAX, other)
     def minimum(self, other): return self.mirror().maximum(self.ufix(other).mirror()).mirror()
     def where(self, yes, no):
         yes = (no if isinstance(no, UOp) else self).ufix(yes)
@@ -689,7 +713,8 @@ class UOp:
     def reciprocal(self): return self.alu(Ops.RECIP)
     def neg(self): return -self
     # fmt: on
-    add, sub, mul, div, mod, idiv = __add__, __sub__, __mul__, __truediv__, __mod__, __floordiv__
+    add, sub, mul = Operators.__add__, __sub__, Operators.__mul__
+    div, mod, idiv = Operators.__truediv__, Operators.__mod__, Operators.__floordiv__
 
     def mirror(self) -> UOp:
         """The order reversed: what was the smallest value is the largest. Twice is the identity."""
