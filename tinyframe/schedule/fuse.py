@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from tinyframe.algebra.access import covers_once
 from tinyframe.schedule.blocks import leaves_blocks_idle, target_of
 from tinyframe.schedule.step import (
     LEAVES,
+    Step,
     Steps,
     depends_on,
     is_leaf,
@@ -32,7 +33,7 @@ from tinyframe.schedule.step import (
     moved,
     step_from,
 )
-from tinyframe.uop.movement import Indices, constant, memory_state, source_indices
+from tinyframe.uop.movement import Indices, constant, memory_state, source_indices, stored_state
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterations
 
 # Arithmetic of an op, in additions; of all others one.
@@ -117,54 +118,94 @@ def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
 
 
 def decide_fusion(
-    outputs: list[UOp], order: list[UOp], numbers: Iterator[int], alone: Set[UOp] = frozenset()
+    outputs: list[UOp],
+    order: list[UOp],
+    numbers: Iterator[int],
+    copied: frozenset[UOp] = frozenset(),
 ) -> Fusion:
     """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
 
-    `numbers` gives fresh range numbers; values in `alone` share their kernel with no other.
+    numbers: gives fresh range numbers. copied: the ASSIGNs whose value is stored by a kernel of its
+    own, and copied from there.
     """
     graph = _Graph(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
-    # what is in memory already -> the kernels that read it
-    readers: dict[UOp, dict[UOp, None]] = {}
+    reads: Reads = {stored_state(u): {} for u in order if u.op is Ops.ASSIGN and not is_leaf(u)}
     statements: Counter[UOp] = Counter()  # of each kernel so far
     fusion = Fusion([])
+
+    def store(u: UOp, shape: tuple, reason: str) -> Use:
+        stored.append(u)
+        fusion.reasons[u], fusion.steps[u] = reason, {}
+        own_indices[u] = ix = new_indices(shape, numbers)
+        return Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE), ix)
 
     for u in reversed(order):
         if is_leaf(u):
             continue
+        made = u  # what the steps from here are of: the value, or that which is copied to it
         reason = graph.reason_to_store(u, list(uses[u]), statements)
         if reason:
-            stored.append(u)
-            fusion.reasons[u] = reason
-            fusion.steps[u] = {}
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
-            shape = (u.src[1] if u.op is Ops.ASSIGN else u).shape
-            own_indices[u] = ix = new_indices(shape, numbers)
-            mine = [Use(u, ix, tuple(i for i in ix if i.op is Ops.RANGE), ix)]
+            mine = [store(u, (u.src[1] if u.op is Ops.ASSIGN else u).shape, reason)]
+            if u in copied:
+                (whole,), made = mine, u.src[1].contiguous().rtag("before assign")
+                fusion.steps[u][u] = {whole.indices: Step((made,), whole.indices, whole.real)}
+                uses[made] = {whole: None}
+                statements[u] += ACCESS
+                mine = [store(made, made.shape, "contiguous")]
         else:
             mine = list(uses[u])
         if own := STATEMENTS.get(u.op, u.op not in GroupOp.Movement):
             for kernel, _ in {(use.kernel, use.real) for use in mine}:
                 statements[kernel] += own
         for kernel, ix, path, real in mine:
-            steps = fusion.steps[kernel].setdefault(u, {})
+            steps = fusion.steps[kernel].setdefault(made, {})
             if (step := steps.get(ix)) is None:
                 step = steps[ix] = step_from(u, ix, real, numbers)
             if step.ranges:
                 path = loops_around(real, path) + step.ranges
             for s in step.sources:
                 if is_memory(s):
-                    readers.setdefault(memory_state(s), {})[kernel] = None
+                    if (state := memory_state(s)) in reads:
+                        place = _place_in(state, s, step.real)
+                        reads[state].setdefault(kernel, {})[place] = None
                 elif not is_leaf(s):
                     uses[s][Use(kernel, step.indices, path, step.real)] = None
+    for state in reads:
+        for use in uses.get(state, ()):
+            reads[state].setdefault(use.kernel, {})[use.real] = None
 
-    groups = _Groups(graph, stored, uses, readers, own_indices, statements)
-    groups.share(alone)
+    writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
+    unsafe = [
+        u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}
+    ]
+    if unsafe:
+        return decide_fusion(outputs, order, numbers, copied.union(unsafe))
+    groups = _Groups(graph, stored, uses, reads, writes, own_indices, statements)
+    groups.share()
     fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
     return fusion
+
+
+Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
+"""State of memory that an ASSIGN overwrites -> kernels that read it -> the places, in the shape of
+that state, where they do. A kernel may overwrite what it reads at the same place only."""
+
+
+def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
+    """The place that a view of a state shows at some indices."""
+    while view is not state:
+        view, ix = view.src[0], source_indices(view, ix)
+    return ix
+
+
+def _place_written(assign: UOp, ix: Indices) -> Indices:
+    """Where an ASSIGN writes, in the shape of the state that it overwrites."""
+    view = assign.src[2] if len(assign.src) == 3 else assign.src[0]
+    return _place_in(stored_state(assign), view, ix)
 
 
 class _Graph:
@@ -389,11 +430,13 @@ class _Groups:
         graph: _Graph,
         stored: list[UOp],
         uses: dict[UOp, dict[Use, None]],
-        readers: dict[UOp, dict[UOp, None]],
+        reads: Reads,
+        writes: dict[UOp, Indices],
         own_indices: dict[UOp, Indices],
         statements: Counter[UOp],
     ):
         self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
+        self.reads, self.writes = reads, writes
         self.number = {
             u: n for n, u in enumerate(reversed(stored))
         }  # producers have smaller numbers
@@ -416,12 +459,11 @@ class _Groups:
             for k in self.users_of[u]:
                 self.needs[k] |= 1 << self.number[u]
         overwriters: dict[UOp, list[UOp]] = {}
-        for k in stored:
-            if k.op is Ops.ASSIGN:
-                overwriters.setdefault(k.src[0].base, []).append(k)
+        for k in writes:
+            overwriters.setdefault(stored_state(k), []).append(k)
         for state, writers in overwriters.items():
             # before a change in place come the one before it, and who reads what is overwritten
-            earlier = {state, *readers.get(state, ()), *self.users_of.get(state, ())} - {*writers}
+            earlier = {state, *reads[state]} - {*writers}
             for r in earlier & self.number.keys():
                 for k in writers:
                     self.needs[k] |= 1 << self.number[r]
@@ -438,15 +480,14 @@ class _Groups:
     def root(self, u: UOp) -> UOp:
         return self.host.get(u, u)
 
-    def share(self, alone: Set[UOp]) -> None:
+    def share(self) -> None:
         """Puts a stored value into the first kernel that uses each of its elements exactly once."""
         for u in reversed(self.stored):
             # of what is assigned to a part of memory a user sees the whole
-            alone_anyway = u.op in _FORCED and (u.op is not Ops.ASSIGN or len(u.src) == 3)
-            if alone_anyway or u in alone:
+            if u.op in _FORCED and (u.op is not Ops.ASSIGN or len(u.src) == 3):
                 continue
             for k in dict.fromkeys(map(self.root, self.users_of[u])):
-                if k is not u and k not in alone and self._can_host(k, u):
+                if k is not u and self._can_host(k, u):
                     self._move(u, k)
                     break
 
@@ -471,6 +512,8 @@ class _Groups:
             next(iter(places)), u.shape
         ):
             return False
+        if self._would_spoil(k, u):
+            return False
         # no kernel may stand between the two: one that needs u and that k needs
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
 
@@ -482,11 +525,35 @@ class _Groups:
             if self.root(use.kernel) is k
         }
 
-    def _move(self, u: UOp, k: UOp) -> None:
-        """u's kernel, with what it already hosts, becomes part of k's."""
+    def _ranges_in(self, k: UOp, u: UOp) -> dict[UOp, UOp]:
+        """What the ranges of u's kernel would be in k's."""
         (indices,) = self._indices_in(k, u)
         pairs = zip(self.placed[u][0].indices, indices, strict=True)
-        mapping = {own: i for own, i in pairs if own.op is Ops.RANGE}
+        return {own: i for own, i in pairs if own.op is Ops.RANGE}
+
+    def _would_spoil(self, k: UOp, u: UOp) -> bool:
+        """Whether one part of a shared kernel would read what another overwrites, at another place:
+        of k's kernel, with u's in it."""
+        ranges = {u: self._ranges_in(k, u), k: {}}
+
+        def there(of: UOp, member: UOp, place: Indices) -> Indices:
+            """A place that a member of one of the two speaks of, in ranges of k's kernel."""
+            return moved(moved(place, self.moved.get(member, {})), ranges[of])
+
+        members = [(of, placed.value) for of in (k, u) for placed in self.placed[of]]
+        for of, writer in members:
+            if writer.op is Ops.ASSIGN:
+                written = there(of, writer, self.writes[writer])
+                readers = self.reads[stored_state(writer)]
+                for other, reader in members:
+                    for place in readers.get(reader, ()):
+                        if there(other, reader, place) != written:
+                            return True
+        return False
+
+    def _move(self, u: UOp, k: UOp) -> None:
+        """u's kernel, with what it already hosts, becomes part of k's."""
+        mapping = self._ranges_in(k, u)
         for value, ix, own in self.placed.pop(u):
             self.placed[k].append(Placed(value, moved(ix, mapping), own))
             pairs = zip(own, self.placed[k][-1].indices, strict=True)

@@ -7,7 +7,7 @@ once the kernel has run, so what must run before what can be read off the graph.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tinyframe.dtype import PtrDType, dtypes
@@ -24,7 +24,7 @@ from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.schedule.step import Steps
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
-from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, rebuild, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, sources_first
 
 # user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
 KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
@@ -110,19 +110,14 @@ def _stored(
 ) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
     """The memory of each stored value once its KERNEL has run; and `replaced` (nodes of the user ->
     nodes of the graph) for the graph in which changes in place were made safe."""
-    one_by_one: set[UOp] = set()
     apart: set[UOp] = set()  # the ASSIGNs whose old value is still needed: in new memory
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
         del order[UOp.sink(*outputs)]
         numbers = itertools.count()  # one count for all ranges, or two would be one node
-        fusion = decide_fusion(outputs, list(order), numbers, one_by_one)
+        fusion = decide_fusion(outputs, list(order), numbers)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
         groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
-        unsafe = [u for g in groups for u in _unsafe_in_place(g)]
-        if unsafe:
-            outputs, replaced = _copy_first(unsafe, outputs, replaced, one_by_one, apart)
-            continue
         try:
             cut: Cuts = {}
             parts = [part for g in groups for part in _in_parts(g, cut, new_buffer)]
@@ -134,7 +129,6 @@ def _stored(
             apart = {changed[u] for u in (*apart, movable[-1]) if u in changed}
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
-            one_by_one = {changed[u] for u in one_by_one if u in changed}
 
 
 def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
@@ -172,34 +166,6 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
     return result
 
 
-def _copy_first(
-    unsafe: list[UOp],
-    outputs: list[UOp],
-    replaced: dict[UOp, UOp],
-    copied: set[UOp],
-    apart: set[UOp],
-) -> tuple[list[UOp], dict[UOp, UOp]]:
-    """ASSIGNs that read and write at different indices: the new value is computed, then copied.
-
-    One may be inside the value of another, so the graph is built anew from the sources up. What
-    nodes of `copied` and `apart` become is added to these.
-    """
-
-    def copy_first(old: UOp, u: UOp) -> UOp:
-        if old in unsafe:
-            state, value, *view = u.src
-            copy = UOp(Ops.CONTIGUOUS, u.dtype, (value,), tag="before assign")
-            u = u.replace(src=(state, copy, *view))
-        if old in unsafe or old in copied:
-            copied.add(u)
-        if old in apart:
-            apart.add(u)
-        return u
-
-    new = rebuild(UOp.sink(*outputs, *replaced.values()), copy_first).src
-    return list(new[: len(outputs)]), dict(zip(replaced, new[len(outputs) :], strict=True))
-
-
 def stored_view(value: UOp) -> UOp:
     """The part of its `stored_state` that a value is written to; see prepare.py for ASSIGNs to a
     part of memory."""
@@ -227,7 +193,11 @@ def _lower_group(group: list[Placed], fusion: Fusion, known: dict) -> Lowered:
         state = memory_state(u)
         return (state in fusion.reasons and state not in outputs) or is_memory(state)
 
-    computed = {u for value in outputs for u in fusion.steps[value]}
+    computed: dict[UOp, dict[UOp, None]] = {}  # a value -> those of its sources that are needed
+    for value in outputs:
+        for u, steps in fusion.steps[value].items():
+            for step in steps.values():
+                computed.setdefault(u, {}).update(dict.fromkeys(step.sources))
     outline = outline_of(group, computed, is_read)
     if outline.rows not in known:
         tell.lowering()
@@ -307,23 +277,6 @@ def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
     order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
     ast = ast.substitute({place: place.replace(arg=n) for n, place in enumerate(order)})
     return Lowered(ast, outputs, [arguments[place.arg] for place in order])
-
-
-def _unsafe_in_place(g: Lowered) -> list[UOp]:
-    """The ASSIGNs of a kernel that also reads what they overwrite, in other places or loops."""
-    if g.ast.op is Ops.COPY:
-        return []
-    written = {s.src[0].src[0]: s.src[0] for s in g.ast.src}
-    clash = {
-        u.src[0]
-        for u in g.ast.toposort()
-        if u.op is Ops.INDEX and written.get(u.src[0], u) is not u
-    }
-    return [
-        value
-        for value, s in zip(g.outputs, g.ast.src, strict=True)
-        if value.op is Ops.ASSIGN and s.src[0].src[0] in clash
-    ]
 
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
@@ -406,13 +359,15 @@ class Outline:
     states: list[UOp]
 
 
-def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp], bool]) -> Outline:
+def outline_of(
+    group: list[Placed], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
+) -> Outline:
     """The outline of values stored by one kernel.
 
-    computed: all that is computed on the way to them, they included. is_read: whether a value, or
-    the state that it shows, is read from memory.
+    computed: all that is computed on the way to them, they included, and from which sources.
+    is_read: whether a value, or the state that it shows, is read from memory.
     """
-    members = {p.value for p in group}
+    members = [p.value for p in group]
     states: dict[UOp, int] = {}
     place: dict[UOp, int] = {}
     rows: list[tuple] = []
@@ -425,10 +380,12 @@ def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp],
         rows.append(row)
 
     def below(u: UOp) -> tuple[UOp, ...]:
-        is_view = u.op in GroupOp.Movement and not is_read(u)  # maybe of what is assigned to
-        return u.src if u in computed or is_view else ()
+        if u in computed:
+            return tuple(computed[u])
+        return u.src if u.op in GroupOp.Movement and not is_read(u) else ()  # what is assigned to
 
-    for u in sources_first([value for value, *_ in group], below):
+    views = [stored_view(value) for value in members if value.op is Ops.ASSIGN]
+    for u in sources_first([*members, *views], below):
         if u not in members and is_read(u):
             state = memory_state(u)
             add(u, number(state), u.shape, u.dtype, state.size)
@@ -436,13 +393,12 @@ def outline_of(group: list[Placed], computed: Set[UOp], is_read: Callable[[UOp],
             add(u, u.src[0] if u.op is Ops.BIND else u)
         elif is_leaf(u):
             add(u, u.base.op, u.dtype, arg_key(u.base.arg), u.shape)
-        elif u.src and not below(u):
-            add(u, None)  # nothing of it is needed
         else:
-            add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *[place[s] for s in u.src])
-    for value, *_ in group:
+            needed = [(u.src.index(s) if s in u.src else -1, place[s]) for s in below(u)]
+            add(u, u.op, u.dtype, arg_key(u.arg), arg_key(u.tag), *needed)
+    for value in members:
         state = stored_state(value)
-        rows.append((place[value], number(state), state.size))
+        rows.append((place[value], place[stored_view(value)], number(state), state.size))
     rows += _index_rows(i for _, indices, _ in group for i in indices)
     return Outline(tuple(rows), list(states))
 

@@ -301,8 +301,8 @@ def _forget(entry: _Entry, nodes: dict = _nodes, lock: Any = _lock) -> None:
 
 
 class Operators:
-    """Python's operators on two values, each a call of `_binary(op, other, reverse)`: for UOp and its
-    pattern, UPat, and for Tensor."""
+    """Python's operators on two values, each a call of `_binary(op, other, reverse)`: those of UOp,
+    of its pattern UPat, and of Tensor."""
 
     __slots__ = ()
 
