@@ -16,11 +16,11 @@ from tinyframe.device import Allocator, Compiled, Compiler
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.renderer.writer import infix
-from tinyframe.tools import conformance
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.runtime.host import HostAllocator
 from tinyframe.runtime.python import PythonRenderer, PythonRunner
+from tinyframe.tools import conformance
 from tinyframe.uop.node import Ops
 
 SKELETON = FENCE.search((ROOT / "tinyframe/runtime/README.md").read_text())[2]

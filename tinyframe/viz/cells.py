@@ -9,7 +9,6 @@ movement ops are played on the numbers with NumPy, not with the compiler's rules
 
 from __future__ import annotations
 
-import colorsys
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
-from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
+from tinyframe.viz.drawing import MUTED, PAGE, Drawing, colour_of, width_of, wrapped
 from tinyframe.viz.kinds import ARROW
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
@@ -142,12 +141,6 @@ def strides_of(cells: Numbers) -> tuple[int | None, ...]:
         return 0 if len(found) == 0 else int(found[0]) if len(found) == 1 else None
 
     return tuple(step(axis) if cells.shape[axis] else 0 for axis in range(cells.ndim))
-
-
-def colour_of(number: int, count: int) -> str:
-    """The colour of a cell: the rainbow, light enough for dark words."""
-    red, green, blue = colorsys.hls_to_rgb(0.85 * number / max(count, 1), 0.84, 0.75)
-    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
 def about(cells: Numbers) -> list[str]:

@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from tinyframe.tensor.core import Tensor
@@ -18,7 +17,6 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.fit import LIMIT, SCREEN, WIDEST, fits_a_screen
 from tinyframe.viz.fold import nearest
 from tinyframe.viz.graphs import GraphPicture, lines_of_text, roots_of
-from tinyframe.viz.layout import dot_source
 from tinyframe.viz.matching import TAKES, Difference, differences, matched, same_memory
 from tinyframe.viz.names import Names, given, of_variables
 from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
@@ -35,7 +33,7 @@ def compare(
     *,
     titles: tuple[str, str] = ("the first", "the second"),
     **names: Tensor | UOp,
-) -> ComparePicture:
+) -> GraphPicture:
     """A picture of two graphs side by side, with what they share at the same height, and what
     differs marked.
 
@@ -46,7 +44,7 @@ def compare(
     return comparison(a, b, titles, called)
 
 
-def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> ComparePicture:
+def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> GraphPicture:
     """compare() with these names only."""
     first, second = _numbered_alike(_roots(a), _roots(b), names)
     pairs = matched(first, second)
@@ -62,7 +60,14 @@ def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> Compare
     back = {m: n for n, m in pairs.items()}
     second = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
     left, right = _framed(first, 0, titles[0]), _framed(second, 1, titles[1])
-    return ComparePicture(said, titles, left, right)
+    at = {node.of: n for n, node in enumerate(right, len(left)) if node.of is not None}
+    shifted = [replace(node, sources=tuple(s + len(left) for s in node.sources)) for node in right]
+    lines = [f"two graphs: {said}"]
+    for nodes, title in zip((left, right), titles, strict=True):
+        lines += [title, *lines_of_text([replace(node, box=None) for node in nodes])]
+    about = lines[0], "\n".join(lines)
+    beside = [(n, at[node.of]) for n, node in enumerate(left) if node.of in at]
+    return GraphPicture("comparison", [*left, *shifted], SCREEN, about, beside)
 
 
 def _roots(x: Any) -> list[UOp]:
@@ -144,36 +149,3 @@ def _counted(ops: Counter[str]) -> str:
 
 def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
-
-
-class ComparePicture(GraphPicture):
-    """Two graphs as one picture. said: what differs. titles: what the two are called."""
-
-    def __init__(
-        self, said: str, titles: tuple[str, str], first: list[Node], second: list[Node]
-    ) -> None:
-        shifted = [
-            replace(node, sources=tuple(s + len(first) for s in node.sources)) for node in second
-        ]
-        super().__init__("comparison", [*first, *shifted], SCREEN)
-        self.said, self.titles, self.sides = said, titles, (first, second)
-
-    @property
-    def headline(self) -> str:
-        return f"two graphs: {self.said}"
-
-    @property
-    def text(self) -> str:
-        lines = [self.headline]
-        for nodes, title in zip(self.sides, self.titles, strict=True):
-            lines.append(title)
-            lines += lines_of_text([replace(node, box=None) for node in nodes])
-        return "\n".join(lines)
-
-    @cached_property
-    def source(self) -> str:
-        first, second = self.sides
-        at = {node.of: n for n, node in enumerate(second, len(first)) if node.of is not None}
-        return dot_source(
-            self.nodes, [(n, at[node.of]) for n, node in enumerate(first) if node.of in at]
-        )

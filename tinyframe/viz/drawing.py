@@ -11,8 +11,14 @@ does not know the page that it is on.
 
 from __future__ import annotations
 
+import base64
+import colorsys
 import html
+import struct
+import zlib
 from collections.abc import Sequence
+
+import numpy as np
 
 from tinyframe.viz.kinds import ARROW, MARKED, TEXT
 
@@ -68,9 +74,7 @@ def wrapped(
 
 def xml(text: str) -> str:
     """Text as it may stand in XML: escaped, and what cannot be shown as its code."""
-    return html.escape(
-        "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
-    )
+    return html.escape("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
 
 
 class Drawing:
@@ -180,6 +184,24 @@ class Drawing:
         for x, y in points:
             self._reach(x, y)
 
+    def image(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        pixels: np.ndarray,
+        colours: Sequence[str],
+    ) -> None:
+        """Pixels, numbers of these colours, as an image with a thin border."""
+        data = base64.b64encode(png(pixels, colours)).decode()
+        size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
+        self.parts.append(
+            f'<image {size} preserveAspectRatio="none" style="image-rendering: pixelated" '
+            f'href="data:image/png;base64,{data}"/>'
+        )
+        self.box(x, y, width, height, "none", radius=0, thick=0.75)
+
     def put(self, other: Drawing, x: float, y: float) -> None:
         """Another drawing on this one, its corner at (x, y)."""
         inside = "".join(other.parts)
@@ -198,7 +220,7 @@ class Drawing:
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
             f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
             f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{self._style()}"
-            f'{"".join(self.parts)}</svg>'
+            f"{''.join(self.parts)}</svg>"
         )
 
     def _style(self) -> str:
@@ -208,6 +230,30 @@ class Drawing:
         linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
         look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
         return f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
+
+
+def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
+    """Pixels as an image file: one byte each, the number of its colour (W3C, "PNG", third ed.)."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checked = kind + data
+        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    height, width = pixels.shape
+    rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each begins with 0: not filtered
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+        + chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
+        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
+        + chunk(b"IEND", b"")
+    )
+
+
+def colour_of(number: int, count: int) -> str:
+    """The colour of one thing of so many: the rainbow, light enough for dark words."""
+    red, green, blue = colorsys.hls_to_rgb(0.85 * number / max(count, 1), 0.84, 0.75)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
 def n(value: float) -> str:

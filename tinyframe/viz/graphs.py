@@ -101,45 +101,48 @@ class GraphPicture(Picture):
     """A picture of nodes and arrows; `source` is it in the DOT language.
 
     what: "graph" or "schedule". nodes: what is drawn, sources first. tallest: points that it may be
-    high; what is higher is drawn smaller. None draws it in its size.
+    high; what is higher is drawn smaller. None draws it in its size. about: a headline and a text
+    in place of those that the nodes give. beside: pairs of nodes that stand side by side.
     """
 
-    def __init__(self, what: str, nodes: list[Node], tallest: float | None = None) -> None:
-        self.what, self.nodes, self.tallest = what, nodes, tallest
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds that occur, in the order of the legend."""
-        there = {node.kind for node in self.nodes}
-        return [kind for kind in KINDS if kind in there]
-
-    @property
-    def headline(self) -> str:
-        """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
-        counts = Counter(node.kind for node in self.nodes)
-        if self.what == "schedule":
-            buffers = len({node.title for node in self.nodes if node.kind == "memory"})
-            return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
-        kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
-        count = f"{self.what} of {plural(len(self.nodes), 'node')}"
-        return f"{count}: {kinds}" if kinds else count
-
-    @property
-    def text(self) -> str:
-        """A line for each node: its number, what it is, its value, its sources, its argument; and
-        one for each box."""
-        return "\n".join([self.headline, *lines_of_text(self.nodes)])
+    def __init__(
+        self,
+        what: str,
+        nodes: list[Node],
+        tallest: float | None = None,
+        about: tuple[str, str] | None = None,
+        beside: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        headline = headline_of(what, nodes)
+        text = "\n".join([headline, *lines_of_text(nodes)])
+        super().__init__(*(about or (headline, text)), self._assembled)
+        self.nodes, self.tallest, self.beside = nodes, tallest, beside
 
     @cached_property
     def source(self) -> str:
         """The graph in the DOT language, for `dot` and its kin."""
-        return dot_source(self.nodes)
+        return dot_source(self.nodes, self.beside)
 
-    @cached_property
-    def _svg(self) -> str:
-        return assemble(
-            svg_of(self.source), self.kinds, self.headline, self.text, self.nodes, self.tallest
-        )
+    def _assembled(self) -> str:
+        laid_out = svg_of(self.source)
+        kinds = kinds_of(self.nodes)
+        return assemble(laid_out, kinds, self.headline, self.text, self.nodes, self.tallest)
+
+
+def kinds_of(nodes: Sequence[Node]) -> list[str]:
+    """The kinds that occur, in the order of the legend."""
+    there = {node.kind for node in nodes}
+    return [kind for kind in KINDS if kind in there]
+
+
+def headline_of(what: str, nodes: Sequence[Node]) -> str:
+    """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
+    counts = Counter(node.kind for node in nodes)
+    if what == "schedule":
+        buffers = len({node.title for node in nodes if node.kind == "memory"})
+        return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
+    kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in kinds_of(nodes))
+    return f"{what} of {plural(len(nodes), 'node')}" + (f": {kinds}" if kinds else "")
 
 
 def lines_of_text(nodes: Sequence[Node]) -> list[str]:

@@ -62,7 +62,6 @@ KINDS = {
 }
 
 
-
 @dataclass(frozen=True)
 class Frame:
     """How a box around nodes looks: its line, and the fill of the bar with its heading, on which

@@ -13,6 +13,7 @@ from typing import Any
 from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, TEXT
 from tinyframe.viz.label import lines_of, wrapped
 from tinyframe.viz.nodes import Box, Node
+from tinyframe.viz.picture import NoLayout
 
 FONT = "Arial"  # both programs know how wide its letters are
 TAG = "   "  # beside a name, since a tag is drawn around it
@@ -20,10 +21,6 @@ MOST = 1000  # nodes: more take the layout more than seconds, and then its memor
 
 
 _one_at_a_time = threading.Lock()  # the WebAssembly has one memory, and the explorer many threads
-
-
-class NoLayout(RuntimeError):
-    """Nothing here can lay out this graph; the text says what to install, or what is wrong."""
 
 
 def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) -> str:

@@ -23,9 +23,8 @@ from tinyframe.viz.expressions import told
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import plural
-from tinyframe.viz.picture import Picture
+from tinyframe.viz.picture import NoLayout, Picture
 from tinyframe.viz.steps import MEANINGS, Rule, Stop, Way, count_nodes, way_of
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -59,10 +58,12 @@ class RewritesPicture(Picture):
 
     def __init__(self, way: Way, which: str = "") -> None:
         self.way, self.which = way, which
+        super().__init__(self._headline, "", self._drawn)
+        self.text = self._text
         self.shown = functools.lru_cache(KEPT_READY)(self._shown)
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         way = self.way
         rewriting = sum(stage.step_count > 0 for stage in way.stages)
         return (
@@ -89,7 +90,7 @@ class RewritesPicture(Picture):
         return f"Nothing to do here: {', '.join(names)}." if names else ""
 
     @property
-    def text(self) -> str:
+    def _text(self) -> str:
         lines = [self.headline, f"  {'stage':18}{'rewrites':>8}  {'nodes':16}what it does"]
         for name, count, nodes, meaning in self.table:
             lines.append(f"  {name:18}{count:8}  {nodes:16}{meaning}")
@@ -107,8 +108,7 @@ class RewritesPicture(Picture):
             lines += [f"    where {words.where}"] * bool(words.where)
         return "\n".join(lines)
 
-    @cached_property
-    def _svg(self) -> str:
+    def _drawn(self) -> str:
         sheet = Drawing()
         sheet.words(0, 13, self.headline, 13, bold=True, colour=MUTED)
         top = _draw_stages(sheet, self.table, self.idle, 24.0)

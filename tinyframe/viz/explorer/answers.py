@@ -17,10 +17,9 @@ from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
 from tinyframe.viz.fold import folded, nearest, one_for_each_box
 from tinyframe.viz.graphs import GraphPicture
-from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
-from tinyframe.viz.roof import Roof
-from tinyframe.viz.verdict import costs_of, verdict
+from tinyframe.viz.picture import NoLayout
+from tinyframe.viz.roof import Roof, costs_of, verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
 MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
