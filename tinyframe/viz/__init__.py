@@ -26,6 +26,7 @@ use_style() makes plots by matplotlib look right on a light page and on a dark o
 and why() give a Picture: `svg()`, `text`, `save(path)`.
 """
 
+from tinyframe.viz.boxes import why
 from tinyframe.viz.cells import memory_layout
 from tinyframe.viz.charts import use_style
 from tinyframe.viz.compare import compare
@@ -34,7 +35,6 @@ from tinyframe.viz.instructions import instructions
 from tinyframe.viz.measured import roofline, timeline
 from tinyframe.viz.nests import kernel
 from tinyframe.viz.picture import NoLayout, Picture
-from tinyframe.viz.reasons import why
 from tinyframe.viz.rewrites import rewrites
 from tinyframe.viz.schedules import memory, schedule, traffic
 from tinyframe.viz.touched import access

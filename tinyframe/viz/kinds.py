@@ -74,7 +74,6 @@ class Frame:
 
 FRAMES = {
     "kernel": Frame("#1f8379", "#c9efea"),
-    "repeat": Frame("#707070", "#ececec", "rounded,dashed"),
     "side": Frame("#787878", "#ececec"),
 }
 

@@ -15,7 +15,7 @@ from tinyframe.uop.show import listing, render, sizes_text
 from tinyframe.viz.explorer.disassembly import machine_code
 from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
-from tinyframe.viz.fold import folded, nearest, one_for_each_box
+from tinyframe.viz.fold import boxes_as_one, nearest, trees_as_one
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.picture import NoLayout
@@ -166,9 +166,9 @@ def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) 
     if view.boxes:
         nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
     if len(nodes) > most:
-        nodes = folded(nodes)
+        nodes = trees_as_one(nodes)
     if len(nodes) > most and view.boxes:
-        nodes = one_for_each_box(nodes)
+        nodes = boxes_as_one(nodes)
     return nearest(nodes, most)
 
 
