@@ -17,6 +17,7 @@ import html
 import struct
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -147,6 +148,17 @@ class Drawing:
         )
         width = width_of(words, size, bold, mono)
         self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
+
+    def paragraph(
+        self, x: float, top: float, words: str, width: float, size: float = 11, **look: Any
+    ) -> float:
+        """Words in lines at most so wide, from `top` on, MUTED where no colour is given; gives
+        where they end. look: as for `words`."""
+        bold, mono = look.get("bold", False), look.get("mono", False)
+        for line in wrapped(words, width, size, bold, mono):
+            self.words(x, top + size, line, size, **{"colour": MUTED, **look})
+            top += size * 1.27
+        return top
 
     def line(
         self,
