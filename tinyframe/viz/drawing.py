@@ -161,40 +161,22 @@ class Drawing:
         return top
 
     def line(
-        self,
-        points: Sequence[tuple[float, float]],
-        colour: str = ARROW,
-        width: float = 1,
-        arrow: bool = False,
-        dashed: bool = False,
+        self, points: Sequence[tuple[float, float]], width: float = 1, arrow: bool = False
     ) -> None:
         """A line through points; with an arrow's head at the last, if those differ."""
         path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
-        look = ' stroke-dasharray="4 3"' if dashed else ""
-        self.parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{n(width)}"'
-            f"{look}/>"
-        )
+        look = f'stroke="{ARROW}" stroke-width="{n(width)}"'
+        self.parts.append(f'<polyline points="{path}" fill="none" {look}/>')
         for x, y in points:
             self._reach(x, y)
         if arrow:
-            self._head(points[-2], points[-1], colour)
-
-    def _head(self, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-        (x0, y0), (x, y) = start, end
-        long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
-        dx, dy = (x - x0) / long, (y - y0) / long
-        left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
-        right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
-        self.parts.append(f'<polygon points="{n(x)},{n(y)} {left} {right}" fill="{colour}"/>')
-
-    def area(self, points: Sequence[tuple[float, float]], fill: str, title: str = "") -> None:
-        """A filled shape with these corners."""
-        path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
-        words = f"<title>{xml(title)}</title>" if title else ""
-        self.parts.append(f'<polygon points="{path}" fill="{fill}">{words}</polygon>')
-        for x, y in points:
-            self._reach(x, y)
+            (x0, y0), (x, y) = points[-2:]
+            long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
+            dx, dy = (x - x0) / long, (y - y0) / long
+            left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
+            right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
+            head = f"{n(x)},{n(y)} {left} {right}"
+            self.parts.append(f'<polygon points="{head}" fill="{ARROW}"/>')
 
     def image(
         self,
@@ -227,21 +209,18 @@ class Drawing:
     def to_svg(self, title: str, text: str) -> str:
         """title: what it is, in a line. text: all that it says, for who cannot see it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        style = ""
+        if self.links:  # what happens under the pointer
+            linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
+            look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
+            style = f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{xml(title)}" '
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
             f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
-            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{self._style()}"
+            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{style}"
             f"{''.join(self.parts)}</svg>"
         )
-
-    def _style(self) -> str:
-        """What happens under the pointer."""
-        if not self.links:
-            return ""
-        linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
-        look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
-        return f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
 
 
 def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:

@@ -73,40 +73,27 @@ def verdict(
     """
     seconds = max(seconds, 1e-9)  # a clock's step; a time of 0 is one that it could not see
     compute, memory = operations / seconds / roof.flops, nbytes / seconds / roof.bandwidth
-    if compute >= FASTER:
-        return (
-            f"At the limit: {compute:.1f} times what was measured of it, so others were busy "
-            "when that was done. Only fewer operations would make it faster."
-        )
-    if compute >= NEAR and compute >= memory:
-        return (
-            f"Limited by arithmetic, and near the limit: {compute:.0%} of this machine's "
-            "peak. Only fewer operations, or a smaller dtype, would make it faster."
-        )
-    if memory >= FASTER:
-        return (
-            f"Faster than memory: {memory:.1f} times what it delivers, so the data comes from a "
-            "cache. Fewer bytes would still help, as would more work on each of them."
-        )
-    if memory >= NEAR:
-        return (
-            f"Limited by memory, and near the limit: {memory:.0%} of what this machine can move. "
-            "Only fewer bytes would make it faster: work that shares its reads, or a smaller dtype."
-        )
-    if seconds < SMALL:
-        return (
-            "So little work that most of the time goes into starting the kernel: larger batches, "
-            "or a TinyJit that launches many kernels in one call, would help."
-        )
-    could = "its arithmetic" if compute >= memory else "moving its data"
     closest = max(compute, memory)
+    could = "its arithmetic" if compute >= memory else "moving its data"
     times = f"{1 / closest:.1f} times" if closest > 1e-6 else "many times"
     shaped = f'the plan "{plan}"' if plan else "no plan"
-    said = f"{'; '.join(costs)}." if costs else f"The time goes into how its loops run ({shaped})."
-    return (
-        f"Far from the limit: just {could} would be {times} as fast. {said[0].upper()}{said[1:]} "
-        "Look at the source; running the script with BEAM=2 tries other loops."
-    )
+    said = "; ".join(costs) or f"the time goes into how its loops run ({shaped})"
+    told = {
+        f"At the limit: {compute:.1f} times what was measured of it, so others were busy when that "
+        "was done. Only fewer operations would make it faster.": compute >= FASTER,
+        f"Limited by arithmetic, and near the limit: {compute:.0%} of this machine's peak. Only "
+        "fewer operations, or a smaller dtype, would make it faster.": NEAR <= compute >= memory,
+        f"Faster than memory: {memory:.1f} times what it delivers, so the data comes from a cache. "
+        "Fewer bytes would still help, as would more work on each of them.": memory >= FASTER,
+        f"Limited by memory, and near the limit: {memory:.0%} of what this machine can move. Only "
+        "fewer bytes would make it faster: work that shares its reads, or a smaller dtype.":
+        memory >= NEAR,
+        "So little work that most of the time goes into starting the kernel: larger batches, or a "
+        "TinyJit that launches many kernels in one call, would help.": seconds < SMALL,
+        f"Far from the limit: just {could} would be {times} as fast. {said[0].upper()}{said[1:]}. "
+        "Look at the source; running the script with BEAM=2 tries other loops.": True,
+    }  # fmt: skip
+    return next(words for words, is_so in told.items() if is_so)
 
 
 def costs_of(opts: Sequence[str], source: str, threads: int) -> list[str]:
