@@ -44,8 +44,7 @@ def _drawn(x: Any, scope: dict[str, Any]) -> str | None:
             return None
     elif is_large(x) or (isinstance(x, Tensor) and is_computed(x.uop)):
         return None
-    from tinyframe.viz.graphs import picture
-    from tinyframe.viz.names import of_scopes
+    from tinyframe.viz.graphs import of_scopes, picture
 
     image = picture(x, of_scopes(scope)).html()
     text = repr(x)

@@ -43,7 +43,8 @@ def checked(picture: Picture, height: float = HIGH + 60) -> ElementTree.Element:
     assert root.get("role") == "img"
     assert root.get("aria-label") == root.findtext(f"{SVG}title") == picture.headline
     assert root.findtext(f"{SVG}desc") == picture.text == str(picture)
-    assert "<script" not in source and " href=" not in source and "…" not in source
+    assert "<script" not in source and "…" not in source
+    assert source.count(" href=") == source.count(' href="data:image/png;base64,')
     for element in root.iter():
         for name in PLACES:
             assert NUMBER.match(element.get(name, "0")), (element.tag, name)
@@ -59,6 +60,20 @@ def checked(picture: Picture, height: float = HIGH + 60) -> ElementTree.Element:
             down = min(a.bottom, b.bottom) - max(a.top, b.top)
             assert across <= 1.5 or down <= 2.5, (a, b)
     return root
+
+
+def charted(picture: Picture, height: float = HIGH + 200) -> list[str]:
+    """The words of a chart, once it is whole, described, no larger than a page, and the same each
+    time it is drawn."""
+    root = ElementTree.fromstring(picture.svg())
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == root.findtext(f"{SVG}title") == picture.headline
+    assert root.findtext(f"{SVG}desc") == picture.text == str(picture)
+    _, _, width, high = map(float, root.attrib["viewBox"].split())
+    assert width <= PAGE + 12 and high <= height, (width, high)
+    assert picture._draw() == picture.svg()
+    found = root.iter(f"{SVG}text")
+    return ["".join(element.itertext()).strip() for element in found]
 
 
 def placed(

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import gpu_device
-from tests.viz.drawn import boxes, checked, said
+from tests.viz.drawn import SVG, checked, said
 from tinyframe import Context, Tensor
 from tinyframe.codegen import scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
 from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import access
-from tinyframe.viz.grids import Grid, rectangles, runs
 from tinyframe.viz.kernels import kernels_of
-from tinyframe.viz.played import NotPlayed, elements_named
-from tinyframe.viz.touched import PANEL, arguments_of
+from tinyframe.viz.touched import PANEL, NotPlayed, arguments_of, elements_named, shaded
 
 
 @pytest.fixture
@@ -144,54 +146,28 @@ def test_without_opts_there_is_no_vector():
     assert "one vector" not in picture.text and "one iteration: 1 of 256" in picture.text
 
 
-@given(st.lists(st.integers(1, 6), min_size=4, max_size=4), st.data())
-def test_rectangles_cover_each_element_once(shape, data):
+@given(st.lists(st.integers(1, 6), max_size=5), st.data())
+def test_an_image_shows_each_element_once(shape, data):
     size = int(np.prod(shape))
-    cells = sorted(data.draw(st.sets(st.integers(0, size - 1))))
-    covered = []
-    for first, last in rectangles(np.array(cells, int), shape):
-        a, b = np.unravel_index(first, shape), np.unravel_index(last, shape)
-        assert a[:2] == b[:2], "inside one matrix"
-        box = np.arange(size).reshape(shape)[a[0], a[1], a[2] : b[2] + 1, a[3] : b[3] + 1]
-        covered += box.ravel().tolist()
-    assert sorted(covered) == cells
+    cells = np.array(sorted(data.draw(st.sets(st.integers(0, size - 1)))), int)
+    image = shaded(shape, [np.arange(size), cells], PANEL)
+    assert (image == 3).sum() == len(cells) and (image >= 2).sum() == size
+    if len(shape) == 2:
+        assert (image == 3).ravel().nonzero()[0].tolist() == cells.tolist()
 
 
-@given(st.lists(st.integers(1, 12), min_size=2, max_size=4), st.integers(2, 9))
-def test_very_many_areas_become_fewer_that_cover_the_same(shape, step):
-    grid = Grid(shape, PANEL)
-    cells = np.arange(0, int(np.prod(shape)), step)
-    areas = [grid.area(first, last) for first, last in rectangles(cells, grid.shape)]
-    coarse = np.array(grid.coarse(areas))
-    assert len(coarse) <= max(len(areas), 60 * 60)
-    left, top, right, end = coarse.T
-    assert (left < right).all() and (top < end).all() and min(left.min(), top.min()) >= 0
-    assert right.max() <= grid.width + 1e-6 and end.max() <= grid.height + 1e-6
-    for a, b, c, d in areas:  # the middle of each is in one of them
-        x, y = (a + c) / 2, (b + d) / 2
-        assert ((left <= x) & (x <= right) & (top <= y) & (y <= end)).any()
-
-
-def test_runs_end_with_their_row():
-    assert runs(np.array([0, 1, 2, 3, 5]), 3) == [(0, 2), (3, 3), (4, 4)]
-    assert runs(np.array([], int), 3) == []
-
-
-@given(st.lists(st.integers(1, 300), max_size=5))
-def test_an_array_of_any_shape_fits_its_panel(shape):
-    grid = Grid(shape, PANEL)
-    assert 0 < grid.width <= PANEL + 1e-6 and 0 < grid.height <= PANEL + 1e-6
-    down, across, _, _ = grid.shape
-    x, y = grid.corner(down - 1, across - 1)
-    assert x + grid.tile[0] == pytest.approx(grid.width)
-    assert y + grid.tile[1] == pytest.approx(grid.height)
+def test_matrices_of_four_axes_stand_in_rows_with_lines_between():
+    image = shaded((2, 3, 4, 5), [np.array([0, 1, 20, 119])], PANEL)
+    assert image.shape == (9, 17)
+    assert np.argwhere(image == 3).tolist() == [[0, 0], [0, 1], [0, 6], [8, 16]]
+    assert (image[4] == 1).all() and (image[:, 5] == 1).all()
 
 
 def test_one_touched_element_of_many_can_still_be_seen():
     root = checked(access(Tensor.empty(2000, 2000) @ Tensor.empty(2000, 2000)))
-    assert len(boxes(root)) >= 12
-    polygons = [e for e in root.iter() if e.tag.endswith("polygon")]
-    for polygon in polygons:
-        corners = [tuple(map(float, p.split(","))) for p in polygon.attrib["points"].split()]
-        xs, ys = zip(*corners, strict=True)
-        assert max(xs) - min(xs) >= 2 and max(ys) - min(ys) >= 2
+    images = list(root.iter(f"{SVG}image"))
+    assert len(images) >= 12
+    for image in images:
+        data = base64.b64decode(image.attrib["href"].partition(",")[2])
+        pixels = plt.imread(io.BytesIO(data))  # matplotlib reads what was written without it
+        assert max(pixels.shape) <= PANEL and len(np.unique(pixels[..., 0])) >= 2

@@ -172,8 +172,8 @@ def test_operands_have_names_where_their_order_matters():
 
 def test_a_chain_of_5000_ops_becomes_one_node_that_says_so():
     picture = graph(chain(5000))
-    assert titles(picture) == ["BUFFER 0", "RESHAPE", "SIN × 5,000"]
-    assert picture.nodes[2].value == "(4, 8) float"
+    assert titles(picture) == ["BUFFER 0", "5,001 ops"]
+    assert picture.nodes[1].value == "(4, 8) float"
 
 
 def test_folding_keeps_shared_values_and_reduces_and_counts_every_node():
@@ -249,7 +249,6 @@ def test_all_text_stands_on_a_fill():
 
 def test_the_legend_has_just_the_kinds_that_occur():
     picture = graph(matrix().exp2())
-    assert picture.kinds == ["memory", "movement", "elementwise"]
     words = [text.text for text in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")]
     assert words[:4] == ["legend", "memory", "movement", "elementwise"]
 

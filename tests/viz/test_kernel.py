@@ -18,8 +18,7 @@ from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import kernel
 from tinyframe.viz.blocks import AXES, Block, blocks_of, reuse, work_text
-from tinyframe.viz.opt_by_opt import OPTS, changed_places, opt_text
-from tinyframe.viz.source import fitting, shortened
+from tinyframe.viz.nests import OPTS, changed_places, fitting, opt_text, shortened
 
 
 @pytest.fixture

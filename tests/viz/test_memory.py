@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.viz.drawn import boxes, checked, said
+from tests.viz.drawn import charted
 from tinyframe import GlobalCounters, Tensor
 from tinyframe.viz import memory
-from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.lifetimes import Value, held, lifetimes_of
+from tinyframe.viz.schedules import Value, held, lifetimes_of
 
 
 def layers(count: int, width: int = 40) -> Tensor:
@@ -88,17 +87,12 @@ def test_held_memory_by_simulation(cases):
 
 def test_the_picture_tells_both_peaks_and_draws_each_value_twice():
     picture = memory(layers(3))
-    root = checked(picture)
+    shown = charted(picture)
     assert picture.headline == "memory for 6 values of 6 kernels: 61.44 kB, with reuse 30.72 kB"
-    assert {"61.44 kB at the peak", "30.72 kB at the peak"} <= set(said(root))
-    titles = [box.title for box in boxes(root)]
-    for number in range(6):
-        assert titles.count(f"value {number}, 10.24 kB") == 2
-    bars = {(box.title, box.fill) for box in boxes(root)}
-    assert len(bars) == 6, "a value has the same colour on both sides"
+    assert {"61.44 kB at the peak", "30.72 kB at the peak"} <= set(shown)
+    assert shown.count("10.24 kB") == 6 + 3, "a row for each memory"
     assert "value 5: 10.24 kB, kernel 6 to the end: a result" in picture.text
     assert "value 2: 10.24 kB, kernel 3 to 4, in the memory of value 0" in picture.text
-    assert KINDS["kernel"].line in picture.svg()
 
 
 @pytest.mark.parametrize(
@@ -112,13 +106,13 @@ def test_the_picture_tells_both_peaks_and_draws_each_value_twice():
 )
 def test_any_number_of_values_fits_a_screen(make):
     picture = memory(make())
-    root = checked(picture)
+    shown = charted(picture)
     if "60 values" in picture.headline:
-        assert "and 36 rows more, 368.64 kB" in said(root)
+        assert any("and 40 values more" in words for words in shown)
 
 
 def test_nothing_to_compute_is_said():
     for x in (Tensor.empty(5), Tensor.empty(0) + 1, []):
         picture = memory(x)
-        checked(picture)
+        charted(picture)
         assert picture.headline == "memory: none" and "Nothing has to run" in picture.text

@@ -24,10 +24,9 @@ from tinyframe.rewrite.steps import record
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import rewrites
 from tinyframe.viz.explorer.rows import Row, Rows, Table, after_steps
-from tinyframe.viz.expressions import told
 from tinyframe.viz.kernels import one_kernel
-from tinyframe.viz.rewrites import TALLEST, WIDGET_VIEW, RewritesPicture, broken, wrapped
-from tinyframe.viz.steps import MEANINGS, Rule, Way, count_nodes, rule_at, way_of
+from tinyframe.viz.rewrites import TALLEST, WIDGET_VIEW, RewritesPicture, broken
+from tinyframe.viz.steps import MEANINGS, Rule, Way, count_nodes, rule_at, told, way_of
 
 HOSTILE = '<script>alert("x")</script>&'
 
@@ -244,13 +243,6 @@ def test_broken_lines_are_short_and_lose_nothing(text, width) -> None:
     lines = broken(text, width)
     assert "".join(lines) == text
     assert all(len(line) <= width for line in lines)
-
-
-@given(st.text(alphabet="ab ", max_size=120), st.integers(8, 40))
-def test_wrapped_lines_are_short_and_keep_every_word(text, width) -> None:
-    lines = wrapped(text, width)
-    assert "".join("".join(lines).split()) == "".join(text.split())
-    assert all(len(line) <= width for line in lines if line.strip())
 
 
 # ---- the picture -------------------------------------------------------------------------------

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.viz.drawn import boxes, checked, said
+from tests.viz.drawn import charted
 from tinyframe import GlobalCounters, Tensor, TinyJit
 from tinyframe.observe import observers
-from tinyframe.viz import roofline, timeline, watched
-from tinyframe.viz.timelines import (
-    LABEL,
-    MOST_SIDE_BY_SIDE,
-    WHATS,
-    draw_spans,
-    side_by_side,
-    table_of,
-    ticks,
-)
-from tinyframe.viz.watched import Span, record_of, seconds_text
+from tinyframe.viz import measured, roofline, timeline
+from tinyframe.viz.measured import WHATS, Span, draw_spans, record_of, seconds_text, table_of
 
 TIMES = [
     Span("Python", "schedule", "", 10.0, 10.1),
@@ -43,7 +32,7 @@ SPANS = [
 
 @pytest.fixture
 def nothing_recorded(monkeypatch):
-    monkeypatch.setattr(watched, "_last", None)
+    monkeypatch.setattr(measured, "_last", None)
 
 
 def computed(shift: float = 1.0) -> Tensor:
@@ -122,7 +111,7 @@ def test_clear_errors(draw, nothing_recorded):
         draw([1])
     with pytest.raises(ZeroDivisionError):
         draw(lambda: 1 / 0)
-    assert observers() == [] and watched._last is None
+    assert observers() == [] and measured._last is None
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -136,25 +125,15 @@ def test_equal_spans_give_equal_bytes_and_the_clock_does_not_matter():
 
 
 def test_every_lane_and_kernel_is_named_and_kernels_are_drawn_closer():
-    picture = draw_spans(SPANS)
-    shown = said(checked(picture))
-    assert {"Python", "compiler 1", "compiler 2", "CPU", "PYTHON", "r_4", "<script>"} <= set(shown)
+    shown = charted(draw_spans(SPANS))
+    assert {"Python", "compiler 1", "compiler 2", "CPU", "PYTHON", "1  r_4"} <= set(shown)
+    assert "2  <script>" in shown and "compiles the source" in shown
     assert "from 800 ms on, the kernels" in shown
-    assert {"p1", "c1", "c2"} <= set(shown)
-    titles = [box.title for box in boxes(checked(picture))]
-    assert titles.count("runs a kernel: <script>, 3 ms") == 2, "in all of it, and closer"
-
-
-def test_bars_are_as_long_as_what_they_stand_for():
-    root = checked(draw_spans(SPANS))
-    found = {b.title: b for b in boxes(root) if b.title}
-    a, b = found["compiles the source: r_4, 400 ms"], found["compiles the source: <script>, 450 ms"]
-    assert (b.right - b.left) / (a.right - a.left) == pytest.approx(450 / 400, rel=1e-3)
-    assert b.left > a.left > LABEL
+    assert any("3 ms in 1 run, source 50 ms, compiled 450 ms" in words for words in shown)
 
 
 def test_the_table_adds_up():
-    header, rows = table_of(SPANS, {"r_4": 1, "<script>": 2})
+    header, rows = table_of(SPANS)
     assert len(header) == 5
     assert rows == [["2", "<script>", "50 ms", "450 ms", "3 ms in 1 run"],
                     ["1", "r_4", "100 ms", "400 ms", "2 ms in 2 runs"]]  # fmt: skip
@@ -162,9 +141,10 @@ def test_the_table_adds_up():
 
 def test_only_kernels_are_not_drawn_twice():
     runs = [s for s in SPANS if s.what == "run"]
-    assert not any("closer" in w or "from " in w for w in said(checked(draw_spans(runs))))
+    assert not any("from " in words for words in charted(draw_spans(runs)))
 
 
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(
@@ -174,7 +154,7 @@ def test_only_kernels_are_not_drawn_twice():
             st.integers(0, 10**5),
         ),
         min_size=1,
-        max_size=60,
+        max_size=20,
     )
 )
 def test_any_spans_can_be_drawn(cases):
@@ -182,39 +162,17 @@ def test_any_spans_can_be_drawn(cases):
         Span(("Python", "c", "CPU")[k % 3], what, f"k{k}", begin * 1e-6, (begin + long) * 1e-6)
         for what, k, begin, long in cases
     ]
-    checked(draw_spans(spans))
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=20))
-def test_overlapping_spans_of_a_lane_are_drawn_side_by_side(cases):
-    spans = [Span("a", "run", "k", begin, begin + long) for begin, long in cases]
-    rows = side_by_side([*spans, Span("b", "run", "other", 0, 1)], "a")
-    for row in rows:
-        assert all(a.end <= b.begin for a, b in zip(row, row[1:], strict=False))
-    deepest = max((sum(a.begin <= b.begin < a.end for a in spans) for b in spans), default=0)
-    kept = [span for row in rows for span in row]
-    if deepest <= MOST_SIDE_BY_SIDE - 1:
-        assert sorted(map(str, kept)) == sorted(map(str, spans))
-    assert len(rows) <= MOST_SIDE_BY_SIDE
+    charted(draw_spans(spans))
 
 
 def test_very_many_kernels_fit_a_screen():
     spans = [Span("CPU", "run", f"k{n}", n * 1e-3, n * 1e-3 + 5e-4) for n in range(5000)]
     picture = draw_spans(spans)
-    shown = said(checked(picture))
+    shown = charted(picture)
     assert any("kernels more" in words for words in shown)
     assert picture.text.count("\n") == 5001, "the text has them all"
     with pytest.raises(ValueError, match="needs a span"):
         draw_spans([])
-
-
-@given(st.floats(1e-9, 1e4))
-def test_ticks_are_round_and_neither_too_many_nor_too_few(seconds):
-    found = ticks(seconds)
-    assert found[0] == 0 and 3 <= len(found) <= 8 and found[-1] <= seconds * (1 + 1e-9)
-    step = Fraction(found[1]).limit_denominator(10**12)
-    digits = f"{float(step):.3e}".split("e")[0].rstrip("0").rstrip(".")
-    assert digits in ("1", "2", "5")
 
 
 @pytest.mark.parametrize(

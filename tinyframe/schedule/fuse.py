@@ -179,10 +179,7 @@ def decide_fusion(
             reads[state].setdefault(use.kernel, {})[use.real] = None
 
     writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
-    unsafe = [
-        u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}
-    ]
-    if unsafe:
+    if unsafe := _read_elsewhere(reads, writes):
         return decide_fusion(outputs, order, numbers, copied.union(unsafe))
     groups = _Groups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
@@ -193,6 +190,11 @@ def decide_fusion(
 Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
 """State of memory that an ASSIGN overwrites -> kernels that read it -> the places, in the shape of
 that state, where they do. A kernel may overwrite what it reads at the same place only."""
+
+
+def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
+    """The ASSIGNs whose own kernel reads what they overwrite at other places than they write."""
+    return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:

@@ -26,21 +26,17 @@ use_style() makes plots by matplotlib look right on a light page and on a dark o
 and why() give a Picture: `svg()`, `text`, `save(path)`.
 """
 
+from tinyframe.viz.boxes import why
 from tinyframe.viz.cells import memory_layout
+from tinyframe.viz.charts import use_style
 from tinyframe.viz.compare import compare
 from tinyframe.viz.graphs import graph
 from tinyframe.viz.instructions import instructions
-from tinyframe.viz.layout import NoLayout
-from tinyframe.viz.lifetimes import memory
-from tinyframe.viz.moved import traffic
+from tinyframe.viz.measured import roofline, timeline
 from tinyframe.viz.nests import kernel
-from tinyframe.viz.picture import Picture
-from tinyframe.viz.reasons import why
+from tinyframe.viz.picture import NoLayout, Picture
 from tinyframe.viz.rewrites import rewrites
-from tinyframe.viz.rooflines import roofline
-from tinyframe.viz.running_order import schedule
-from tinyframe.viz.style import use_style
-from tinyframe.viz.timelines import timeline
+from tinyframe.viz.schedules import memory, schedule, traffic
 from tinyframe.viz.touched import access
 
 __all__ = [

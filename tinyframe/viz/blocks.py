@@ -7,6 +7,7 @@ reuse(tree)                 # operations for each element loaded: what tiling is
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -162,16 +163,19 @@ def axis_text(r: UOp) -> str:
     return f"{size.removeprefix('(').removesuffix(')')} × {AXES[kind(r)].name}"
 
 
-def lines_of(block: Block, numbers: dict[UOp, int], depth: int = 0) -> list[str]:
+def lines_of(tree: Block) -> list[str]:
     """A tree as text, a line for each loop, with its number, and for what is done in it."""
-    lines = []
-    for part in block.body:
-        if isinstance(part, Block):
-            assert part.range is not None
-            letter = kind(part.range).letter
-            loop = f"{numbers[part.range]}  {axis_text(part.range)} ({letter})"
-            lines.append("  " * depth + loop)
-            lines += lines_of(part, numbers, depth + 1)
-        else:
-            lines.append("  " * depth + work_text(part))
+    numbers = itertools.count(1)
+    lines: list[str] = []
+
+    def add(block: Block, depth: int) -> None:
+        for part in block.body:
+            if not isinstance(part, Block):
+                lines.append("  " * depth + work_text(part))
+            elif (r := part.range) is not None:
+                loop = f"{next(numbers)}  {axis_text(r)} ({kind(r).letter})"
+                lines.append("  " * depth + loop)
+                add(part, depth + 1)
+
+    add(tree, 0)
     return lines

@@ -1,4 +1,9 @@
-"""Kernels as boxes around what they compute: which nodes of a graph are fused, and what that does.
+"""What the scheduler would do: kernels as boxes around what they compute, and `why(x)`.
+
+    why(a / a.sum())
+    # 2 values are stored:
+    #     MUL          (64, 64)  output
+    #     REDUCE_AXIS  (1, 1)    a reduce with too little parallel work
 
 The scheduler is asked about the graph, and an observer is told of each kernel with the values that
 it stores and what it reads. Nothing is computed, no memory is taken, and no Tensor is told: it
@@ -7,22 +12,27 @@ stays as lazy as it was.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from tinyframe.device import human_bytes
 from tinyframe.dtype import DType
 from tinyframe.observe import Observer, observing
-from tinyframe.rewrite.matcher import substituted
+from tinyframe.rewrite.matcher import graph_rewrite, substituted
 from tinyframe.rewrite.steps import Pass
 from tinyframe.schedule import bindings
+from tinyframe.schedule.fuse import decide_fusion, is_leaf
 from tinyframe.schedule.kernels import kernelize
+from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.settings import Context
-from tinyframe.tensor.laziness import Placed, is_computed
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import Placed, is_computed, unrealized
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sizes_in
-from tinyframe.viz.names import Names
-from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
+from tinyframe.viz.kernels import NOTHING
+from tinyframe.viz.nodes import Box, Names, Node, Numbering, of_graph, plural
 from tinyframe.viz.words import sentence
 
 
@@ -155,3 +165,42 @@ class _Drawn:
                 self.place[node.of] = len(self.nodes)
             sources = tuple(number[s] for s in node.sources)
             self.nodes.append(replace(node, sources=sources, box=None if given else box))
+
+
+# ---- why ----------------------------------------------------------------------------------------
+
+
+class Stored(NamedTuple):
+    """A value that gets memory, and the reason that the scheduler has for it."""
+
+    op: Ops
+    shape: tuple
+    reason: str
+
+
+class Reasons(tuple[Stored, ...]):
+    """The stored values, the last one computed first; as text, one to a line."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return NOTHING
+        words = [(stored.op.name, str(stored.shape), stored.reason) for stored in self]
+        op, shape = (max(len(row[column]) for row in words) for column in (0, 1))
+        lines = [f"    {row[0]:{op}}  {row[1]:{shape}}  {row[2]}" for row in words]
+        verb = "is" if len(self) == 1 else "are"
+        return "\n".join([f"{plural(len(self), 'value')} {verb} stored:", *lines])
+
+
+def why(*tensors: Tensor) -> Reasons:
+    """Each value that computing these would store, and why. Nothing runs, and no Tensor changes."""
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"why() asks about Tensors, not {type(tensor).__name__}")
+    if not (roots := unrealized(*tensors)):
+        return Reasons()
+    prepared = graph_rewrite(UOp.sink(*roots), prepare_rules)
+    outputs = list(dict.fromkeys(u.base for u in prepared.src if not is_leaf(u.base)))
+    order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
+    computed = [u for u in order if u.op is not Ops.SINK]
+    reasons = decide_fusion(outputs, computed, itertools.count()).reasons
+    return Reasons(Stored(u.op, tuple(u.shape), reason) for u, reason in reasons.items())

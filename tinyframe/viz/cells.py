@@ -9,7 +9,6 @@ movement ops are played on the numbers with NumPy, not with the compiler's rules
 
 from __future__ import annotations
 
-import colorsys
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
-from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of, wrapped
+from tinyframe.viz.drawing import PAGE, Drawing, colour_of, width_of
 from tinyframe.viz.kinds import ARROW
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
@@ -144,12 +143,6 @@ def strides_of(cells: Numbers) -> tuple[int | None, ...]:
     return tuple(step(axis) if cells.shape[axis] else 0 for axis in range(cells.ndim))
 
 
-def colour_of(number: int, count: int) -> str:
-    """The colour of a cell: the rainbow, light enough for dark words."""
-    red, green, blue = colorsys.hls_to_rgb(0.85 * number / max(count, 1), 0.84, 0.75)
-    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
-
-
 def about(cells: Numbers) -> list[str]:
     """What there is to say of a view, in lines."""
     steps = ["none" if s is None else str(s) for s in strides_of(cells)]
@@ -201,60 +194,45 @@ def _drawn(base: UOp, views: Sequence[View]) -> DrawnPicture:
 
 
 def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Drawing:
-    sheet = Drawing()
-    lines = [*wrapped(view.call, 190, bold=True)]
-    for n, line in enumerate(lines):
-        sheet.words(0, 12 + 14 * n, line, bold=True, colour=MUTED)
-    top = 14 * len(lines) + 12.0
-    for line in (line for note in notes for line in wrapped(note, 210)):
-        sheet.words(0, top, line, colour=MUTED)
-        top += 14
-    _grid(sheet, view.cells, top - 4, count, used)
-    return sheet
-
-
-def _grid(sheet: Drawing, cells: Numbers, top: float, count: int, used: set[int]) -> None:
-    """Cells as matrices of the last two axes, beside one another."""
+    """A view under its call: matrices of the last two axes, beside one another; what has fewer axes
+    in lines, as long as there is room."""
+    sheet, cells = Drawing(), view.cells
+    top = sheet.paragraph(0, 1, view.call, 190, bold=True)
+    for note in notes:
+        top = sheet.paragraph(0, top, note, 210)
+    top += 6
     width = max(CELL_HEIGHT, width_of(str(max(count - 1, 0))) + 8)
     most = min(PER_ROW, int((PAGE - GAP) / width))
-    if cells.ndim < 2:  # in lines, as long as there is room
+    if cells.ndim < 2:
         flat = cells.reshape(-1)
-        rows = [flat[i : i + most] for i in range(0, len(flat), most)]
-        blocks, columns = [rows], most
+        blocks, columns = [[flat[i : i + most] for i in range(0, len(flat), most)]], most
     else:
         matrices = cells.reshape((-1, *cells.shape[-2:])) if cells.size else cells[:0]
         blocks, columns = [list(matrix) for matrix in matrices], cells.shape[-1]
-    left, high = 0.0, min(max(map(len, blocks), default=0), MOST_ROWS) * CELL_HEIGHT
+    rows = max(map(len, blocks), default=0)
+    left, high = 0.0, min(rows, MOST_ROWS) * CELL_HEIGHT
     for block in blocks[:MOST_BLOCKS]:
         wide = min(columns, most) * width
         if left and left + wide > PAGE * 0.8:
             left, top = 0.0, top + high + 8
         for number, row in enumerate(block[:MOST_ROWS]):
-            _row(sheet, row[:most], left, top + number * CELL_HEIGHT, width, count, used)
+            for place, cell in enumerate(row[:most].tolist()):
+                words, fill, line, dashed = str(cell), "#e4e4e4", ARROW, False
+                if cell == NOWHERE:
+                    words, fill, dashed = "·", "#f4f4f4", True
+                elif cell in used:
+                    fill = colour_of(cell, count)
+                corner = left + place * width, top + number * CELL_HEIGHT
+                sheet.box(*corner, width, CELL_HEIGHT, fill, line, [words], radius=0, thick=0.75,
+                          dashed=dashed)  # fmt: skip
         left += wide + 8
-    end = top + high + 12
-    for words in _left_out(len(blocks), max(map(len, blocks), default=0), columns - most):
-        sheet.words(0, end, words, colour=MUTED)
-        end += 13
+    top += high
+    for number, one, many in ((columns - most, "column", "columns"),
+                              (rows - MOST_ROWS, "row", "rows"),
+                              (len(blocks) - MOST_BLOCKS, "matrix", "matrices")):  # fmt: skip
+        if number > 0:
+            words = f"and {number:,} {one if number == 1 else many} more"
+            top = sheet.paragraph(0, top, words, PAGE)
     if not cells.size:
-        sheet.words(0, end, "no elements", colour=MUTED)
-
-
-def _left_out(blocks: int, rows: int, columns: int) -> list[str]:
-    """What is not drawn. columns: how many of these."""
-    limits = ((columns, "column"), (rows - MOST_ROWS, "row"), (blocks - MOST_BLOCKS, "matrix"))
-    names = [f"{n:,} {'matrices' if word == 'matrix' and n > 1 else word if n == 1 else word + 's'}"
-             for n, word in limits if n > 0]  # fmt: skip
-    return [f"and {name} more" for name in names]
-
-
-def _row(
-    sheet: Drawing, row: Numbers, left: float, top: float, width: float, count: int, used: set[int]
-) -> None:
-    for place, cell in enumerate(row.tolist()):
-        x = left + place * width
-        if cell == NOWHERE:
-            sheet.box(x, top, width, CELL_HEIGHT, "#f4f4f4", words=["·"], radius=0, dashed=True)
-        else:
-            fill = colour_of(cell, count) if cell in used else "#e4e4e4"
-            sheet.box(x, top, width, CELL_HEIGHT, fill, ARROW, [str(cell)], radius=0, thick=0.75)
+        sheet.paragraph(0, top, "no elements", PAGE)
+    return sheet

@@ -1,29 +1,34 @@
 """`compare(a, b)`: two graphs side by side, with what differs marked.
 
-compare(mine, asked)
-print(compare(mine, asked))    # what differs, in words, and both graphs
+    compare(mine, asked)
+    print(compare(mine, asked))    # what differs, in words, and both graphs
+
+Sources come first, so what is the same from the leaves up is found by giving each node a key made
+of its words and of its sources' keys: equal keys are equal graphs. What has no equal is matched
+with what differs from it in the order of sources only, where that does not change the values.
+BUFFERs are the same where they are one object, else by their place: the first of a shape is the
+first of that shape. What is left over is matched in order, as lines of two texts are (difflib).
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.viz.fit import LIMIT, SCREEN, WIDEST, fits_a_screen
-from tinyframe.viz.fold import nearest
-from tinyframe.viz.graphs import GraphPicture, lines_of_text, roots_of
-from tinyframe.viz.layout import dot_source
-from tinyframe.viz.matching import TAKES, Difference, differences, matched, same_memory
-from tinyframe.viz.names import Names, given, of_variables
-from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
-from tinyframe.viz.repeats import general
+from tinyframe.viz.fold import WIDE, as_many_as_fit
+from tinyframe.viz.graphs import GraphPicture, given, lines_of_text, of_variables, roots_of
+from tinyframe.viz.layout import SCREEN
+from tinyframe.viz.nodes import Box, Names, Node, Numbering, of_graph
 
+TAKES = "takes "
+MOST_LEFT = 2000  # nodes that are matched in order, which takes their number squared
 MOST_KINDS = 3  # of ops that are named
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -35,7 +40,7 @@ def compare(
     *,
     titles: tuple[str, str] = ("the first", "the second"),
     **names: Tensor | UOp,
-) -> ComparePicture:
+) -> GraphPicture:
     """A picture of two graphs side by side, with what they share at the same height, and what
     differs marked.
 
@@ -43,26 +48,30 @@ def compare(
     are called. names: as in graph(). TypeError for what cannot be drawn.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
-    return comparison(a, b, titles, called)
-
-
-def comparison(a: Any, b: Any, titles: tuple[str, str], names: Names) -> ComparePicture:
-    """compare() with these names only."""
-    first, second = _numbered_alike(_roots(a), _roots(b), names)
+    first, second = _numbered_alike(_roots(a), _roots(b), called)
     pairs = matched(first, second)
     found = differences(first, second, pairs)
     for d in found:
-        if d.first is not None:
-            first[d.first] = _marked(first[d.first], d.words[0])
-        if d.second is not None:
-            second[d.second] = _marked(second[d.second], d.words[1])
-    said = sentence_of(found, first, second, titles)
+        for nodes, number, words in zip((first, second), (d.first, d.second), d.words, strict=True):
+            if number is not None:
+                nodes[number] = _marked(nodes[number], words)
+    about = f"two graphs: {sentence_of(found, first, second, titles)}"
     # a number for what stands at the same height, in place of the UOp, which need not be kept
-    first = [replace(node, of=n) for n, node in enumerate(first)]
     back = {m: n for n, m in pairs.items()}
-    second = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
-    left, right = _framed(first, 0, titles[0]), _framed(second, 1, titles[1])
-    return ComparePicture(said, titles, left, right)
+    left = [replace(node, of=n) for n, node in enumerate(first)]
+    right = [replace(node, of=back.get(m)) for m, node in enumerate(second)]
+    sides = []
+    for number, (nodes, title) in enumerate(zip((left, right), titles, strict=True)):
+        frame = Box("side", number, title)
+        sides.append([replace(node, box=frame) for node in as_many_as_fit(nodes, WIDE // 2)])
+    left, right = sides
+    text = [about]
+    for nodes, title in zip(sides, titles, strict=True):
+        text += [title, *lines_of_text([replace(node, box=None) for node in nodes])]
+    at = {node.of: n for n, node in enumerate(right, len(left)) if node.of is not None}
+    beside = [(n, at[node.of]) for n, node in enumerate(left) if node.of in at]
+    shifted = [replace(node, sources=tuple(s + len(left) for s in node.sources)) for node in right]
+    return GraphPicture("", [*left, *shifted], SCREEN, (about, "\n".join(text)), beside)
 
 
 def _roots(x: Any) -> list[UOp]:
@@ -75,35 +84,153 @@ def _numbered_alike(
 ) -> tuple[list[Node], list[Node]]:
     """The nodes of two graphs, with the same number for a BUFFER of one and what stands for it."""
     numbering = Numbering()
-    first = of_graph(roots, names=names, numbering=numbering)
-    second = of_graph(others, names=names)
-    for n, m in same_memory(first, second).items():
-        ours, theirs = first[n].of, second[m].of
-        if isinstance(ours, UOp) and ours.op is theirs.op is Ops.BUFFER:
-            numbering.numbers[theirs.src[0]] = numbering.numbers[ours.src[0]]
+    first, second = of_graph(roots, names=names, numbering=numbering), of_graph(others)
+    ours, theirs = _leaves(first, second)
+    known = {key: first[n].of for n, key in ours.items()}
+    for m, key in theirs.items():
+        a, b = known.get(key), second[m].of
+        if isinstance(a, UOp) and a.op is b.op is Ops.BUFFER:
+            numbering.numbers[b.src[0]] = numbering.numbers[a.src[0]]
     return first, of_graph(others, names=names, numbering=numbering)
 
 
 def _marked(node: Node, words: str) -> Node:
     """The node with a mark; and where that is about its sources, a word for each arrow."""
     if words.startswith(TAKES) and not node.operands and len(node.sources) > 1:
-        node = replace(node, operands=tuple(map(ordinal, range(1, len(node.sources) + 1))))
+        places = [*("1st", "2nd", "3rd"), *(f"{n}th" for n in range(4, 1 + len(node.sources)))]
+        node = replace(node, operands=tuple(places[: len(node.sources)]))
     return replace(node, mark=words)
 
 
-def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th: of places in a row of sources, of which there are few."""
-    return f"{number}{('st', 'nd', 'rd')[number - 1] if number < 4 else 'th'}"
+# ---- which nodes are the same --------------------------------------------------------------------
 
 
-def _framed(nodes: list[Node], number: int, title: str) -> list[Node]:
-    """What fits of a graph, nearest to the marks, in a frame with its title."""
-    drawn = next(
-        (cut for n in range(LIMIT, 2, -4) if fits_a_screen(cut := nearest(nodes, n), WIDEST / 2)),
-        nearest(nodes, 3),
-    )
-    frame = Box("side", number, title)
-    return [replace(node, box=frame) for node in drawn]
+def matched(first: Sequence[Node], second: Sequence[Node]) -> dict[int, int]:
+    """The nodes of the first that stand for one of the second, by number; each at most once."""
+    leaves = _leaves(first, second)
+    pairs: dict[int, int] = {}
+    for ordered in (True, False):
+        known: dict[tuple, int] = {}
+        ours, theirs = (
+            _keys(nodes, known, leaf, ordered)
+            for nodes, leaf in zip((first, second), leaves, strict=True)
+        )
+        waiting: dict[int, deque[int]] = {}
+        for m in sorted(set(range(len(second))).difference(pairs.values())):
+            waiting.setdefault(theirs[m], deque()).append(m)
+        for n, key in enumerate(ours):
+            if n not in pairs and waiting.get(key):
+                pairs[n] = waiting[key].popleft()
+    taken = set(pairs.values())
+    rest = [n for n in range(len(first)) if n not in pairs]
+    others = [m for m in range(len(second)) if m not in taken]
+    if len(rest) <= MOST_LEFT >= len(others):
+        a, b = [_general(first[n]) for n in rest], [_general(second[m]) for m in others]
+        for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+            for i in range(block.size):
+                pairs[rest[block.a + i]] = others[block.b + i]
+    return pairs
+
+
+def _leaves(first: Sequence[Node], second: Sequence[Node]) -> list[dict[int, tuple]]:
+    """For the memory of both graphs a key each: equal where it is, or stands for, the same."""
+    shared = {node.of for node in first} & {node.of for node in second} - {None}
+    found: list[dict[int, tuple]] = []
+    for nodes in (first, second):
+        count: Counter[tuple[str, str]] = Counter()
+        found.append({})
+        for number, node in enumerate(nodes):
+            if node.kind == "memory" and not node.sources:
+                words = node.value, node.note
+                found[-1][number] = (*words, node.of if node.of in shared else count[words])
+                count[words] += node.of not in shared
+    return found
+
+
+def _keys(
+    nodes: Sequence[Node], known: dict[tuple, int], leaves: dict[int, tuple], ordered: bool
+) -> list[int]:
+    """A number for each node, equal for equal graphs. known: the numbers so far, which grows.
+    ordered: whether graphs with sources in a different order are always different graphs."""
+    found: list[int] = []
+    for number, node in enumerate(nodes):
+        sources = [found[s] for s in node.sources]
+        if not ordered and not node.operands and node.kind == "elementwise":
+            sources.sort()  # their order does not matter to the values
+        words = node.title, node.value, node.note, node.operands, *sources
+        found.append(known.setdefault(leaves.get(number) or words, len(known)))
+    return found
+
+
+def _general(node: Node) -> str:
+    """`BUFFER` of `BUFFER 3`, `reduce` of `2. reduce`."""
+    is_numbered = node.kind in ("memory", "kernel")
+    return re.sub(r"^\d+\. | (data)?\d+$", "", node.title) if is_numbered else node.title
+
+
+# ---- what differs --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What sets one node apart. first, second: its number in each graph, None where it is in one
+    only. words: of it as it is in the first, and in the second."""
+
+    first: int | None
+    second: int | None
+    words: tuple[str, str]
+
+
+def differences(
+    first: Sequence[Node], second: Sequence[Node], pairs: dict[int, int]
+) -> list[Difference]:
+    """What differs, in the order of the second graph; what only follows from that is left out."""
+    back = {m: n for n, m in pairs.items()}
+    found: list[tuple[tuple[int, int], Difference]] = []
+    changed: set[int] = set()  # nodes of the first that differ, or have such sources
+    for n, node in enumerate(first):
+        m = pairs.get(n)
+        if m is None:  # stands before what comes next in the second graph
+            following = min((pairs[k] for k in range(n, len(first)) if k in pairs), default=None)
+            place = len(second) if following is None else following
+            found.append(((place, 0), Difference(n, None, ("only here", ""))))
+            continue
+        other = second[m]
+        follows = any(s in changed or s not in pairs for s in node.sources)
+        follows |= any(s not in back for s in other.sources)
+        words = _differing(node, other, follows)
+        below = [pairs.get(s) for s in node.sources]
+        moved = tuple(below) != tuple(other.sources)  # and not only because one of them differs
+        if words is None and moved and not (follows and Counter(below) != Counter(other.sources)):
+            words = _taken(first, n), _taken(second, m)
+            if words[0] == words[1]:
+                words = (f"{TAKES}its sources in a different order",) * 2
+        if words is not None:
+            found.append(((m, 1), Difference(n, m, words)))
+        if words is not None or follows:
+            changed.add(n)
+    found += [((m, 1), Difference(None, m, ("", "only here")))
+              for m in range(len(second)) if m not in back]  # fmt: skip
+    return [difference for _, difference in sorted(found, key=lambda pair: pair[0])]
+
+
+def _differing(node: Node, other: Node, follows: bool) -> tuple[str, str] | None:
+    """Words for two nodes of one op that say different things; None where they say the same."""
+    for ours, theirs in ((node.note, other.note), (node.value, other.value)):
+        if ours != theirs and not (follows and ours is node.value):
+            a, b = ours or "nothing", theirs or "nothing"
+            return f"differs: {a}, not {b}", f"differs: {b}, not {a}"
+    return None
+
+
+def _taken(nodes: Sequence[Node], number: int) -> str:
+    """What a node takes as its sources, in their order: "takes b, then a", "takes b as x …"."""
+    node = nodes[number]
+    names = [" or ".join(nodes[s].names) or nodes[s].title for s in node.sources]
+    if any(node.operands):
+        pairs = zip(names, node.operands, strict=True)
+        return TAKES + ", ".join(f"{name} as {role}" if role else name for name, role in pairs)
+    return TAKES + ", then ".join(names)
 
 
 def sentence_of(
@@ -122,12 +249,12 @@ def sentence_of(
             said = f"in {titles[1]}, {node.title} {node.mark}"
             return said if d.words[0] == node.mark else f"{said}; in {titles[0]}, it {d.words[0]}"
         return f"in {titles[1]}, {node.title} {node.mark.replace('differs:', 'is')}"
-    counts = [
-        Counter(general(node) for node in nodes if node.mark == "only here")
+    a, b = (
+        Counter(_general(node) for node in nodes if node.mark == "only here")
         for nodes in (first, second)
-    ]
-    more = [_counted(counts[0] - counts[1]), _counted(counts[1] - counts[0])]
-    if more[0] and more[1]:
+    )
+    more = _counted(a - b), _counted(b - a)
+    if all(more):
         return f"{titles[0]} has {more[0]}, and {titles[1]} has {more[1]} instead"
     for title, words in zip(titles, more, strict=True):
         if words:
@@ -137,43 +264,10 @@ def sentence_of(
 
 def _counted(ops: Counter[str]) -> str:
     """`two SIN and one EXP2`; of many kinds, `fourteen nodes`."""
+
+    def number(count: int) -> str:
+        return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+
     if len(ops) > MOST_KINDS:
-        return f"{_number(ops.total())} nodes"
-    return " and ".join(f"{_number(n)} {op}" for op, n in ops.items())
-
-
-def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
-
-
-class ComparePicture(GraphPicture):
-    """Two graphs as one picture. said: what differs. titles: what the two are called."""
-
-    def __init__(
-        self, said: str, titles: tuple[str, str], first: list[Node], second: list[Node]
-    ) -> None:
-        shifted = [
-            replace(node, sources=tuple(s + len(first) for s in node.sources)) for node in second
-        ]
-        super().__init__("comparison", [*first, *shifted], SCREEN)
-        self.said, self.titles, self.sides = said, titles, (first, second)
-
-    @property
-    def headline(self) -> str:
-        return f"two graphs: {self.said}"
-
-    @property
-    def text(self) -> str:
-        lines = [self.headline]
-        for nodes, title in zip(self.sides, self.titles, strict=True):
-            lines.append(title)
-            lines += lines_of_text([replace(node, box=None) for node in nodes])
-        return "\n".join(lines)
-
-    @cached_property
-    def source(self) -> str:
-        first, second = self.sides
-        at = {node.of: n for n, node in enumerate(second, len(first)) if node.of is not None}
-        return dot_source(
-            self.nodes, [(n, at[node.of]) for n, node in enumerate(first) if node.of in at]
-        )
+        return f"{number(ops.total())} nodes"
+    return " and ".join(f"{number(count)} {op}" for op, count in ops.items())

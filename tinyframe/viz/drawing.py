@@ -11,8 +11,15 @@ does not know the page that it is on.
 
 from __future__ import annotations
 
+import base64
+import colorsys
 import html
+import struct
+import zlib
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from tinyframe.viz.kinds import ARROW, MARKED, TEXT
 
@@ -68,9 +75,7 @@ def wrapped(
 
 def xml(text: str) -> str:
     """Text as it may stand in XML: escaped, and what cannot be shown as its code."""
-    return html.escape(
-        "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
-    )
+    return html.escape("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
 
 
 class Drawing:
@@ -144,41 +149,52 @@ class Drawing:
         width = width_of(words, size, bold, mono)
         self._reach(x + width * {"start": 1, "middle": 0.5, "end": 0}[anchor], y + size * 0.3)
 
+    def paragraph(
+        self, x: float, top: float, words: str, width: float, size: float = 11, **look: Any
+    ) -> float:
+        """Words in lines at most so wide, from `top` on, MUTED where no colour is given; gives
+        where they end. look: as for `words`."""
+        bold, mono = look.get("bold", False), look.get("mono", False)
+        for line in wrapped(words, width, size, bold, mono):
+            self.words(x, top + size, line, size, **{"colour": MUTED, **look})
+            top += size * 1.27
+        return top
+
     def line(
-        self,
-        points: Sequence[tuple[float, float]],
-        colour: str = ARROW,
-        width: float = 1,
-        arrow: bool = False,
-        dashed: bool = False,
+        self, points: Sequence[tuple[float, float]], width: float = 1, arrow: bool = False
     ) -> None:
         """A line through points; with an arrow's head at the last, if those differ."""
         path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
-        look = ' stroke-dasharray="4 3"' if dashed else ""
-        self.parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{n(width)}"'
-            f"{look}/>"
-        )
+        look = f'stroke="{ARROW}" stroke-width="{n(width)}"'
+        self.parts.append(f'<polyline points="{path}" fill="none" {look}/>')
         for x, y in points:
             self._reach(x, y)
         if arrow:
-            self._head(points[-2], points[-1], colour)
+            (x0, y0), (x, y) = points[-2:]
+            long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
+            dx, dy = (x - x0) / long, (y - y0) / long
+            left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
+            right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
+            head = f"{n(x)},{n(y)} {left} {right}"
+            self.parts.append(f'<polygon points="{head}" fill="{ARROW}"/>')
 
-    def _head(self, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-        (x0, y0), (x, y) = start, end
-        long = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
-        dx, dy = (x - x0) / long, (y - y0) / long
-        left = f"{n(x - 6 * dx - 3 * dy)},{n(y - 6 * dy + 3 * dx)}"
-        right = f"{n(x - 6 * dx + 3 * dy)},{n(y - 6 * dy - 3 * dx)}"
-        self.parts.append(f'<polygon points="{n(x)},{n(y)} {left} {right}" fill="{colour}"/>')
-
-    def area(self, points: Sequence[tuple[float, float]], fill: str, title: str = "") -> None:
-        """A filled shape with these corners."""
-        path = " ".join(f"{n(x)},{n(y)}" for x, y in points)
-        words = f"<title>{xml(title)}</title>" if title else ""
-        self.parts.append(f'<polygon points="{path}" fill="{fill}">{words}</polygon>')
-        for x, y in points:
-            self._reach(x, y)
+    def image(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        pixels: np.ndarray,
+        colours: Sequence[str],
+    ) -> None:
+        """Pixels, numbers of these colours, as an image with a thin border."""
+        data = base64.b64encode(png(pixels, colours)).decode()
+        size = f'x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"'
+        self.parts.append(
+            f'<image {size} preserveAspectRatio="none" style="image-rendering: pixelated" '
+            f'href="data:image/png;base64,{data}"/>'
+        )
+        self.box(x, y, width, height, "none", radius=0, thick=0.75)
 
     def put(self, other: Drawing, x: float, y: float) -> None:
         """Another drawing on this one, its corner at (x, y)."""
@@ -193,21 +209,42 @@ class Drawing:
     def to_svg(self, title: str, text: str) -> str:
         """title: what it is, in a line. text: all that it says, for who cannot see it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        style = ""
+        if self.links:  # what happens under the pointer
+            linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
+            look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
+            style = f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{xml(title)}" '
             f'width="{width:.0f}pt" height="{height:.0f}pt" '
             f'viewBox="{-MARGIN} {-MARGIN} {n(width)} {n(height)}" font-family="{FONTS}">'
-            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{self._style()}"
-            f'{"".join(self.parts)}</svg>'
+            f"<title>{xml(title)}</title><desc>{xml(text)}</desc>{style}"
+            f"{''.join(self.parts)}</svg>"
         )
 
-    def _style(self) -> str:
-        """What happens under the pointer."""
-        if not self.links:
-            return ""
-        linked = ",".join(f"svg:has(.link-{n}:hover) .link-{n}" for n in sorted(self.links))
-        look = f"stroke:{MARKED['color']};stroke-width:{MARKED['penwidth']}"
-        return f"<style>text{{pointer-events:none}}{linked}{{{look}}}</style>"
+
+def png(pixels: np.ndarray, colours: Sequence[str]) -> bytes:
+    """Pixels as an image file: one byte each, the number of its colour (W3C, "PNG", third ed.)."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        checked = kind + data
+        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    height, width = pixels.shape
+    rows = np.pad(pixels.astype(np.uint8), ((0, 0), (1, 0)))  # each begins with 0: not filtered
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+        + chunk(b"PLTE", bytes.fromhex("".join(colour[1:] for colour in colours)))
+        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
+        + chunk(b"IEND", b"")
+    )
+
+
+def colour_of(number: int, count: int) -> str:
+    """The colour of one thing of so many: the rainbow, light enough for dark words."""
+    red, green, blue = colorsys.hls_to_rgb(0.85 * number / max(count, 1), 0.84, 0.75)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
 def n(value: float) -> str:

@@ -1,99 +1,130 @@
-"""Large graphs made small enough to look at, in two ways; `repeats.py` has a third.
+"""Large graphs made small enough for a screen, by drawing several nodes as one.
 
-An op whose only user is of the same sort, elementwise or movement, is drawn as one with that
-user: what is left are the places where values are shared, reduced, read and written. This cannot
-make a ring, since what is folded away has no other way out. Where even that is too much, only the
-nodes nearest to the results are drawn, and one node stands for all others.
+`fitted` takes the mildest of three ways that is enough: each tree of elementwise and movement ops
+is one node; each kernel's box is one node; only what is nearest to the results is drawn, and one
+node stands for all others. Each node counts what it stands for.
+
+How large a picture will be is estimated from the words on its nodes, so that its text is the same
+with or without a layout program.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tinyframe.viz.nodes import Box, Node, contents_text, plural
+from tinyframe.viz.nodes import Box, Node, contents_text, lines_of, plural, wrapped
 
+LIMIT = 60  # nodes: more cannot be taken in at one look
+HIGH, WIDE = 66, 190  # lines and letters that can be read on a screen, where they are scaled to it
 MOST_USERS = 6  # of a node: what is used more often has little to do with each of them
 FOLDABLE = {"elementwise", "movement", "constant"}
 
 
-def folded(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with each tree of elementwise and movement ops as one."""
+def fitted(nodes: Sequence[Node], limit: int | None = None) -> list[Node]:
+    """The nodes, folded if there are more than `limit` of them; without one, also if they would
+    not fit a screen."""
+
+    def is_enough(drawn: Sequence[Node]) -> bool:
+        return len(drawn) <= (limit or LIMIT) and (limit is not None or fits(drawn))
+
+    drawn = list(nodes)
+    for way in (trees_as_one, boxes_as_one):
+        if is_enough(drawn):
+            return drawn
+        drawn = way(drawn)
+    return nearest(drawn, 3 * limit) if limit is not None else as_many_as_fit(drawn)
+
+
+def as_many_as_fit(nodes: Sequence[Node], wide: int = WIDE) -> list[Node]:
+    """What fits a screen, or a part of it that is so many letters wide, nearest to the results."""
+    counts = range(min(len(nodes), LIMIT), 2, -4)
+    return next((cut for n in counts if fits(cut := nearest(nodes, n), wide)), nearest(nodes, 3))
+
+
+def fits(nodes: Sequence[Node], wide: int = WIDE) -> bool:
+    """Whether the rows that a layout will put the nodes in are neither too many nor too wide."""
+    row: list[int] = []
+    for node in nodes:
+        row.append(max((row[s] + 1 for s in node.sources), default=0))
+    across: Counter[int] = Counter()
+    down: dict[int, float] = {}
+    for place, node in zip(row, nodes, strict=True):
+        lines = [line for part, line in lines_of(node) if part != "operand"]
+        across[place] += 5 + max(map(len, lines))
+        down[place] = max(down.get(place, 0), len(lines) + 2 + 1.5 * bool(node.operands))
+    headings = sum(len(wrapped(box.words)) + 3 for box in {node.box for node in nodes} if box)
+    return max(across.values(), default=0) <= wide and sum(down.values()) + headings <= HIGH
+
+
+def joined(
+    nodes: Sequence[Node], stands_for: Sequence[int], as_one: Callable[[list[Node]], Node]
+) -> list[Node]:
+    """The nodes with each group as one. stands_for: the number that all of a group have in common.
+    A group must have no other way out than through its last node, or there would be a ring."""
+    members: dict[int, list[int]] = {}
+    for number, group in enumerate(stands_for):
+        members.setdefault(group, []).append(number)
+    order = sorted(members, key=lambda group: members[group][-1])
+    place = {group: n for n, group in enumerate(order)}
+    drawn: list[Node] = []
+    for group in order:
+        inside = [nodes[m] for m in members[group]]
+        sources = [place[stands_for[s]] for node in inside for s in node.sources]
+        if len(inside) > 1:
+            sources = list(dict.fromkeys(s for s in sources if s != place[group]))
+        node = as_one(inside)
+        drawn.append(replace(node, sources=tuple(sources)))
+    return drawn
+
+
+def users_of(nodes: Sequence[Node]) -> list[set[int]]:
     users: list[set[int]] = [set() for _ in nodes]
     for number, node in enumerate(nodes):
         for s in node.sources:
             users[s].add(number)
-    last = list(range(len(nodes)))  # the op that each is drawn as one with, and whose value shows
-    for number in reversed(range(len(nodes))):
-        if len(users[number]) == 1 and nodes[number].kind in FOLDABLE:
-            (user,) = users[number]
-            if may_join(nodes[number], nodes[user]):
-                last[number] = last[user]
-    members: dict[int, list[int]] = {}
-    for number, end in enumerate(last):
-        members.setdefault(end, []).append(number)
-    drawn: list[Node] = []
-    place: dict[int, int] = {}
-    for end in sorted(members):
-        sources = [place[last[s]] for m in members[end] for s in nodes[m].sources if last[s] != end]
-        is_one = len(members[end]) == 1
-        merged = tuple(sources if is_one else dict.fromkeys(sources))
-        place[end] = len(drawn)
-        drawn.append(as_one([nodes[m] for m in members[end]], merged))
-    return drawn
+    return users
 
 
-def may_join(node: Node, user: Node) -> bool:
-    """Whether a node may be drawn as one with its only user. What has a name or a mark stays, at
+def trees_as_one(nodes: Sequence[Node]) -> list[Node]:
+    """Each tree of elementwise and movement ops is drawn as its last op: what is left are the
+    places where values are shared, reduced, read and written. What has a name or a mark stays, at
     least as the last op of several."""
-    return (
-        user.kind in FOLDABLE
-        and not (node.names or node.mark or user.mark)
-        and node.box == user.box
-        and node.count == user.count
-    )
+    users = users_of(nodes)
+    last = list(range(len(nodes)))
+    for number in reversed(range(len(nodes))):
+        node = nodes[number]
+        if len(users[number]) == 1 and node.kind in FOLDABLE and not (node.names or node.mark):
+            (user,) = users[number]
+            other = nodes[user]
+            if other.kind in FOLDABLE and not other.mark and node.box == other.box:
+                last[number] = last[user]
+
+    def as_one(inside: list[Node]) -> Node:
+        if len(inside) == 1:
+            return inside[0]
+        ops = Counter(node.title.split()[0] for node in inside)
+        count, end = sum(node.count for node in inside), inside[-1]
+        return replace(end, kind="folded", title=plural(count, "op"), count=count, operands=(),
+                       note=contents_text(dict(ops.most_common())), of=None)  # fmt: skip
+
+    return joined(nodes, last, as_one)
 
 
-def as_one(nodes: list[Node], sources: tuple[int, ...]) -> Node:
-    """A node for several, the last of which gives the value."""
-    if len(nodes) == 1:
-        return replace(nodes[0], sources=sources)
-    ops = Counter(node.title.split()[0] for node in nodes)
-    count = sum(node.count for node in nodes)
-    words = contents_text(dict(ops.most_common()))
-    last = nodes[-1]
-    return Node(
-        "folded", plural(count, "op"), last.value, words, sources, (), last.names, last.box, count
-    )
-
-
-def one_for_each_box(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with those in a box as one, which says what the box says."""
+def boxes_as_one(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes in a box are one, which says what the box says."""
     first: dict[Box, int] = {}
-    stands_for = [
-        number if node.box is None else first.setdefault(node.box, number)
-        for number, node in enumerate(nodes)
-    ]
-    members: dict[int, list[int]] = {}
-    for number, representative in enumerate(stands_for):
-        members.setdefault(representative, []).append(number)
-    # in the order of their last nodes, since sources come first
-    order = sorted(members, key=lambda number: members[number][-1])
-    place = {number: n for n, number in enumerate(order)}
-    drawn = []
-    for number in order:
-        group = [nodes[m] for m in members[number]]
-        sources = [place[stands_for[s]] for node in group for s in node.sources]
-        box = group[0].box
+    group = [n if node.box is None else first.setdefault(node.box, n)
+             for n, node in enumerate(nodes)]  # fmt: skip
+
+    def as_one(inside: list[Node]) -> Node:
+        box, last, count = inside[0].box, inside[-1], sum(node.count for node in inside)
         if box is None:
-            drawn.append(replace(group[0], sources=tuple(sources)))
-            continue
-        outside = tuple(dict.fromkeys(s for s in sources if s != place[number]))
-        last, count = group[-1], sum(node.count for node in group)
-        title, note = box.heading, box.words
-        drawn.append(Node(box.style, title, last.value, note, outside, (), last.names, None, count))
-    return drawn
+            return last
+        return Node(box.style, box.heading, last.value, box.words, names=last.names, count=count)
+
+    return joined(nodes, group, as_one)
 
 
 def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
@@ -101,28 +132,23 @@ def nearest(nodes: Sequence[Node], most: int) -> list[Node]:
     what is left out is one node more."""
     if len(nodes) <= most:
         return list(nodes)
-    users: list[list[int]] = [[] for _ in nodes]
-    for number, node in enumerate(nodes):
-        for s in node.sources:
-            users[s].append(number)
+    users = users_of(nodes)
     marked = [n for n, node in enumerate(nodes) if node.mark]
     kept = (marked or [n for n in range(len(nodes)) if not users[n]])[-(most - 1) :]
     seen = set(kept)
     for number in kept:  # grows while it is walked: breadth first
-        around = users[number] if marked and len(users[number]) <= MOST_USERS else []
-        for s in (*nodes[number].sources, *around):
+        around = users[number] if marked and len(users[number]) <= MOST_USERS else ()
+        for s in (*nodes[number].sources, *sorted(around)):
             if s not in seen and len(kept) < most - 1:
                 seen.add(s)
                 kept.append(s)
-    left_out = [node for number, node in enumerate(nodes) if number not in seen]
-    count = sum(node.count for node in left_out)
-    place = {number: n for n, number in enumerate(sorted(seen), 1)}
+    count = sum(node.count for number, node in enumerate(nodes) if number not in seen)
     where = "farther from the change" if marked else "farther from the results"
-    rest = Node("folded", f"{plural(count, 'more node')}", note=where)
-    drawn = [replace(rest, count=count)]
+    drawn = [Node("folded", plural(count, "more node"), note=where, count=count)]
+    place = {number: n for n, number in enumerate(sorted(seen), 1)}
     for number in sorted(seen):
         sources = tuple(place.get(s, 0) for s in nodes[number].sources)
-        if not nodes[number].operands:
-            sources = tuple(dict.fromkeys(sources)) if sources.count(0) > 1 else sources
+        if not nodes[number].operands and sources.count(0) > 1:
+            sources = tuple(dict.fromkeys(sources))
         drawn.append(replace(nodes[number], sources=sources))
     return drawn

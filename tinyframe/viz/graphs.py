@@ -9,26 +9,27 @@ graph(x).save("x.svg")
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import FrameType
 from typing import Any
 
 from tinyframe.codegen.program import ProgramSpec
+from tinyframe.run.capture import capture_now
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.boxes import of_kernels
-from tinyframe.viz.fit import SCREEN, fitted, unfolded
+from tinyframe.viz.fold import fitted, nearest
 from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.label import names_text
-from tinyframe.viz.layout import dot_source, svg_of
-from tinyframe.viz.names import Names, given, of_variables
-from tinyframe.viz.nodes import TO_KERNELS, Box, Node, of_graph, of_schedule, plural
+from tinyframe.viz.layout import MOST, SCREEN, assemble, dot_source, svg_of
+from tinyframe.viz.nodes import TO_KERNELS, Box, Names, Node, of_graph, of_schedule, plural
 from tinyframe.viz.picture import Picture
-from tinyframe.viz.svg import assemble
 
 
 def graph(
@@ -77,7 +78,7 @@ def picture(
 
 def picture_of(what: str, nodes: list[Node], fold: bool, limit: int | None) -> GraphPicture:
     """Nodes folded as graph() says. They keep no UOp alive: a picture may be kept for long."""
-    drawn = fitted(nodes, limit) if fold else unfolded(nodes)
+    drawn = fitted(nodes, limit) if fold else nearest(nodes, MOST)
     tallest = SCREEN if fold and limit is None else None
     return GraphPicture(what, [replace(node, of=None) for node in drawn], tallest)
 
@@ -101,45 +102,48 @@ class GraphPicture(Picture):
     """A picture of nodes and arrows; `source` is it in the DOT language.
 
     what: "graph" or "schedule". nodes: what is drawn, sources first. tallest: points that it may be
-    high; what is higher is drawn smaller. None draws it in its size.
+    high; what is higher is drawn smaller. None draws it in its size. about: a headline and a text
+    in place of those that the nodes give. beside: pairs of nodes that stand side by side.
     """
 
-    def __init__(self, what: str, nodes: list[Node], tallest: float | None = None) -> None:
-        self.what, self.nodes, self.tallest = what, nodes, tallest
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds that occur, in the order of the legend."""
-        there = {node.kind for node in self.nodes}
-        return [kind for kind in KINDS if kind in there]
-
-    @property
-    def headline(self) -> str:
-        """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
-        counts = Counter(node.kind for node in self.nodes)
-        if self.what == "schedule":
-            buffers = len({node.title for node in self.nodes if node.kind == "memory"})
-            return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
-        kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in self.kinds)
-        count = f"{self.what} of {plural(len(self.nodes), 'node')}"
-        return f"{count}: {kinds}" if kinds else count
-
-    @property
-    def text(self) -> str:
-        """A line for each node: its number, what it is, its value, its sources, its argument; and
-        one for each box."""
-        return "\n".join([self.headline, *lines_of_text(self.nodes)])
+    def __init__(
+        self,
+        what: str,
+        nodes: list[Node],
+        tallest: float | None = None,
+        about: tuple[str, str] | None = None,
+        beside: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        headline = headline_of(what, nodes)
+        text = "\n".join([headline, *lines_of_text(nodes)])
+        super().__init__(*(about or (headline, text)), self._assembled)
+        self.nodes, self.tallest, self.beside = nodes, tallest, beside
 
     @cached_property
     def source(self) -> str:
         """The graph in the DOT language, for `dot` and its kin."""
-        return dot_source(self.nodes)
+        return dot_source(self.nodes, self.beside)
 
-    @cached_property
-    def _svg(self) -> str:
-        return assemble(
-            svg_of(self.source), self.kinds, self.headline, self.text, self.nodes, self.tallest
-        )
+    def _assembled(self) -> str:
+        laid_out = svg_of(self.source)
+        kinds = kinds_of(self.nodes)
+        return assemble(laid_out, kinds, self.headline, self.text, self.nodes, self.tallest)
+
+
+def kinds_of(nodes: Sequence[Node]) -> list[str]:
+    """The kinds that occur, in the order of the legend."""
+    there = {node.kind for node in nodes}
+    return [kind for kind in KINDS if kind in there]
+
+
+def headline_of(what: str, nodes: Sequence[Node]) -> str:
+    """What there is, in a line: `graph of 12 nodes: 5 elementwise, 4 movement, …`."""
+    counts = Counter(node.kind for node in nodes)
+    if what == "schedule":
+        buffers = len({node.title for node in nodes if node.kind == "memory"})
+        return f"schedule of {plural(counts['kernel'], 'kernel')}, {plural(buffers, 'buffer')}"
+    kinds = ", ".join(f"{counts[kind]} {KINDS[kind].meaning}" for kind in kinds_of(nodes))
+    return f"{what} of {plural(len(nodes), 'node')}" + (f": {kinds}" if kinds else "")
 
 
 def lines_of_text(nodes: Sequence[Node]) -> list[str]:
@@ -164,7 +168,7 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
 
 
 def titled(node: Node) -> str:
-    title = f"{names_text(node.names)} = {node.title}" if node.names else node.title
+    title = f"{', '.join(node.names)} = {node.title}" if node.names else node.title
     return f"[{node.mark}] {title}" if node.mark else title
 
 
@@ -172,3 +176,53 @@ def sources_text(node: Node) -> str:
     """`%3, %4`; where each operand is something else, `x %3, y %4`."""
     words = node.operands or ("",) * len(node.sources)
     return ", ".join(f"{w} %{s}".lstrip() for w, s in zip(words, node.sources, strict=True))
+
+
+# ---- the learner's names of nodes ----------------------------------------------------------------
+
+# Names that somebody chose: neither private (as a notebook's `_` and `_1` are), nor made up by a
+# tool from signs that no name can have, nor a notebook's record of its inputs and outputs.
+CHOSEN = re.compile(r"(?!_|(In|Out)$)\w+")
+
+
+def given(names: Mapping[str, Any]) -> Names:
+    """Of names that somebody wrote down. TypeError for what is no Tensor or UOp."""
+    for name, value in names.items():
+        if not isinstance(value, (Tensor, UOp)):
+            raise TypeError(
+                f"{name}={value!r}: a name is for a Tensor or a UOp, not for a "
+                f"{type(value).__name__}"
+            )
+    return _by_node(names.items())
+
+
+def of_variables(frame: FrameType | None) -> Names:
+    """Of the variables of a running function, then of its module; not of private ones, nor of what
+    a notebook remembers."""
+    if frame is None:
+        return {}
+    local = frame.f_locals
+    names = of_scopes(local, frame.f_globals)
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and isinstance(local, dict):
+        local.clear()  # a copy that Python keeps with the frame: values would live until it ends
+    return names
+
+
+def of_scopes(*scopes: Mapping[str, Any]) -> Names:
+    """Of the variables in these, of which the first that has a name counts."""
+    if capture_now() is not None:  # which would be told of each value that is looked at
+        return {}
+    seen: dict[str, Any] = {}
+    for scope in scopes:
+        for name, value in list(scope.items()):
+            seen.setdefault(name, value)
+    return _by_node((name, value) for name, value in seen.items() if CHOSEN.fullmatch(name))
+
+
+def _by_node(pairs: Iterable[tuple[str, Any]]) -> Names:
+    found: Names = {}
+    for name, value in pairs:
+        if isinstance(value, (Tensor, UOp)):
+            node = value.uop if isinstance(value, Tensor) else value
+            found[node] = (*found.get(node, ()), name)
+    return found

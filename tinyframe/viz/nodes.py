@@ -7,8 +7,11 @@ numbers of buffers, become the order of their first appearance, so that equal gr
 from __future__ import annotations
 
 import itertools
+import math
+import re
+import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +22,7 @@ from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF
 from tinyframe.viz.words import sentence
 
+Names = dict[UOp, tuple[str, ...]]  # the variables that hold some nodes
 TO_KERNELS = {Ops.RANGE, Ops.STORE, Ops.LOAD, Ops.INDEX, *GroupOp.Defines}
 
 
@@ -69,7 +73,7 @@ def of_graph(
     roots: Sequence[UOp],
     literal: bool = False,
     marks: Mapping[Any, str] | None = None,
-    names: Mapping[UOp, tuple[str, ...]] | None = None,
+    names: Names | None = None,
     ends: Callable[[UOp], bool] = lambda u: False,
     numbering: Numbering | None = None,
 ) -> list[Node]:
@@ -367,3 +371,37 @@ def work_text(ast: UOp) -> str:
 def contents_text(counts: Mapping[str, int]) -> str:
     """`2 MUL, ADD` of how often each occurs."""
     return ", ".join(name if n == 1 else f"{n} {name}" for name, n in counts.items())
+
+
+# ---- the lines of words on a node ----------------------------------------------------------------
+
+FEWEST = 34  # characters of a line before it is broken
+# Sizes, short tuples, and how many of an op there are.
+NEVER_BROKEN = re.compile(r" × |\([^()]{1,24}\)|\b\d+ [A-Z]")
+
+
+def lines_of(node: Node) -> Iterator[tuple[str, str]]:
+    """(part, line) from top to bottom: of each operand, the names, mark, title, value and note."""
+    yield from (("operand", word) for word in node.operands)
+    for part, words in (
+        ("name", ", ".join(node.names)),
+        ("mark", node.mark),
+        ("title", node.title),
+        ("value", node.value),
+        ("note", node.note),
+    ):
+        yield from ((part, line) for line in wrapped(words))
+
+
+def wrapped(words: str) -> list[str]:
+    """Words in lines, and more per line where there are many of them: a text of 2,000 characters
+    becomes a block that is wider than high."""
+    words = NEVER_BROKEN.sub(lambda found: found[0].replace(" ", "\u00a0"), words)
+    return textwrap.wrap(words, max(FEWEST, round(2.5 * math.sqrt(len(words)))))
+
+
+def described(node: Node) -> str:
+    """All that a node shows, in one line."""
+    named = f"{', '.join(node.names)} =" if node.names else ""
+    title = " ".join(word for word in (named, node.title) if word)
+    return ", ".join(word for word in (node.mark, title, node.value, node.note) if word)

@@ -11,40 +11,40 @@ import base64
 import html
 import os
 import tempfile
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tinyframe.uop.show import printable
 from tinyframe.viz.drawing import Drawing
-from tinyframe.viz.layout import NoLayout
 
 LINKED, STILL = "tinyframe-linked", "tinyframe-still"  # classes of HTML
 CENTRED = "display: block; margin: 0 auto; max-width: 100%; height: auto"
 
 
+class NoLayout(RuntimeError):
+    """A package that draws is missing, or cannot draw this; the text says what to install, or what
+    is wrong."""
+
+
 class Picture:
-    """`svg()`, `text`, `save(path)`. headline: what there is to see, in a line."""
+    """headline: what there is to see, in a line. text: all that the picture says, in words. draw:
+    gives the SVG, and is called once, when it is first looked at."""
 
-    @property
-    def headline(self) -> str:
-        raise NotImplementedError
-
-    @property
-    def text(self) -> str:
-        """All that the picture says, in words."""
-        raise NotImplementedError
+    def __init__(self, headline: str, text: str, draw: Callable[[], str]) -> None:
+        self.headline, self.text, self._draw = headline, text, draw
 
     def __repr__(self) -> str:
         return printable(self.text)
 
-    def svg(self) -> str:
-        """The picture as SVG. NoLayout where nothing can lay out a graph."""
-        return self._svg
-
     @cached_property
     def _svg(self) -> str:
-        raise NotImplementedError
+        return self._draw()
+
+    def svg(self) -> str:
+        """The picture as SVG. NoLayout where nothing can draw it."""
+        return self._svg
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the SVG to a file, whole or not at all; gives back its path."""
@@ -62,7 +62,7 @@ class Picture:
                 raise
         return target
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """For notebooks: the picture, as an image that has a text alternative, and the text.
 
         An <img>, since JupyterLab removes inline SVG from notebooks that it does not trust yet, and
@@ -84,19 +84,8 @@ class DrawnPicture(Picture):
     """A picture that was drawn shape by shape."""
 
     def __init__(self, headline: str, text: str, drawing: Drawing) -> None:
-        self._headline, self._text, self.drawing = headline, text, drawing
-
-    @property
-    def headline(self) -> str:
-        return self._headline
-
-    @property
-    def text(self) -> str:
-        return self._text
-
-    @cached_property
-    def _svg(self) -> str:
-        return self.drawing.to_svg(self.headline, self.text)
+        super().__init__(headline, text, lambda: drawing.to_svg(headline, text))
+        self.drawing = drawing
 
     def html(self) -> str:
         """An <img>; where parts are linked the SVG itself before it, and a style that hides the

@@ -1,4 +1,4 @@
-"""One kernel's way through the compiler, as something to step through.
+"""One kernel's way through the compiler, as something to step through, and a rewrite in words.
 
     way = way_of(sink, renderer)
     way.stages[0].rules[0].meaning, way.stops[12], way.view(way.stops[12])
@@ -12,7 +12,7 @@ from __future__ import annotations
 import linecache
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +21,14 @@ from tinyframe.algebra.symbolic import forget_simplified
 from tinyframe.codegen import get_program
 from tinyframe.observe import observing
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import UOp
+from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import render
 from tinyframe.viz.explorer.record import OURS, Recorder, shown_rule
-from tinyframe.viz.explorer.rows import Row, below
+from tinyframe.viz.explorer.rows import Row, Word, below
 from tinyframe.viz.explorer.rows import Step as Rewrite
 from tinyframe.viz.explorer.store import Store
-from tinyframe.viz.explorer.trace import Described, Stage, Trace, rules_fired
+from tinyframe.viz.explorer.trace import Described, Stage, Trace
+from tinyframe.viz.nodes import plural
 
 # What each stage of the compiler does on the way to C.
 MEANINGS_TO_C = {
@@ -146,12 +148,6 @@ class Way:
         """How many rewrites there are."""
         return sum(s.step_count for s in self.stages)
 
-    @property
-    def first(self) -> list[Row]:
-        """The kernel before the first stage."""
-        before = self.stages[0].before
-        return [before] if before is not None else []
-
     def before_stage(self, n: int) -> list[Row]:
         """The graph that a stage starts from."""
         before = self.stages[n].before
@@ -163,10 +159,6 @@ class Way:
             return None
         one, at = self.stages[stop.stage].step(stop.step)
         return one.steps[at]
-
-    def fired(self, n: int) -> list[tuple[Rule, int]]:
-        """The rules of a stage and how often each was applied, the busiest first."""
-        return [(self.rules[r], times) for r, times in rules_fired(self.stages[n])]
 
     def busiest(self, most: int) -> list[tuple[Rule, int, Stop]]:
         """The rules that were applied most often: how often, and where each first did something."""
@@ -195,3 +187,114 @@ def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
 def count_nodes(roots: Sequence[Row]) -> int:
     """How many nodes some graphs have together."""
     return len(below(roots))
+
+
+# ---- a rewrite in words --------------------------------------------------------------------------
+
+SHORT = 18  # characters: what is no longer than this needs no letter
+FITS = 60  # characters that a letter is explained in, if its expression is no longer
+MOST_WRITTEN = 14  # operations of one side that are written out; fewer, where it gets longer
+LONGEST = 240  # characters
+LETTERS = "abcdefghijkmnpqrstuvwxyz"  # without l and o, which look like digits
+
+
+@dataclass(frozen=True)
+class Told:
+    """A rewrite in words. letters: (letter, what it stands for) for each."""
+
+    before: str
+    after: str
+    letters: tuple[tuple[str, str], ...]
+
+    @property
+    def where(self) -> str:
+        """`a is data1[ridx0], b is …`; empty without letters."""
+        return ", ".join(f"{letter} is {meaning}" for letter, meaning in self.letters)
+
+
+def told(before: Row, after: Row) -> Told:
+    """The rewrite of one node into the other: `a+(-b)` and `a-b`. The parts that both have are
+    named a, b, c and so on, in the order in which a reader meets them; parts that only one has are
+    written out, the outermost operations first."""
+    inside = [row.toposort().keys() for row in (before, after)]
+    shared = inside[0] & inside[1]
+    taken = {row.arg[0] for row in inside[0] | inside[1] if row.op is Ops.DEFINE_VAR}
+    letters = [f"{c}{n or ''}" for n in range(len(taken) + MOST_WRITTEN) for c in LETTERS]
+    free = [letter for letter in letters if letter not in taken]
+    names: dict[Row, str] = {}
+
+    def written(root: Row, most: int = MOST_WRITTEN) -> str:
+        named = dict(names)
+        spelled: dict[Row, None] = {}
+        pending = [root]
+        for row in pending:  # grows while it is walked
+            if row in spelled or row in names or _is_short(row) or len(spelled) >= most:
+                continue
+            if row is root or row not in shared:
+                spelled[row] = None
+                pending += row.src
+        met = {root, *spelled, *(s for row in spelled for s in row.src)}
+        done: dict[Row, Row] = {}
+        for row in root.toposort(lambda row: row in met):
+            src = tuple(done[s] for s in row.src) if row in spelled else row.src
+            if row in spelled:
+                done[row] = _all_lanes(row, src) or replace(row, number=-1, src=src)
+            elif row in named or not _is_short(row):
+                done[row] = _named(row, named.setdefault(row, free[len(named)]))
+            else:
+                done[row] = row
+        text = text_of(done[root])
+        if len(text) > LONGEST and most > 1:  # the same part may be there many times
+            return written(root, most // 2)
+        names.update(named)
+        return text
+
+    texts = written(before), written(after)
+    return Told(*texts, tuple((name, meaning_of(row)) for row, name in names.items()))
+
+
+def _named(row: Row, name: str) -> Row:
+    """What is written as this name."""
+    return Row(-1, Ops.DEFINE_VAR, row.dtype, (), (Word(name), 0, 0))
+
+
+def _all_lanes(row: Row, src: tuple[Row, ...]) -> Row | None:
+    """`vec8(500)` in place of a VECTORIZE that says 500 eight times."""
+    if row.op is not Ops.VECTORIZE or len(set(row.src)) > 1 or len(src) == 1:
+        return None
+    return _named(row, f"vec{len(src)}({render(src[0])})")  # type: ignore[arg-type]
+
+
+def _is_short(row: Row) -> bool:
+    """Whether a node is as short as a letter would be."""
+    if not row.src:
+        return True
+    return row.op is not Ops.SINK and len(row.src) <= 2 and len(render(row)) <= SHORT  # type: ignore[arg-type]
+
+
+def text_of(row: Row) -> str:
+    """An expression as a line, without the brackets around all of it."""
+    if row.op is Ops.STORE:
+        index, value, *_ = row.src
+        return f"{render(index)} = {render(value)}"  # type: ignore[arg-type]
+    text = render(row)  # type: ignore[arg-type]
+    return text[1:-1] if _is_bracketed(text) else text
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether the first bracket is closed by the last."""
+    depth = 0
+    for place, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return c == ")" and place == len(text) - 1
+    return False
+
+
+def meaning_of(row: Row) -> str:
+    """What a letter stands for: its expression where that is short, else how large it is."""
+    text = text_of(_all_lanes(row, row.src) or row)
+    if len(text) <= FITS and " ... " not in text:
+        return text
+    what = f"{row.arg.name} reduce" if row.op is Ops.REDUCE else row.op.name
+    return f"{plural(len(row.toposort()), 'node')} that end in {what}"

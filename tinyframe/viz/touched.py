@@ -10,7 +10,7 @@ two axes as a matrix of matrices.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,16 +19,16 @@ import numpy as np
 from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import Opt, OptOps, apply_opts
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import AxisType, Ops, UOp, kind
+from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import MUTED, Drawing, wrapped
-from tinyframe.viz.grids import Grid
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.picture import DrawnPicture
-from tinyframe.viz.played import NotPlayed, elements_named
 
 PANEL, GAP, LABEL = 104.0, 16.0, 96.0  # points: a matrix' longer side; between two; their names
 MOST_ROWS = 7  # arguments; more do not fit a screen
+LARGEST, PIXEL = 24.0, 2.0  # points, of one element; of the smallest thing that can be seen
+THINNEST = 0.1  # the shorter side of an array, of the longer one: a thinner one would be a line
 READ, WRITTEN = "#1f77b4", "#d9480f"  # both 3:1 and more against the light fill around them
 
 MOST_TILES, TILE_GAP = 3, 12.0  # arguments beside one another on a card; points between them
@@ -126,6 +126,75 @@ def _touch(level: str, places: Sequence[UOp], ranges: Sequence[UOp]) -> Touch:
         return Touch(level, None, str(problem))
 
 
+# ---- indices played out --------------------------------------------------------------------------
+
+# Every RANGE that runs is an array of all its values; the ops of an index are NumPy's on those.
+
+MOST_PLAYED = 1 << 22  # combinations of ranges: 32 MB of numbers; more are not played
+
+Values = dict[UOp, np.ndarray]
+
+ON_ARRAYS: dict[Ops, Callable[..., np.ndarray]] = {
+    Ops.ADD: np.add, Ops.SUB: np.subtract, Ops.MUL: np.multiply, Ops.IDIV: np.floor_divide,
+    Ops.MOD: np.mod, Ops.MAX: np.maximum, Ops.MIN: np.minimum, Ops.CMPLT: np.less,
+    Ops.CMPEQ: np.equal, Ops.CMPNE: np.not_equal, Ops.AND: np.bitwise_and, Ops.OR: np.bitwise_or,
+    Ops.XOR: np.bitwise_xor, Ops.NEG: np.negative, Ops.WHERE: np.where,
+}  # fmt: skip
+
+
+class NotPlayed(ValueError):
+    """It cannot be said before running which elements these are; the text says why."""
+
+
+def elements_named(places: Iterable[UOp], ranges: Iterable[UOp]) -> np.ndarray:
+    """The elements that these INDEXes of one argument name while `ranges` run, all others standing
+    at 0: as numbers of the flattened argument, sorted, each once.
+
+    NotPlayed where that depends on what is in memory or on a Variable, or is too much work.
+    """
+    running = list(ranges)
+    return np.unique(np.concatenate([_named_by(place, running) for place in places]))
+
+
+def _named_by(place: UOp, running: Sequence[UOp]) -> np.ndarray:
+    below = place.toposort(lambda u: u.op is not Ops.RANGE)
+    used = [u for u in below if u.op is Ops.RANGE]
+    if any(isinstance(size, UOp) for size in place.arg) or any(map(is_symbolic, used)):
+        raise NotPlayed("depends on a Variable")
+    turning = [r for r in used if r in running]
+    if math.prod(map(length, turning)) > MOST_PLAYED:
+        raise NotPlayed("too many to draw")
+    values: Values = {r: np.zeros((), int) for r in used}
+    for axis, r in enumerate(turning):
+        along = [-1 if a == axis else 1 for a in range(len(turning))]
+        values[r] = np.arange(length(r)).reshape(along)
+    flat = np.zeros((), int)
+    for index, size in zip(place.src[2:], place.arg, strict=True):
+        flat = flat * size + played(index, values)
+    flat, valid = np.broadcast_arrays(flat, played(place.src[1], values))
+    return flat[valid.astype(bool)].ravel()
+
+
+def played(u: UOp, values: Values) -> np.ndarray:
+    """An index for every combination of the ranges in `values`, to which all below it is added."""
+    for x in u.toposort(lambda x: x not in values and x.op is not Ops.LOAD):
+        if x in values:
+            continue
+        if x.op is Ops.LOAD:
+            raise NotPlayed("depends on what is in memory")
+        if x.op in (Ops.DEFINE_VAR, Ops.BIND):
+            raise NotPlayed("depends on a Variable")
+        if x.op is Ops.CONST:
+            values[x] = np.array(x.arg)
+        elif x.op is Ops.CAST:
+            values[x] = values[x.src[0]]
+        elif x.op in ON_ARRAYS:
+            values[x] = ON_ARRAYS[x.op](*[values[s] for s in x.src])
+        else:
+            raise NotPlayed(f"has {x.op.name} in its index")
+    return values[u]
+
+
 # ---- the picture ---------------------------------------------------------------------------------
 
 
@@ -167,15 +236,48 @@ def _panel(sheet: Drawing, left: float, top: float, argument: Argument, touch: T
     """An argument with what is touched in colour; gives its height."""
     high = 0.0
     if touch.cells is not None:
-        grid = Grid(argument.shape, PANEL)
-        high = grid.height
-        grid.draw_empty(sheet, left, top)
-        fill = WRITTEN if argument.is_output else READ
-        grid.draw_cells(sheet, left, top, touch.cells, fill)
+        high = draw_cells(sheet, left, top, argument, PANEL, [touch.cells])
     for n, line in enumerate(wrapped(said(argument, touch), PANEL + GAP - 4, 9.5)):
         sheet.words(left, top + high + 12 + 12 * n, line, 9.5, colour=MUTED)
         last = high + 16 + 12 * n
     return last
+
+
+def draw_cells(
+    sheet: Drawing,
+    left: float,
+    top: float,
+    argument: Argument,
+    panel: float,
+    cells: Sequence[np.ndarray],
+) -> float:
+    """An argument as an image, its longer side at most `panel` points. cells: the elements in
+    colour, those of a later entry darker. Gives the height."""
+    image = shaded(argument.shape, cells, panel)
+    longest = min(panel, LARGEST * max(image.shape))
+    height, width = (longest * max(size / max(image.shape), THINNEST) for size in image.shape)
+    for axis, size in enumerate(image.shape):  # a pixel shows the darkest of its elements
+        if size > (most := int(panel / PIXEL)):
+            image = np.maximum.reduceat(image, np.arange(most) * size // most, axis)
+    dark, light = (WRITTEN, "#fbd3bf") if argument.is_output else (READ, "#b7d5ec")
+    sheet.image(left, top, width, height, image, ("#f4f4f4", "#d0d0d0", light, dark))
+    return height
+
+
+def shaded(shape: Sequence[int], cells: Sequence[np.ndarray], panel: float) -> np.ndarray:
+    """The last two axes as a matrix, the two before them as a matrix of such matrices, any others
+    stacked on these; 3 where the last of `cells` has an element, 2 for the one before it, 1 between
+    two matrices, where there is room for lines."""
+    padded = (1,) * (4 - len(shape)) + tuple(shape)
+    shade = np.zeros(math.prod(padded), np.uint8)
+    for number, found in enumerate(cells, 4 - len(cells)):
+        shade[found] = number
+    tiles = shade.reshape(-1, *padded[-3:])
+    down, across, rows, columns = tiles.shape
+    gap = int(max(down, across) * 4 <= panel)
+    tiles = np.pad(tiles, ((0, 0), (0, 0), (0, gap), (0, gap)), constant_values=1)
+    image = tiles.transpose(0, 2, 1, 3).reshape(down * (rows + gap), across * (columns + gap))
+    return image[: len(image) - gap, : image.shape[1] - gap]
 
 
 # ---- what one tile touches, small enough for a card ----------------------------------------------
@@ -195,14 +297,10 @@ def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:
     sheet = Drawing()
     room = (width - 2 * TILE_GAP) / MOST_TILES
     for n, argument in enumerate(arguments[:MOST_TILES]):
-        left, tile = n * (room + TILE_GAP), _tile(argument)
+        tile, whole = _tile(argument), argument.touches[-1]
         if tile.cells is not None:
-            grid = Grid(argument.shape, room)
-            grid.draw_empty(sheet, left, 0)
-            dark, light = (WRITTEN, "#fbd3bf") if argument.is_output else (READ, "#b7d5ec")
-            for touch, fill in ((argument.touches[-1], light), (tile, dark)):
-                if touch.cells is not None:
-                    grid.draw_cells(sheet, left, 0, touch.cells, fill)
+            cells = [touch.cells for touch in (whole, tile) if touch.cells is not None]
+            draw_cells(sheet, n * (room + TILE_GAP), 0, argument, room, cells)
     end = sheet.height
     for n, argument in enumerate(arguments[:MOST_TILES]):
         name, count = tile_text(argument).split(": ", 1)

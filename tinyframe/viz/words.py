@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from tinyframe.rewrite.pattern import UPat
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import render
 
@@ -125,94 +126,65 @@ def _constant(u: UOp) -> float | None:
     return u.arg if u.op is Ops.CONST and isinstance(u.arg, (int, float)) else None
 
 
-def _is_about(u: UOp, number: float) -> bool:
-    found = _constant(u)
-    return found is not None and math.isclose(found, number, rel_tol=1e-6)
+def _where(number: float, words: str) -> Callable[[float], str]:
+    """The words, where a constant is about this number."""
+    return lambda c: words if math.isclose(c, number, rel_tol=1e-6) else ""
 
 
-def _subtraction(u: UOp) -> Idiom | None:
-    """a + b * -1"""
-    if u.op is Ops.ADD:
-        for s in u.src:
-            if s.op is Ops.NEG or (s.op is Ops.MUL and _is_about(s.src[1], -1)):
-                return Idiom("subtracts", (s,))
-    return None
+def _mean(c: float) -> str:
+    """Of a sum, * (1 / 128)"""
+    is_part = 0 < c < 1 and math.isclose(1 / c, round(1 / c), rel_tol=1e-6)
+    return f"divides by {round(1 / c):,}" if is_part else ""
 
 
-def _negation(u: UOp) -> Idiom | None:
-    """a * -1"""
-    return Idiom("negates") if u.op is Ops.MUL and _is_about(u.src[1], -1) else None
+RELU = "sets what is negative to 0"
+_x, _c = UPat.var("x"), UPat.cvar("c")
 
 
-def _division(u: UOp) -> Idiom | None:
-    """a * (1 / b); a / 3; and of a sum, * (1 / 128), which is what a mean becomes"""
-    if u.op not in (Ops.MUL, Ops.FDIV):
-        return None
-    number = _constant(u.src[1])
-    if u.op is Ops.FDIV:
-        return None if number is None else Idiom(f"divides by {number:,g}")
-    for s in u.src:
-        if s.op is Ops.RECIP:
-            return Idiom("divides", (s,))
-    if u.src[0].op is Ops.REDUCE and number is not None and 0 < number < 1:
-        if math.isclose(1 / number, round(1 / number), rel_tol=1e-6):
-            return Idiom(f"divides by {round(1 / number):,}")
-    return None
+def _named(op: Ops, *src: UPat) -> UPat:
+    """An operation that needs no words of its own."""
+    return UPat(op, src=src or None, name="part")
 
 
-def _exponential(u: UOp) -> Idiom | None:
-    """2 ** (a * log2(e))"""
-    if (
-        u.op is Ops.EXP2
-        and u.src[0].op is Ops.MUL
-        and _is_about(u.src[0].src[1], math.log2(math.e))
-    ):
-        return Idiom("takes exponentials", (u.src[0],))
-    return None
+# The first that fits, and has words for its constant, says what an operation is.
+IDIOMS: list[tuple[UPat, str | Callable[[float], str]]] = [
+    (UPat(Ops.ADD, src=[_x, _named(Ops.NEG)]), "subtracts"),
+    (UPat(Ops.ADD, src=[_x, _named(Ops.MUL, UPat(), _c)]), _where(-1, "subtracts")),
+    (UPat(Ops.EXP2, src=(_named(Ops.MUL, _x, _c),)),
+     _where(math.log2(math.e), "takes exponentials")),
+    (UPat(Ops.MUL, src=(_named(Ops.LOG2), _c)), _where(math.log(2), "takes logarithms")),
+    (UPat(Ops.MUL, src=(_x, _x)), "squares"),
+    (UPat(Ops.FDIV, src=(_x, _c)), lambda c: f"divides by {c:,g}"),
+    (UPat(Ops.MUL, src=[_x, _named(Ops.RECIP)]), "divides"),
+    (UPat(Ops.MUL, src=(UPat(Ops.REDUCE), _c)), _mean),
+    (UPat(Ops.MUL, src=(_x, _c)), _where(-1, "negates")),
+    (UPat(Ops.MAX, src=(_x, _c)), _where(0, RELU)),
+]  # fmt: skip
 
 
-def _logarithm(u: UOp) -> Idiom | None:
-    """log2(a) * ln(2)"""
-    if u.op is Ops.MUL and u.src[0].op is Ops.LOG2 and _is_about(u.src[1], math.log(2)):
-        return Idiom("takes logarithms", (u.src[0],))
-    return None
-
-
-def _square(u: UOp) -> Idiom | None:
-    """a * a"""
-    is_square = u.op is Ops.MUL and u.src[0] is u.src[1]
-    return Idiom("squares") if is_square else None
+def _idiom(u: UOp) -> Idiom | None:
+    for pattern, words in IDIOMS:
+        for found in pattern.match(u, {}):
+            if not isinstance(words, str):
+                said = "" if (number := _constant(found["c"])) is None else words(number)
+            else:
+                said = words
+            if said:
+                return Idiom(said, (found["part"],) if "part" in found else ())
+    return _relu(u) if u.op is Ops.WHERE else None
 
 
 def _relu(u: UOp) -> Idiom | None:
-    """0 where a < 0 or a == 0, else a; or max(a, 0)"""
-    words = "sets what is negative to 0"
-    if u.op is Ops.MAX and _constant(u.src[1]) == 0:
-        return Idiom(words)
-    if u.op is not Ops.WHERE or _constant(u.src[1]) != 0:
-        return None
+    """0 where a < 0 or a == 0, else a; or, where no number decides, what cat() becomes"""
     about = u.src[2]
     tests = [t for t in u.src[0].toposort(lambda t: t is not about) if t.op in GroupOp.ALU]
     tests = [t for t in tests if t is not about]
     compares = [t for t in tests if t.op in GroupOp.Comparison]
-    zero = all(t.src[0] is u.src[2] and _constant(t.src[1]) == 0 for t in compares)
-    if compares and zero and any(t.op is Ops.CMPLT for t in compares):
-        return Idiom(words, tuple(tests))
-    return None
-
-
-def _joint(u: UOp) -> Idiom | None:
-    """a in some places, b in the others: what cat() becomes"""
-    is_by_place = u.op is Ops.WHERE and u.src[0].op is not Ops.CONST and not _of_numbers(u.src[0])
+    zero = all(t.src[0] is about and _constant(t.src[1]) == 0 for t in compares)
+    if _constant(u.src[1]) == 0 and zero and any(t.op is Ops.CMPLT for t in compares):
+        return Idiom(RELU, tuple(tests))
+    is_by_place = u.src[0].op is not Ops.CONST and not _of_numbers(u.src[0])
     return Idiom("puts together") if is_by_place else None
-
-
-# The first that fits says what an operation is.
-IDIOMS = (_subtraction, _exponential, _logarithm, _square, _division, _negation, _relu, _joint)
-
-
-def _idiom(u: UOp) -> Idiom | None:
-    return next((idiom for row in IDIOMS if (idiom := row(u)) is not None), None)
 
 
 def _listed(words: Sequence[str]) -> str:

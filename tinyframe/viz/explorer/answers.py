@@ -6,7 +6,7 @@ stand in a URL; BadQuery says what is wrong with one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,11 @@ from tinyframe.uop.show import listing, render, sizes_text
 from tinyframe.viz.explorer.disassembly import machine_code
 from tinyframe.viz.explorer.rows import Row, below
 from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
-from tinyframe.viz.fold import folded, nearest, one_for_each_box
+from tinyframe.viz.fold import boxes_as_one, nearest, trees_as_one
 from tinyframe.viz.graphs import GraphPicture
-from tinyframe.viz.layout import NoLayout
 from tinyframe.viz.nodes import Node, of_graph
-from tinyframe.viz.roof import Roof
-from tinyframe.viz.verdict import costs_of, verdict
+from tinyframe.viz.picture import NoLayout
+from tinyframe.viz.roof import Roof, costs_of, verdict
 
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
 MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
@@ -83,33 +82,31 @@ def stages(trace: Trace, query: Query) -> Any:
         }
         for s in d.stages
     ]
-    return {**d.data, "stages": listed, "verdict": said_of(trace, query["of"])}
-
-
-def said_of(trace: Trace, of: str) -> str | None:
-    """In a sentence or two, what limits a kernel that has run."""
-    if not of.startswith("kernel/"):
-        return None
-    about, d = trace.overview, trace.described(of)
-    kernel, roof = about["kernels"][int(of[7:])], Roof(**about["roof"])
-    if not kernel["best"]:
-        return None
-    costs = costs_of(d.data["opts"], d.data["source"], about["threads"])
-    return verdict(kernel["ops"], kernel["bytes"], kernel["best"], roof, kernel["plan"], costs)
+    said = None  # in a sentence or two, what limits a kernel that has run
+    about, (what, _, n) = trace.overview, query["of"].partition("/")
+    if what == "kernel" and (kernel := about["kernels"][int(n)])["best"]:
+        costs = costs_of(d.data["opts"], d.data["source"], about["threads"])
+        numbers = kernel["ops"], kernel["bytes"], kernel["best"], Roof(**about["roof"])
+        said = verdict(*numbers, kernel["plan"], costs)
+    return {**d.data, "stages": listed, "verdict": said}
 
 
 def steps(trace: Trace, query: Query) -> Any:
     """Some of a stage's rewrites: the rule, and what became what."""
-    d = described(trace, query)
-    stage = _stage(d, number(query, "stage"))
+    stage = _stage(described(trace, query), number(query, "stage"))
     start, count = number(query, "from", 0), number(query, "count", MOST_STEPS)
-    found: list[dict[str, Any]] = []
-    for n in range(start, min(start + min(count, MOST_STEPS), stage.step_count)):
+    wanted = range(start, min(start + min(count, MOST_STEPS), stage.step_count))
+    return {"total": stage.step_count, "steps": listed_steps(stage, wanted)}
+
+
+def listed_steps(stage: Stage, numbers: Iterable[int]) -> list[dict[str, Any]]:
+    found = []
+    for n in numbers:
         rewrite, at = stage.step(n)
         step = rewrite.steps[at]
         found.append({"n": n, "rule": step.rule, "pass": rewrite.name,
                       "before": shown(step.before), "after": shown(step.after)})  # fmt: skip
-    return {"total": stage.step_count, "steps": found}
+    return found
 
 
 def graph(trace: Trace, query: Query) -> Any:
@@ -167,9 +164,9 @@ def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) 
     if view.boxes:
         nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
     if len(nodes) > most:
-        nodes = folded(nodes)
+        nodes = trees_as_one(nodes)
     if len(nodes) > most and view.boxes:
-        nodes = one_for_each_box(nodes)
+        nodes = boxes_as_one(nodes)
     return nearest(nodes, most)
 
 

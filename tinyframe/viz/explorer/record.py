@@ -37,7 +37,7 @@ from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.viz.explorer.rows import Table
 from tinyframe.viz.explorer.store import FORMAT, VERSION, Store
-from tinyframe.viz.opt_by_opt import opt_text
+from tinyframe.viz.nests import opt_text
 from tinyframe.viz.roof import measured_roof
 from tinyframe.viz.words import sentence
 

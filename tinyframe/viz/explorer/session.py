@@ -13,7 +13,6 @@ import sys
 import time
 import webbrowser
 from pathlib import Path
-from typing import TextIO
 
 from tinyframe import observe
 from tinyframe.settings import settings
@@ -33,21 +32,17 @@ class Session:
         self.path, self.pid = path, os.getpid()
         self.server: Server | None = None
         if path is None:
-            self._serve()
+            try:
+                self.server = Server(Trace(self.recorder.store, self.recorder.overview))
+            except OSError as error:
+                say(f"VIZ=1: no port for the explorer is free here ({error})")
+        if self.server is not None:
+            self.server.start()
+            say(f"tinyframe explorer: {self.server.url}")
+            if has_browser():
+                webbrowser.open(self.server.url)
         observe.of_tensors.append(self.recorder)
         atexit.register(self.end)
-
-    def _serve(self) -> None:
-        trace = Trace(self.recorder.store, self.recorder.overview)
-        try:
-            self.server = Server(trace)
-        except OSError as error:
-            return say(f"VIZ=1: no port for the explorer is free here ({error})")
-        self.server.start()
-        say(f"tinyframe explorer: {self.server.url}")
-        if has_browser():
-            webbrowser.open(self.server.url)
-        return None
 
     def end(self) -> None:
         """When the script is done: writes the trace, or waits for who looks at it."""
@@ -60,7 +55,7 @@ class Session:
                 say(f"wrote {self.path}: python -m tinyframe.viz {self.path} opens it")
             except (OSError, TraceError) as error:
                 say(f"VIZ_TRACE: {self.path} could not be written: {error}")
-        elif self.server is not None and not in_a_notebook():
+        elif self.server is not None and "ipykernel" not in sys.modules:
             say(f"the explorer stays at {self.server.url} until Ctrl-C")
             wait_for_ctrl_c()
 
@@ -102,9 +97,5 @@ def has_browser() -> bool:
     return True
 
 
-def in_a_notebook() -> bool:
-    return "ipykernel" in sys.modules
-
-
-def say(text: str, file: TextIO | None = None) -> None:
-    print(text, file=file or sys.stderr, flush=True)
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,368 @@
+"""Two pictures of what ran, which compute what they are given, and watch.
+
+    timeline(model(x))        # what ran when, on every thread and device
+    roofline(train_step)      # calls the function once: how fast its kernels are, and could be
+    timeline()                # what was recorded last, once more
+
+Times are in seconds, by time.perf_counter(). `draw_spans` and `draw_points` make the pictures of
+lists of spans and of points, and of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from tinyframe.codegen.program import ProgramSpec
+from tinyframe.observe import Observer, Ran, observing
+from tinyframe.tensor.core import Tensor
+from tinyframe.uop.node import UOp
+from tinyframe.viz.charts import chart
+from tinyframe.viz.kinds import ARROW, TEXT
+from tinyframe.viz.nodes import plural
+from tinyframe.viz.picture import Picture
+from tinyframe.viz.roof import Roof, measured_roof, verdict
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that took from `begin` to `end`. lane: who did it. what: a key of
+    WHATS. name: of the kernel."""
+
+    lane: str
+    what: str
+    name: str
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A kernel that ran once, in so many seconds on its device."""
+
+    spec: ProgramSpec
+    seconds: float
+
+
+@dataclass
+class Record(Observer):
+    """An observer that keeps what it is told."""
+
+    spans: list[Span] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    _compilers: dict[int, str] = field(default_factory=dict)  # thread -> its lane
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # compilers run side by side
+    _scheduling: float = 0.0
+
+    def scheduling(self, sink: UOp) -> None:
+        self._scheduling = perf_counter()
+
+    def scheduled(self, sink: UOp, becomes: Any, items: Any) -> None:
+        self.spans.append(Span("Python", "schedule", "", self._scheduling, perf_counter()))
+
+    def programmed(self, spec: ProgramSpec, begin: float, end: float) -> None:
+        self.spans.append(Span("Python", "source", spec.name, begin, end))
+
+    def compiled(self, spec: ProgramSpec, binary: bytes, begin: float, end: float) -> None:
+        with self._lock:
+            thread = threading.get_ident()
+            lane = self._compilers.setdefault(thread, f"compiler {len(self._compilers) + 1}")
+            self.spans.append(Span(lane, "compile", spec.name, begin, end))
+
+    def ran(self, work: Ran) -> None:
+        what, name = ("copy", "copy") if work.spec is None else ("run", work.spec.name)
+        self.spans.append(Span(work.item.bufs[0].device, what, name, work.begin, work.end))
+        if work.spec is not None:
+            self.runs.append(Run(work.spec, work.seconds))
+
+
+_last: Record | None = None
+
+
+def record_of(x: Tensor | Callable[[], Any] | None, caller: str) -> Record:
+    """What happens while a Tensor is computed, or a function is called; of None, the last record.
+
+    ValueError where nothing runs, or there is no record yet; TypeError for anything else.
+    """
+    global _last
+    if x is None:
+        if _last is None:
+            raise ValueError(
+                f"{caller}() shows what was recorded last, and nothing was yet: give it a Tensor, "
+                "or a function to call"
+            )
+        return _last
+    record = Record()
+    if isinstance(x, Tensor):
+        work: Callable[[], Any] = x.realize
+    elif callable(x):
+        work = x
+    else:
+        raise TypeError(
+            f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
+            f"is called; not {type(x).__name__}"
+        )
+    with observing(record):
+        work()
+    if not any(span.what in ("run", "copy") for span in record.spans):
+        was = "its values are in memory already" if isinstance(x, Tensor) else "it computed nothing"
+        raise ValueError(f"{caller}() saw no kernel run: {was} (a Tensor needs `.realize()`)")
+    _last = record
+    return record
+
+
+def seconds_text(seconds: float) -> str:
+    """A time in the unit that suits it: `12.5 µs`."""
+    if not seconds:
+        return "0 s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds:.0f} s"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+# ---- the timeline --------------------------------------------------------------------------------
+
+CLOSER = 0.25  # kernels that run for a smaller part of all the time are drawn a second time
+NAMED = 0.03  # of the time that is drawn: a longer span has its kernel's number on it
+MOST_TOLD = 12  # kernels of which the picture has a bar
+
+# What a span is, in the order of the lanes: its colour, and its meaning.
+WHATS = {
+    "schedule": ("#e4d8f5", "finds the kernels (Python)"),
+    "source": ("#cfe6fa", "writes the source of a kernel (Python)"),
+    "compile": ("#ffdf9e", "compiles the source"),
+    "run": ("#c9efea", "runs a kernel"),
+    "copy": ("#fbb9a0", "copies between devices"),
+}
+
+
+def timeline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+    """A picture of what ran when: the scheduler and the code generator in Python, the compiler's
+    threads, the kernels on their device.
+
+    x: a Tensor, which is computed now, or a function without arguments, which is called once.
+    Without x it is the last one that was recorded, by this function or `roofline`. What is compiled
+    already is not compiled again. ValueError where nothing runs or was recorded, TypeError for
+    anything else.
+    """
+    return draw_spans(record_of(x, "timeline").spans)
+
+
+def draw_spans(spans: Sequence[Span]) -> Picture:
+    """The picture of these spans: the same for the same spans. ValueError where there are none."""
+    if not spans:
+        raise ValueError("a timeline needs a span")
+    begin, end = min(s.begin for s in spans), max(s.end for s in spans)
+    runs = [s for s in spans if s.what in ("run", "copy")]
+    headline = (
+        f"timeline: {seconds_text(end - begin)}, of which kernels ran "
+        f"{seconds_text(sum(s.end - s.begin for s in runs))}"
+    )
+    header, rows = table_of(spans)
+    numbers = {row[1]: row[0] for row in rows}
+    parts = [("all of it", spans, begin, end)]
+    if runs:
+        first, last = min(s.begin for s in runs), max(s.end for s in runs)
+        if len(runs) < len(spans) and last - first < CLOSER * (end - begin):
+            title = f"from {seconds_text(first - begin)} on, the kernels"
+            parts.append((title, runs, first, last))
+    heights = [24 * len({s.lane for s in shown}) + 42 for _, shown, _, _ in parts]
+    heights.append(16 * min(len(rows), MOST_TOLD) + 24)
+
+    def draw(figure: Any) -> None:
+        *lanes, bars = figure.subplots(len(heights), height_ratios=heights)
+        for axes, part in zip(lanes, parts, strict=True):
+            _draw_lanes(axes, *part, numbers)
+        figure.legend(*lanes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+        bars.set_title("seconds that each kernel ran, the longest first")
+        shown = rows[:MOST_TOLD]
+        took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in shown]
+        bars.barh(range(len(shown)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
+        bars.set_yticks(range(len(shown)), [f"{number}  {name}" for number, name, *_ in shown])
+        bars.set(xticks=[], xlim=(0, 2.5 * max([1e-9, *took])), ylim=(len(shown) - 0.4, -0.6))
+        for n, (_, _, source, compiled, ran) in enumerate(shown):
+            said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
+            bars.text(took[n], n, "  " + ", ".join(filter(None, said)), va="center", fontsize=7.5)
+
+    more = f"and {plural(len(rows) - MOST_TOLD, 'kernel')} more: print() lists them all"
+    text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
+    notes = [more] * (len(rows) > MOST_TOLD)
+    return chart(headline, "\n".join(text), draw, sum(heights) + 40, notes)
+
+
+def table_of(spans: Sequence[Span]) -> tuple[list[str], list[list[str]]]:
+    """A header, and a row for each kernel, those that took longest first. The numbers of kernels
+    are in the order in which they first ran."""
+    order = sorted(spans, key=lambda s: (s.what != "run", s.begin))
+    names = dict.fromkeys(s.name for s in order if s.name and s.what != "copy")
+    totals = {name: dict.fromkeys(WHATS, 0.0) for name in names}
+    times = dict.fromkeys(names, 0)
+    for span in spans:
+        if span.name in totals:
+            totals[span.name][span.what] += span.end - span.begin
+            times[span.name] += span.what == "run"
+    rows = []
+    for number, name in sorted(enumerate(names, 1), key=lambda pair: -totals[pair[1]]["run"]):
+        found = totals[name]
+        took = [seconds_text(found[what]) if found[what] else "" for what in ("source", "compile")]
+        ran = f"{seconds_text(found['run'])} in {plural(times[name], 'run')}" if times[name] else ""
+        rows.append([str(number), name, *took, ran])
+    return ["", "kernel", "source", "compiled", "ran"], rows
+
+
+def _draw_lanes(
+    axes: Any,
+    title: str,
+    spans: Sequence[Span],
+    begin: float,
+    end: float,
+    numbers: dict[str, str],
+) -> None:
+    """One lane below the other, Python above the compilers, these above the devices."""
+    from matplotlib.ticker import EngFormatter
+
+    order = sorted(spans, key=lambda s: (list(WHATS).index(s.what), s.lane))
+    lanes = list(dict.fromkeys(s.lane for s in order))
+    axes.set_title(title)
+    axes.set_yticks(range(len(lanes)), lanes)
+    axes.set(xlim=(0, end - begin or 1e-9), ylim=(len(lanes) - 0.4, -0.6))
+    axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
+    axes.grid(axis="x")
+    for what, (fill, meaning) in WHATS.items():
+        label = meaning
+        for place, lane in enumerate(lanes):
+            if found := [s for s in spans if (s.what, s.lane) == (what, lane)]:
+                bars = [(s.begin - begin, s.end - s.begin) for s in found]
+                look = {"facecolors": fill, "edgecolors": ARROW, "linewidth": 0.5}
+                axes.broken_barh(bars, (place - 0.38, 0.76), label=label, **look)
+                label = ""
+    for span in spans:
+        if span.name in numbers and span.end - span.begin > NAMED * (end - begin):
+            middle = (span.begin + span.end) / 2 - begin
+            row, number = lanes.index(span.lane), numbers[span.name]
+            axes.text(middle, row, number, color=TEXT, ha="center", va="center")
+
+
+# ---- the roofline --------------------------------------------------------------------------------
+
+MOST_POINTS = 6  # kernels that are told about; others are dots
+POINT, OTHER = "#d9480f", "#b0b0b0"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kernel: operations and bytes of one run, and the seconds of its best run. plan: what shaped
+    its loops."""
+
+    name: str
+    operations: int
+    nbytes: int
+    seconds: float
+    plan: str | None = None
+
+    @property
+    def flops(self) -> float:
+        return self.operations / self.seconds
+
+    @property
+    def bandwidth(self) -> float:
+        return self.nbytes / self.seconds
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte."""
+        return self.operations / self.nbytes
+
+
+def roofline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+    """A picture of this machine's roof, as measured, with the kernels of x under it. Across:
+    operations for each byte that a kernel moves. Up: operations in a second. Memory limits what is
+    on the left, where the roof slopes, and arithmetic what is on the right. See `roof.py`.
+
+    x: as for `timeline`, and the same errors. A kernel that runs several times counts with its best
+    time; the first run of one is often slow, so a function that computes something a few times
+    shows more. Operations are of any dtype; the roof is that of float32.
+    """
+    return draw_points(points_of(record_of(x, "roofline")), measured_roof())
+
+
+def points_of(record: Record) -> list[Point]:
+    """The kernels that ran, the one that took most time in all first."""
+    runs: dict[str, list[float]] = {}
+    specs = {}
+    for run in record.runs:
+        specs[run.spec.name] = run.spec
+        runs.setdefault(run.spec.name, []).append(max(run.seconds, 1e-9))
+    order = sorted(runs, key=lambda name: -sum(runs[name]))
+    return [
+        Point(
+            name,
+            specs[name].ops_estimate,
+            max(specs[name].mem_estimate, 1),
+            min(runs[name]),
+            plan.name if (plan := specs[name].plan) else None,
+        )
+        for name in order
+    ]
+
+
+def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
+    """The picture of these kernels: the same for the same numbers."""
+    flops, bandwidth = rate_text(roof.flops), rate_text(roof.bandwidth)
+    headline = (
+        f"roofline: {plural(len(points), 'kernel')} under {flops} GFLOP/s and {bandwidth} GB/s"
+    )
+    header = ["", "kernel", "time", "GFLOP/s", "GB/s", "what limits it"]
+    rows = [
+        [str(n), p.name, seconds_text(p.seconds), rate_text(p.flops), rate_text(p.bandwidth),
+         verdict(p.operations, p.nbytes, p.seconds, roof, p.plan)]
+        for n, p in enumerate(points, 1)
+    ]  # fmt: skip
+    ridge = roof.flops / roof.bandwidth
+    shown = [p for p in points if p.operations]
+    across = [0.1, ridge / 20, ridge * 4, *[p.intensity for p in shown]]
+    left, right = min(across) / 2, max(across) * 2
+    up = [left * roof.bandwidth, roof.flops, *[p.flops for p in shown]]
+    bottom, top = min(up) / 2e9, max(up) * 2e-9
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        axes.set_title(f"the roof: memory, {bandwidth} GB/s, and arithmetic, {flops} GFLOP/s")
+        axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(bottom, top))
+        axes.set_ylabel("GFLOP/s")
+        axes.set_xlabel("operations for each byte that is read or written")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.grid()
+        corners = [left * roof.bandwidth, roof.flops, roof.flops]
+        axes.plot([left, ridge, right], [y / 1e9 for y in corners], color=ARROW, linestyle="-")
+        for number, p in enumerate(points, 1):
+            if p.operations:
+                told = number <= MOST_POINTS
+                place = p.intensity, p.flops / 1e9
+                axes.plot(*place, "o", color=POINT if told else OTHER, zorder=2 + told)
+                if told:  # beside it, in a direction of its own
+                    turn = math.tau * (number - 1) / MOST_POINTS
+                    beside = 16 * math.cos(turn), -16 * math.sin(turn)
+                    axes.annotate(
+                        number, place, beside, textcoords="offset points", ha="center",
+                        va="center", arrowprops={"arrowstyle": "-", "color": POINT},
+                    )  # fmt: skip
+
+    notes = [f"{n}  {name}: {time}, {ops} GFLOP/s, {moved} GB/s. {words}"
+             for n, name, time, ops, moved, words in rows[:MOST_POINTS]]  # fmt: skip
+    if len(points) > MOST_POINTS:
+        rest = plural(len(points) - MOST_POINTS, "kernel")
+        notes.append(f"and {rest} more that took less time: print() tells of all")
+    text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
+    return chart(headline, "\n".join(text), draw, 320, notes)
+
+
+def rate_text(rate: float) -> str:
+    """Thousand millions (of operations, of bytes) in a second, to three digits."""
+    return f"{rate / 1e9:,.0f}" if rate >= 999.5e9 else f"{rate / 1e9:.3g}"

@@ -1,0 +1,406 @@
+"""What computing something would run, as charts: kernels in order, their memory, their traffic.
+
+    schedule((a @ b).softmax() @ c)    # kernels in running order, and the buffers between them
+    memory(model(images))              # how long values live, and the memory that they share
+    traffic((a @ b + c).softmax())     # the bytes that each kernel reads and writes
+
+Nothing runs, and no Tensor changes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from tinyframe.algebra.access import AccessTable
+from tinyframe.device import Buffer, human_bytes
+from tinyframe.schedule import memory_use, share_memory
+from tinyframe.schedule.item import ScheduleItem
+from tinyframe.tensor.core import Tensor
+from tinyframe.tensor.laziness import Placed, unrealized
+from tinyframe.uop.movement import base_of
+from tinyframe.uop.node import GroupOp, Ops, UOp, most
+from tinyframe.viz.charts import chart
+from tinyframe.viz.drawing import HIGH, colour_of
+from tinyframe.viz.kernels import NOTHING, kernels_of
+from tinyframe.viz.kinds import ARROW, KINDS, TEXT
+from tinyframe.viz.nodes import loops_text, plural, slots
+from tinyframe.viz.picture import Picture
+from tinyframe.viz.touched import NotPlayed, elements_named
+from tinyframe.viz.words import sentence
+
+LINE = 11.0  # points, of a line of words
+MOST_ROWS, MOST_LANES = 20, 10  # that are drawn
+LABEL = 60  # characters of a kernel's words in a line
+READ, WRITTEN = "#e0a83a", "#d9480f"  # seen on a white page and on a dark one
+READ_FILL, WRITTEN_FILL = "#ffdf9e", "#fbb9a0"
+HELD = "#8fb8de"
+
+
+def nothing(what: str, headline: str) -> Picture:
+    """The picture of a schedule that is empty."""
+    return chart(headline, f"{headline}. {NOTHING}", lambda figure: None, LINE, [NOTHING])
+
+
+def tensors_in(x: Any, caller: str) -> list[Tensor]:
+    tensors = list(x) if isinstance(x, (list, tuple)) else [x]
+    if wrong := [type(t).__name__ for t in tensors if not isinstance(t, Tensor)]:
+        raise TypeError(f"{caller}() draws a Tensor or a list of them, not {wrong[0]}")
+    return tensors
+
+
+def wrapped(labels: Sequence[str]) -> tuple[list[str], float]:
+    """Labels in lines, and the height in points of a row that has room for each of them."""
+    broken = [textwrap.wrap(label, LABEL) for label in labels]
+    return ["\n".join(lines) for lines in broken], max(map(len, broken), default=1) * LINE + 8
+
+
+def left_out(count: int, drawn: int, word: str) -> list[str]:
+    return [f"and {plural(count - drawn, word)} more: print() lists them all"] * (count > drawn)
+
+
+# ---- kernels in running order --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kernel of a schedule. reads, writes: numbers of buffers; one may be in both."""
+
+    work: str
+    loops: str
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    @property
+    def touches(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.reads, *self.writes)))
+
+
+def schedule(x: Any) -> Picture:
+    """A picture of the kernels that realizing x would run: a Tensor, or several in a list, or
+    ScheduleItems. A row is a kernel, and a line down the page a buffer, from the first kernel that
+    touches it to the last: `w2` stands where buffer 2 is written, `r2` where it is read.
+
+    Buffers are numbered in the order in which they are first touched, sizes are in bytes. Nothing
+    runs. TypeError for anything else.
+    """
+    buffers: dict[Buffer, int] = {}
+    rows = []
+    for item in kernels_of(x, "schedule"):
+        read = [item.bufs[slot] for slot in slots(item.ast, Ops.LOAD)]
+        numbers = [
+            tuple(dict.fromkeys(buffers.setdefault(b, len(buffers)) for b in found))
+            for found in (read, item.written)
+        ]
+        rows.append(Row(sentence(item.ast), loops_text(item.ast), *numbers))
+    sizes = [human_bytes(b.nbytes) for b in buffers]
+    headline = f"schedule of {plural(len(rows), 'kernel')}, {plural(len(sizes), 'buffer')}"
+    if not rows:
+        return nothing("schedule", headline)
+    text = [headline]
+    for number, row in enumerate(rows, 1):
+        text += [f"{number}. {row.work}", *([f"   loops: {row.loops}"] if row.loops else [])]
+        for what, found in (("reads", row.reads), ("writes", row.writes)):
+            if found:
+                text.append(f"   {what} " + ", ".join(f"{n} ({sizes[n]})" for n in found))
+    lanes = lanes_of(rows, MOST_LANES)
+    labels = [f"{n}. {row.work}" for n, row in enumerate(rows[:MOST_ROWS], 1)]
+    labels, high = wrapped(labels)
+    shown = rows[: int((HIGH - 60) / high)][: len(labels)]
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        axes.set_yticks(range(len(shown)), labels[: len(shown)])
+        axes.set(xticks=[], xlim=(-0.6, MOST_LANES - 0.4), ylim=(len(shown) - 0.4, -0.6))
+        axes.set_title("kernels, first to last; buffers: r is read, w is written")
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        for b, lane in lanes.items():
+            at = [n for n, row in enumerate(rows) if b in row.touches]
+            axes.plot(
+                [lane, lane], [at[0], at[-1]], color=ARROW, linestyle="-", linewidth=1.5, zorder=1
+            )
+        for n, row in enumerate(shown):
+            for b in row.touches:
+                if b in lanes:
+                    letters = ("r" if b in row.reads else "") + ("w" if b in row.writes else "")
+                    fill, shape = (
+                        (WRITTEN_FILL, "square") if b in row.writes else (READ_FILL, "round")
+                    )
+                    look = {"boxstyle": shape, "facecolor": fill, "edgecolor": ARROW}
+                    place = {"ha": "center", "va": "center", "clip_on": True}
+                    axes.text(lanes[b], n, f"{letters}{b}", color=TEXT, bbox=look, **place)
+
+    notes = [*left_out(len(rows), len(shown), "kernel"),
+             "buffers: " + ", ".join(f"{b} {sizes[b]}" for b in sorted(lanes))]  # fmt: skip
+    return chart(headline, "\n".join(text), draw, 24 + high * len(shown), notes)
+
+
+def lanes_of(rows: Sequence[Row], most: int) -> dict[int, int]:
+    """Which line each buffer is drawn on: the first that is free from its first use to its last.
+    Those for which none of so many is free have none."""
+    spans: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        for b in row.touches:
+            spans.setdefault(b, [place, place])[1] = place
+    free_from = [0] * most
+    lanes: dict[int, int] = {}
+    for b, (first, last) in spans.items():
+        lane = next((n for n in range(most) if free_from[n] <= first), None)
+        if lane is not None:
+            lanes[b], free_from[lane] = lane, last + 1
+    return lanes
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Value:
+    """first, last: the kernels that make it and that use it last, from 0 on; a result lives to the
+    end. memory: the number of the value whose memory it has after reuse, its own or an earlier
+    one's."""
+
+    nbytes: int
+    first: int
+    last: int
+    is_result: bool
+    memory: int
+
+
+def memory(x: Any) -> Picture:
+    """A picture of the memory that realizing x (a Tensor, or several in a list) takes beside what
+    there is already: before reuse, where every value has memory of its own, and as it really is,
+    where a value takes over memory whose value nobody needs any more (`schedule/memory.py`).
+
+    In bytes. The peak is what is held when the last kernel runs: memory that was taken is given
+    back only then. Nothing runs. TypeError for what is no Tensor.
+    """
+    kernels, values = lifetimes_of(tensors_in(x, "memory"))
+    if not values:
+        return nothing("memory", "memory: none")
+    before, after = (held(kernels, values, reused) for reused in (False, True))
+    headline = (
+        f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}: "
+        f"{human_bytes(before[-1])}, with reuse {human_bytes(after[-1])}"
+    )
+    text = [headline]
+    for number, v in enumerate(values):
+        ends = "to the end: a result" if v.is_result else f"to {v.last + 1}"
+        where = "" if v.memory == number else f", in the memory of value {v.memory}"
+        text.append(
+            f"  value {number}: {human_bytes(v.nbytes)}, kernel {v.first + 1} {ends}{where}"
+        )
+    for title, peaks in (("without reuse", before), ("with reuse", after)):
+        text.append(f"{title}, held at each kernel: {', '.join(map(human_bytes, peaks))}")
+    own = list(range(len(values)))
+    shown = sorted(sorted(own, key=lambda n: -values[n].nbytes)[:MOST_ROWS])
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(2, 2, sharex=True, height_ratios=[15 * len(shown) + 20, 90])
+        titles = ("memory of its own for each value", "with reuse")
+        for column, memories, title, peaks in zip(
+            panels.T, (own, [v.memory for v in values]), titles, (before, after), strict=True
+        ):
+            _lifetimes(column[0], title, [(n, values[n], memories[n]) for n in shown], len(own))
+            column[1].stairs(peaks, [n + 0.5 for n in range(kernels + 1)], fill=True, color=HELD)
+            column[1].set(ylim=(0, 1.25 * max(before[-1], 1)), yticks=[], xlabel="kernel")
+            said = f"{human_bytes(peaks[-1])} at the peak"
+            column[1].set_title(said, loc="right", y=0.85)
+            column[1].xaxis.get_major_locator().set_params(integer=True)
+
+    return chart(headline, "\n".join(text), draw, 150 + 15 * len(shown),
+                 left_out(len(own), len(shown), "value"))  # fmt: skip
+
+
+def _lifetimes(axes: Any, title: str, found: Sequence[tuple[int, Value, int]], count: int) -> None:
+    """A row for each memory, with the values that live in it one after another."""
+    rows = {memory: n for n, memory in enumerate(dict.fromkeys(m for _, _, m in found))}
+    sizes = {m: human_bytes(value.nbytes) for _, value, m in reversed(found)}
+    axes.set_title(title)
+    axes.set_yticks(range(len(rows)), [sizes[memory] for memory in rows])
+    axes.set_ylim(len({number for number, _, _ in found}) - 0.4, -0.6)
+    for number, v, memory in found:
+        edge, width = (KINDS["kernel"].line, 2.0) if v.is_result else (ARROW, 0.75)
+        long, place = v.last + 1 - v.first, v.first + 0.5
+        axes.barh(rows[memory], long, 0.8, place, color=colour_of(number, count), edgecolor=edge,
+                  linewidth=width)  # fmt: skip
+        words = f"{number} result" if v.is_result and long > 2 else str(number)
+        axes.text(place + long / 2, rows[memory], words, color=TEXT, ha="center", va="center",
+                  fontsize=7.5, clip_on=True)  # fmt: skip
+
+
+def lifetimes_of(tensors: Sequence[Tensor]) -> tuple[int, list[Value]]:
+    """How many kernels there are, and the values that they make, in that order."""
+    if not (roots := unrealized(*tensors)):
+        return 0, []
+    use = memory_use(UOp.sink(*Placed(roots).roots))
+    place = share_memory(use.uses, use.temporary)
+    spans: dict[UOp, list[int]] = {}
+    for number, buffers in enumerate(use.uses):
+        for b in buffers:
+            spans.setdefault(b, [number, number])[1] = number
+    made = set(use.made)
+    order = [b for b in spans if b in made]
+    numbers = {b: n for n, b in enumerate(order)}
+    end = len(use.asts) - 1
+    return end + 1, [
+        Value(
+            b.arg * b.dtype.itemsize,
+            spans[b][0],
+            spans[b][1] if b in use.temporary else end,
+            b not in use.temporary,
+            numbers[place.get(b, b)],
+        )
+        for b in order
+    ]
+
+
+def held(kernels: int, values: Sequence[Value], reused: bool) -> list[int]:
+    """The bytes that are held while each kernel runs. reused: whether a value may take over the
+    memory of another."""
+    taken = [0] * kernels
+    for number, value in enumerate(values):
+        if not reused or value.memory == number:
+            taken[value.first] += value.nbytes
+    return list(accumulate(taken))
+
+
+# ---- traffic -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What one kernel moves between memory and the processor, in bytes."""
+
+    name: str
+    read: int
+    written: int
+
+    @property
+    def total(self) -> int:
+        return self.read + self.written
+
+
+def traffic(x: Any) -> Picture:
+    """A picture of the memory traffic of computing x (a Tensor, or several in a list): step by
+    step, where every operation has a kernel of its own, and fused as it will be.
+
+    In bytes. Each element of memory counts once for each kernel that touches it: what comes from a
+    cache within a kernel does not count. Where it depends on values which elements these are, as
+    many count as there are reads, up to all of them. Variables count as the largest they can be.
+    Nothing runs. TypeError for what is no Tensor.
+    """
+    tensors = tensors_in(x, "traffic")
+    apart = step_by_step([t.uop for t in tensors])
+    items = kernels_of(tensors, "traffic")
+    fused = [of_kernel(number, item) for number, item in enumerate(items, 1)]
+    if not fused:
+        return nothing("traffic", "traffic: none")
+    once, each = sum(m.total for m in fused), sum(m.total for m in apart)
+    ratio = f", {each / once:.1f} times as much" if once and each > once else ""
+    headline = (
+        f"traffic: {human_bytes(once)} in {plural(len(fused), 'kernel')}; step by step "
+        f"{human_bytes(each)} in {plural(len(apart), 'kernel')}{ratio}"
+    )
+    text = [headline]
+    parts = [(title, moved) for title, moved in (("step by step", apart), ("fused", fused))]
+    for title, moved in parts:
+        text.append(f"{title}:")
+        text += [f"  {m.name}: {moved_text(m)}" for m in moved]
+    shown = [_largest(moved) for _, moved in parts]
+    labels = [wrapped([m.name for m in rows]) for rows in shown]
+    heights = [len(words) * high + 26 for words, high in labels]
+    room = 2 * max([1, *[m.total for m in (*apart, *fused)]])  # words stand beside the bars
+
+    def draw(figure: Any) -> None:
+        both = figure.subplots(2, sharex=True, height_ratios=heights)
+        for axes, (title, moved), rows, (words, _) in zip(both, parts, shown, labels, strict=True):
+            total = human_bytes(sum(m.total for m in moved))
+            axes.set_title(f"{title}: {total} in {plural(len(moved), 'kernel')}")
+            axes.set_yticks(range(len(rows)), words)
+            axes.set(xlim=(0, room), ylim=(len(rows) - 0.4, -0.6), xticks=[])
+            axes.spines["bottom"].set_visible(False)
+            for n, m in enumerate(rows):
+                axes.barh(n, m.read, 0.6, color=READ, label="read" * (n == 0))
+                axes.barh(n, m.written, 0.6, m.read, color=WRITTEN, label="written" * (n == 0))
+                axes.text(m.total + room / 100, n, moved_text(m), va="center", fontsize=7.5)
+
+        figure.legend(*both[1].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+
+    notes = [line for (_, moved), rows in zip(parts, shown, strict=True)
+             for line in left_out(len(moved), len(rows), "kernel")]  # fmt: skip
+    return chart(headline, "\n".join(text), draw, sum(heights) + 20, notes)
+
+
+def moved_text(m: Moved) -> str:
+    return f"reads {human_bytes(m.read)}, writes {human_bytes(m.written)}"
+
+
+def _largest(moved: Sequence[Moved]) -> list[Moved]:
+    """Those that move most, in their order."""
+    kept = sorted(range(len(moved)), key=lambda n: -moved[n].total)[: MOST_ROWS // 2]
+    return [moved[n] for n in sorted(kept)]
+
+
+def of_kernel(number: int, item: ScheduleItem) -> Moved:
+    """What a kernel of a schedule moves."""
+    name = f"{number}. {sentence(item.ast)}"
+    if item.ast.op is Ops.COPY:
+        return Moved(name, item.bufs[1].nbytes, item.bufs[0].nbytes)
+    table = AccessTable(item.ast)
+    return Moved(
+        name,
+        _bytes_named(item, [(x.index, x.elements) for x in table.reads]),
+        _bytes_named(item, [(x.index, x.elements) for x in table.writes]),
+    )
+
+
+def _bytes_named(item: ScheduleItem, accesses: Sequence[tuple[UOp, int]]) -> int:
+    """The bytes of all elements that INDEXes name, each once. accesses: these, and how often each
+    is used."""
+    by_slot: dict[int, list[tuple[UOp, int]]] = {}
+    for index, times in accesses:
+        by_slot.setdefault(index.src[0].arg, []).append((index, times))
+    total = 0
+    for slot, places in by_slot.items():
+        buffer = item.bufs[slot]
+        ranges = {r for place, _ in places for r in place.ranges}
+        try:
+            count = len(elements_named([place for place, _ in places], ranges))
+        except NotPlayed:
+            count = min(buffer.size, sum(times for _, times in places))
+        total += count * buffer.dtype.itemsize
+    return total
+
+
+ALONE = (Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY)
+IN_NO_MEMORY = (Ops.CONST, Ops.IOTA, Ops.DEVICE, Ops.BIND, Ops.DEFINE_VAR)
+
+
+def step_by_step(roots: Sequence[UOp]) -> list[Moved]:
+    """Every operation of a graph as a kernel that reads its operands from memory and writes its
+    result to it. Movement and constants need no memory traffic."""
+    moved: list[Moved] = []
+    sorted_roots = [root.toposort(lambda u: u.op is not Ops.BUFFER) for root in roots]
+    for u in dict.fromkeys(u for order in sorted_roots for u in order):
+        if u.op not in (*GroupOp.Elementwise, *ALONE) or not _bytes(u):
+            continue
+        operands: dict[UOp, int] = {}
+        for view in dict.fromkeys(u.src):  # of a part of something only that part is read
+            if (base := base_of(view)).op not in IN_NO_MEMORY:
+                operands[base] = min(_bytes(base), operands.get(base, 0) + _bytes(view))
+        if operands:
+            name = f"{u.arg[0].name} reduce" if u.op is Ops.REDUCE_AXIS else u.op.name
+            moved.append(Moved(f"{len(moved) + 1}. {name}", sum(operands.values()), _bytes(u)))
+    return moved
+
+
+def _bytes(u: UOp) -> int:
+    size = u.dtype.itemsize
+    for length in u.shape:
+        size *= most(length)
+    return size
