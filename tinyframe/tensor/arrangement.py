@@ -33,7 +33,7 @@ class Arrangement(Movement):
             Tensor([1, 2, 3]).pad((2, 1), mode="reflect")   # [3, 2, 1, 2, 3, 2]
         """
         if mode == "constant":
-            return super().pad(padding, value=value)
+            return self._padded(padding, value)
         if mode not in ("reflect", "replicate", "circular"):
             raise ModeError(
                 f'pad mode {mode!r} is unknown; there are "constant", "reflect", "replicate" and '
@@ -74,9 +74,6 @@ class Arrangement(Movement):
                 parts.append(self._part(axis, size - 1, size)._stretched(axis, after))
         return parts[0].cat(*parts[1:], dim=axis)
 
-    def _part(self, axis: int, begin: Any, end: Any) -> Self:
-        return self.shrink([(begin, end) if d == axis else None for d in range(self.ndim)])
-
     def _stretched(self, axis: int, size: Any) -> Self:
         return self.expand([size if d == axis else -1 for d in range(self.ndim)])
 
@@ -113,8 +110,6 @@ class Arrangement(Movement):
         place = dict(zip(wanted, taken, strict=True))
         return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
 
-    moveaxis = movedim
-
     def swapaxes(self, axis0: int, axis1: int) -> Self:
         """Two axes exchanged."""
         return self.transpose(axis0, axis1)
@@ -135,19 +130,11 @@ class Arrangement(Movement):
             raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self.shape}")
         return self.transpose(-2, -1)
 
-    def ravel(self) -> Self:
-        """All elements along one axis."""
-        return self.flatten()
-
     def expand_as(self, other: Any) -> Self:
         """Expanded to the shape of another Tensor."""
         return self.expand(other.shape)
 
     def view_as(self, other: Any) -> Self:
-        """The same elements in the shape of another Tensor."""
-        return self.reshape(other.shape)
-
-    def reshape_as(self, other: Any) -> Self:
         """The same elements in the shape of another Tensor."""
         return self.reshape(other.shape)
 

@@ -98,8 +98,6 @@ class Reduce(Elementwise):
         """The smallest along axes; NaN where one is NaN."""
         return self._mirror().max(axis, keepdim)._mirror()
 
-    amax, amin = max, min
-
     @axis_names
     def aminmax(self, axis: int | None = None, keepdim: bool = False) -> tuple[Self, Self]:
         """(min, max)."""

@@ -115,10 +115,8 @@ class Scan(Reduce):
         result = self
         for _ in range(n):
             size = result.shape[axis]
-            keep = [None] * axis
-            rest = [None] * (self.ndim - axis - 1)
-            high = result.shrink([*keep, (min(1, size), size), *rest])
-            low = result.shrink([*keep, (0, max(size - 1, 0)), *rest])
+            high = result._part(axis, min(1, size), size)
+            low = result._part(axis, 0, max(size - 1, 0))
             result = high.ne(low) if self.dtype is dtypes.bool else high - low
         return result
 

@@ -116,7 +116,7 @@ class Sorting(Reduce):
         if not 0 <= k <= self.shape[axis]:
             raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: there are fewer")
         if 0 in self.shape or k == 0:
-            none = self.shrink([(0, k) if d == axis else None for d in range(self.ndim)])
+            none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
         return self.gather(axis, order.contiguous()), order
