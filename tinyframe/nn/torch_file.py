@@ -212,12 +212,9 @@ _STORAGES = {
     "Bool": "bool",
 }  # fmt: skip
 
-_DTYPES = {
-    "float64": dtypes.float64, "float32": dtypes.float32, "float16": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "int64": dtypes.int64, "int32": dtypes.int32,
-    "int16": dtypes.int16, "int8": dtypes.int8, "uint64": dtypes.uint64, "uint32": dtypes.uint32,
-    "uint16": dtypes.uint16, "uint8": dtypes.uint8, "bool": dtypes.bool,
-}  # fmt: skip
+_DTYPES: dict[str, DType] = {
+    name: getattr(dtypes, name) for name in (*_STORAGES.values(), "uint64", "uint32", "uint16")
+}
 
 # (module, name) in a pickle: what it stands for here
 _NAMES: dict[tuple[str, str], Any] = {

@@ -346,29 +346,17 @@ SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, 
 def _groups(side: str, formula: str) -> list[list[str]]:
     """One side of a rearrange formula: for every axis the names that it is made of."""
     groups: list[list[str]] = []
-    is_open = False
-    for token in re.findall(r"\.\.\.|…|\w+|\(|\)|\S", side):
-        token = "..." if token == "…" else token
-        if token == "(":
-            if is_open:
-                raise ShapeError(f"parentheses within parentheses in {formula!r}")
-            is_open = True
-            groups.append([])
-        elif token == ")":
-            if not is_open:
-                raise ShapeError(f"a parenthesis is closed but not open in {formula!r}")
-            is_open = False
-        elif token == "1":
-            groups += [] if is_open else [[]]
-        elif token == "..." or token.isidentifier():
-            if is_open:
-                groups[-1].append(token)
-            else:
-                groups.append(SPREAD if token == "..." else [token])
-        else:
-            raise ShapeError(f"{token!r} is no name of an axis, in {formula!r}")
-    if is_open:
-        raise ShapeError(f"a parenthesis is open but not closed in {formula!r}")
+    for token in re.findall(r"\([^()]*\)|\.\.\.|\w+|\S", side.replace("…", "...")):
+        if token in "()":
+            raise ShapeError(f"the parentheses of {formula!r} do not match, or are nested")
+        if token == "...":
+            groups.append(SPREAD)
+            continue
+        names = re.findall(r"\.\.\.|\w+|\S", token.strip("()"))
+        for name in names:
+            if name not in ("1", "...") and not name.isidentifier():
+                raise ShapeError(f"{name!r} is no name of an axis, in {formula!r}")
+        groups.append([name for name in names if name != "1"])
     return groups
 
 
