@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from tinyframe.errors import ModeError
+from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.convolution import zeros_around
 from tinyframe.tensor.core import Tensor
@@ -32,9 +32,7 @@ class _Sliding:
         self, channels: Sequence[int], kernel_size: Sizes, stride: Sizes, dilation: Sizes,
         groups: int, padding_mode: str, known_modes: Sequence[str],
     ) -> None:  # fmt: skip
-        if padding_mode not in known_modes:
-            known = ", ".join(known_modes)
-            raise ModeError(f"padding_mode {padding_mode!r} is unknown here; there is {known}")
+        check_choice(f"padding_mode of {type(self).__name__}", padding_mode, *known_modes)
         if groups < 1 or any(count % groups for count in channels):
             raise ValueError(
                 f"groups={groups} has to divide in_channels={channels[0]} and "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from tinyframe.errors import check_choice
 from tinyframe.tensor.elementwise import Elementwise, float_function
 
 
@@ -74,8 +75,7 @@ class Activation(Elementwise):
         """
         if approximate == "tanh":
             return 0.5 * self * (1 + (math.sqrt(2 / math.pi) * (self + 0.044715 * self**3)).tanh())
-        if approximate not in ("none", None):
-            raise ValueError(f'gelu is approximated by "tanh" or "none", not {approximate!r}')
+        check_choice("gelu's approximate", approximate, "tanh", "none", None)
         return 0.5 * self * (1 + (self * math.sqrt(0.5)).erf())
 
     @float_function

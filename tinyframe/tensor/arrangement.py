@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import ConstType
-from tinyframe.errors import ModeError, ShapeError
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.movement import Movement
 
@@ -34,11 +34,7 @@ class Arrangement(Movement):
         """
         if mode == "constant":
             return self._padded(padding, value)
-        if mode not in ("reflect", "replicate", "circular"):
-            raise ModeError(
-                f'pad mode {mode!r} is unknown; there are "constant", "reflect", "replicate" and '
-                '"circular"'
-            )
+        check_choice("pad's mode", mode, "constant", "reflect", "replicate", "circular")
         result: Self = self
         for axis, (before, after) in enumerate(self._widths(padding)):
             if before or after:
@@ -178,8 +174,7 @@ class Arrangement(Movement):
         """A Tensor for each vector, all in the shape of all their sizes, that varies along its own
         axis. indexing: "xy" exchanges the first two axes."""
         vectors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
-        if indexing not in ("ij", "xy"):
-            raise RuntimeError(f'meshgrid is indexed "ij" or "xy", not {indexing!r}')
+        check_choice("meshgrid's indexing", indexing, "ij", "xy")
         if any(vector.ndim != 1 for vector in vectors):
             raise ShapeError(f"meshgrid takes vectors, not {[v.shape for v in vectors]}")
         sizes = tuple(vector.shape[0] for vector in vectors)
@@ -241,7 +236,7 @@ class Arrangement(Movement):
         """Where, in the last two axes, an element is on or below a diagonal."""
         if self.ndim < 2:
             raise ShapeError(f"a triangle needs two axes, not shape {self.shape}")
-        rows, columns = (self._index(size, self.device) for size in self.shape[-2:])
+        rows, columns = (self._range(size) for size in self.shape[-2:])
         return (rows + diagonal).unsqueeze(1).ge(columns)
 
     def tril(self, diagonal: int = 0) -> Self:

@@ -304,6 +304,10 @@ class Creation(TensorBase):
         place = UOp(Ops.DEVICE, arg=Device.named(device))
         return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
 
+    def _range(self, count: sint) -> Self:
+        """0, 1, … count-1, beside this Tensor."""
+        return self._index(count, self.device)
+
     @classmethod
     def _data(cls, values: np.ndarray, dtype: DType, device: str | None = None) -> Self:
         """Host values, rounded to `dtype`, on `device`."""

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 
 from tinyframe.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float, to_dtype
-from tinyframe.errors import DTypeError
+from tinyframe.errors import DTypeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import representable
 from tinyframe.tensor.movement import broadcast_shapes
@@ -169,8 +169,7 @@ class Elementwise(TensorBase):
         """
         if rounding_mode is None:
             return self._binary(Ops.FDIV, other, reverse, to_float=True)
-        if rounding_mode not in ("floor", "trunc"):
-            raise RuntimeError(f'rounding_mode is "floor", "trunc" or None, not {rounding_mode!r}')
+        check_choice("rounding_mode", rounding_mode, "floor", "trunc", None)
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)

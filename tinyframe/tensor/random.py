@@ -249,8 +249,8 @@ class Random(TensorBase):
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
             return races._speed().argmax(-1)
         rank = weights._speed()._rank(descending=True)
-        wanted = self._index(num_samples, self.device).reshape((-1, 1))
-        numbers = self._index(self.shape[-1], self.device)
+        wanted = self._range(num_samples).reshape((-1, 1))
+        numbers = self._range(self.shape[-1])
         return (rank.unsqueeze(-2) == wanted).where(numbers, 0).sum(-1)
 
     def _speed(self) -> Self:
@@ -263,7 +263,7 @@ class Random(TensorBase):
     def _rank(self, descending: bool = False) -> Self:
         """How many elements of the last axis come before each; of equal ones, the earlier first."""
         other, own = self.unsqueeze(-2), self.unsqueeze(-1)
-        number = self._index(self.shape[-1], self.device)
+        number = self._range(self.shape[-1])
         is_before = other > own if descending else other < own
         is_before = is_before + (other == own) * (number < number.reshape((-1, 1)))
         return is_before.sum(-1)

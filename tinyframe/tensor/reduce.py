@@ -163,7 +163,7 @@ class Reduce(Elementwise):
         if dtypes.is_float(self.dtype):
             best = best + self.isnan()
         # The first has most elements behind it.
-        behind = size - self._index(size, self.device)
+        behind = size - self._range(size)
         behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 
