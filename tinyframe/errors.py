@@ -57,3 +57,11 @@ class SingleElementError(AssertionError, TypeError, ValueError, RuntimeError):
 
 class ModeError(ValueError, NotImplementedError):
     """A way of doing something, given by name, that there is not."""
+
+
+def check_choice(name: str, value: object, *choices: str | None) -> None:
+    """ModeError where an argument that names a way of doing something names none of these."""
+    if value not in choices:
+        *others, last = ["None" if choice is None else f'"{choice}"' for choice in choices]
+        known = f"{', '.join(others)} or {last}" if others else last
+        raise ModeError(f"{name} is {known}, not {value!r}")

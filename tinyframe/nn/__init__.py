@@ -36,13 +36,19 @@ from tinyframe.nn.functions import (
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
+    BCELoss,
+    BCEWithLogitsLoss,
     CosineSimilarity,
+    CrossEntropyLoss,
     Dropout,
     Flatten,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
+    HuberLoss,
     Identity,
+    KLDivLoss,
+    L1Loss,
     LeakyReLU,
     LogSigmoid,
     LogSoftmax,
@@ -50,12 +56,15 @@ from tinyframe.nn.functions import (
     MaxPool2d,
     MaxPool3d,
     Mish,
+    MSELoss,
+    NLLLoss,
     PixelShuffle,
     PixelUnshuffle,
     ReLU,
     ReLU6,
     Sigmoid,
     SiLU,
+    SmoothL1Loss,
     Softmax,
     Softplus,
     Softsign,
@@ -66,17 +75,6 @@ from tinyframe.nn.gradients import GradScaler, clip_grad_norm_, clip_grad_value_
 from tinyframe.nn.layer import Layer, Sequential, layer
 from tinyframe.nn.linear import Embedding, Linear
 from tinyframe.nn.loader import DataLoader
-from tinyframe.nn.losses import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    HuberLoss,
-    KLDivLoss,
-    L1Loss,
-    MSELoss,
-    NLLLoss,
-    SmoothL1Loss,
-)
 from tinyframe.nn.normalization import (
     BatchNorm,
     BatchNorm1d,
@@ -90,18 +88,3 @@ from tinyframe.nn.normalization import (
 )
 from tinyframe.nn.recurrent import GRU, LSTM, RNN, LSTMCell
 from tinyframe.nn.transformer import TransformerEncoder, TransformerEncoderLayer
-
-__all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d",
-    "AvgPool2d", "AvgPool3d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1d",
-    "BatchNorm2d", "BatchNorm3d", "CELU", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
-    "ConvTranspose2d", "ConvTranspose3d", "CosineSimilarity", "CrossEntropyLoss", "DataLoader",
-    "Dropout", "ELU", "Embedding", "Flatten", "GELU", "GRU", "GradScaler", "GroupNorm",
-    "Hardsigmoid", "Hardswish", "Hardtanh", "HuberLoss", "Identity", "InstanceNorm", "KLDivLoss",
-    "L1Loss", "LSTM", "LSTMCell", "Layer", "LayerNorm", "LayerNorm2d", "LeakyReLU", "Linear",
-    "LogSigmoid", "LogSoftmax", "MSELoss", "MaxPool1d", "MaxPool2d", "MaxPool3d", "Mish",
-    "MultiheadAttention", "NLLLoss", "PixelShuffle", "PixelUnshuffle", "RMSNorm", "RNN", "ReLU",
-    "ReLU6", "SELU", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus",
-    "Softsign", "Tanh", "TransformerEncoder", "TransformerEncoderLayer", "Unflatten",
-    "clip_grad_norm_", "clip_grad_value_", "datasets", "layer", "lr", "optim", "state",
-]  # fmt: skip

@@ -128,8 +128,8 @@ class MultiheadAttention:
         """The scores, -inf where a query is not to look."""
         if is_causal:
             length, keys = scores.shape[-2:]
-            rows = Tensor.arange(length, device=scores.device).reshape(-1, 1)  # type: ignore[arg-type]
-            columns = Tensor.arange(keys, device=scores.device)  # type: ignore[arg-type]
+            rows = Tensor.arange(length, device=scores.device).reshape(-1, 1)
+            columns = Tensor.arange(keys, device=scores.device)
             scores = (columns > rows).where(-math.inf, scores)
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape((-1, self.num_heads, *attn_mask.shape[1:]))

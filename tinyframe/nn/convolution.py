@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from tinyframe.errors import ModeError
+from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.convolution import zeros_around
 from tinyframe.tensor.core import Tensor
@@ -23,8 +23,37 @@ Sizes = int | Sequence[int]
 PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 
-class Conv:
-    """What Conv1d, Conv2d and Conv3d share; `axes` is the number of axes that they slide over.
+class _Sliding:
+    """What all of them share: `axes`, the number of axes that they slide over, sizes and groups."""
+
+    axes: ClassVar[int]
+
+    def _set_up(
+        self, channels: Sequence[int], kernel_size: Sizes, stride: Sizes, dilation: Sizes,
+        groups: int, padding_mode: str, known_modes: Sequence[str],
+    ) -> None:  # fmt: skip
+        check_choice(f"padding_mode of {type(self).__name__}", padding_mode, *known_modes)
+        if groups < 1 or any(count % groups for count in channels):
+            raise ValueError(
+                f"groups={groups} has to divide in_channels={channels[0]} and "
+                f"out_channels={channels[1]}"
+            )
+        self.groups, self.padding_mode = groups, padding_mode
+        self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
+        self.stride = one_per_axis(stride, self.axes, "stride")
+        self.dilation = one_per_axis(dilation, self.axes, "dilation")
+
+    def _draw(self, rows: int, columns: int, outputs: int, bias: bool) -> None:
+        """weight: (rows, columns, *kernel_size), from columns * kernel inputs as PyTorch counts
+        them, also for a transposed one. bias: (outputs,), or None."""
+        shape = (rows, columns, *self.kernel_size)
+        fan_in = math.prod(shape[1:])
+        self.weight = by_fan_in(shape, fan_in)
+        self.bias = by_fan_in((outputs,), fan_in) if bias else None
+
+
+class Conv(_Sliding):
+    """What Conv1d, Conv2d and Conv3d share.
 
     weight: (out_channels, in_channels / groups, *kernel_size). bias: (out_channels,), or None.
     padding: zeros around each axis; one int, one for each axis, two for each (last axis first), or
@@ -33,45 +62,23 @@ class Conv:
     `Tensor.pad`. ValueError for anything else, and for channels that groups do not divide.
     """
 
-    axes: ClassVar[int]
-
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
         padding_mode: str = "zeros",
-    ):
-        _check_groups(in_channels, out_channels, groups)
-        self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
-        self.stride = one_per_axis(stride, self.axes, "stride")
-        self.dilation = one_per_axis(dilation, self.axes, "dilation")
-        self.padding, self.padding_mode = padding, _checked_mode(padding_mode, *PADDING_MODES)
+    ):  # fmt: skip
+        channels = in_channels, out_channels
+        self._set_up(channels, kernel_size, stride, dilation, groups, padding_mode, PADDING_MODES)
+        self.padding = padding
         self._widths = zeros_around(padding, self.kernel_size, self.stride, self.dilation)
-        self.groups = groups
-        fan_in = in_channels // groups * math.prod(self.kernel_size)
-        shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = by_fan_in(shape, fan_in)
-        self.bias = by_fan_in((out_channels,), fan_in) if bias else None
+        self._draw(out_channels, in_channels // groups, out_channels, bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, in_channels, *size) to (batch, out_channels, *smaller)."""
         padding = self.padding
         if self.padding_mode != "zeros":
             x, padding = x.pad(self._widths, mode=self.padding_mode), 0
-        return x.conv2d(
-            self.weight,
-            self.bias,
-            groups=self.groups,
-            stride=self.stride,
-            dilation=self.dilation,
-            padding=padding,
-        )
+        return x.conv2d(self.weight, self.bias, self.groups, self.stride, self.dilation, padding)
 
 
 class Conv1d(Conv):
@@ -98,8 +105,8 @@ class Conv3d(Conv):
     axes = 3
 
 
-class ConvTranspose:
-    """What ConvTranspose1d, 2d and 3d share; `axes` is the number of axes that they grow.
+class ConvTranspose(_Sliding):
+    """What ConvTranspose1d, 2d and 3d share; they grow axes.
 
     weight: (in_channels, out_channels / groups, *kernel_size). bias: (out_channels,), or None.
     padding: so much is cut off on both sides. output_padding: so much more is computed at the end
@@ -108,51 +115,29 @@ class ConvTranspose:
     padding_mode can only be "zeros".
     """
 
-    axes: ClassVar[int]
-
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-    ):
-        _checked_mode(padding_mode, "zeros")
-        _check_groups(in_channels, out_channels, groups)
-        self.kernel_size = one_per_axis(kernel_size, self.axes, "kernel_size")
-        self.stride = one_per_axis(stride, self.axes, "stride")
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Sizes = 0, output_padding: Sizes = 0, dilation: Sizes = 1, groups: int = 1,
+        bias: bool = True, padding_mode: str = "zeros",
+    ):  # fmt: skip
+        channels = in_channels, out_channels
+        self._set_up(channels, kernel_size, stride, dilation, groups, padding_mode, ["zeros"])
         self.padding = one_per_axis(padding, self.axes, "padding")
         self.output_padding = one_per_axis(output_padding, self.axes, "output_padding")
-        self.dilation = one_per_axis(dilation, self.axes, "dilation")
         for more, step, spread in zip(self.output_padding, self.stride, self.dilation, strict=True):
             if more >= max(step, spread):
                 raise ValueError(
                     f"output_padding {self.output_padding} has to be less than stride "
                     f"{self.stride} or dilation {self.dilation}: there is nothing to compute there"
                 )
-        self.groups = groups
-        shape = (in_channels, out_channels // groups, *self.kernel_size)
-        fan_in = math.prod(shape[1:])  # as PyTorch counts it for this layout of the weight
-        self.weight = by_fan_in(shape, fan_in)
-        self.bias = by_fan_in((out_channels,), fan_in) if bias else None
+        self._draw(in_channels, out_channels // groups, out_channels, bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, in_channels, *size) to (batch, out_channels, *larger)."""
         return x.conv_transpose2d(
-            self.weight,
-            self.bias,
-            groups=self.groups,
-            stride=self.stride,
-            dilation=self.dilation,
-            padding=self.padding,
-            output_padding=self.output_padding,
-        )
+            self.weight, self.bias, self.groups, self.stride, self.dilation, self.padding,
+            self.output_padding,
+        )  # fmt: skip
 
 
 class ConvTranspose1d(ConvTranspose):
@@ -171,17 +156,3 @@ class ConvTranspose3d(ConvTranspose):
     """A transposed convolution over (batch, channels, depth, height, width)."""
 
     axes = 3
-
-
-def _checked_mode(mode: str, *known: str) -> str:
-    if mode not in known:
-        raise ModeError(f"padding_mode {mode!r} is unknown here; there is {', '.join(known)}")
-    return mode
-
-
-def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:
-    if groups < 1 or in_channels % groups or out_channels % groups:
-        raise ValueError(
-            f"groups={groups} has to divide in_channels={in_channels} and "
-            f"out_channels={out_channels}"
-        )

@@ -7,7 +7,6 @@ file of that name is complete.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import hashlib
 import http.client
@@ -15,7 +14,7 @@ import os
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -49,17 +48,16 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
         if path.exists() and checksum(path) == sha256:
             _remove_empty(part)
             return path
-        problems = []
-        with _shown(path.name, size) as progress:
-            for url in urls:
-                try:
-                    _fill(url, file, size, progress)
-                    _check(part, sha256)
-                except (OSError, http.client.HTTPException, DownloadError) as error:
-                    problems.append(f"{url}: {error}")
-                else:
-                    os.replace(part, path)
-                    return path
+        problems, progress = [], _shown(path.name, size)
+        for url in urls:
+            try:
+                _fill(url, file, size, progress)
+                _check(part, sha256)
+            except (OSError, http.client.HTTPException, DownloadError) as error:
+                problems.append(f"{url}: {error}")
+            else:
+                os.replace(part, path)
+                return path
         _remove_empty(part)
     raise DownloadError("\n".join(problems))
 
@@ -118,38 +116,19 @@ def _append(url: str, file: IO[bytes], have: int, size: int, progress: Progress)
         raise DownloadError(f"the server sends more than the {size} bytes that the file has")
 
 
-# ---- what is shown meanwhile ---------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _shown(name: str, size: int) -> Iterator[Progress]:
-    """A progress bar on stderr: rich's where it is installed, a line of text otherwise."""
-    try:
-        from rich import progress as rich
-        from rich.console import Console
-    except ImportError:
-        yield _plain(name, size)
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
-        return
-    columns = [rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn()]
-    with rich.Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=size)
-        yield lambda have: bar.update(task, completed=have)
-
-
-def _plain(name: str, size: int) -> Progress:
-    """On a terminal a line that grows, elsewhere (a file, a notebook) a line for each tenth."""
+def _shown(name: str, size: int) -> Progress:
+    """Progress on stderr: a line that grows on a terminal, elsewhere a line for each tenth."""
     live, last = sys.stderr.isatty(), -1
 
     def show(have: int) -> None:
         nonlocal last
-        tenths = 10 * have // size
-        if not live and tenths == last:
+        steps = (100 if live else 10) * have // size
+        if steps == last:
             return
-        last = tenths
+        last, tenths = steps, 10 * have // size
         bar = "#" * (2 * tenths) + "." * (20 - 2 * tenths)
         text = f"{name}  {bar}  {have / 1e6:.1f} of {size / 1e6:.1f} MB"
-        print(f"\r{text}" if live else text, end="" if live else "\n", file=sys.stderr, flush=True)
+        end = "\r" if live and have < size else "\n"
+        print(text, end=end, file=sys.stderr, flush=True)
 
     return show

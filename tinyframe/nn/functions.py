@@ -1,4 +1,5 @@
-"""Layers without parameters: activations, dropout, pooling, shapes. See `layer` for how they work.
+"""Layers without parameters: activations, dropout, pooling, shapes, losses. See `layer` for how
+they work. Most are a method of Tensor and nothing else.
 
 They have the arguments and defaults of PyTorch's layers, but for `inplace`: a lazy Tensor has
 nothing to gain from it.
@@ -17,35 +18,19 @@ Sizes = int | Sequence[int]
 
 # ---- activations --------------------------------------------------------------------------------
 
-
-@layer
-def ReLU(x: Tensor, /) -> Tensor:
-    """max(x, 0)."""
-    return x.relu()
-
-
-@layer
-def ReLU6(x: Tensor, /) -> Tensor:
-    """x between 0 and 6, and the nearer of these elsewhere."""
-    return x.relu6()
+ReLU, ReLU6 = layer(Tensor.relu, "ReLU", 1), layer(Tensor.relu6, "ReLU6", 1)
+ELU, CELU = layer(Tensor.elu, "ELU", 1), layer(Tensor.celu, "CELU", 1)
+SiLU, Mish = layer(Tensor.silu, "SiLU", 1), layer(Tensor.mish, "Mish", 1)
+Sigmoid, LogSigmoid = layer(Tensor.sigmoid, "Sigmoid", 1), layer(Tensor.logsigmoid, "LogSigmoid", 1)
+Hardswish, Hardtanh = layer(Tensor.hardswish, "Hardswish", 1), layer(Tensor.hardtanh, "Hardtanh", 1)
+Tanh, Softplus = layer(Tensor.tanh, "Tanh", 1), layer(Tensor.softplus, "Softplus", 1)
+Softsign = layer(Tensor.softsign, "Softsign", 1)
 
 
 @layer
 def LeakyReLU(x: Tensor, /, negative_slope: float = 0.01) -> Tensor:
     """x above 0, x * negative_slope below."""
     return x.leaky_relu(negative_slope)
-
-
-@layer
-def ELU(x: Tensor, /, alpha: float = 1.0) -> Tensor:
-    """x above 0, alpha * (exp(x) - 1) below. Clevert et al. (2016)."""
-    return x.elu(alpha)
-
-
-@layer
-def CELU(x: Tensor, /, alpha: float = 1.0) -> Tensor:
-    """x above 0, alpha * (exp(x / alpha) - 1) below."""
-    return x.celu(alpha)
 
 
 @layer
@@ -62,63 +47,9 @@ def GELU(x: Tensor, /, approximate: str = "none") -> Tensor:
 
 
 @layer
-def SiLU(x: Tensor, /) -> Tensor:
-    """x * sigmoid(x)."""
-    return x.silu()
-
-
-@layer
-def Mish(x: Tensor, /) -> Tensor:
-    """x * tanh(softplus(x))."""
-    return x.mish()
-
-
-@layer
-def Sigmoid(x: Tensor, /) -> Tensor:
-    """1 / (1 + exp(-x))."""
-    return x.sigmoid()
-
-
-@layer
-def LogSigmoid(x: Tensor, /) -> Tensor:
-    """log(sigmoid(x))."""
-    return x.logsigmoid()
-
-
-@layer
 def Hardsigmoid(x: Tensor, /) -> Tensor:
     """x / 6 + 1/2, between 0 and 1."""
     return x.hardsigmoid()
-
-
-@layer
-def Hardswish(x: Tensor, /) -> Tensor:
-    """x * Hardsigmoid(x)."""
-    return x.hardswish()
-
-
-@layer
-def Hardtanh(x: Tensor, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x between min_val and max_val, and the nearer of these elsewhere."""
-    return x.hardtanh(min_val, max_val)
-
-
-@layer
-def Tanh(x: Tensor, /) -> Tensor:
-    """The hyperbolic tangent."""
-    return x.tanh()
-
-
-@layer
-def Softplus(x: Tensor, /, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
-    return x.softplus(beta, threshold)
-
-
-@layer
-def Softsign(x: Tensor, /) -> Tensor:
-    """x / (1 + |x|)."""
-    return x.softsign()
 
 
 @layer
@@ -142,13 +73,12 @@ def Identity(x: Tensor, /) -> Tensor:
     return x
 
 
-@layer
-def Dropout(x: Tensor, /, p: float = 0.5) -> Tensor:
-    """In training (`with Tensor.train():`), 0 with probability p, else x / (1 - p)."""
-    return x.dropout(p)
-
+Dropout = layer(Tensor.dropout, "Dropout", 1)
 
 # ---- shapes -------------------------------------------------------------------------------------
+
+PixelShuffle = layer(Tensor.pixel_shuffle, "PixelShuffle", 1)
+PixelUnshuffle = layer(Tensor.pixel_unshuffle, "PixelUnshuffle", 1)
 
 
 @layer
@@ -164,18 +94,6 @@ def Unflatten(x: Tensor, /, dim: int, unflattened_size: Sequence[int]) -> Tensor
 
 
 @layer
-def PixelShuffle(x: Tensor, /, upscale_factor: int) -> Tensor:
-    """(…, channels * r * r, height, width) to (…, channels, height * r, width * r)."""
-    return x.pixel_shuffle(upscale_factor)
-
-
-@layer
-def PixelUnshuffle(x: Tensor, /, downscale_factor: int) -> Tensor:
-    """(…, channels, height * r, width * r) to (…, channels * r * r, height, width)."""
-    return x.pixel_unshuffle(downscale_factor)
-
-
-@layer
 def CosineSimilarity(x: Tensor, y: Tensor, /, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis."""
     return x.cosine_similarity(y, dim, eps)
@@ -186,15 +104,9 @@ def CosineSimilarity(x: Tensor, y: Tensor, /, dim: int = 1, eps: float = 1e-8) -
 
 def _max_pool(axes: int) -> type[Layer]:
     def pool(
-        x: Tensor,
-        /,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> Tensor:
+        x: Tensor, /, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+        dilation: Sizes = 1, return_indices: bool = False, ceil_mode: bool = False,
+    ) -> Tensor:  # fmt: skip
         kernel = one_per_axis(kernel_size, axes, "kernel_size")
         return x.max_pool2d(kernel, stride, dilation, padding, ceil_mode, return_indices)
 
@@ -203,35 +115,25 @@ def _max_pool(axes: int) -> type[Layer]:
 
 def _avg_pool(axes: int) -> type[Layer]:
     def pool(
-        x: Tensor,
-        /,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> Tensor:
+        x: Tensor, /, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+    ) -> Tensor:  # fmt: skip
         kernel = one_per_axis(kernel_size, axes, "kernel_size")
-        return x.avg_pool2d(
-            kernel, stride, padding=padding, ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-        )  # fmt: skip
+        return x.avg_pool2d(kernel, stride, 1, padding, ceil_mode, count_include_pad)
 
     return _over(axes, "AvgPool", "The mean of each window", pool)
 
 
 def _adaptive_avg_pool(axes: int) -> type[Layer]:
-    def pool(x: Tensor, /, output_size: int | Sequence[int | None]) -> Tensor:
-        return x.adaptive_avg_pool2d(one_per_axis(output_size, axes, "output_size"))  # type: ignore[arg-type]
+    def pool(x: Tensor, /, output_size: Any) -> Tensor:
+        return x.adaptive_avg_pool2d(one_per_axis(output_size, axes, "output_size"))
 
     return _over(axes, "AdaptiveAvgPool", "The means of output_size parts", pool)
 
 
 def _adaptive_max_pool(axes: int) -> type[Layer]:
-    def pool(
-        x: Tensor, /, output_size: int | Sequence[int | None], return_indices: bool = False
-    ) -> Tensor:
-        sizes = one_per_axis(output_size, axes, "output_size")  # type: ignore[arg-type]
+    def pool(x: Tensor, /, output_size: Any, return_indices: bool = False) -> Tensor:
+        sizes = one_per_axis(output_size, axes, "output_size")
         return x.adaptive_max_pool2d(sizes, return_indices)
 
     return _over(axes, "AdaptiveMaxPool", "The largest of output_size parts", pool)
@@ -248,3 +150,47 @@ MaxPool1d, MaxPool2d, MaxPool3d = map(_max_pool, (1, 2, 3))
 AvgPool1d, AvgPool2d, AvgPool3d = map(_avg_pool, (1, 2, 3))
 AdaptiveAvgPool1d, AdaptiveAvgPool2d = map(_adaptive_avg_pool, (1, 2))
 AdaptiveMaxPool1d, AdaptiveMaxPool2d = map(_adaptive_max_pool, (1, 2))
+
+# ---- losses -------------------------------------------------------------------------------------
+
+# Called with the prediction and then the truth. reduction: "mean", "sum" or "none".
+MSELoss, L1Loss = layer(Tensor.mse_loss, "MSELoss", 2), layer(Tensor.l1_loss, "L1Loss", 2)
+HuberLoss = layer(Tensor.huber_loss, "HuberLoss", 2)
+SmoothL1Loss = layer(Tensor.smooth_l1_loss, "SmoothL1Loss", 2)
+BCELoss = layer(Tensor.binary_crossentropy, "BCELoss", 2)
+BCEWithLogitsLoss = layer(Tensor.binary_crossentropy_logits, "BCEWithLogitsLoss", 2)
+KLDivLoss = layer(Tensor.kl_div, "KLDivLoss", 2)
+
+
+@layer
+def NLLLoss(
+    x: Tensor,
+    Y: Tensor,
+    /,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the number of the right class, Y, where x are log-probabilities (batch, classes, …).
+
+    weight: (classes,), how much each class counts. ignore_index: a class that does not.
+    """
+    return x.nll_loss(Y, weight, ignore_index, reduction)
+
+
+@layer
+def CrossEntropyLoss(
+    x: Tensor,
+    Y: Tensor,
+    /,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """-log of the probability that softmax of x (batch, classes, …) gives the right class, Y.
+
+    Y: ints (batch, …), or probabilities in the shape of x. weight and ignore_index: as of NLLLoss.
+    label_smoothing: so much of the truth is spread evenly over all classes.
+    """
+    return x.cross_entropy(Y, reduction, label_smoothing, weight, ignore_index)

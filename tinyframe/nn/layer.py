@@ -11,6 +11,8 @@ call; what comes after it is given once, and kept as attributes.
     Scale()                    Scale()
     Scale(3.0)                 Scale(factor=3.0)
     Scale(3.0)(Tensor([1.0]))  [3.0]
+
+A layer that is a method and nothing else is one line: `ReLU = layer(Tensor.relu, "ReLU", 1)`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,16 @@ from typing import Any, ClassVar
 from tinyframe.tensor.core import Tensor
 
 
+def bound(name: str, signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call by name, defaults included; TypeError where they do not fit."""
+    try:
+        given = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{name}{signature}: {error}") from None
+    given.apply_defaults()
+    return given.arguments
+
+
 class Layer:
     """What `layer` makes a subclass of for each function."""
 
@@ -29,12 +41,7 @@ class Layer:
     parameters: ClassVar[inspect.Signature]  # what comes after the `/`
 
     def __init__(self, *args: Any, **kwargs: Any):
-        try:
-            given = self.parameters.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{type(self).__name__}{self.parameters}: {error}") from None
-        given.apply_defaults()
-        for name, value in given.arguments.items():
+        for name, value in bound(type(self).__name__, self.parameters, *args, **kwargs).items():
             if isinstance(value, Tensor) and value.requires_grad is None:
                 value = value.detach()  # a setting, which no optimizer is to change
             setattr(self, name, value)
@@ -54,17 +61,23 @@ class Layer:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def layer(function: Callable[..., Any]) -> type[Layer]:
-    """The class of layers that call this function, by its name and with its docstring."""
+def layer(function: Callable[..., Any], name: str | None = None, inputs: int = 0) -> type[Layer]:
+    """The class of layers that call this function, by its name and with its docstring.
+
+    name: for a layer that is just a method of Tensor, `layer(Tensor.elu, "ELU", 1)`: its first
+    arguments, as many as `inputs`, come in each call.
+    """
     signature = inspect.signature(function)
-    kept = [p for p in signature.parameters.values() if p.kind is not p.POSITIONAL_ONLY]
+    given = list(signature.parameters.values())[inputs:]
+    kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
     parameters = signature.replace(parameters=kept, return_annotation=inspect.Signature.empty)
+    method = "" if name is None else f"`Tensor.{function.__name__}` as a layer: "
     return type(
-        function.__name__,
+        name or function.__name__,
         (Layer,),
         {
-            "__doc__": function.__doc__,
-            "__module__": function.__module__,
+            "__doc__": method + (inspect.getdoc(function) or ""),
+            "__module__": function.__module__ if name is None else "tinyframe.nn",
             "__signature__": parameters,
             "function": staticmethod(function),
             "parameters": parameters,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinyframe.dtype import bf16_to_f32, dtypes, f32_to_bf16
+from tinyframe.errors import check_choice
 from tinyframe.tensor.core import Tensor
 
 
@@ -39,8 +40,7 @@ class DataLoader:
     ):
         if not arrays:
             raise ValueError("DataLoader needs at least one array")
-        if last not in ("drop", "pad", "keep"):
-            raise ValueError(f'last is "drop", "pad" or "keep", not {last!r}')
+        check_choice("last", last, "drop", "pad", "keep")
         self._columns = [_Column(array) for array in arrays]
         lengths = [len(column.rows) for column in self._columns]
         if len(set(lengths)) > 1:

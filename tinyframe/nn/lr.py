@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tinyframe.dtype import dtypes
+from tinyframe.errors import check_choice
 from tinyframe.nn.initial import kept
 from tinyframe.nn.optim import Optimizer
 from tinyframe.tensor.core import Tensor
@@ -160,8 +161,7 @@ class OneCycleLR(Schedule):
         base_momentum: float = 0.85,
         max_momentum: float = 0.95,
     ):
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f'anneal_strategy is "cos" or "linear", not {anneal_strategy!r}')
+        check_choice("anneal_strategy", anneal_strategy, "cos", "linear")
         if cycle_momentum and optimizer.kept_momentum() is None:
             raise ValueError(
                 f"{type(optimizer).__name__} without momentum has none to cycle: give it "

@@ -5,41 +5,57 @@
     loss(model(x), y).backward()
     optimizer.step()
 
-Each writes its rule as one method, `_next`. All that a rule remembers (momentum, the number of
-steps) and the learning rate are Tensors that are assigned to, so that a step replayed by TinyJit
-counts and follows a schedule like any other. Parameters and memory of one step are realized
-together.
+Each is a table of settings, slots to remember things in, and a formula. All that a rule remembers
+(momentum, the number of steps) and the learning rate are Tensors that are assigned to, so that a
+step replayed by TinyJit counts and follows a schedule like any other. Parameters and memory of one
+step are realized together.
 
 Half and bfloat16 parameters are updated in float32, and rounded at the end.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
+from tinyframe.nn.layer import bound
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.special import expm1
 
 
 class Optimizer:
-    """What all optimizers share.
+    """What all optimizers share. A rule is a subclass of four parts: its settings and their
+    defaults, in order; the slots that it remembers for each parameter; whether it counts steps, in
+    `t`; and the formula, `_next`.
 
     params: Tensors; each counts once. `requires_grad` is turned on where it is None. `.params` has
     those that require a gradient, `.buffers` the others (a BatchNorm's running statistics), which a
     step realizes too. A parameter without a gradient is left as it is.
 
-    lr: the learning rate, a Tensor of shape (); `optimizer.lr = 0.1` writes a number into it.
+    lr: the learning rate, a Tensor of shape (); `optimizer.lr = 0.1` writes a number into it. The
+    other settings are attributes too. ValueError where one is negative.
     """
 
-    # The attribute that OneCycleLR moves against the rate, where a rule has such a one.
-    _momentum_name: str | None = None
+    settings: ClassVar[dict[str, Any]] = {"lr": 0.001}
+    # Each is a list of one Tensor per parameter; empty if the setting that it belongs to is off.
+    slots: ClassVar[dict[str, str | None]] = {}
+    counts: ClassVar[bool] = False
+    # The setting that OneCycleLR moves against the rate.
+    _momentum_name: ClassVar[str | None] = None
+    decoupled_weight_decay: bool = False
 
-    def __init__(self, params: Iterable[Tensor], lr: float):
+    def __init_subclass__(cls) -> None:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        given = [inspect.Parameter(n, kind, default=d) for n, d in cls.settings.items()]
+        cls.__signature__ = inspect.Signature([inspect.Parameter("params", kind), *given])
+
+    def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
+        given = bound(type(self).__name__, self.__signature__, params, *args, **kwargs)
+        settings = {name: _checked(given[name], name) for name in self.settings}
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes a list of Tensors, so a single one as [parameter]")
         unique = list({id(tensor): tensor for tensor in params}.values())
@@ -56,9 +72,21 @@ class Optimizer:
         self.device = self.params[0].device
         # The least dtype that is exact enough for all: float64 only where a parameter has it.
         self._dtype = least_upper_dtype(dtypes.float32, *[tensor.dtype for tensor in self.params])
-        self._lr = self._keep(_checked(lr, "lr"))
+        self._lr = self._keep(settings.pop("lr"))
         self.initial_lr: float | None = None  # what a schedule's factors are of; the first one asks
         self._skip: Tensor | None = None
+        vars(self).update(settings)
+        if self.counts:
+            self.t = self._keep(0)
+        for slot, setting in self.slots.items():
+            is_used = setting is None or getattr(self, setting)
+            setattr(self, slot, self._filled(0.0) if is_used else [])
+
+    if TYPE_CHECKING:
+        # Settings and slots, which each rule names for itself.
+        __signature__: ClassVar[inspect.Signature]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def lr(self) -> Tensor:
@@ -74,11 +102,12 @@ class Optimizer:
     def kept_momentum(self) -> Tensor | None:
         """The momentum (b1 of the Adam family), from now on a Tensor of shape () that a schedule
         can write into; None where there is none."""
-        if self._momentum_name is None:
+        name = self._momentum_name
+        if name is None or any(n == name and not getattr(self, s) for s, n in self.slots.items()):
             return None
-        momentum = getattr(self, self._momentum_name)
+        momentum = getattr(self, name)
         if not isinstance(momentum, Tensor):
-            setattr(self, self._momentum_name, momentum := self._keep(momentum))
+            setattr(self, name, momentum := self._keep(momentum))
         return momentum
 
     def zero_grad(self) -> None:
@@ -106,10 +135,11 @@ class Optimizer:
             changed += self._begin()
             for number, tensor in enumerate(self.params):
                 if tensor.grad is not None:
-                    gradient = tensor.grad.detach().cast(self._wide(tensor))
-                    value = tensor.detach().cast(self._wide(tensor))
-                    self._set(tensor, self._next(number, value, gradient))
-                    changed += [tensor, *[state[number] for state in self._states()]]
+                    wide = self._wide(tensor)
+                    g, p = tensor.grad.detach().cast(wide), tensor.detach().cast(wide)
+                    slots = {s: getattr(self, s)[number] for s in self.slots if getattr(self, s)}
+                    self._set(tensor, self._next(p, g, _beside(self._lr, p), **slots))
+                    changed += [tensor, *slots.values()]
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers]
@@ -122,28 +152,19 @@ class Optimizer:
         lists = [value if isinstance(value, list) else [value] for value in held]
         Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
 
-    # ---- what an optimizer defines ---------------------------------------------------------------
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        """The next value of parameter `number`, of which `value` is the present one."""
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
+        """The formula: the next value of a parameter, of which p is the present one and g the
+        gradient. Each slot's Tensor is an argument of its name, which `_set` writes to."""
         raise NotImplementedError(f"{type(self).__name__} has to define _next")
 
     def _begin(self) -> list[Tensor]:
         """Called once at the beginning of a step; gives back what it assigned to."""
-        return []
+        return [self._set(self.t, self.t + 1)] if self.counts else []
 
-    def _states(self) -> list[list[Tensor]]:
-        """What is remembered: lists with a Tensor for each parameter."""
-        return []
-
-    # ---- help for them ---------------------------------------------------------------------------
+    # ---- help for formulas -----------------------------------------------------------------------
 
     def _keep(self, value: float) -> Tensor:
         return kept(value, (), self._dtype, self.device)
-
-    def _zeros(self) -> list[Tensor]:
-        """Zeros in the shape of each parameter."""
-        return self._filled(0.0)
 
     def _filled(self, value: float) -> list[Tensor]:
         """One number in the shape of each parameter."""
@@ -159,9 +180,12 @@ class Optimizer:
             value = self._skip.to(tensor.device).where(tensor.detach(), value)
         return tensor.assign(value)
 
-    def _rate(self, value: Tensor) -> Tensor:
-        """The learning rate for a parameter, in its dtype and on its device."""
-        return _beside(self._lr, value)
+    def _decayed(self, p: Tensor, g: Tensor, rate: Tensor) -> tuple[Tensor, Tensor]:
+        """Weight decay: of the parameter itself if decoupled, else by way of the gradient of a
+        penalty on large parameters, weight_decay/2 * |p|²."""
+        if self.decoupled_weight_decay:
+            return p * (1 - rate * self.weight_decay), g
+        return p, g + self.weight_decay * p if self.weight_decay else g
 
 
 def _beside(number: Tensor, value: Tensor) -> Tensor:
@@ -170,19 +194,19 @@ def _beside(number: Tensor, value: Tensor) -> Tensor:
 
 
 def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
-    """A hyperparameter: a number, or once a schedule moves it what is in its memory now."""
+    """A setting: a number, or once a schedule moves it what is in its memory now."""
     return _beside(number, value) if isinstance(number, Tensor) else number
 
 
-def _with_decay(gradient: Tensor, weight_decay: float, value: Tensor) -> Tensor:
-    """The gradient of the loss with a penalty on large parameters, weight_decay/2 * |p|²."""
-    return gradient + weight_decay * value if weight_decay else gradient
-
-
-def _checked(value: float, name: str) -> float:
+def _checked(value: Any, name: str) -> Any:
+    """A setting that may be one: numbers are 0 or more, and what a mean keeps is below 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    if name in ("b1", "b2") and not 0 <= value < 1:
+        raise ValueError(f"{name} is from 0 to below 1, not {value}")
     if not value >= 0:
         raise ValueError(f"{name} is 0 or more, not {value}")
-    return float(value)
+    return value
 
 
 class OptimizerGroup(Optimizer):
@@ -232,39 +256,29 @@ class SGD(Optimizer):
     Sutskever et al., "On the importance of initialization and momentum in deep learning" (2013).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-        classic: bool = False,
-    ):
-        super().__init__(params, lr)
-        self.momentum: Tensor | float = _checked(momentum, "momentum")
-        self._momentum_name = "momentum" if momentum else None
-        self.weight_decay = _checked(weight_decay, "weight_decay")
-        self.nesterov, self.classic = nesterov, classic
-        if nesterov and not momentum:
+    settings = {
+        "lr": 0.001, "momentum": 0.0, "weight_decay": 0.0, "nesterov": False, "classic": False
+    }  # fmt: skip
+    slots = {"b": "momentum"}
+    _momentum_name = "momentum"
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        if self.nesterov and not self.b:
             raise ValueError("nesterov needs momentum: with momentum=0 there is nothing ahead")
-        self.b = self._zeros() if momentum else []
 
-    def _states(self) -> list[list[Tensor]]:
-        return [self.b] if self.b else []
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor | None = None) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        return self._descend(p, g, rate, b)
 
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        gradient = _with_decay(gradient, self.weight_decay, value)
-        return self._descend(number, value, gradient, self._rate(value))
-
-    def _descend(self, number: int, value: Tensor, gradient: Tensor, rate: Tensor) -> Tensor:
+    def _descend(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor | None) -> Tensor:
         if self.classic:
-            gradient, rate = gradient * rate, rate.ones_like()
-        if self.b:
-            momentum = _factor(self.momentum, gradient)
-            b = self._set(self.b[number], self.b[number] * momentum + gradient)
-            gradient = gradient + momentum * b if self.nesterov else b
-        return value - rate * gradient
+            g, rate = g * rate, rate.ones_like()
+        if b is not None:
+            momentum = _factor(self.momentum, g)
+            b = self._set(b, b * momentum + g)
+            g = g + momentum * b if self.nesterov else b
+        return p - rate * g
 
 
 class LARS(SGD):
@@ -274,25 +288,15 @@ class LARS(SGD):
     You, Gitman and Ginsburg, "Large batch training of convolutional networks" (2017).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        momentum: float = 0.9,
-        weight_decay: float = 1e-4,
-        nesterov: bool = False,
-        classic: bool = True,
-        tcoef: float = 0.001,
-    ):
-        super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
-        self.tcoef = tcoef
+    settings = {
+        **SGD.settings, "momentum": 0.9, "weight_decay": 1e-4, "classic": True, "tcoef": 0.001
+    }  # fmt: skip
 
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        size, slope = _norm(value), _norm(gradient)
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor | None = None) -> Tensor:
+        size, slope = _norm(p), _norm(g)
         trust = self.tcoef * size / (slope + self.weight_decay * size)
         trust = ((size > 0) & (slope > 0)).where(trust, 1.0)
-        gradient = gradient + self.weight_decay * value
-        return self._descend(number, value, gradient, self._rate(value) * trust)
+        return self._descend(p, g + self.weight_decay * p, rate * trust, b)
 
 
 def _norm(x: Tensor) -> Tensor:
@@ -314,35 +318,22 @@ class Adagrad(Optimizer):
     Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning" (2011).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.01,
-        lr_decay: float = 0.0,
-        weight_decay: float = 0.0,
-        initial_accumulator_value: float = 0.0,
-        eps: float = 1e-10,
-    ):
-        super().__init__(params, lr)
-        self.lr_decay, self.eps = _checked(lr_decay, "lr_decay"), _checked(eps, "eps")
-        self.weight_decay = _checked(weight_decay, "weight_decay")
-        begin = _checked(initial_accumulator_value, "initial_accumulator_value")
-        self.t = self._keep(0)
-        self.v = self._filled(begin)
+    settings = {
+        "lr": 0.01, "lr_decay": 0.0, "weight_decay": 0.0, "initial_accumulator_value": 0.0,
+        "eps": 1e-10,
+    }  # fmt: skip
+    slots, counts = {"v": None}, True
 
-    def _begin(self) -> list[Tensor]:
-        return [self._set(self.t, self.t + 1)]
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.v = self._filled(self.initial_accumulator_value)
 
-    def _states(self) -> list[list[Tensor]]:
-        return [self.v]
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        gradient = _with_decay(gradient, self.weight_decay, value)
-        v = self._set(self.v[number], self.v[number] + gradient.square())
-        rate = self._rate(value)
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        v = self._set(v, v + g.square())
         if self.lr_decay:
-            rate = rate / (1 + (_beside(self.t, value) - 1) * self.lr_decay)
-        return value - rate * gradient / (v.sqrt() + self.eps)
+            rate = rate / (1 + (_beside(self.t, p) - 1) * self.lr_decay)
+        return p - rate * g / (v.sqrt() + self.eps)
 
 
 class RMSprop(Optimizer):
@@ -359,41 +350,26 @@ class RMSprop(Optimizer):
     with recurrent neural networks" (2013).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.01,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum: float = 0.0,
-        centered: bool = False,
-    ):
-        super().__init__(params, lr)
-        self.alpha, self.eps = _checked(alpha, "alpha"), _checked(eps, "eps")
-        self.weight_decay = _checked(weight_decay, "weight_decay")
-        self.momentum: Tensor | float = _checked(momentum, "momentum")
-        self._momentum_name = "momentum" if momentum else None
-        self.v = self._zeros()
-        self.m = self._zeros() if centered else []
-        self.b = self._zeros() if momentum else []
+    settings = {
+        "lr": 0.01, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0.0, "momentum": 0.0,
+        "centered": False,
+    }  # fmt: skip
+    slots = {"v": None, "m": "centered", "b": "momentum"}
+    _momentum_name = "momentum"
 
-    def _states(self) -> list[list[Tensor]]:
-        return [state for state in (self.v, self.m, self.b) if state]
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        gradient = _with_decay(gradient, self.weight_decay, value)
-        squares = gradient.square() * (1 - self.alpha)
-        variance = self._set(self.v[number], self.v[number] * self.alpha + squares)
-        if self.m:
-            m = self.m[number]
-            m = self._set(m, m + (gradient - m) * (1 - self.alpha))
+    def _next(
+        self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor,
+        m: Tensor | None = None, b: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        p, g = self._decayed(p, g, rate)
+        variance = self._set(v, v * self.alpha + g.square() * (1 - self.alpha))
+        if m is not None:
+            m = self._set(m, m + (g - m) * (1 - self.alpha))
             variance = variance - m.square()
-        step = gradient / (variance.sqrt() + self.eps)
-        if self.b:
-            b = self.b[number]
-            step = self._set(b, b * _factor(self.momentum, gradient) + step)
-        return value - self._rate(value) * step
+        step = g / (variance.sqrt() + self.eps)
+        if b is not None:
+            step = self._set(b, b * _factor(self.momentum, g) + step)
+        return p - rate * step
 
 
 # ---- the Adam family -----------------------------------------------------------------------------
@@ -412,57 +388,33 @@ class Adam(Optimizer):
     Kingma and Ba, "Adam: a method for stochastic optimization" (2015).
     """
 
+    settings = {"lr": 0.001, "b1": 0.9, "b2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
+    slots, counts = {"m": None, "v": None}, True
     _momentum_name = "b1"
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        b1: float = 0.9,
-        b2: float = 0.999,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-    ):
-        super().__init__(params, lr)
-        for name, decay in (("b1", b1), ("b2", b2)):
-            if not 0 <= decay < 1:
-                raise ValueError(f"{name} is from 0 to below 1, not {decay}")
-        self.b1: Tensor | float = b1
-        self.b2, self.eps = b2, _checked(eps, "eps")
-        self.weight_decay = _checked(weight_decay, "weight_decay")
-        self.t = self._keep(0)
-        self.m, self.v = self._zeros(), self._zeros()
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        return p - rate * self._direction(g, m, v)
 
-    def _begin(self) -> list[Tensor]:
-        return [self._set(self.t, self.t + 1)]
-
-    def _states(self) -> list[list[Tensor]]:
-        return [self.m, self.v]
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        gradient = _with_decay(gradient, self.weight_decay, value)
-        return value - self._rate(value) * self._direction(number, gradient)
-
-    def _direction(self, number: int, gradient: Tensor) -> Tensor:
+    def _direction(self, g: Tensor, m: Tensor, v: Tensor) -> Tensor:
         """m' / (sqrt(v') + eps), with both means updated."""
-        m, v, t = self._means(number, gradient)
-        b1 = _factor(self.b1, gradient)
+        m, v, t = self._means(g, m, v)
+        b1 = _factor(self.b1, g)
         return m / _grown(b1, t) / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
-    def _means(self, number: int, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _means(self, g: Tensor, m: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """m and v, updated, and t."""
-        b1 = _factor(self.b1, gradient)
-        m = self._set(self.m[number], self.m[number] * b1 + gradient * (1 - b1))
-        squares = gradient.square() * (1 - self.b2)
-        v = self._set(self.v[number], self.v[number] * self.b2 + squares)
-        return m, v, _beside(self.t, gradient)
+        b1 = _factor(self.b1, g)
+        m = self._set(m, m * b1 + g * (1 - b1))
+        v = self._set(v, v * self.b2 + g.square() * (1 - self.b2))
+        return m, v, _beside(self.t, g)
 
 
 def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
     """1 - decay ** t, to the last digit: 1 - 0.999 itself would lose three of seven."""
     if isinstance(decay, Tensor):
-        return -expm1(t * decay.log())
-    return -expm1(t * math.log(decay)) if decay else t.ones_like()
+        return -(t * decay.log()).expm1()
+    return -(t * math.log(decay)).expm1() if decay else t.ones_like()
 
 
 class AdamW(Adam):
@@ -471,21 +423,8 @@ class AdamW(Adam):
     Loshchilov and Hutter, "Decoupled weight decay regularization" (2019).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        b1: float = 0.9,
-        b2: float = 0.999,
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-    ):
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        rate = self._rate(value)
-        kept_part = value * (1 - rate * self.weight_decay)
-        return kept_part - rate * self._direction(number, gradient)
+    settings = {**Adam.settings, "weight_decay": 0.01}
+    decoupled_weight_decay = True
 
 
 class NAdam(Adam):
@@ -499,20 +438,12 @@ class NAdam(Adam):
     Dozat, "Incorporating Nesterov momentum into Adam" (2016).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.002,
-        b1: float = 0.9,
-        b2: float = 0.999,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
-    ):
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
-        self.momentum_decay = _checked(momentum_decay, "momentum_decay")
-        self.decoupled_weight_decay = decoupled_weight_decay
+    settings = {
+        **Adam.settings, "lr": 0.002, "momentum_decay": 4e-3, "decoupled_weight_decay": False
+    }  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
         self.product = self._keep(1.0)  # of mu up to t
 
     def _mu(self, t: Tensor) -> Tensor:
@@ -520,16 +451,15 @@ class NAdam(Adam):
         return growing * _factor(self.b1, t)
 
     def _begin(self) -> list[Tensor]:
-        t = self._set(self.t, self.t + 1)
+        (t,) = super()._begin()
         return [t, self._set(self.product, self.product * self._mu(t.detach()))]
 
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        rate = self._rate(value)
-        value, gradient = _decayed(self, value, gradient, rate)
-        m, v, t = self._means(number, gradient)
-        mu, ahead, product = self._mu(t), self._mu(t + 1), _beside(self.product, value)
-        mean = m * (ahead / (1 - product * ahead)) + gradient * ((1 - mu) / (1 - product))
-        return value - rate * mean / ((v / _grown(self.b2, t)).sqrt() + self.eps)
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        m, v, t = self._means(g, m, v)
+        mu, ahead, product = self._mu(t), self._mu(t + 1), _beside(self.product, p)
+        mean = m * (ahead / (1 - product * ahead)) + g * ((1 - mu) / (1 - product))
+        return p - rate * mean / ((v / _grown(self.b2, t)).sqrt() + self.eps)
 
 
 class RAdam(Adam):
@@ -542,24 +472,12 @@ class RAdam(Adam):
     Liu et al., "On the variance of the adaptive learning rate and beyond" (2020), algorithm 2.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        b1: float = 0.9,
-        b2: float = 0.999,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        decoupled_weight_decay: bool = False,
-    ):
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
-        self.decoupled_weight_decay = decoupled_weight_decay
+    settings = {**Adam.settings, "decoupled_weight_decay": False}
 
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        rate = self._rate(value)
-        value, gradient = _decayed(self, value, gradient, rate)
-        m, v, t = self._means(number, gradient)
-        mean = m / _grown(_factor(self.b1, gradient), t)
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        m, v, t = self._means(g, m, v)
+        mean = m / _grown(_factor(self.b1, g), t)
         # In float64: rho is the small difference of two large numbers.
         steps = t.cast(dtypes.float64)
         seen = _grown(self.b2, steps)
@@ -568,18 +486,8 @@ class RAdam(Adam):
         is_known = rho > 5
         rest = (longest - 4) * (longest - 2) / longest
         trust = is_known.where((rho - 4) * (rho - 2) / (rho * rest) * seen, 1.0).sqrt()
-        adapted = mean * trust.cast(value.dtype) / (v.sqrt() + self.eps)
-        return value - rate * is_known.where(adapted, mean)
-
-
-def _decayed(
-    optimizer: NAdam | RAdam, value: Tensor, gradient: Tensor, rate: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The value and the gradient, one of them with weight decay."""
-    decay = optimizer.weight_decay
-    if optimizer.decoupled_weight_decay:
-        return value * (1 - rate * decay), gradient
-    return value, _with_decay(gradient, decay, value)
+        adapted = mean * trust.cast(p.dtype) / (v.sqrt() + self.eps)
+        return p - rate * is_known.where(adapted, mean)
 
 
 class LAMB(Adam):
@@ -589,22 +497,13 @@ class LAMB(Adam):
     You et al., "Large batch optimization for deep learning" (2020).
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        b1: float = 0.9,
-        b2: float = 0.999,
-        eps: float = 1e-6,
-        weight_decay: float = 0.0,
-    ):
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
+    settings = {**Adam.settings, "eps": 1e-6}
 
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        direction = self._direction(number, gradient) + self.weight_decay * value
-        size, length = _norm(value), _norm(direction)
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, m: Tensor, v: Tensor) -> Tensor:
+        direction = self._direction(g, m, v) + self.weight_decay * p
+        size, length = _norm(p), _norm(direction)
         trust = ((size > 0) & (length > 0)).where(size / length, 1.0)
-        return value - self._rate(value) * trust * direction
+        return p - rate * trust * direction
 
 
 # ---- Muon ----------------------------------------------------------------------------------------
@@ -622,46 +521,32 @@ class Muon(Optimizer):
     Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """
 
-    _momentum_name = "momentum"
+    settings = {
+        "lr": 0.001, "momentum": 0.95, "weight_decay": 0.1, "ns_steps": 5,
+        "ns_coefficients": (3.4445, -4.775, 2.0315), "nesterov": True, "eps": 1e-7,
+    }  # fmt: skip
+    slots = {"b": None}
+    _momentum_name, decoupled_weight_decay = "momentum", True
 
-    def __init__(
-        self,
-        params: Iterable[Tensor],
-        lr: float = 0.001,
-        momentum: float = 0.95,
-        weight_decay: float = 0.1,
-        ns_steps: int = 5,
-        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
-        nesterov: bool = True,
-        eps: float = 1e-7,
-    ):
-        super().__init__(params, lr)
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
         for tensor in self.params:
             if tensor.ndim < 2:
                 raise ValueError(
                     f"Muon is for matrices, not for a parameter of shape {tensor.shape}: "
                     "OptimizerGroup(Muon(matrices), AdamW(others))"
                 )
-        self.momentum: Tensor | float = _checked(momentum, "momentum")
-        self.weight_decay = _checked(weight_decay, "weight_decay")
-        self.ns_steps, self.ns_coefficients, self.eps = ns_steps, ns_coefficients, eps
-        self.nesterov = nesterov
-        self.b = self._zeros()
 
-    def _states(self) -> list[list[Tensor]]:
-        return [self.b]
-
-    def _next(self, number: int, value: Tensor, gradient: Tensor) -> Tensor:
-        b, momentum = self.b[number], _factor(self.momentum, gradient)
-        b = self._set(b, b + (gradient - b) * (1 - momentum))
+    def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor) -> Tensor:
+        p, g = self._decayed(p, g, rate)
+        momentum = _factor(self.momentum, g)
+        b = self._set(b, b + (g - b) * (1 - momentum))
         if self.nesterov:
-            b = b - (b - gradient) * (1 - momentum)
+            b = b - (b - g) * (1 - momentum)
         matrix = orthogonalized(b.flatten(1), self.ns_steps, self.ns_coefficients, self.eps)
         rows, columns = matrix.shape
-        rate = self._rate(value)
         scale = math.sqrt(max(1, rows / columns))
-        step = matrix.cast(value.dtype).reshape(value.shape)
-        return value * (1 - rate * self.weight_decay) - rate * scale * step
+        return p - rate * scale * matrix.cast(p.dtype).reshape(p.shape)
 
 
 def orthogonalized(

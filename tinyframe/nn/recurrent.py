@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tinyframe.errors import ShapeError
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.nn.initial import by_fan_in
 from tinyframe.tensor.core import Tensor
 
@@ -194,8 +194,7 @@ class RNN(Recurrent):
         dropout: float = 0.0,
         bidirectional: bool = False,
     ):
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f'nonlinearity is "tanh" or "relu", not {nonlinearity!r}')
+        check_choice("nonlinearity", nonlinearity, "tanh", "relu")
         self.nonlinearity = nonlinearity
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional

@@ -142,23 +142,13 @@ def _write(tensor: Tensor, value: Tensor) -> None:
 
 # ---- safetensors ---------------------------------------------------------------------------------
 
-# the header's names, and the library's
-_DTYPES: dict[str, tuple[DType, str]] = {
-    "F64": (dtypes.float64, "float64"),
-    "F32": (dtypes.float32, "float32"),
-    "F16": (dtypes.float16, "float16"),
-    "BF16": (dtypes.bfloat16, "bfloat16"),
-    "I64": (dtypes.int64, "int64"),
-    "I32": (dtypes.int32, "int32"),
-    "I16": (dtypes.int16, "int16"),
-    "I8": (dtypes.int8, "int8"),
-    "U64": (dtypes.uint64, "uint64"),
-    "U32": (dtypes.uint32, "uint32"),
-    "U16": (dtypes.uint16, "uint16"),
-    "U8": (dtypes.uint8, "uint8"),
-    "BOOL": (dtypes.bool, "bool"),
-}
-_LIBRARY_NAMES = dict(_DTYPES.values())
+# the header's names, and the library's, which are tinyframe's too
+_NAMES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64",
+    "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
+    "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+}  # fmt: skip
+_LIBRARY_NAMES: dict[DType, str] = {getattr(dtypes, name): name for name in _NAMES.values()}
 
 
 def _library() -> Any:
@@ -276,12 +266,12 @@ def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, s
 
 
 def _tensor_at(file: OpenFile, name: str, entry: dict, start: int, device: str | None) -> Tensor:
-    if entry["dtype"] not in _DTYPES:
+    if entry["dtype"] not in _NAMES:
         raise FileError(
             f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; it "
-            f"reads {', '.join(_DTYPES)}"
+            f"reads {', '.join(_NAMES)}"
         )
-    shape, dtype = tuple(entry["shape"]), _DTYPES[entry["dtype"]][0]
+    shape, dtype = tuple(entry["shape"]), getattr(dtypes, _NAMES[entry["dtype"]])
     begin, end = entry["data_offsets"]
     if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:  # even of no bytes
         raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")

@@ -160,26 +160,22 @@ class _Unpickler(pickle.Unpickler):
                 f"{self.file.name}: a Tensor of shape {sizes} with strides {steps} at {offset} "
                 f"does not lie within its storage of {storage.size} elements"
             )
-        if (order := _dense_order(stored, steps)) is None:
-            return self._strided(storage, offset, stored, steps).expand(sizes)
-        start = storage.start + offset * storage.dtype.itemsize
-        in_memory = tuple(stored[axis] for axis in order)
-        tensor = lazy_tensor(self.file, start, in_memory, storage.dtype, self.device)
-        if order != list(range(len(sizes))):
-            tensor = tensor.permute([order.index(axis) for axis in range(len(sizes))])
+        file, start = self.file, storage.start + offset * storage.dtype.itemsize
+        if not _is_in_order(stored, steps):
+            file, start = self._in_order(storage, offset, stored, steps), 0
+        tensor = lazy_tensor(file, start, stored, storage.dtype, self.device)
         return tensor if stored == sizes else tensor.expand(sizes)
 
-    def _strided(
+    def _in_order(
         self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
-    ) -> Tensor:
-        """Any strides: read at once, and put in order by NumPy."""
+    ) -> OpenFile:
+        """The elements at any strides: read at once, and put in order by NumPy."""
         itemsize = storage.dtype.itemsize
         unit = np.dtype(f"V{itemsize}")
         raw = np.frombuffer(self.file.read(storage.start, storage.size * itemsize), unit)
         strides = tuple(step * itemsize for step in steps)
         view = np.lib.stride_tricks.as_strided(raw[offset:], sizes, strides, writeable=False)
-        memory = OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
-        return lazy_tensor(memory, 0, sizes, storage.dtype, self.device)
+        return OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
 
     def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
         """A Parameter is a Tensor; whether it is trained is for an optimizer to say."""
@@ -190,20 +186,14 @@ class _Unpickler(pickle.Unpickler):
         return kind if index is None else f"{kind}:{index}"
 
 
-def _dense_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int] | None:
-    """The axes, slowest first, where the elements lie in memory without gaps: all of a storage, or
-    a transposed view of it. None for any other strides."""
-    # An axis of size 1 has any stride, and may lie anywhere: in place, for the usual order.
-    ones = [size == 1 for size in sizes]
-    moving = sorted((axis for axis, one in enumerate(ones) if not one), key=lambda a: -steps[a])
-    rest = iter(moving)
-    order = [axis if one else next(rest) for axis, one in enumerate(ones)]
+def _is_in_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> bool:
+    """Whether the elements lie one after the other, without gaps."""
     expected = 1
-    for axis in reversed(order):
-        if sizes[axis] > 1 and steps[axis] != expected:
-            return None
-        expected *= sizes[axis]
-    return order
+    for size, step in zip(reversed(sizes), reversed(steps), strict=True):
+        if size > 1 and step != expected:
+            return False
+        expected *= size
+    return True
 
 
 _STORAGES = {
@@ -212,12 +202,9 @@ _STORAGES = {
     "Bool": "bool",
 }  # fmt: skip
 
-_DTYPES = {
-    "float64": dtypes.float64, "float32": dtypes.float32, "float16": dtypes.float16,
-    "bfloat16": dtypes.bfloat16, "int64": dtypes.int64, "int32": dtypes.int32,
-    "int16": dtypes.int16, "int8": dtypes.int8, "uint64": dtypes.uint64, "uint32": dtypes.uint32,
-    "uint16": dtypes.uint16, "uint8": dtypes.uint8, "bool": dtypes.bool,
-}  # fmt: skip
+_DTYPES: dict[str, DType] = {
+    name: getattr(dtypes, name) for name in (*_STORAGES.values(), "uint64", "uint32", "uint16")
+}
 
 # (module, name) in a pickle: what it stands for here
 _NAMES: dict[tuple[str, str], Any] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Self
 
-from tinyframe.tensor import special
+from tinyframe.errors import check_choice
 from tinyframe.tensor.elementwise import Elementwise, float_function
 
 
@@ -33,13 +33,13 @@ class Activation(Elementwise):
     def elu(self, alpha: float = 1.0) -> Self:
         """self above 0, alpha * (exp(self) - 1) below."""
         below = self.gt(0).where(0, self)
-        return self.gt(0).where(self, special.expm1(below) * alpha)
+        return self.gt(0).where(self, below.expm1() * alpha)
 
     @float_function
     def celu(self, alpha: float = 1.0) -> Self:
         """self above 0, alpha * (exp(self / alpha) - 1) below."""
         below = self.gt(0).where(0, self)
-        return self.gt(0).where(self, special.expm1(below / alpha) * alpha)
+        return self.gt(0).where(self, (below / alpha).expm1() * alpha)
 
     def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
         """gamma * elu(self, alpha), with which activations keep mean 0 and variance 1."""
@@ -60,31 +60,12 @@ class Activation(Elementwise):
     def logsigmoid(self) -> Self:
         """log(sigmoid(self))."""
         # of both kinks only one side is used, or the second gradient at 0 would be lost
-        return self.lt(0).where(self, 0.0) - special.log1p((-self._magnitude()).exp())
-
-    @float_function
-    def tanh(self) -> Self:
-        """The hyperbolic tangent."""
-        return special.tanh(self)
-
-    @float_function
-    def sinh(self) -> Self:
-        """The hyperbolic sine."""
-        return special.sinh(self)
-
-    @float_function
-    def cosh(self) -> Self:
-        """The hyperbolic cosine."""
-        return special.cosh(self)
+        return self.lt(0).where(self, 0.0) - (-self._magnitude()).exp().log1p()
 
     @float_function
     def silu(self) -> Self:
         """self * sigmoid(self)."""
         return self * self.sigmoid()
-
-    def swish(self) -> Self:
-        """Another name of silu."""
-        return self.silu()
 
     @float_function
     def gelu(self, approximate: str | None = "tanh") -> Self:
@@ -94,8 +75,7 @@ class Activation(Elementwise):
         """
         if approximate == "tanh":
             return 0.5 * self * (1 + (math.sqrt(2 / math.pi) * (self + 0.044715 * self**3)).tanh())
-        if approximate not in ("none", None):
-            raise ValueError(f'gelu is approximated by "tanh" or "none", not {approximate!r}')
+        check_choice("gelu's approximate", approximate, "tanh", "none", None)
         return 0.5 * self * (1 + (self * math.sqrt(0.5)).erf())
 
     @float_function
@@ -109,7 +89,7 @@ class Activation(Elementwise):
         scaled = self * beta
         above = scaled.lt(0).where(0.0, scaled)
         # of both kinks only one side is used, or the second gradient at 0 would be lost
-        smooth = (above + special.log1p((-scaled._magnitude()).exp())) / beta
+        smooth = (above + (-scaled._magnitude()).exp().log1p()) / beta
         return scaled.gt(threshold).where(self, smooth)
 
     @float_function
@@ -131,21 +111,6 @@ class Activation(Elementwise):
         return self.le(min_val).where(min_val, self.ge(max_val).where(max_val, self))
 
     @float_function
-    def erf(self) -> Self:
-        """The error function: 2/sqrt(pi) times the integral of exp(-t*t) from 0 to self."""
-        return special.erf(self)
-
-    @float_function
-    def expm1(self) -> Self:
-        """exp(self) - 1, without losing what is small."""
-        return special.expm1(self)
-
-    @float_function
-    def log1p(self) -> Self:
-        """log(1 + self), without losing what is small."""
-        return special.log1p(self)
-
-    @float_function
     def logaddexp(self, other: Self) -> Self:
         """log(exp(self) + exp(other)), without overflow.
 
@@ -156,4 +121,4 @@ class Activation(Elementwise):
         distance = alike.where(0.0, x) - alike.where(0.0, y)
         # of both kinks only one side is used, or the second gradient of equal numbers would be lost
         largest = alike.where(x.maximum(y), x.lt(y).where(y, x))
-        return largest + special.log1p((-distance._magnitude()).exp())
+        return largest + (-distance._magnitude()).exp().log1p()

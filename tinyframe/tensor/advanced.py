@@ -194,7 +194,7 @@ class AdvancedIndexing(Indexing, Gathering):
         # a last axis with all that is written to one place
         source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :], 1))
         source = source.transpose(axis, -1)
-        hits = view._index(view.shape[axis], view.device).unsqueeze(-1).eq(numbers.reshape(1, -1))
+        hits = view._range(view.shape[axis]).unsqueeze(-1).eq(numbers.reshape(1, -1))
         hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
         hits = hits._broadcast_to((*view.shape, count))
         self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
@@ -233,9 +233,7 @@ class AdvancedIndexing(Indexing, Gathering):
             return None
         return mask
 
-    def _write(
-        self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None
-    ) -> None:
+    def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:
         """Makes `view`, a part of this, mean `value`, which is_new (None: all) of it is new."""
         check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None

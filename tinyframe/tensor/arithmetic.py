@@ -15,18 +15,6 @@ from tinyframe.tensor.elementwise import Elementwise
 class Arithmetic(Elementwise):
     """One result for each element, or each pair of elements."""
 
-    def negative(self) -> Self:
-        """-self."""
-        return self.neg()
-
-    def remainder(self, other: Any) -> Self:
-        """self % other, with the divisor's sign: another name of mod."""
-        return self.mod(other)
-
-    def floor_divide(self, other: Any) -> Self:
-        """self // other, rounded down."""
-        return self.floordiv(other)
-
     def float_power(self, exponent: Any) -> Self:
         """self ** exponent in float64."""
         power = exponent.cast(dtypes.float64) if hasattr(exponent, "cast") else float(exponent)

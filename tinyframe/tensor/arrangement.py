@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import ConstType
-from tinyframe.errors import ModeError, ShapeError
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import flat_arguments
 from tinyframe.tensor.movement import Movement
 
@@ -33,12 +33,8 @@ class Arrangement(Movement):
             Tensor([1, 2, 3]).pad((2, 1), mode="reflect")   # [3, 2, 1, 2, 3, 2]
         """
         if mode == "constant":
-            return super().pad(padding, value=value)
-        if mode not in ("reflect", "replicate", "circular"):
-            raise ModeError(
-                f'pad mode {mode!r} is unknown; there are "constant", "reflect", "replicate" and '
-                '"circular"'
-            )
+            return self._padded(padding, value)
+        check_choice("pad's mode", mode, "constant", "reflect", "replicate", "circular")
         result: Self = self
         for axis, (before, after) in enumerate(self._widths(padding)):
             if before or after:
@@ -73,9 +69,6 @@ class Arrangement(Movement):
             else:
                 parts.append(self._part(axis, size - 1, size)._stretched(axis, after))
         return parts[0].cat(*parts[1:], dim=axis)
-
-    def _part(self, axis: int, begin: Any, end: Any) -> Self:
-        return self.shrink([(begin, end) if d == axis else None for d in range(self.ndim)])
 
     def _stretched(self, axis: int, size: Any) -> Self:
         return self.expand([size if d == axis else -1 for d in range(self.ndim)])
@@ -113,8 +106,6 @@ class Arrangement(Movement):
         place = dict(zip(wanted, taken, strict=True))
         return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
 
-    moveaxis = movedim
-
     def swapaxes(self, axis0: int, axis1: int) -> Self:
         """Two axes exchanged."""
         return self.transpose(axis0, axis1)
@@ -135,19 +126,11 @@ class Arrangement(Movement):
             raise ShapeError(f"mT takes matrices, of two axes or more, not shape {self.shape}")
         return self.transpose(-2, -1)
 
-    def ravel(self) -> Self:
-        """All elements along one axis."""
-        return self.flatten()
-
     def expand_as(self, other: Any) -> Self:
         """Expanded to the shape of another Tensor."""
         return self.expand(other.shape)
 
     def view_as(self, other: Any) -> Self:
-        """The same elements in the shape of another Tensor."""
-        return self.reshape(other.shape)
-
-    def reshape_as(self, other: Any) -> Self:
         """The same elements in the shape of another Tensor."""
         return self.reshape(other.shape)
 
@@ -191,8 +174,7 @@ class Arrangement(Movement):
         """A Tensor for each vector, all in the shape of all their sizes, that varies along its own
         axis. indexing: "xy" exchanges the first two axes."""
         vectors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
-        if indexing not in ("ij", "xy"):
-            raise RuntimeError(f'meshgrid is indexed "ij" or "xy", not {indexing!r}')
+        check_choice("meshgrid's indexing", indexing, "ij", "xy")
         if any(vector.ndim != 1 for vector in vectors):
             raise ShapeError(f"meshgrid takes vectors, not {[v.shape for v in vectors]}")
         sizes = tuple(vector.shape[0] for vector in vectors)
@@ -254,7 +236,7 @@ class Arrangement(Movement):
         """Where, in the last two axes, an element is on or below a diagonal."""
         if self.ndim < 2:
             raise ShapeError(f"a triangle needs two axes, not shape {self.shape}")
-        rows, columns = (self._index(size, self.device) for size in self.shape[-2:])
+        rows, columns = (self._range(size) for size in self.shape[-2:])
         return (rows + diagonal).unsqueeze(1).ge(columns)
 
     def tril(self, diagonal: int = 0) -> Self:
@@ -359,29 +341,17 @@ SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, 
 def _groups(side: str, formula: str) -> list[list[str]]:
     """One side of a rearrange formula: for every axis the names that it is made of."""
     groups: list[list[str]] = []
-    is_open = False
-    for token in re.findall(r"\.\.\.|…|\w+|\(|\)|\S", side):
-        token = "..." if token == "…" else token
-        if token == "(":
-            if is_open:
-                raise ShapeError(f"parentheses within parentheses in {formula!r}")
-            is_open = True
-            groups.append([])
-        elif token == ")":
-            if not is_open:
-                raise ShapeError(f"a parenthesis is closed but not open in {formula!r}")
-            is_open = False
-        elif token == "1":
-            groups += [] if is_open else [[]]
-        elif token == "..." or token.isidentifier():
-            if is_open:
-                groups[-1].append(token)
-            else:
-                groups.append(SPREAD if token == "..." else [token])
-        else:
-            raise ShapeError(f"{token!r} is no name of an axis, in {formula!r}")
-    if is_open:
-        raise ShapeError(f"a parenthesis is open but not closed in {formula!r}")
+    for token in re.findall(r"\([^()]*\)|\.\.\.|\w+|\S", side.replace("…", "...")):
+        if token in "()":
+            raise ShapeError(f"the parentheses of {formula!r} do not match, or are nested")
+        if token == "...":
+            groups.append(SPREAD)
+            continue
+        names = re.findall(r"\.\.\.|\w+|\S", token.strip("()"))
+        for name in names:
+            if name not in ("1", "...") and not name.isidentifier():
+                raise ShapeError(f"{name!r} is no name of an axis, in {formula!r}")
+        groups.append([name for name in names if name != "1"])
     return groups
 
 

@@ -41,8 +41,8 @@ class Attention(TensorBase):
         hidden = None
         if is_causal:
             queries, keys = scores.shape[-2:]
-            rows = self._index(queries, self.device).reshape((-1, 1))
-            later = self._index(keys, self.device) > rows
+            rows = self._range(queries).reshape((-1, 1))
+            later = self._range(keys) > rows
             scores = later.where(-math.inf, scores)
         elif attn_mask is not None:
             if attn_mask.dtype is dtypes.bool:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, to_dtype
-from tinyframe.errors import ShapeError
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS
 from tinyframe.tensor.windows import around, one_per_axis
@@ -196,8 +196,7 @@ def zeros_around(
     """Widths as `pad` takes them: before and after of each axis, last axis first."""
     if not isinstance(padding, str):
         return [width for pair in around(padding, len(kernel))[::-1] for width in pair]
-    if padding not in ("same", "valid"):
-        raise ValueError(f'padding is a number, numbers, "same" or "valid", not {padding!r}')
+    check_choice("padding in words", padding, "same", "valid")
     if padding == "same" and set(stride) != {1}:
         raise ValueError(f'padding="same" keeps the size, which stride {tuple(stride)} does not')
     total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]

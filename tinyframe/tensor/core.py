@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import inspect
 import math
 import operator
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -74,6 +75,7 @@ from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
 from tinyframe.tensor.solving import Solving
 from tinyframe.tensor.sorting import Sorting
+from tinyframe.tensor.special import Special
 from tinyframe.tensor.storage import (
     Storage,
     follow,
@@ -82,7 +84,6 @@ from tinyframe.tensor.storage import (
     shows_all,
     storages_at,
 )
-from tinyframe.tensor.trigonometry import Trigonometry
 from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.movement import memory_of
@@ -102,7 +103,7 @@ class Tensor(
     Solving,
     Scan,
     Sorting,
-    Trigonometry,
+    Special,
     Creation,
     Random,
     Activation,
@@ -678,6 +679,18 @@ class Tensor(
             yield
         finally:
             Tensor.training = before
+
+
+# What some know a method as, where that is not its name in PyTorch or tinygrad.
+ALIASES = {
+    "view": "reshape", "ravel": "flatten", "reshape_as": "view_as", "moveaxis": "movedim",
+    "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
+    "clamp": "clip", "swish": "silu", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+    "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "xavier_uniform": "glorot_uniform", "xavier_normal": "glorot_normal",
+}  # fmt: skip
+for _name, _method in ALIASES.items():
+    setattr(Tensor, _name, inspect.getattr_static(Tensor, _method))
 
 
 def _backwards(view: UOp, root: UOp, value: UOp) -> UOp:

@@ -55,7 +55,7 @@ class Counting(Elementwise):
             if least < 0:
                 raise ValueError(f"bincount counts numbers of 0 and more, and there is {least}")
             size = max(largest + 1, minlength)
-        hits = self.unsqueeze(0).eq(self._index(size, self.device).unsqueeze(1))
+        hits = self.unsqueeze(0).eq(self._range(size).unsqueeze(1))
         if weights is None:
             return hits.cast(dtypes.int32).sum(1)
         weights = weights.cast(least_upper_float(weights.dtype))

@@ -11,7 +11,10 @@ is one CONST, reshaped to (1, 1) and expanded to (2, 3).
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -202,78 +205,63 @@ def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:
     return sizes
 
 
+def creates(method: Callable[..., Any]) -> Any:
+    """For methods that make Tensors: a classmethod that takes `requires_grad=` too."""
+
+    @functools.wraps(method)
+    def made(cls: Any, *args: Any, requires_grad: bool | None = None, **options: Any) -> Any:
+        tensor = method(cls, *args, **options)
+        is_so = tensor._requires_grad is requires_grad
+        return tensor if is_so else tensor.requires_grad_(requires_grad)
+
+    shown = inspect.signature(method)
+    mark = inspect.Parameter("requires_grad", inspect.Parameter.KEYWORD_ONLY, default=None)
+    others = [p for p in shown.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    made.__signature__ = shown.replace(parameters=[*others, mark])  # type: ignore[attr-defined]
+    return classmethod(made)
+
+
+def float_or(dtype: DTypeLike | None) -> DType:
+    """The dtype that is given, or the default float."""
+    return dtypes.default_float if dtype is None else to_dtype(dtype)
+
+
 class Creation(TensorBase):
     """Classmethods that make Tensors. All take `dtype=`, `device=` and `requires_grad=`."""
 
-    @classmethod
-    def empty(
-        cls,
-        *shape: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    @creates
+    def empty(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """Memory of that shape, with whatever it holds."""
         sizes = checked_shape(shape)
-        dtype = dtypes.default_float if dtype is None else to_dtype(dtype)
-        buffer = UOp.new_buffer(Device.named(device), math.prod(map(most, sizes)), dtype)
-        return cls._of(buffer.front(sizes)).requires_grad_(requires_grad)
+        size = math.prod(map(most, sizes))
+        return cls._of(UOp.new_buffer(Device.named(device), size, float_or(dtype)).front(sizes))
 
-    @classmethod
+    @creates
     def full(
-        cls,
-        shape: Any,
-        fill_value: ConstType,
-        *,
-        dtype: DTypeLike | None = None,
+        cls, shape: Any, fill_value: ConstType, *, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """One value everywhere; `full((2,), 4)` is int32, `full((2,), 4.0)` float32."""
         sizes = checked_shape((shape,))
         found = checked_dtype(fill_value, None if dtype is None else to_dtype(dtype))
         value = constant(fill_value, found, Device.named(device))
-        return cls._of(value.broadcast_to(sizes)).requires_grad_(requires_grad)
+        return cls._of(value.broadcast_to(sizes))
 
-    @classmethod
-    def zeros(
-        cls,
-        *shape: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    @creates
+    def zeros(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """0 everywhere, of the default float."""
-        dtype = dtypes.default_float if dtype is None else dtype
-        return cls.full(
-            checked_shape(shape), 0, dtype=dtype, device=device, requires_grad=requires_grad
-        )
+        return cls.full(checked_shape(shape), 0, dtype=float_or(dtype), device=device)
 
-    @classmethod
-    def ones(
-        cls,
-        *shape: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    @creates
+    def ones(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """1 everywhere, of the default float."""
-        dtype = dtypes.default_float if dtype is None else dtype
-        return cls.full(
-            checked_shape(shape), 1, dtype=dtype, device=device, requires_grad=requires_grad
-        )
+        return cls.full(checked_shape(shape), 1, dtype=float_or(dtype), device=device)
 
-    @classmethod
+    @creates
     def arange(
-        cls,
-        start: ConstType,
-        stop: ConstType | None = None,
-        step: ConstType = 1,
-        *,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+        cls, start: ConstType, stop: ConstType | None = None, step: ConstType = 1, *,
+        dtype: DTypeLike | None = None, device: str | None = None,
+    ) -> Self:  # fmt: skip
         """start, start+step, … below stop; `arange(n)` is 0 … n-1. Ints, or floats if one is.
 
         ValueError for step 0, OverflowError where a value does not fit the dtype.
@@ -291,7 +279,7 @@ class Creation(TensorBase):
                     f"{wanted} holds {wanted.min} to {wanted.max}"
                 )
             symbolic: Any = cls._index(sizes[0], device).cast(wanted)
-            return (symbolic + begin).requires_grad_(requires_grad)
+            return symbolic + begin
         found = dtypes.from_py([begin, end, step]) if dtype is None else to_dtype(dtype)
         if found is dtypes.bool:
             found = dtypes.default_int if dtype is None else found
@@ -308,8 +296,7 @@ class Creation(TensorBase):
                 f"arange({begin}, {end}, {step}) runs from {begin} to {last}, but {found} holds "
                 f"{found.min} to {found.max}"
             )
-        values = cls._index(count, device).cast(found) * step + begin
-        return values.cast(found).requires_grad_(requires_grad)
+        return (cls._index(count, device).cast(found) * step + begin).cast(found)
 
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
@@ -317,35 +304,26 @@ class Creation(TensorBase):
         place = UOp(Ops.DEVICE, arg=Device.named(device))
         return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
 
+    def _range(self, count: sint) -> Self:
+        """0, 1, … count-1, beside this Tensor."""
+        return self._index(count, self.device)
+
     @classmethod
-    def _data(
-        cls,
-        values: np.ndarray,
-        dtype: DType,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    def _data(cls, values: np.ndarray, dtype: DType, device: str | None = None) -> Self:
         """Host values, rounded to `dtype`, on `device`."""
         if dtype is dtypes.bfloat16:
             array = f32_to_bf16(values.astype(np.float32))
         else:
             array = values.astype(to_np_dtype(dtype))
-        uop = host_buffer(array, dtype, values.shape, Device.named(device))
-        return cls._of(uop).requires_grad_(requires_grad)
+        return cls._of(host_buffer(array, dtype, values.shape, Device.named(device)))
 
-    @classmethod
+    @creates
     def linspace(
-        cls,
-        start: float,
-        stop: float,
-        steps: int,
-        *,
-        dtype: DTypeLike | None = None,
+        cls, start: float, stop: float, steps: int, *, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """`steps` numbers from start to stop, both included, at equal distances."""
-        found = dtypes.default_float if dtype is None else to_dtype(dtype)
+        found = float_or(dtype)
         if found is dtypes.bool:
             raise DTypeError("linspace needs a float or int dtype, not bool")
         if steps < 0:
@@ -356,49 +334,34 @@ class Creation(TensorBase):
         step = (stop - start) / max(steps - 1, 1)
         rising = number.cast(exact) * step + start
         falling = stop - (steps - 1 - number).cast(exact) * step
-        values = (number < (steps + 1) // 2).where(rising, falling)
-        return values.cast(found).requires_grad_(requires_grad)
+        return (number < (steps + 1) // 2).where(rising, falling).cast(found)
 
-    @classmethod
+    @creates
     def eye(
-        cls,
-        n: int,
-        m: int | None = None,
-        *,
-        dtype: DTypeLike | None = None,
+        cls, n: int, m: int | None = None, *, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """The identity matrix: shape (n, n), or (n, m) with ones where row and column agree."""
         rows, columns = checked_shape((n, n if m is None else m))
         if rows == 0 or columns == 0:
-            return cls.zeros(rows, columns, dtype=dtype, device=device, requires_grad=requires_grad)
+            return cls.zeros(rows, columns, dtype=dtype, device=device)
         side = max(rows, columns)
         # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
         # one to the right in each.
         ones = cls.ones(side, 1, dtype=dtype, device=device)
         square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
-        both = square.reshape(side, side).shrink(((0, rows), (0, columns)))
-        return both.requires_grad_(requires_grad)
+        return square.reshape(side, side).shrink(((0, rows), (0, columns)))
 
     # ---- of another Tensor's shape, dtype and device ---------------------------------------------
 
-    def full_like(
-        self,
-        fill_value: ConstType,
-        *,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    def _alike(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a Tensor like this one, but for what is given."""
+        given = {name: value for name, value in options.items() if value is not None}
+        return {"dtype": self.dtype, "device": self.device, **given}
+
+    def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value in the shape, dtype and device of this Tensor."""
-        return self.full(
-            self.shape,
-            fill_value,
-            dtype=self.dtype if dtype is None else dtype,
-            device=self.device if device is None else device,
-            requires_grad=requires_grad,
-        )
+        return self.full(self.shape, fill_value, **self._alike(options))
 
     def zeros_like(self, **options: Any) -> Self:
         """0 in the shape, dtype and device of this Tensor."""
@@ -410,4 +373,4 @@ class Creation(TensorBase):
 
     def empty_like(self, **options: Any) -> Self:
         """Memory in the shape, dtype and device of this Tensor, with whatever it holds."""
-        return self.empty(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
+        return self.empty(self.shape, **self._alike(options))

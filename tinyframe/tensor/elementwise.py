@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 
 from tinyframe.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float, to_dtype
-from tinyframe.errors import DTypeError
+from tinyframe.errors import DTypeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import representable
 from tinyframe.tensor.movement import broadcast_shapes
@@ -116,7 +116,10 @@ class Elementwise(TensorBase):
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False, **options: bool) -> Self:
         x, y = self._operands(other, reverse, **options)
-        return x._apply(lambda a, b: a.alu(op, b), y)
+        return x._alu(op, y)
+
+    def _alu(self, op: Ops, *others: Self) -> Self:
+        return self._apply(lambda a, *rest: a.alu(op, *rest), *others)
 
     def _ints(self, other: Any, what: str, bools: bool = True) -> None:
         """DTypeError where an operand of a bitwise operation is a float."""
@@ -141,8 +144,7 @@ class Elementwise(TensorBase):
     def add(self, other: Any, reverse: bool = False) -> Self:
         """self + other; of bools, logical or."""
         x, y = self._operands(other, reverse)
-        op = Ops.OR if x.dtype is dtypes.bool else Ops.ADD
-        return x._apply(lambda a, b: a.alu(op, b), y)
+        return x._alu(Ops.OR if x.dtype is dtypes.bool else Ops.ADD, y)
 
     def sub(self, other: Any, reverse: bool = False) -> Self:
         """self - other. DTypeError for bools."""
@@ -154,8 +156,7 @@ class Elementwise(TensorBase):
     def mul(self, other: Any, reverse: bool = False) -> Self:
         """self * other; of bools, logical and."""
         x, y = self._operands(other, reverse)
-        op = Ops.AND if x.dtype is dtypes.bool else Ops.MUL
-        return x._apply(lambda a, b: a.alu(op, b), y)
+        return x._alu(Ops.AND if x.dtype is dtypes.bool else Ops.MUL, y)
 
     def neg(self) -> Self:
         """-self; of bools, logical not."""
@@ -168,14 +169,13 @@ class Elementwise(TensorBase):
         """
         if rounding_mode is None:
             return self._binary(Ops.FDIV, other, reverse, to_float=True)
-        if rounding_mode not in ("floor", "trunc"):
-            raise RuntimeError(f'rounding_mode is "floor", "trunc" or None, not {rounding_mode!r}')
+        check_choice("rounding_mode", rounding_mode, "floor", "trunc", None)
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if dtypes.is_float(x.dtype):
             return x.div(y).trunc() if rounding_mode == "trunc" else x._floored_quotient(y)
-        floored = x._apply(lambda a, b: a.alu(Ops.IDIV, b), y)
+        floored = x._alu(Ops.IDIV, y)
         if rounding_mode == "floor" or dtypes.is_unsigned(x.dtype):
             return floored
         # the floor is one too low where there is a rest and the signs differ
@@ -215,7 +215,7 @@ class Elementwise(TensorBase):
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if not dtypes.is_float(x.dtype):
-            return x._apply(lambda a, b: a.alu(Ops.MOD, b), y)
+            return x._alu(Ops.MOD, y)
         rest = x.fmod(y)
         # A rest of 0 has the divisor's sign: ±0 + 0 is 0, and twice the sign is the gradient 1.
         sign = y.lt(0).where(x._number(-1, x.dtype), 1)
@@ -227,7 +227,7 @@ class Elementwise(TensorBase):
         """What dividing without a fraction leaves, with this Tensor's sign; of floats exact."""
         x, y = self._operands(other, reverse)
         if dtypes.is_float(x.dtype):
-            return x._apply(lambda a, b: a.alu(Ops.FMOD, b), y)
+            return x._alu(Ops.FMOD, y)
         return x - x.idiv(y) * y
 
     def pow(self, other: Any, reverse: bool = False) -> Self:
@@ -246,7 +246,7 @@ class Elementwise(TensorBase):
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             return x.add(y.logical_not())  # 0 ** 0 is 1
-        return x._apply(lambda a, b: a.alu(Ops.POW, b), y)
+        return x._alu(Ops.POW, y)
 
     def _short_power(self, exponent: int | float) -> Self | None:
         """Powers that a few exact operations give: of ints to ints, of floats -1 to 3, and ½."""
@@ -362,12 +362,8 @@ class Elementwise(TensorBase):
             dtype = dtypes.from_py([0 if isinstance(value, UOp) else value for value in (x, y)])
             yes, no = self._number(x, dtype), self._number(y, dtype)
         shape = broadcast_shapes(self.shape, yes.shape)
-        condition = condition._broadcast_to(shape)
-        return condition._apply(
-            lambda c, a, b: c.alu(Ops.WHERE, a, b),
-            yes._broadcast_to(shape),
-            no._broadcast_to(shape),
-        )
+        yes, no = yes._broadcast_to(shape), no._broadcast_to(shape)
+        return condition._broadcast_to(shape)._alu(Ops.WHERE, yes, no)
 
     def masked_fill(self, mask: Any, value: Any) -> Self:
         """`value` where the mask is true."""
@@ -389,10 +385,6 @@ class Elementwise(TensorBase):
             x, bound = x._operands(high)
             x = x.gt(bound).where(bound, x)
         return x
-
-    def clamp(self, *args: Any, **kwargs: Any) -> Self:
-        """Another name of clip."""
-        return self.clip(*args, **kwargs)
 
     def lerp(self, end: Any, weight: Any) -> Self:
         """self + (end - self) * weight."""
@@ -466,17 +458,20 @@ class Elementwise(TensorBase):
 
     # ---- functions -------------------------------------------------------------------------------
 
+    def _as_float(self) -> Self:
+        return self.cast(least_upper_float(self.dtype))
+
     def square(self) -> Self:
         """self * self."""
         return self * self
 
     def reciprocal(self) -> Self:
         """1 / self."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.reciprocal)
+        return self._as_float()._apply(UOp.reciprocal)
 
     def sqrt(self) -> Self:
         """The square root; NaN below 0."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.sqrt)
+        return self._as_float()._apply(UOp.sqrt)
 
     @float_function
     def rsqrt(self) -> Self:
@@ -490,7 +485,7 @@ class Elementwise(TensorBase):
 
     def exp2(self) -> Self:
         """2 to the power of each element."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.exp2)
+        return self._as_float()._apply(UOp.exp2)
 
     @float_function
     def log(self) -> Self:
@@ -499,7 +494,7 @@ class Elementwise(TensorBase):
 
     def log2(self) -> Self:
         """The logarithm to base 2."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.log2)
+        return self._as_float()._apply(UOp.log2)
 
     @float_function
     def log10(self) -> Self:
@@ -508,11 +503,11 @@ class Elementwise(TensorBase):
 
     def sin(self) -> Self:
         """The sine, of radians."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.sin)
+        return self._as_float()._apply(UOp.sin)
 
     def cos(self) -> Self:
         """The cosine, of radians."""
-        return self.cast(least_upper_float(self.dtype))._apply(UOp.cos)
+        return self._as_float()._apply(UOp.cos)
 
     @float_function
     def tan(self) -> Self:

@@ -15,7 +15,7 @@ import math
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype, to_np_dtype
-from tinyframe.errors import DTypeError, ShapeError, TensorIndexError
+from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
 from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import Elementwise
@@ -50,7 +50,7 @@ class Gathering(Elementwise):
     def _take(self, axis: int, index: Self) -> Self:
         """Elements `index`, of any shape, along an axis, whose place the axes of `index` take."""
         before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
-        places = self._index(size, self.device)
+        places = self._range(size)
         chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
         count = math.prod(index.shape)
         chosen = chosen.reshape((*[1] * len(before), count, size, *[1] * len(after)))
@@ -88,7 +88,7 @@ class Gathering(Elementwise):
             return index.eq(0).where(self, self._number(0, self.dtype))
         bounds = [None if d == axis else (0, n) for d, n in enumerate(index.shape)]
         source = self.shrink(bounds).unsqueeze(-1).transpose(-1, axis)
-        chosen = index.unsqueeze(-1).eq(self._index(self.shape[axis], self.device))
+        chosen = index.unsqueeze(-1).eq(self._range(self.shape[axis]))
         return source._one_where(chosen, self.ndim)
 
     def index_select(self, dim: int, index: Any) -> Self:
@@ -131,7 +131,7 @@ class Gathering(Elementwise):
         """For every place of self, and every k of the indices along `axis` as a last axis: whether
         index k is this place, and the source's element k. Beyond the indices it is nowhere."""
         shape = index.shape
-        places = self._index(self.shape[axis], self.device)
+        places = self._range(self.shape[axis])
         places = places.reshape((-1,) + (1,) * (self.ndim - axis)) if places.shape[0] else places
         hits = index.unsqueeze(-1).transpose(-1, axis).eq(places)
         values = source.shrink([(0, n) for n in shape]).unsqueeze(-1).transpose(-1, axis)
@@ -146,8 +146,8 @@ class Gathering(Elementwise):
         count = hits.shape[-1]
         if count == 0:
             return self
-        number = hits.where(self._index(count, self.device) + 1, 0).max(-1)
-        last = number.unsqueeze(-1).eq(self._index(count, self.device) + 1)
+        number = hits.where(self._range(count) + 1, 0).max(-1)
+        last = number.unsqueeze(-1).eq(self._range(count) + 1)
         values = values.expand((*values.shape[:-1], count))
         return number.gt(0).where(values._one_where(last, last.ndim - 1), self)
 
@@ -169,10 +169,9 @@ class Gathering(Elementwise):
         """
         source = self._source(value if src is None else src, index)
         if reduce is not None:
-            names = {"add": "sum", "multiply": "prod", "sum": "sum", "prod": "prod"}
-            if reduce not in names:
-                raise RuntimeError(f'scatter reduces by "add" or "multiply", not {reduce!r}')
-            return self.scatter_reduce(dim, index, source, names[reduce])
+            check_choice("scatter's reduce", reduce, "add", "multiply", "sum", "prod")
+            way = {"add": "sum", "multiply": "prod"}.get(reduce, reduce)
+            return self.scatter_reduce(dim, index, source, way)
         if self.ndim == 0:
             return self.reshape(1).scatter(0, [0], source.reshape(1)).reshape(())
         axis, index = self._facing(dim, index, source)
@@ -189,10 +188,7 @@ class Gathering(Elementwise):
 
         reduce: "sum", "prod", "mean", "amax" or "amin". include_self: together with what is there.
         """
-        if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-            raise RuntimeError(
-                f'scatter_reduce knows "sum", "prod", "mean", "amax", "amin", not {reduce!r}'
-            )
+        check_choice("scatter_reduce's reduce", reduce, "sum", "prod", "mean", "amax", "amin")
         source = self._source(src, index)
         axis, index = self._facing(dim, index, source)
         if reduce == "amin":
@@ -258,7 +254,7 @@ class Gathering(Elementwise):
             return index.eq(0).any().where(self._number(value, self.dtype), self)
         size = self.shape[axis]
         index = index.lt(0).where(index + size, index)
-        is_there = index.eq(self._index(size, self.device)).any(0)
+        is_there = index.eq(self._range(size)).any(0)
         is_there = is_there.reshape((size, *(1,) * (self.ndim - axis - 1)))
         return is_there.where(self._number(value, self.dtype), self)
 
@@ -279,7 +275,7 @@ class Gathering(Elementwise):
                 f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out, and "
                 "they are counted"
             )
-        hot = self.unsqueeze(-1).eq(self._index(num_classes, self.device))
+        hot = self.unsqueeze(-1).eq(self._range(num_classes))
         return hot.cast(dtypes.default_int)
 
     def masked_select(self, mask: Any, size: int | None = None, fill_value: Any = 0) -> Self:
@@ -304,7 +300,7 @@ class Gathering(Elementwise):
         found = self._take(0, picked)
         if size is None:
             return found
-        there = self._index(size, self.device).lt(mask.count_nonzero())
+        there = self._range(size).lt(mask.count_nonzero())
         return there.where(found, self._number(fill, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
@@ -318,7 +314,7 @@ class Gathering(Elementwise):
         if self.shape[0] == 0:
             return self.zeros(size, dtype=dtypes.int32, device=self.device)
         upto = self.cast(wide).cumsum(0)
-        return upto.unsqueeze(0).le(self._index(size, self.device).unsqueeze(1)).sum(1)
+        return upto.unsqueeze(0).le(self._range(size).unsqueeze(1)).sum(1)
 
     def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
         """The indices of what is not 0: a row for each, in order, and a column for each axis.
@@ -338,7 +334,7 @@ class Gathering(Elementwise):
         found = columns[0].stack(*columns[1:], dim=-1)
         if size is None:
             return found
-        there = self._index(size, self.device).lt(mask.count_nonzero()).unsqueeze(-1)
+        there = self._range(size).lt(mask.count_nonzero()).unsqueeze(-1)
         return there.where(found, fill_value)
 
     def count_nonzero(self, axis: Any = None) -> Self:

@@ -82,9 +82,7 @@ class Indexing(TensorBase):
         return self._cut(axis, number, number + 1)
 
     def _cut(self, axis: int, begin: sint, end: sint) -> Self:
-        bounds: list[Any] = [None] * self.ndim
-        bounds[axis] = (begin, end)
-        part = self.shrink(bounds)
+        part = self._part(axis, begin, end)
         if isinstance(begin, UOp) or isinstance(end, UOp):
             check_bindings(part)
         return part

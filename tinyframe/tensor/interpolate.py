@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.errors import DTypeError, ModeError, ShapeError
+from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.uop.node import index_dtype
 
@@ -48,8 +48,7 @@ class Interpolate(TensorBase):
         sizes = (size,) if isinstance(size, int) else tuple(size)
         if not 0 < len(sizes) <= self.ndim or min(sizes, default=0) < 1:
             raise ShapeError(f"cannot interpolate {self.shape} to the trailing sizes {sizes}")
-        if mode not in MODES:
-            raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+        check_choice("mode", mode, *MODES)
         kind = MODES[mode]
         if align_corners and kind.startswith("nearest"):
             raise ValueError(f'align_corners is for "linear" and "cubic", not for {mode!r}')
@@ -89,12 +88,8 @@ class Interpolate(TensorBase):
                 f"or with depth (batch, d, h, w, 3), not {self.shape} and {grid.shape}"
             )
         kinds = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
-        if mode not in kinds:
-            raise ModeError(f"mode is one of {', '.join(kinds)}, not {mode!r}")
-        if padding_mode not in ("zeros", "border", "reflection"):
-            raise ModeError(
-                f'padding_mode is "zeros", "border" or "reflection", not {padding_mode!r}'
-            )
+        check_choice("mode", mode, *kinds)
+        check_choice("padding_mode", padding_mode, "zeros", "border", "reflection")
         if not (dtypes.is_float(self.dtype) and dtypes.is_float(grid.dtype)):
             raise DTypeError(f"grid_sample takes floats, not {self.dtype} and {grid.dtype}")
         dtype = least_upper_dtype(self.dtype, grid.dtype, dtypes.float32)
@@ -140,7 +135,7 @@ class Interpolate(TensorBase):
         for place, weight in _in_fixed_point(neighbours) if in_bytes else neighbours:
             # to (new, old, 1, …): beside each result all elements, of which one is chosen
             after = (1,) * (self.ndim - axis - 1)
-            is_here = place.clip(0, old - 1).reshape((-1, 1)) == self._index(old, self.device)
+            is_here = place.clip(0, old - 1).reshape((-1, 1)) == self._range(old)
             chosen = is_here.reshape((new, old, *after)).where(self.unsqueeze(axis), 0)
             part = chosen.sum(axis + 1, dtype=self.dtype)
             part = part if weight is None else part * weight.reshape((-1, *after))
@@ -151,7 +146,7 @@ class Interpolate(TensorBase):
         self, old: Any, new: int, kind: str, align_corners: bool
     ) -> list[tuple[Any, Any]]:
         """For each of the `new` results, the numbers of its neighbours and what they weigh."""
-        number = self._index(new, self.device).cast(index_dtype(2 * old * new))
+        number = self._range(new).cast(index_dtype(2 * old * new))
         if kind == "nearest":
             return [(number * old // new, None)]
         if kind == "nearest-exact":

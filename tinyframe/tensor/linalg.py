@@ -87,9 +87,6 @@ class LinearAlgebra(Reduce):
         product = _multiplied_in_pairs(factors, order, result, sizes)
         return product.reshape(product.shape[: len(result)]).cast(wanted)
 
-    def _accumulate_exactly(self, axes: tuple[int, ...]) -> Self:
-        return self.sum(axes, dtype=self.dtype)
-
     def tensordot(self, other: Any, dims: Any = 2) -> Self:
         """Products summed over the last `dims` axes of self and the first of other, or over the
         axes of a pair of lists."""
@@ -211,18 +208,13 @@ class LinearAlgebra(Reduce):
 
     # ---- factorizations --------------------------------------------------------------------------
 
-    @float_function
-    def _wide(self) -> Self:
-        return self
-
     def qr(self) -> tuple[Self, Self]:
         """(Q, R) of matrices (…, m, n): Q @ R is self, Q's columns are orthogonal and of length 1,
         R is upper triangular. Q has shape (…, m, m) and R (…, m, n).
 
         Householder's reflections: each makes a column 0 below the diagonal.
         """
-        if self.ndim < 2:
-            raise ShapeError(f"qr takes matrices, not shape {self.shape}")
+        check_matrices(self, "qr")
         *batch, m, n = self.shape
         R = self.cast(exact_dtype(self)).contiguous()
         Q = R.eye(m, dtype=R.dtype, device=self.device)._broadcast_to((*batch, m, m)).contiguous()
@@ -248,8 +240,7 @@ class LinearAlgebra(Reduce):
         by pair; their lengths then are the singular values. All pairs of a round are disjoint, and
         rotate at once.
         """
-        if self.ndim < 2:
-            raise ShapeError(f"svd takes matrices, not shape {self.shape}")
+        check_matrices(self, "svd")
         batch: Any
         m: Any
         n: Any
@@ -293,8 +284,7 @@ class LinearAlgebra(Reduce):
 
         steps: of X <- aX + b(XX')X + c(XX')²X + …, with `params` (a, b, c, …). K. Jordan, "Muon".
         """
-        if self.ndim < 2:
-            raise ShapeError(f"newton_schulz takes matrices, not shape {self.shape}")
+        check_matrices(self, "newton_schulz")
         tall = self.shape[-2] > self.shape[-1]
         x = self.transpose(-1, -2) if tall else self
         x = x / (x.square().sum((-2, -1), keepdim=True).sqrt() + eps)
@@ -354,7 +344,7 @@ def _summed(
     """A Tensor summed over its letters that are not needed any more."""
     axes = tuple(order.index(letter) for letter in sorted(letters - needed))
     shape = tuple(1 if n in axes else s for n, s in enumerate(t.shape))
-    return (t._accumulate_exactly(axes).reshape(shape) if axes else t), letters & needed
+    return (t.sum(axes, dtype=t.dtype).reshape(shape) if axes else t), letters & needed
 
 
 def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
@@ -370,6 +360,11 @@ def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
             tensor = tensor.diagonal(0, first, second)
             letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :] + letter
     return tensor, letters
+
+
+def check_matrices(x: Any, name: str) -> None:
+    if x.ndim < 2:
+        raise ShapeError(f"{name} takes matrices (…, m, n), not shape {x.shape}")
 
 
 def float_dtype(x: Any) -> Any:

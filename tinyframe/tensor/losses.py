@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes
-from tinyframe.errors import DTypeError, ShapeError
+from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 
 
@@ -18,8 +18,7 @@ class Losses(TensorBase):
 
     def _reduced_to(self, reduction: str, total: Any = None) -> Self:
         """Losses as `reduction` says; total: by what a mean divides, where not by their number."""
-        if reduction not in ("mean", "sum", "none"):
-            raise ValueError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
+        check_choice("reduction", reduction, "mean", "sum", "none")
         if reduction == "none":
             return self
         if reduction == "sum":
@@ -189,7 +188,7 @@ class Losses(TensorBase):
             )
         if not dtypes.is_int(Y.dtype):
             raise DTypeError(f"classes are ints, and not {Y.dtype}")
-        classes = self._index(self.shape[axis], self.device)
+        classes = self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
         return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)
 

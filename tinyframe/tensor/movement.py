@@ -183,6 +183,10 @@ class Movement(TensorBase):
         )
         return self._view(lambda x: x.pad(tuple(around)).shrink(inner))
 
+    def _part(self, axis: int, begin: Any, end: Any) -> Self:
+        """From begin to before end of one axis."""
+        return self.shrink([(begin, end) if d == axis else None for d in range(self.ndim)])
+
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> Self:
         """Every window of `size` elements along an axis, as a new last axis.
 
@@ -205,22 +209,8 @@ class Movement(TensorBase):
             )
         return self._view(lambda x: x.window(axis, size, stride, dilation))
 
-    def pad(
-        self,
-        padding: Sequence[sint] | Sequence[tuple[sint, sint] | None],
-        mode: str = "constant",
-        value: ConstType = 0,
-    ) -> Self:
-        """`value` put around the axes; a negative width crops.
-
-        padding: PyTorch's flat `(left, right, top, bottom)`, last axis first, or a `(before,
-        after)` or None for every axis, first axis first.
-
-            Tensor.ones(2).pad((1, 2), value=5)      # [5, 1, 1, 5, 5, 5]
-            Tensor.ones(2, 3).pad((None, (0, 1)))    # shape (2, 4)
-        """
-        if mode != "constant":
-            raise ValueError(f'pad mode {mode!r} is unknown; there is "constant"')
+    def _padded(self, padding: Any, value: ConstType = 0) -> Self:
+        """`value` put around the axes; a negative width crops. See `pad`."""
         widths: Any = self._widths(padding)
         cropped: Self = self
         if any(isinstance(w, int) and w < 0 for pair in widths for w in pair):
@@ -272,10 +262,6 @@ class Movement(TensorBase):
         return tuple((0, 0) if pair is None else (pair[0], pair[1]) for pair in padding)
 
     # ---- made of them ----------------------------------------------------------------------------
-
-    def view(self, *shape: Any) -> Self:
-        """Another name of reshape."""
-        return self.reshape(*shape)
 
     def pad_to(self, *shape: Any, value: ConstType = 0) -> Self:
         """Filled up at the end of each axis to these sizes; None keeps a size."""
@@ -389,9 +375,7 @@ class Movement(TensorBase):
             raise ShapeError(f"sizes {tuple(sizes)} do not add up to axis {dim} of {self.shape}")
         pieces, begin = [], 0
         for size in sizes:
-            bounds: list[Any] = [None] * self.ndim
-            bounds[axis] = (begin, begin + size)
-            pieces.append(self.shrink(bounds))
+            pieces.append(self._part(axis, begin, begin + size))
             begin += size
         return tuple(pieces)
 

@@ -39,7 +39,7 @@ class Neural(TensorBase):
             raise DTypeError(f"a table is indexed with ints, not with {self.dtype}")
         if weight.ndim != 2:
             raise ShapeError(f"a table has two axes (rows, size), not {weight.shape}")
-        rows = self._index(weight.shape[0], self.device)
+        rows = self._range(weight.shape[0])
         is_row = (self._index_tensor(self).unsqueeze(-1) == rows).unsqueeze(-1)
         return is_row.where(weight, 0).sum(-2)
 

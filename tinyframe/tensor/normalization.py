@@ -81,21 +81,6 @@ class Normalization(TensorBase):
         mean_square = self.square().mean(axis, keepdim=True)
         return (self * (mean_square + eps).rsqrt())._scaled(weight, None)
 
-    @float_function
-    def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
-        """Divided by its p-norm along `dim`, or by `eps` where that is smaller."""
-        if p == 2:
-            total = self.square().sum(dim, keepdim=True)
-        elif p == 0:
-            total = self.ne(0).sum(dim, keepdim=True).cast(self.dtype)
-            return self / total.maximum(eps)
-        else:
-            total = self.abs().pow(p).sum(dim, keepdim=True)
-        # The root's slope at 0 is infinite: there, eps decides, and nothing flows.
-        is_zero = total == 0
-        norm = is_zero.where(0.0, is_zero.where(1.0, total) ** (1 / p))
-        return self / (norm < eps).where(eps, norm)
-
     def _scaled(self, weight: Self | None, bias: Self | None) -> Self:
         x = self if weight is None else self * weight
         return x if bias is None else x + bias

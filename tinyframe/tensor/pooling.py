@@ -141,8 +141,8 @@ class Pooling(TensorBase):
         values = self.reshape((*front, 1, -1))
         places = indices.reshape((*front, 1, -1))
         count, length = values.shape[-1], math.prod(sizes)
-        here = places == self._index(length, self.device).reshape((-1, 1))
-        order = self._index(count, self.device)
+        here = places == self._range(length).reshape((-1, 1))
+        order = self._range(count)
         last = here.where(order, -1).max(-1, keepdim=True)
         return (last == order).where(values, 0).sum(-1).reshape((*front, *sizes))
 
@@ -262,7 +262,7 @@ class Pooling(TensorBase):
     def _numbers(self, axes: int) -> Self:
         """The elements of the last axes, numbered row by row: (1, …, *sizes)."""
         sizes = self._sizes(axes)
-        numbers = self._index(math.prod(sizes), self.device)
+        numbers = self._range(math.prod(sizes))
         return numbers.reshape((*(1,) * (self.ndim - axes), *sizes))
 
     def _output_sizes(self, output_size: int | Sequence[int | None]) -> tuple[int, ...]:
@@ -277,8 +277,8 @@ class Pooling(TensorBase):
         in shapes that broadcast."""
         size = self.shape[axis]
         wide = index_dtype((parts + 1) * size)
-        part = self._index(parts, self.device).cast(wide).reshape((-1, 1))
-        element = self._index(size, self.device)
+        part = self._range(parts).cast(wide).reshape((-1, 1))
+        element = self._range(size)
         begin, end = part * size // parts, ((part + 1) * size + parts - 1) // parts
         inside = (begin <= element) * (element < end)
         after = (1,) * (self.ndim - axis - 1)

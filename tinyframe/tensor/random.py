@@ -20,7 +20,7 @@ from tinyframe.dtype import DTypeLike, dtypes, to_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.run.capture import JitError, capture_now, refill_at_replay
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.creation import checked_shape
+from tinyframe.tensor.creation import checked_shape, creates, float_or
 from tinyframe.uop.node import Ops
 
 
@@ -79,22 +79,15 @@ class Random(TensorBase):
         low, high = bits.cast(dtypes.uint32), bits.rshift(32).cast(dtypes.uint32)
         return low.cat(high).shrink(((0, count),))
 
-    @classmethod
-    def rand(
-        cls,
-        *shape: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    @creates
+    def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """Numbers from 0 up to but not including 1, all equally likely."""
-        sizes, name = checked_shape(shape), Device.named(device)
-        wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
+        sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
         if not dtypes.is_float(wanted):
             raise DTypeError(f"rand gives floats, not {wanted}; there is randint")
         count = math.prod(sizes)
         if count == 0:
-            return cls.zeros(sizes, dtype=wanted, device=name, requires_grad=requires_grad)
+            return cls.zeros(sizes, dtype=wanted, device=name)
         # The bits that a float has room for behind the point, under the exponent of 1 to 2.
         mantissa = dtypes.finfo(wanted)[1]
         narrow = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[wanted.itemsize]
@@ -103,37 +96,24 @@ class Random(TensorBase):
             bits = bits.bitcast(dtypes.uint64)
         bits = bits.rshift(8 * bits.dtype.itemsize - mantissa).cast(narrow)
         one = cls.ones(dtype=wanted, device=name).bitcast(narrow)
-        numbers = (bits | one).bitcast(wanted) - 1
-        return numbers.reshape(sizes).requires_grad_(requires_grad)
+        return ((bits | one).bitcast(wanted) - 1).reshape(sizes)
 
-    @classmethod
-    def randn(
-        cls,
-        *shape: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    @creates
+    def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
         """Numbers from the normal distribution with mean 0 and standard deviation 1.
 
         Box and Muller, "A note on the generation of random normal deviates" (1958).
         """
         sizes = checked_shape(shape)
-        wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
         pair = cls.rand(2, *sizes, dtype=dtypes.float32, device=device)
         angle, size = pair[0] * (2 * math.pi), (1 - pair[1]).log() * -2  # 1 - u is never 0
-        return (angle.cos() * size.sqrt()).cast(wanted).requires_grad_(requires_grad)
+        return (angle.cos() * size.sqrt()).cast(float_or(dtype))
 
-    @classmethod
+    @creates
     def randint(
-        cls,
-        *shape: Any,
-        low: int = 0,
-        high: int = 10,
-        dtype: DTypeLike | None = None,
+        cls, *shape: Any, low: int = 0, high: int = 10, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Ints from low up to but not including high, all equally likely; int32.
 
         TypeError where the bounds are no ints or the dtype is no int, ValueError where low >= high.
@@ -157,45 +137,32 @@ class Random(TensorBase):
         else:
             numbers = cls._random_bits(2 * count, name).bitcast(dtypes.uint64)
             numbers = numbers if high - low >= 2**64 else numbers.mod(high - low)
-        shifted = numbers.cast(dtypes.int64) + low
-        return shifted.cast(wanted).reshape(sizes).requires_grad_(requires_grad)
+        return (numbers.cast(dtypes.int64) + low).cast(wanted).reshape(sizes)
 
-    @classmethod
+    @creates
     def uniform(
-        cls,
-        *shape: Any,
-        low: float = 0.0,
-        high: float = 1.0,
-        dtype: DTypeLike | None = None,
+        cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Numbers from low up to but not including high, all equally likely.
 
         ValueError where low >= high.
         """
         if not low < high:
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
-        wanted = dtypes.default_float if dtype is None else to_dtype(dtype)
+        wanted = float_or(dtype)
         exact = wanted if dtypes.is_float(wanted) else dtypes.default_float
-        numbers: Any = cls.rand(*shape, dtype=exact, device=device) * (high - low) + low
-        return numbers.cast(wanted).requires_grad_(requires_grad)
+        return (cls.rand(*shape, dtype=exact, device=device) * (high - low) + low).cast(wanted)
 
-    @classmethod
+    @creates
     def normal(
-        cls,
-        *shape: Any,
-        mean: float = 0.0,
-        std: float = 1.0,
-        dtype: DTypeLike | None = None,
+        cls, *shape: Any, mean: float = 0.0, std: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
-        requires_grad: bool | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Numbers from the normal distribution. ValueError where std is negative."""
         if std < 0:
             raise ValueError(f"normal needs a standard deviation of 0 or more, not {std}")
-        numbers: Any = cls.randn(*shape, dtype=dtype, device=device) * std + mean
-        return numbers.requires_grad_(requires_grad)
+        return cls.randn(*shape, dtype=dtype, device=device) * std + mean
 
     @classmethod
     def randperm(cls, n: int, *, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
@@ -227,20 +194,10 @@ class Random(TensorBase):
         return cls._symmetric(shape, math.sqrt(6 / max(1, inputs + outputs)), options)
 
     @classmethod
-    def xavier_uniform(cls, *shape: Any, **options: Any) -> Self:
-        """Another name of glorot_uniform."""
-        return cls.glorot_uniform(*shape, **options)
-
-    @classmethod
     def glorot_normal(cls, *shape: Any, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / (inputs + outputs)), of a shape (out, in, …)."""
         outputs, inputs = _fan(shape)
         return cls.normal(*shape, std=math.sqrt(2 / max(1, inputs + outputs)), **options)
-
-    @classmethod
-    def xavier_normal(cls, *shape: Any, **options: Any) -> Self:
-        """Another name of glorot_normal."""
-        return cls.glorot_normal(*shape, **options)
 
     @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
@@ -292,8 +249,8 @@ class Random(TensorBase):
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
             return races._speed().argmax(-1)
         rank = weights._speed()._rank(descending=True)
-        wanted = self._index(num_samples, self.device).reshape((-1, 1))
-        numbers = self._index(self.shape[-1], self.device)
+        wanted = self._range(num_samples).reshape((-1, 1))
+        numbers = self._range(self.shape[-1])
         return (rank.unsqueeze(-2) == wanted).where(numbers, 0).sum(-1)
 
     def _speed(self) -> Self:
@@ -306,18 +263,18 @@ class Random(TensorBase):
     def _rank(self, descending: bool = False) -> Self:
         """How many elements of the last axis come before each; of equal ones, the earlier first."""
         other, own = self.unsqueeze(-2), self.unsqueeze(-1)
-        number = self._index(self.shape[-1], self.device)
+        number = self._range(self.shape[-1])
         is_before = other > own if descending else other < own
         is_before = is_before + (other == own) * (number < number.reshape((-1, 1)))
         return is_before.sum(-1)
 
     def rand_like(self, **options: Any) -> Self:
         """rand in the shape, dtype and device of this Tensor."""
-        return self.rand(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
+        return self.rand(self.shape, **self._alike(options))
 
     def randn_like(self, **options: Any) -> Self:
         """randn in the shape, dtype and device of this Tensor."""
-        return self.randn(self.shape, **{"dtype": self.dtype, "device": self.device, **options})
+        return self.randn(self.shape, **self._alike(options))
 
 
 def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:

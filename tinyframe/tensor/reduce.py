@@ -98,8 +98,6 @@ class Reduce(Elementwise):
         """The smallest along axes; NaN where one is NaN."""
         return self._mirror().max(axis, keepdim)._mirror()
 
-    amax, amin = max, min
-
     @axis_names
     def aminmax(self, axis: int | None = None, keepdim: bool = False) -> tuple[Self, Self]:
         """(min, max)."""
@@ -165,7 +163,7 @@ class Reduce(Elementwise):
         if dtypes.is_float(self.dtype):
             best = best + self.isnan()
         # The first has most elements behind it.
-        behind = size - self._index(size, self.device)
+        behind = size - self._range(size)
         behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 

@@ -76,18 +76,15 @@ class Scan(Reduce):
 
         The gradient goes to that one. NaN counts as the largest.
         """
-        if self.ndim == 0:
-            self._axis(axis)
-            return self._value(), self.zeros((), dtype=dtypes.int32, device=self.device)
         axis = self._axis(axis)
-        if 0 in self.shape:
+        if self.ndim == 0 or 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
         # in memory, or each element of the second scan would do the first again
         highest = self.detach()._highest(axis).contiguous()
         is_record = self.eq(highest)
         if dtypes.is_float(self.dtype):
             is_record = is_record + self.isnan()
-        numbers = self._index(self.shape[axis], self.device)
+        numbers = self._range(self.shape[axis])
         numbers = numbers.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
         indices = is_record.where(numbers, 0)._highest(axis).contiguous()
         if not dtypes.is_float(self.dtype) or self.requires_grad is False:
@@ -115,10 +112,8 @@ class Scan(Reduce):
         result = self
         for _ in range(n):
             size = result.shape[axis]
-            keep = [None] * axis
-            rest = [None] * (self.ndim - axis - 1)
-            high = result.shrink([*keep, (min(1, size), size), *rest])
-            low = result.shrink([*keep, (0, max(size - 1, 0)), *rest])
+            high = result._part(axis, min(1, size), size)
+            low = result._part(axis, 0, max(size - 1, 0))
             result = high.ne(low) if self.dtype is dtypes.bool else high - low
         return result
 

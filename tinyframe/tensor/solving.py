@@ -167,7 +167,7 @@ def _eliminated(A: Any) -> tuple[Any, Any, Any]:
     M = A.detach().cat(identity, dim=-1).contiguous()
     turns = A.zeros(A.shape, dtype=A.dtype, device=A.device).contiguous()
     pivots = A.zeros((*batch, n), dtype=A.dtype, device=A.device).contiguous()
-    number = A._index(n, A.device)
+    number = A._range(n)
     for _ in range(n):
         column = M[..., 0]
         sizes = turns.sum(-1).eq(0).where(column.abs(), -1.0)

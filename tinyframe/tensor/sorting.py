@@ -33,7 +33,7 @@ import math
 from typing import Any, Self
 
 from tinyframe.dtype import dtypes, least_upper_dtype
-from tinyframe.errors import ShapeError
+from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import float_function, weak_dtype
 from tinyframe.tensor.reduce import Reduce, axis_names
@@ -70,23 +70,20 @@ class Sorting(Reduce):
 
     def _order_by_rank(self, first: int) -> Self:
         """The places of the first of the keys along the last axis; int32."""
-        numbers = self._index(self.shape[-1], self.device)
+        numbers = self._range(self.shape[-1])
         # who is ranked along the axis before the last, who comes before it along the last
         ranked, others = self.unsqueeze(-1), self.unsqueeze(-2)
         earlier = numbers.reshape(1, -1).lt(numbers.reshape(-1, 1))
         before = earlier.where(others.le(ranked), others.lt(ranked))
         rank = before.cast(dtypes.int32).sum(-1).contiguous()
-        at_place = rank.unsqueeze(-2).eq(self._index(first, self.device).reshape(-1, 1))
+        at_place = rank.unsqueeze(-2).eq(self._range(first).reshape(-1, 1))
         return at_place.where(numbers, 0).sum(-1)
 
     @axis_names
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         """(values, indices) in order along an axis; indices are int32. It is always stable."""
-        if self.ndim == 0:
-            self._axis(axis)
-            return self._value(), self.zeros((), dtype=dtypes.int32, device=self.device)
         axis = self._axis(axis)
-        if 0 in self.shape:
+        if self.ndim == 0 or 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(descending, self.shape[axis]).transpose(axis, -1)
         return self.gather(axis, order.contiguous()), order
@@ -116,7 +113,7 @@ class Sorting(Reduce):
         if not 0 <= k <= self.shape[axis]:
             raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: there are fewer")
         if 0 in self.shape or k == 0:
-            none = self.shrink([(0, k) if d == axis else None for d in range(self.ndim)])
+            none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
         order = self.transpose(axis, -1)._order(largest, k).transpose(axis, -1)
         return self.gather(axis, order.contiguous()), order
@@ -158,11 +155,8 @@ class Sorting(Reduce):
         their "midpoint". ValueError for a q outside 0 … 1 (values in a Tensor are clipped instead,
         since checking them would realize it), ShapeError if there are no elements.
         """
-        if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
-            raise ValueError(
-                'interpolation is "linear", "lower", "higher", "nearest" or "midpoint", not '
-                f"{interpolation!r}"
-            )
+        ways = "linear", "lower", "higher", "nearest", "midpoint"
+        check_choice("interpolation", interpolation, *ways)
         if not isinstance(q, TensorBase):
             if any(not 0 <= part <= 1 for part in (q if isinstance(q, (list, tuple)) else [q])):
                 raise ValueError(f"a quantile's q is from 0 to 1, not {q}")
@@ -204,8 +198,7 @@ class Sorting(Reduce):
         That is before equal elements, or with right=True (or side="right") after them. NaN counts
         as the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
         """
-        if side not in (None, "left", "right"):
-            raise ValueError(f'side is "left" or "right", not {side!r}')
+        check_choice("side", side, "left", "right", None)
         x, y = self._to_common(values)
         if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
             raise ShapeError(
@@ -238,7 +231,7 @@ def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
     full = keys.pad((0, blocks * size - keys.shape[1]), value=keys.dtype.max)
     full = full.reshape((batch, blocks, size)).contiguous()
     order = full._order_by_rank(first).contiguous()
-    start = keys._index(blocks, keys.device).reshape(-1, 1) * size
+    start = keys._range(blocks).reshape(-1, 1) * size
     flat = (batch, blocks * first)
     return full.gather(-1, order).reshape(flat).contiguous(), (order + start).reshape(flat)
 
@@ -275,7 +268,7 @@ def _merged_from(keys: Any, length: Any) -> Any:
     """
     batch, size = keys.shape
     groups = -(-size // WAYS)
-    place = keys._index(groups * WAYS, keys.device).reshape(1, groups, WAYS, 1)
+    place = keys._range(groups * WAYS).reshape(1, groups, WAYS, 1)
     start = place.bitwise_and((length + length).neg())  # of the pair; what follows counts from it
     place = place - start
 
@@ -300,7 +293,7 @@ def _from_first_run(
     """How many of the first `place` elements of a merged pair come from its first run: at least
     `low`, and found in rounds of `steps`, in each of which fewer than `ways` are added."""
     for step in steps:
-        counts = low + (keys._index(ways - 1, keys.device) + 1) * step
+        counts = low + (keys._range(ways - 1) + 1) * step
         taken = _are_taken(keys, length, start, place, counts)
         low = low + taken.cast(dtypes.int32).sum(-1, keepdim=True) * step
     return low
@@ -320,5 +313,5 @@ def _are_taken(keys: Any, length: Any, start: Any, place: Any, count: Any) -> An
 def _at(keys: Any, places: Any) -> Any:
     """keys (batch, n) at places (1 or batch, groups, WAYS, ways)."""
     batch, size = keys.shape
-    chosen = places.unsqueeze(-1).eq(keys._index(size, keys.device))
+    chosen = places.unsqueeze(-1).eq(keys._range(size))
     return keys.reshape((batch, 1, 1, 1, size))._one_where(chosen, 4)

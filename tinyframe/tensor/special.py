@@ -1,37 +1,26 @@
-"""erf, tanh, sinh, cosh, expm1 and log1p from arithmetic, EXP2 and LOG2, to about 3 units in the
-last place.
+"""Special functions, from arithmetic, SQRT, EXP2 and LOG2: erf, expm1, log1p, the hyperbolic
+functions, and the inverse trigonometric and hyperbolic ones; to about 3 units in the last place.
 
 What they share: near 0 the obvious formula subtracts two numbers that are almost equal (tanh(1e-6)
 as 1 - 2/(exp(2e-6) + 1) has one digit left), and so there a polynomial in x takes its place, and a
 WHERE chooses. A gradient flows through both sides of a WHERE, and 0 * inf is NaN: so each side gets
 an argument for which it is finite, whichever is chosen.
 
-The polynomials are minimax fits made for this file: Remez' exchange algorithm in 50 digits, with
-the coefficients rounded to the dtype one after another and the rest fitted again where that helped.
-
-All work on a Tensor or a UOp of float32 or float64.
+The polynomials of the first four are minimax fits made for this file: Remez' exchange algorithm in
+50 digits, with the coefficients rounded to the dtype one after another and the rest fitted again
+where that helped. Those of the inverse functions, some quotients of two, are from Moshier's Cephes
+library: an argument is brought into their range, and what is missing added (atan(x) is
+π/2 - atan(1/x) where x is large).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from tinyframe.dtype import dtypes
-
-
-def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
-    """c[0] + c[1]*x + c[2]*x**2 + …"""
-    *rest, result = coefficients
-    for c in reversed(rest):
-        result = x * result + c
-    return result
-
-
-def _magnitude(x: Any) -> Any:
-    return (x < 0).where(-x, x)
-
+from tinyframe.tensor.elementwise import Elementwise, float_function
 
 # tanh(x) = x*(1 + z*polynomial(z)), z = x*x, |x| <= 0.56; relative error 2**-29.4 and 2**-57.7
 _TANH = {
@@ -45,19 +34,6 @@ _TANH = {
         -0.00023285347640353952, 8.255457435772416e-05, -1.9021551152402688e-05,
     ),
 }  # fmt: skip
-
-
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent: (1 - u) / (1 + u) with u = exp(-2|x|), which cannot overflow."""
-    size = _magnitude(x)
-    is_small = size < 0.55
-    u = (size * (-2 / math.log(2))).exp2()
-    large = 1 - 2 * u / (u + 1)
-    s = is_small.where(x, 0.0)
-    z = s * s
-    small = s * (z * _polynomial(z, _TANH[x.dtype]) + 1)
-    return is_small.where(small, (x < 0).where(-large, large))
-
 
 # erf(x) = x + x*polynomial(x*x), |x| <= 1; relative error 2**-28.7 and 2**-56.3
 _ERF = {
@@ -92,19 +68,6 @@ _ERFC = {
     ),
 }  # fmt: skip
 
-
-def erf(x: Any) -> Any:
-    """The error function, 2/sqrt(pi) times the integral of exp(-t*t) from 0 to x."""
-    size = _magnitude(x)
-    is_small = size < 1
-    s = is_small.where(x, 0.0)
-    small = s + s * _polynomial(s * s, _ERF[x.dtype])
-    limit = 4.0 if x.dtype is dtypes.float32 else 6.0
-    t = (size > limit).where(limit, size) - 1
-    large = 1 - _polynomial(t, _ERFC[x.dtype]).exp2()
-    return is_small.where(small, (x < 0).where(-large, large))
-
-
 # exp(x) - 1 = x*(1 + x*(1/2 + x*polynomial(x))), |x| <= 0.51; relative error 2**-26.5 and 2**-58.8
 _EXPM1 = {
     dtypes.float32: (
@@ -118,29 +81,57 @@ _EXPM1 = {
     ),
 }  # fmt: skip
 
+# f(x) = x + x*z*P(z)/Q(z) with z = x*x; coefficients of P and of Q, lowest power first
+_ATAN = {
+    dtypes.float32: (
+        (-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2),
+        (1.0,),
+    ),
+    dtypes.float64: (
+        (
+            -6.485021904942025371773e1, -1.228866684490136173410e2, -7.500855792314704667340e1,
+            -1.615753718733365076637e1, -8.750608600031904122785e-1,
+        ),
+        (
+            1.945506571482613964425e2, 4.853903996359136964868e2, 4.328810604912902668951e2,
+            1.650270098316988542046e2, 2.485846490142306297962e1, 1.0,
+        ),
+    ),
+}  # fmt: skip
+_ASIN = {
+    dtypes.float32: (
+        (1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2),
+        (1.0,),
+    ),
+    dtypes.float64: (
+        (
+            -8.198089802484824371615e0, 1.956261983317594739197e1, -1.626247967210700244449e1,
+            5.444622390564711410273e0, -6.019598008014123785661e-1, 4.253011369004428248960e-3,
+        ),
+        (
+            -4.918853881490881290097e1, 1.395105614657485689735e2, -1.471791292232726029859e2,
+            7.049610280856842141659e1, -1.474091372988853791896e1, 1.0,
+        ),
+    ),
+}  # fmt: skip
 
-def expm1(x: Any) -> Any:
-    """exp(x) - 1, to the last places also for small x."""
-    is_small = _magnitude(x) < 0.5
-    s = is_small.where(x, 0.0)
-    small = s * (s * (s * _polynomial(s, _EXPM1[x.dtype]) + 0.5) + 1)
-    large = (x * (1 / math.log(2))).exp2() - 1
-    return is_small.where(small, large)
+
+def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """c[0] + c[1]*x + c[2]*x**2 + …"""
+    *rest, result = coefficients
+    for c in reversed(rest):
+        result = x * result + c
+    return result
 
 
-def log1p(x: Any) -> Any:
-    """log(1 + x), to the last places also for small x.
-
-    1 + x is rounded, and what it loses of x, relative to 1 + x, is just what log(1 + x) lacks. Its
-    gradient, 1 / (1 + x), is that of the first part alone.
-    """
-    u = x + 1
-    lost = ((u > 0) & (u < math.inf)).where((x - (u - 1)) / u, 0.0)
-    log = u.log2() * math.log(2) + lost.detach()
-    s = u.eq(1).where(x, 0.0)
-    # So small an x is its own logarithm, and keeps -0.0. The square only counts when this is
-    # differentiated twice.
-    return u.eq(1).where(s - s * s * 0.5, log)
+def _near_zero(x: Any, table: dict) -> Any:
+    """The function of a table, where its argument is small: at most tan(π/8), or ½."""
+    above, below = table[x.dtype]
+    z = x * x
+    quotient = _polynomial(z, above)
+    if len(below) > 1:
+        quotient = quotient / _polynomial(z, below)
+    return x + x * (z * quotient)
 
 
 def _half_exp(x: Any) -> Any:
@@ -148,22 +139,165 @@ def _half_exp(x: Any) -> Any:
     return ((x - 1) * (1 / math.log(2))).exp2() * (math.e / 2)
 
 
-def sinh(x: Any) -> Any:
-    """The hyperbolic sine: (exp(x) - exp(-x)) / 2, and by expm1 where these are almost equal."""
-    size = _magnitude(x)
-    is_small = size < 1
-    s, t = is_small.where(x, 0.0), is_small.where(1.0, size)
-    large = _half_exp(t) - (t * (-1 / math.log(2))).exp2() * 0.5
-    small = (expm1(s) - expm1(-s)) * 0.5
-    return is_small.where(small, (x < 0).where(-large, large))
+class Special(Elementwise):
+    """One result for each element, or each pair of elements."""
 
+    @float_function
+    def tanh(self) -> Self:
+        """The hyperbolic tangent."""
+        # (1 - u) / (1 + u) with u = exp(-2|x|), which cannot overflow
+        size = self._magnitude()
+        is_small = size < 0.55
+        u = (size * (-2 / math.log(2))).exp2()
+        large = 1 - 2 * u / (u + 1)
+        s = is_small.where(self, 0.0)
+        z = s * s
+        small = s * (z * _polynomial(z, _TANH[self.dtype]) + 1)
+        return is_small.where(small, (self < 0).where(-large, large))
 
-def cosh(x: Any) -> Any:
-    """The hyperbolic cosine: (exp(x) + exp(-x)) / 2. Where these are almost equal, so that their
-    difference, the gradient, would be lost, it is 1 + 2 sinh(x/2)**2."""
-    size = _magnitude(x)
-    is_small = size < 1
-    s, t = is_small.where(x, 0.0) * 0.5, is_small.where(1.0, size)
-    large = _half_exp(t) + (t * (-1 / math.log(2))).exp2() * 0.5
-    half = (expm1(s) - expm1(-s)) * 0.5
-    return is_small.where(half * half * 2 + 1, large)
+    @float_function
+    def sinh(self) -> Self:
+        """The hyperbolic sine."""
+        # (exp(x) - exp(-x)) / 2, and by expm1 where these are almost equal
+        size = self._magnitude()
+        is_small = size < 1
+        s, t = is_small.where(self, 0.0), is_small.where(1.0, size)
+        large = _half_exp(t) - (t * (-1 / math.log(2))).exp2() * 0.5
+        small = (s.expm1() - (-s).expm1()) * 0.5
+        return is_small.where(small, (self < 0).where(-large, large))
+
+    @float_function
+    def cosh(self) -> Self:
+        """The hyperbolic cosine."""
+        # (exp(x) + exp(-x)) / 2. Where these are almost equal, so that their difference, the
+        # gradient, would be lost, it is 1 + 2 sinh(x/2)**2.
+        size = self._magnitude()
+        is_small = size < 1
+        s, t = is_small.where(self, 0.0) * 0.5, is_small.where(1.0, size)
+        large = _half_exp(t) + (t * (-1 / math.log(2))).exp2() * 0.5
+        half = (s.expm1() - (-s).expm1()) * 0.5
+        return is_small.where(half * half * 2 + 1, large)
+
+    @float_function
+    def erf(self) -> Self:
+        """The error function: 2/sqrt(pi) times the integral of exp(-t*t) from 0 to self."""
+        size = self._magnitude()
+        is_small = size < 1
+        s = is_small.where(self, 0.0)
+        small = s + s * _polynomial(s * s, _ERF[self.dtype])
+        limit = 4.0 if self.dtype is dtypes.float32 else 6.0
+        t = (size > limit).where(limit, size) - 1
+        large = 1 - _polynomial(t, _ERFC[self.dtype]).exp2()
+        return is_small.where(small, (self < 0).where(-large, large))
+
+    @float_function
+    def expm1(self) -> Self:
+        """exp(self) - 1, without losing what is small."""
+        is_small = self._magnitude() < 0.5
+        s = is_small.where(self, 0.0)
+        small = s * (s * (s * _polynomial(s, _EXPM1[self.dtype]) + 0.5) + 1)
+        large = (self * (1 / math.log(2))).exp2() - 1
+        return is_small.where(small, large)
+
+    @float_function
+    def log1p(self) -> Self:
+        """log(1 + self), without losing what is small.
+
+        1 + x is rounded, and what it loses of x, relative to 1 + x, is just what log(1 + x) lacks.
+        Its gradient, 1 / (1 + x), is that of the first part alone.
+        """
+        u = self + 1
+        lost = ((u > 0) & (u < math.inf)).where((self - (u - 1)) / u, 0.0)
+        log = u.log2() * math.log(2) + lost.detach()
+        s = u.eq(1).where(self, 0.0)
+        # So small an x is its own logarithm, and keeps -0.0. The square only counts when this is
+        # differentiated twice.
+        return u.eq(1).where(s - s * s * 0.5, log)
+
+    @float_function
+    def atan(self) -> Self:
+        """The angle in radians, from -π/2 to π/2, whose tangent this is."""
+        size = self._magnitude()
+        is_large, is_small = size.gt(math.tan(3 * math.pi / 8)), size.le(math.tan(math.pi / 8))
+        inverse = -1 / is_large.where(size, 1.0)
+        between = (is_large + is_small).where(1.0, size)
+        middle = (between - 1) / (between + 1)
+        reduced = is_small.where(size, is_large.where(inverse, middle))
+        quarter = self._number(math.pi / 4, self.dtype)
+        offset = is_small.where(0.0, is_large.where(2 * quarter, quarter))
+        # not the inverse of infinity, 0, whose gradient would be 0 * inf
+        angle = size.isinf().where(2 * quarter, offset + _near_zero(reduced, _ATAN))
+        return self._signed(angle)
+
+    def _signed(self, size: Self) -> Self:
+        """`size` with the sign of this; this where it is 0, whose sign no comparison sees."""
+        return self.eq(0).where(self, self.lt(0).where(-size, size))
+
+    @float_function
+    def atan2(self, other: Any) -> Self:
+        """The angle of the point (other, self), from -π to π: atan(self / other), by quadrant."""
+        y, x = self._operands(other, to_float=True)
+        # by their signs, as the quadrant is: -0.0 < 0 is false
+        height, width = (v.signbit().where(-v, v) for v in (y, x))
+        is_steep = height.gt(width)
+        small, large = is_steep.where(width, height), is_steep.where(height, width)
+        is_origin, is_diagonal = small.eq(0) * large.eq(0), small.isinf() * large.isinf()
+        # neither the origin nor two infinities have a gradient
+        above = is_origin.where(0.0, is_diagonal.where(1.0, small))
+        angle = (above / (is_origin + is_diagonal).where(1.0, large)).atan()
+        angle = is_steep.where(math.pi / 2 - angle, angle)
+        angle = x.signbit().where(math.pi - angle, angle)
+        return y.signbit().where(-angle, angle)
+
+    @float_function
+    def asin(self) -> Self:
+        """The angle in radians, from -π/2 to π/2, whose sine this is; NaN beyond ±1."""
+        size = self._magnitude()
+        is_small = size.lt(0.5)
+        small = _near_zero(is_small.where(self, 0.0), _ASIN)
+        half: Any = (1 - is_small.where(0.5, size)) / 2
+        return is_small.where(small, self._signed(math.pi / 2 - 2 * _near_zero(half.sqrt(), _ASIN)))
+
+    @float_function
+    def acos(self) -> Self:
+        """The angle in radians, from 0 to π, whose cosine this is; NaN beyond ±1."""
+        size = self._magnitude()
+        is_small = size.lt(0.5)
+        small = math.pi / 2 - _near_zero(is_small.where(self, 0.0), _ASIN)
+        half: Any = (1 - is_small.where(0.5, size)) / 2
+        angle = 2 * _near_zero(half.sqrt(), _ASIN)
+        return is_small.where(small, self.lt(0).where(math.pi - angle, angle))
+
+    @float_function
+    def asinh(self) -> Self:
+        """The inverse of sinh."""
+        size = self._magnitude()
+        is_large = size.gt(1e9)
+        s = is_large.where(1.0, size)
+        square = s * s
+        small = (s + square / (1 + (square + 1).sqrt())).log1p()
+        return self._signed(is_large.where(is_large.where(size, 1.0).log() + math.log(2), small))
+
+    @float_function
+    def acosh(self) -> Self:
+        """The inverse of cosh, 0 or positive; NaN below 1."""
+        is_large = self.gt(1e9)
+        t = is_large.where(2.0, self) - 1
+        # two roots: that of t * (t + 2) has the gradient 0 * inf at 1
+        small = (t + t.sqrt() * (t + 2).sqrt()).log1p()
+        return is_large.where(is_large.where(self, 1.0).log() + math.log(2), small)
+
+    @float_function
+    def atanh(self) -> Self:
+        """The inverse of tanh; NaN beyond ±1."""
+        return (self.log1p() - (-self).log1p()) / 2
+
+    @float_function
+    def hypot(self, other: Any) -> Self:
+        """sqrt(self² + other²), without overflow; of an infinity and anything inf."""
+        x, y = self._operands(other, to_float=True)
+        x, y = x._magnitude(), y._magnitude()
+        scale = x.maximum(y).detach()
+        scale = (scale.eq(0) + scale.isfinite().logical_not()).where(1.0, scale)
+        length = ((x / scale).square() + (y / scale).square()).sqrt() * scale
+        return (x.isinf() + y.isinf()).where(math.inf, length)
