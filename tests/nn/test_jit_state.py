@@ -735,3 +735,18 @@ def test_a_gradient_that_is_a_part_with_zeros_around_it_gets_memory_of_its_own()
 
     with Context(DEVICE="PYTHON"):  # which checks each access
         assert gradient(TinyJit) == gradient(lambda f: f)
+
+
+def test_a_constant_result_has_no_history_though_another_tensor_is_the_same_constant():
+    other = Tensor.full((2,), -2.0)
+
+    @TinyJit
+    def f(a):
+        total = a.sum(0)
+        total.assign(-2.0)
+        return [a + 1, total]
+
+    for n in range(4):
+        more, total = f(Tensor([[1.0, 2.0], [3.0, n]]))
+        assert more.tolist() == [[2.0, 3.0], [4.0, n + 1]]
+        assert total.tolist() == other.tolist()

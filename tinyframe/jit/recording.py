@@ -221,6 +221,8 @@ class Recording:
     def _cut(self, storage: Storage) -> list[Any]:
         """Those that a gradient would flow to from what a storage means now: Tensors that were
         there before, or the numbers of arguments."""
+        if base_of(storage.uop).op is not Ops.BUFFER:
+            return []  # no gradient flows through a constant
         number = self.capture.inputs
         below = targets_below(storage.uop) - {storage}
         old = [target for target in below if not self.capture.made(target)]
