@@ -23,7 +23,7 @@ from tinyframe.errors import DTypeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.creation import representable
 from tinyframe.tensor.movement import broadcast_shapes
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import Operators, Ops, UOp
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -56,7 +56,7 @@ def weak_dtype(value: ConstType | UOp, dtype: DType) -> DType:
     return dtypes.default_int if dtype is dtypes.bool else dtype
 
 
-class Elementwise(TensorBase):
+class Elementwise(TensorBase, Operators):
     """One result for each element, or each pair of elements."""
 
     def _tensor(self, other: Any) -> Any:
@@ -114,7 +114,7 @@ class Elementwise(TensorBase):
     def _broadcast_to(self, shape: tuple) -> Self:
         return self if self.shape == shape else self._apply(lambda x: x.broadcast_to(shape))
 
-    def _binary(self, op: Ops, other: Any, reverse: bool = False, **options: bool) -> Self:
+    def _elementwise(self, op: Ops, other: Any, reverse: bool = False, **options: bool) -> Self:
         x, y = self._operands(other, reverse, **options)
         return x._alu(op, y)
 
@@ -168,7 +168,7 @@ class Elementwise(TensorBase):
         Rounded quotients of ints are ints, and 0 where the divisor is 0.
         """
         if rounding_mode is None:
-            return self._binary(Ops.FDIV, other, reverse, to_float=True)
+            return self._elementwise(Ops.FDIV, other, reverse, to_float=True)
         check_choice("rounding_mode", rounding_mode, "floor", "trunc", None)
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
@@ -273,7 +273,7 @@ class Elementwise(TensorBase):
 
     def maximum(self, other: Any) -> Self:
         """The larger of both; NaN where one is NaN."""
-        return self._binary(Ops.MAX, other)
+        return self._elementwise(Ops.MAX, other)
 
     def minimum(self, other: Any) -> Self:
         """The smaller of both; NaN where one is NaN."""
@@ -289,17 +289,17 @@ class Elementwise(TensorBase):
     def bitwise_and(self, other: Any, reverse: bool = False) -> Self:
         """self & other, of ints or bools."""
         self._ints(other, "&")
-        return self._binary(Ops.AND, other, reverse)
+        return self._elementwise(Ops.AND, other, reverse)
 
     def bitwise_or(self, other: Any, reverse: bool = False) -> Self:
         """self | other, of ints or bools."""
         self._ints(other, "|")
-        return self._binary(Ops.OR, other, reverse)
+        return self._elementwise(Ops.OR, other, reverse)
 
     def bitwise_xor(self, other: Any, reverse: bool = False) -> Self:
         """self ^ other, of ints or bools."""
         self._ints(other, "^")
-        return self._binary(Ops.XOR, other, reverse)
+        return self._elementwise(Ops.XOR, other, reverse)
 
     def bitwise_not(self) -> Self:
         """Every bit the other way; of bools, logical not."""
@@ -309,31 +309,31 @@ class Elementwise(TensorBase):
     def lshift(self, other: Any, reverse: bool = False) -> Self:
         """self << other, of ints; 0 where the count is negative, or the number of bits or more."""
         self._ints(other, "<<", bools=False)
-        return self._binary(Ops.SHL, other, reverse)
+        return self._elementwise(Ops.SHL, other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
         """self >> other, of ints; the sign comes in from the left. Where the count is negative, or
         the number of bits or more, nothing else is left: 0 or -1."""
         self._ints(other, ">>", bools=False)
-        return self._binary(Ops.SHR, other, reverse)
+        return self._elementwise(Ops.SHR, other, reverse)
 
     # ---- comparison ------------------------------------------------------------------------------
 
     def eq(self, other: Any) -> Self:
         """True where both are equal; NaN never is."""
-        return self._binary(Ops.CMPEQ, other, compare=True)
+        return self._elementwise(Ops.CMPEQ, other, compare=True)
 
     def ne(self, other: Any) -> Self:
         """True where they are not equal."""
-        return self._binary(Ops.CMPNE, other, compare=True)
+        return self._elementwise(Ops.CMPNE, other, compare=True)
 
     def lt(self, other: Any) -> Self:
         """self < other."""
-        return self._binary(Ops.CMPLT, other, compare=True)
+        return self._elementwise(Ops.CMPLT, other, compare=True)
 
     def gt(self, other: Any) -> Self:
         """self > other."""
-        return self._binary(Ops.CMPLT, other, reverse=True, compare=True)
+        return self._elementwise(Ops.CMPLT, other, reverse=True, compare=True)
 
     def le(self, other: Any) -> Self:
         """self <= other; False beside NaN."""
@@ -348,7 +348,7 @@ class Elementwise(TensorBase):
 
     def logical_not(self) -> Self:
         """True where the value is 0 or False."""
-        return self.cast(dtypes.bool)._binary(Ops.CMPNE, True)
+        return self.cast(dtypes.bool)._elementwise(Ops.CMPNE, True)
 
     def where(self, x: Any, y: Any) -> Self:
         """x where this is true (not 0), y elsewhere. All three broadcast."""
@@ -516,39 +516,19 @@ class Elementwise(TensorBase):
 
     # ---- operators -------------------------------------------------------------------------------
 
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> Self:
+        return getattr(self, _METHODS[op])(other, reverse)
+
     # fmt: off
     def __neg__(self): return self.neg()
     def __pos__(self): return self._value()
     def __abs__(self): return self.abs()
     def __invert__(self): return self.bitwise_not()
 
-    def __add__(self, other): return self.add(other)
     def __sub__(self, other): return self.sub(other)
-    def __mul__(self, other): return self.mul(other)
-    def __truediv__(self, other): return self.div(other)
-    def __floordiv__(self, other): return self.floordiv(other)
-    def __mod__(self, other): return self.mod(other)
-    def __pow__(self, other): return self.pow(other)
-    def __matmul__(self, other): return self.matmul(other)
-    def __and__(self, other): return self.bitwise_and(other)
-    def __or__(self, other): return self.bitwise_or(other)
-    def __xor__(self, other): return self.bitwise_xor(other)
-    def __lshift__(self, other): return self.lshift(other)
-    def __rshift__(self, other): return self.rshift(other)
-
-    def __radd__(self, other): return self.add(other, True)
     def __rsub__(self, other): return self.sub(other, True)
-    def __rmul__(self, other): return self.mul(other, True)
-    def __rtruediv__(self, other): return self.div(other, True)
-    def __rfloordiv__(self, other): return self.floordiv(other, True)
-    def __rmod__(self, other): return self.mod(other, True)
-    def __rpow__(self, other): return self.pow(other, True)
+    def __matmul__(self, other): return self.matmul(other)
     def __rmatmul__(self, other): return self.matmul(other, True)
-    def __rand__(self, other): return self.bitwise_and(other, True)
-    def __ror__(self, other): return self.bitwise_or(other, True)
-    def __rxor__(self, other): return self.bitwise_xor(other, True)
-    def __rlshift__(self, other): return self.lshift(other, True)
-    def __rrshift__(self, other): return self.rshift(other, True)
 
     def __iadd__(self, other): return self.assign(self.add(other))
     def __isub__(self, other): return self.assign(self.sub(other))
@@ -574,3 +554,11 @@ class Elementwise(TensorBase):
 
     # equality is elementwise, so a Tensor as a key is itself
     __hash__ = object.__hash__
+
+
+# the methods behind Python's operators
+_METHODS = {
+    Ops.ADD: "add", Ops.MUL: "mul", Ops.FDIV: "div", Ops.IDIV: "floordiv", Ops.MOD: "mod",
+    Ops.POW: "pow", Ops.AND: "bitwise_and", Ops.OR: "bitwise_or", Ops.XOR: "bitwise_xor",
+    Ops.SHL: "lshift", Ops.SHR: "rshift",
+}  # fmt: skip
