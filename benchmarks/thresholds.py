@@ -178,13 +178,13 @@ def threshold(name: str, value: int | float) -> Iterator[None]:
     """A threshold with another value; kernels and schedules are made anew."""
     before = getattr(thresholds, name)
     setattr(thresholds, name, value)
-    schedule._plans.clear()
+    schedule._schedules.clear()
     realize._kernels.clear()
     try:
         yield
     finally:
         setattr(thresholds, name, before)
-        schedule._plans.clear()
+        schedule._schedules.clear()
         realize._kernels.clear()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program
-from tinyframe.codegen.linearize import loop_tree, runs_of
+from tinyframe.codegen.linearize import enclosing_loops, loop_tree
 from tinyframe.codegen.optimize.loops import Opt
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Buffer
@@ -94,4 +94,4 @@ def launch(spec: ProgramSpec, bufs: Sequence[Buffer]) -> None:
 def repeated_reduces(kernel: UOp) -> list[UOp]:
     """The REDUCEs of a kernel that would run more often than they have results."""
     parent = loop_tree(kernel)
-    return [u for u in ops_in(kernel, Ops.REDUCE) if set(runs_of(u, parent)) != u.ranges]
+    return [u for u in ops_in(kernel, Ops.REDUCE) if set(enclosing_loops(u, parent)) != u.ranges]

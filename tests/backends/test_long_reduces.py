@@ -33,7 +33,7 @@ def device(request, monkeypatch) -> Iterator[str]:
 def with_low_thresholds(name: str, monkeypatch) -> Iterator[str]:
     monkeypatch.setattr(thresholds, "LONG_FOR_A_THREAD", 1)
     monkeypatch.setattr(thresholds, "LEAST_READS", 1)
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     yield name if name in OTHERS else with_blocks(name, monkeypatch)
     gc.collect()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.fuzz.programs import buffer
 from tinyframe import nn
-from tinyframe.codegen import Compilation, get_program, simplify, tidy
+from tinyframe.codegen import Compilation, get_program, simplify, tidy_loops
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -52,7 +52,7 @@ def random_opt(rng: Random, kernel: UOp) -> Opt:
 def tidied(ast: UOp) -> UOp:
     """A kernel as it is when Opts are applied to it."""
     job = Compilation(Device["CPU"].renderer, [])
-    return tidy(simplify(ast, job), job)
+    return tidy_loops(simplify(ast, job), job)
 
 
 def random_opts(rng: Random, kernel: UOp, most: int = 7) -> tuple[list[Opt], int]:

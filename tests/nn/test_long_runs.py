@@ -70,7 +70,7 @@ def libraries() -> set[str]:
 def test_ever_new_graphs_let_go_of_old_ones(monkeypatch):
     monkeypatch.setattr(realize, "_kernels", {})
     monkeypatch.setattr(realize, "MOST_KERNELS", 10)
-    monkeypatch.setattr(schedule, "_plans", {})
+    monkeypatch.setattr(schedule, "_schedules", {})
     monkeypatch.setattr(schedule, "CACHE_SIZE", 10)
 
     def run(first: int, last: int) -> tuple[int, int]:

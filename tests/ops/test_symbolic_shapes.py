@@ -154,9 +154,9 @@ PROGRAMS = {
 @pytest.fixture
 def caches(monkeypatch):
     """How many schedules and kernels are kept: none at first."""
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     monkeypatch.setattr(realize, "_kernels", {})
-    return lambda: (len(schedule_module._plans), len(realize._kernels))
+    return lambda: (len(schedule_module._schedules), len(realize._kernels))
 
 
 @pytest.mark.parametrize("device", ["CPU", "PYTHON"])
@@ -167,7 +167,7 @@ def test_every_value_gives_numpys_result_from_the_same_kernels(name, device, noo
     counts = set()
     with Context(DEVICE=device, NOOPT=noopt):
         t, w = Tensor(X).realize(), Tensor(W).realize()
-        schedule_module._plans.clear()
+        schedule_module._schedules.clear()
         # the interpreter takes its time: each value of one of them, and the corners
         for m in range(1, 5):
             for n in range(1, 7) if device == "CPU" or m == 3 else (1, 6):

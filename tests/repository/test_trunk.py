@@ -29,7 +29,7 @@ TABLES = {
     # the plans for each kind of device
     "codegen/__init__.py": "codegen/optimize/plans_gpu.py",
     # the rules that lowering applies
-    "schedule/ranges.py": "schedule/gather.py",
+    "schedule/ranges.py": "schedule/sum_to_gather.py",
     # what a device is made of: memory, launches from other threads, the machine
     "runtime/cpu.py": "runtime/",
     "runtime/clang.py": "runtime/",

@@ -161,7 +161,7 @@ def test_showing_changes_no_result(capsys):
 
 
 def test_nothing_is_recorded_when_nothing_is_shown(monkeypatch):
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     from tinyframe.rewrite import steps
 
     begun = []

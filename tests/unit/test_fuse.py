@@ -335,7 +335,7 @@ def test_reasons_a_reduce_used_by_several_kernels():
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_a_very_large_reduce_is_split_in_two_whatever_the_number_of_threads(threads, monkeypatch):
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     with Context(THREADS=threads):
         assert len(kernels_of(on_buffer(LARGE_REDUCE).sum())) == 2
         assert len(kernels_of(on_buffer(LARGE_REDUCE - 1).sum())) == 1
@@ -389,7 +389,7 @@ def test_adam_in_one_kernel():
 
 def test_a_large_reduce_in_two_kernels(monkeypatch):
     monkeypatch.setattr("tinyframe.thresholds.LARGE_REDUCE", 1 << 12)
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     x = numbers(3, 1 << 11)
     t = filled(x)
     assert len(kernels_of(t.sum())) == 2
@@ -480,11 +480,11 @@ def optimizer_of_many(n: int) -> list[Tensor]:
     ],
 )
 def test_twice_the_graph_takes_twice_the_steps(graph, n, monkeypatch):
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     counts = []
     for size in (n, n, 2 * n):  # the first also fills caches
         tensors = graph(size)
-        schedule_module._plans.clear()
+        schedule_module._schedules.clear()
         counts.append(steps(lambda tensors=tensors: kernels_of(*tensors)))
     assert counts[2] < 2.3 * counts[1]
 

@@ -14,7 +14,7 @@ from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.renderer import Target
 from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.schedule.blocks import block_size
+from tinyframe.schedule.occupancy import block_size
 from tinyframe.thresholds import BLOCKS_OF_PARTS, FILLING_BLOCKS, LEAST_READS, LONG_FOR_A_THREAD
 from tinyframe.uop.node import Ops, UOp
 
@@ -187,8 +187,8 @@ def test_there_are_no_more_parts_than_blocks_in_the_grid(monkeypatch):
 
 
 def test_a_schedule_is_made_anew_for_another_target(monkeypatch):
-    monkeypatch.setattr(schedule_module, "_plans", {})
+    monkeypatch.setattr(schedule_module, "_schedules", {})
     sums = [counted(target, monkeypatch, lambda: gpu(N).sum())
             for target in (TARGET, replace(TARGET, grid=(16, 1, 1)), TARGET)]  # fmt: skip
     assert sums == [[2, BLOCKS_OF_PARTS], [2, 16], [2, BLOCKS_OF_PARTS]]
-    assert len(schedule_module._plans) == 2
+    assert len(schedule_module._schedules) == 2

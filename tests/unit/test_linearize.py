@@ -19,7 +19,7 @@ from tests.kernels import (
     source_of,
 )
 from tinyframe import Tensor
-from tinyframe.codegen.linearize import linearize, loop_tree, runs_of
+from tinyframe.codegen.linearize import enclosing_loops, linearize, loop_tree
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.rewrite.spec import spec_program, verify
 from tinyframe.uop.node import AxisType, Ops, UOp
@@ -180,7 +180,7 @@ def test_the_loop_of_a_reduce_hangs_under_the_deepest_loop_of_its_result():
     assert parent[row] is None
     assert parent[column] is row
     assert {parent[r] for r in reduces} == {row}
-    assert all(runs_of(u, parent) == [row] for u in kernel.toposort() if u.op is Ops.REDUCE)
+    assert all(enclosing_loops(u, parent) == [row] for u in kernel.toposort() if u.op is Ops.REDUCE)
 
 
 def index(slot: int, size: int, *ranges: UOp) -> UOp:
@@ -194,7 +194,7 @@ def test_a_reduce_that_would_run_more_often_than_it_has_results_is_an_error():
     row, column, k = UOp.range(4, 0), UOp.range(5, 1), UOp.range(6, 2, AxisType.REDUCE)
     total = index(1, 30, column, k).load().reduce(Ops.ADD, k)
     kernel = UOp.sink(index(0, 20, row, column).store(total, row, column))
-    with pytest.raises(RuntimeError, match="a reduce would run anew in 1 loop"):
+    with pytest.raises(RuntimeError, match="a reduce would run again in 1 loop"):
         linearize(kernel)
 
 

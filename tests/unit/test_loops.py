@@ -21,7 +21,7 @@ from tests.kernels import (
     source_of,
 )
 from tinyframe import Context, Device, Tensor, dtypes
-from tinyframe.codegen import Compilation, simplify, tidy
+from tinyframe.codegen import Compilation, simplify, tidy_loops
 from tinyframe.codegen.optimize.loops import (
     KernelOptError,
     Opt,
@@ -575,7 +575,7 @@ def graphs(device: str):
 def random_opts(kernel: UOp, rng: random.Random) -> list[Opt]:
     """Up to five Opts that are legal one after the other."""
     job = Compilation(Device["CPU"].renderer, None)
-    kernel, opts = tidy(simplify(kernel, job), job), []
+    kernel, opts = tidy_loops(simplify(kernel, job), job), []
     for _ in range(12):
         loops = len(axes(kernel))
         if loops == 0 or len(opts) == 5:

@@ -15,7 +15,7 @@ from tinyframe.codegen import get_program, scheduled_kernel
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.nest import opts_of as opts_of_nest
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, tile_rows
+from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, tile_rows
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
@@ -83,11 +83,11 @@ def test_a_program_knows_the_plan_that_it_follows(name):
     assert get_program(kernel, CStyleLanguage(AVX512), program.opts).plan is None
 
 
-def with_its_plan(ast: UOp, target: Target) -> tuple[Kernel, Nest, list[Opt], UOp]:
+def with_its_plan(ast: UOp, target: Target) -> tuple[Workload, Nest, list[Opt], UOp]:
     """A kernel as the plans see it, the nest that one chooses for it, and what that gives: Opts,
     and the kernel after them."""
     sink = scheduled_kernel(ast, CStyleLanguage(target))
-    kernel = Kernel(sink, target)
+    kernel = Workload(sink, target)
     nest = choose(kernel, CPU).nest(kernel)
     return kernel, nest, *opts_of_nest(sink, nest)
 
@@ -108,7 +108,7 @@ def test_every_opt_of_a_plan_is_legal(name, target):
 
 
 def test_a_plan_that_was_not_chosen_says_what_it_lacks():
-    kernel = Kernel(scheduled_kernel(kernel_of(CHOSEN["dot products"]()), C), AVX512)
+    kernel = Workload(scheduled_kernel(kernel_of(CHOSEN["dot products"]()), C), AVX512)
     assert choose(kernel, CPU).name == "dot products"
     lacks = {plan.name: plan.missing(kernel) for plan in CPU}
     assert lacks["dot products"] is None
@@ -122,10 +122,10 @@ def test_a_plan_of_ones_own_is_chosen_and_kernels_are_made_anew():
     x = filled(numbers(64, 32))
     before = (x + 1).realize().numpy()
 
-    def is_elementwise(k: Kernel) -> bool:
+    def is_elementwise(k: Workload) -> bool:
         return not k.table.reduces
 
-    def by_row(k: Kernel) -> Nest:
+    def by_row(k: Workload) -> Nest:
         return Nest(((OptOps.UPCAST, k.loops[0], 2),))
 
     CPU.insert(0, mine := Plan("mine", "I say so", (is_elementwise,), by_row))
@@ -323,7 +323,7 @@ WIDTHS = [(64, 4), (96, 3), (80, 1), (112, 1), (144, 3), (160, 2), (784, 3), (96
 @pytest.mark.parametrize(("columns", "wide"), WIDTHS)
 def test_a_tile_is_not_so_wide_that_many_columns_are_computed_twice(columns, wide):
     product = kernel_of(on_buffer(960, 512) @ on_buffer(512, columns))
-    tile = Kernel(scheduled_kernel(product, C), AVX512).tile
+    tile = Workload(scheduled_kernel(product, C), AVX512).tile
     assert length(tile.column) == columns and tile.wide == wide
     vectors = -(-columns // 16)
     twice = -(-vectors // wide) * wide / vectors - 1
@@ -482,4 +482,4 @@ def test_rows_that_are_computed_on_the_way_are_copied_as_blocks():
         (on_buffer(512, 512) @ (on_buffer(512, 512) * 2), "register tile"),
         (on_buffer(512, 512) @ on_buffer(512, 512), "register tile"),
     ):
-        assert choose(Kernel(scheduled_kernel(kernel_of(product), C), AVX512), CPU).name == plan
+        assert choose(Workload(scheduled_kernel(kernel_of(product), C), AVX512), CPU).name == plan

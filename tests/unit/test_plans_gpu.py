@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tests.kernels import kernel_of, kernels_of, on_buffer
 from tinyframe import Tensor, dtypes, thresholds
 from tinyframe.codegen import get_program, planned, plans_for, scheduled_kernel
-from tinyframe.codegen.blocks import block_threads, check_device, grid_axes
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opts, axes
 from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.codegen.optimize.nest import Nest
-from tinyframe.codegen.optimize.plans import CPU, Kernel, choose
+from tinyframe.codegen.optimize.plans import CPU, Workload, choose
 from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.codegen.optimize.tiles_gpu import block_tile
 from tinyframe.codegen.program import ProgramSpec
+from tinyframe.codegen.thread_blocks import block_threads, check_device, grid_axes
 from tinyframe.renderer import Target
 from tinyframe.renderer.opencl import OpenCLLanguage
 from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
@@ -116,7 +116,7 @@ def test_a_kernel_gets_the_plan_that_tells_of_it(name, which):
 def with_its_plan(ast: UOp, target: Target) -> tuple[Nest, list[Opt], UOp]:
     """The nest that a kernel's plan gives it, the Opts that are written, and the kernel then."""
     sink = scheduled_kernel(ast, OpenCLLanguage(target))
-    kernel = Kernel(sink, target)
+    kernel = Workload(sink, target)
     nest = choose(kernel, GPU).nest(kernel)
     return nest, *planned(sink, target)[1:]
 
@@ -174,7 +174,7 @@ def test_the_work_is_divided(name, which):
     ast = example(name, which)
     program = get_program(ast, C)
     threads = math.prod(program.global_size) * math.prod(program.local_size)
-    work = Kernel(scheduled_kernel(ast, C), LARGE).table.work
+    work = Workload(scheduled_kernel(ast, C), LARGE).table.work
     assert threads >= min(1 << 8, work // 256)
 
 
@@ -205,7 +205,7 @@ def test_a_small_matmul_has_smaller_tiles_rather_than_few_blocks():
     tiles = []
     for n in sizes:
         ast = kernel_of(on_buffer(n, n) @ on_buffer(n, n))
-        kernel = Kernel(scheduled_kernel(ast, C), LARGE)
+        kernel = Workload(scheduled_kernel(ast, C), LARGE)
         tile = block_tile(kernel)
         assert tile is not None
         tiles.append(tile.rows * tile.columns)
@@ -218,7 +218,7 @@ def test_a_small_matmul_has_smaller_tiles_rather_than_few_blocks():
 @given(targets, st.integers(16, 600), st.integers(16, 600), st.sampled_from([32, 100, 512]))
 def test_a_tile_fits_what_the_device_has(target, m, n, k):
     ast = kernel_of(on_buffer(m, k) @ on_buffer(k, n))
-    tile = block_tile(Kernel(scheduled_kernel(ast, OpenCLLanguage(target)), target))
+    tile = block_tile(Workload(scheduled_kernel(ast, OpenCLLanguage(target)), target))
     if tile is not None:
         assert tile.down * tile.across <= min(target.block_threads, thresholds.BLOCK_THREADS)
         assert tile.panels <= target.shared_bytes * thresholds.PANELS_OF_SHARED

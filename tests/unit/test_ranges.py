@@ -18,7 +18,7 @@ from tests.kernels import (
     source_of,
 )
 from tinyframe import Device, Tensor
-from tinyframe.codegen import Compilation, get_program, simplify, tidy
+from tinyframe.codegen import Compilation, get_program, simplify, tidy_loops
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import AxisType, Ops, UOp
 
@@ -259,7 +259,7 @@ def test_a_kernel_means_the_same_before_and_after_its_loops_are_tidied():
     job = Compilation(Device["CPU"].renderer, [])
     for move in MOVED.values():
         kernel = kernel_of(stored(move(t)))
-        tidied = tidy(simplify(kernel, job), job)
+        tidied = tidy_loops(simplify(kernel, job), job)
         assert {u.arg for u in ops_in(kernel, Ops.DEFINE_GLOBAL)} == {
             u.arg for u in ops_in(tidied, Ops.DEFINE_GLOBAL)
         }

@@ -27,8 +27,8 @@ from tinyframe.uop.node import Ops, UOp
 @pytest.fixture
 def plans(monkeypatch):
     """An empty schedule cache."""
-    monkeypatch.setattr(schedule_module, "_plans", {})
-    return schedule_module._plans
+    monkeypatch.setattr(schedule_module, "_schedules", {})
+    return schedule_module._schedules
 
 
 # ---- create_schedule ----------------------------------------------------------------------------

@@ -11,20 +11,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tinyframe.algebra.symbolic import index_rules, relaxed, sym
-from tinyframe.codegen.blocks import ranges_to_values
 from tinyframe.codegen.decompose import (
     decompositions,
+    idioms_with,
+    program_idioms_with,
     reduces_without,
-    shorter_program_with,
-    shorter_with,
 )
 from tinyframe.codegen.expand import expand_copies, expand_lanes, flatten_indices
 from tinyframe.codegen.linearize import linearize, loop_tree, repeated_reduces, with_barriers
 from tinyframe.codegen.optimize.loops import Opt, apply_opts, axes
+from tinyframe.codegen.optimize.merge_loops import (
+    fuse_reduce_loops,
+    merge_neighbours,
+    split_at_divisions,
+)
 from tinyframe.codegen.optimize.nest import opts_of
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose
+from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose
 from tinyframe.codegen.optimize.plans_gpu import GPU
-from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
 from tinyframe.codegen.program import (
     ProgramSpec,
     estimate_mem,
@@ -35,6 +38,7 @@ from tinyframe.codegen.program import (
     most_steps,
     rewrite_program,
 )
+from tinyframe.codegen.thread_blocks import ranges_to_values
 from tinyframe.device import Device
 from tinyframe.dtype import to_np_dtype
 from tinyframe.errors import DTypeError, LimitError
@@ -48,7 +52,7 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, collector_paused
 
 @dataclass
 class Compilation:
-    """One kernel on its way down: for whom, and with which Opts."""
+    """The compilation of one kernel: for which renderer, with which Opts, and its stages so far."""
 
     renderer: Renderer
     opts: list[Opt] | None
@@ -61,10 +65,10 @@ def simplify(sink: UOp, job: Compilation) -> UOp:
     return graph_rewrite(sink, rules, name="simplify")
 
 
-def tidy(sink: UOp, job: Compilation) -> UOp:
-    return (
-        sink if settings.NOOPT else share_reduce_loops(split_at_divisions(merge_neighbours(sink)))
-    )
+def tidy_loops(sink: UOp, job: Compilation) -> UOp:
+    if settings.NOOPT:
+        return sink
+    return fuse_reduce_loops(split_at_divisions(merge_neighbours(sink)))
 
 
 def optimize(sink: UOp, job: Compilation) -> UOp:
@@ -84,17 +88,17 @@ def decompose(sink: UOp, job: Compilation) -> UOp:
 
 
 def decompose_anew(sink: UOp, job: Compilation) -> UOp:
-    """Simplifying a copy's index may find that CDIV is a floor division there, and say so. And what
-    the language says shorter than the algebra does is said so now: nothing is simplified again."""
+    """Decomposes again, because simplifying a copy's index may turn a CDIV into a floor division.
+    After that nothing is simplified any more, so the language's idioms (a - b) can be used."""
     ops = job.renderer.code_for_op.keys()
     if not {u.op for u in sink.toposort()}.isdisjoint(GroupOp.ALU - ops):
         sink = decompose(sink, job)
-    return graph_rewrite(sink, shorter_with(frozenset(ops)), name="say it shorter")
+    return graph_rewrite(sink, idioms_with(frozenset(ops)), name="use idioms")
 
 
 passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
     ("simplify", simplify),
-    ("tidy loops", tidy),
+    ("tidy loops", tidy_loops),
     ("optimize", optimize),
     ("flatten indices", lambda sink, job: flatten_indices(sink)),
     ("ranges to values", lambda sink, job: ranges_to_values(sink)),
@@ -108,7 +112,7 @@ passes: list[tuple[str, Callable[[UOp, Compilation], UOp]]] = [
 def full_rewrite_to_sink(
     sink: UOp, renderer: Renderer | None = None, opts: Sequence[Opt] | None = None
 ) -> UOp:
-    """The kernel after all passes: only real loops, flat indices and ops the device has."""
+    """The kernel after all passes: only real loops, flat indices and ops that the device has."""
     job = Compilation(
         renderer or Device[Device.DEFAULT].renderer, None if opts is None else list(opts)
     )
@@ -126,9 +130,9 @@ def _run_passes(sink: UOp, job: Compilation) -> UOp:
 
 
 def scheduled_kernel(ast: UOp, renderer: Renderer) -> UOp:
-    """A kernel as the plans see it: simplified, its loops tidied, before any Opt."""
+    """A kernel as the plans see it: simplified, its loops merged, before any Opt."""
     job = Compilation(renderer, None)
-    return tidy(simplify(ast, job), job)
+    return tidy_loops(simplify(ast, job), job)
 
 
 @collector_paused()
@@ -170,10 +174,10 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
 
 
 def _instructions(sink: UOp, recompute: bool, renderer: Renderer) -> list[UOp]:
-    """The program of a kernel, in the language's ops."""
+    """A kernel's instructions, in ops that the language has."""
     ops = frozenset(renderer.code_for_op)
     program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
-    return rewrite_program(program, shorter_program_with(ops))
+    return rewrite_program(program, program_idioms_with(ops))
 
 
 def _check_ops(uops: list[UOp], renderer: Renderer) -> None:
@@ -215,32 +219,32 @@ def _check_limits(function: str, uops: list[UOp], renderer: Renderer) -> None:
 
 
 def _named_loops(optimized: UOp) -> list[UOp]:
-    """The RANGEs whose sizes make a kernel's name: loops in order, then copies, then lanes."""
+    """The RANGEs whose sizes form a kernel's name: loops in order, then copies, then lanes."""
     nodes = optimized.toposort()
     copied = {r for u in nodes if u.op is Ops.STAGE for r in u.own_ranges}
-    gone = [
+    expanded = [
         r
         for kind in (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)
         for r in nodes
         if r.op is Ops.RANGE and r.arg[1] is kind and r not in copied
     ]
-    return [*axes(optimized), *gone]
+    return [*axes(optimized), *expanded]
 
 
 # ---- the default schedule ------------------------------------------------------------------------
 #
-# Of the plans for a kind of device, the first that applies: `plans.py` has those for the cores of a
-# CPU, `plans_gpu.py` those for blocks of threads.
+# The first plan that applies is used: `plans.py` has those for a CPU's cores, `plans_gpu.py` those
+# for blocks of threads.
 
 
 def plans_for(target: Target) -> list[Plan]:
-    """The plans for a kind of device, in the order in which they are tried."""
+    """The plans for a target, in the order in which they are tried."""
     return GPU if target.block_threads else CPU
 
 
 def planned(sink: UOp, target: Target) -> tuple[Plan, list[Opt], UOp]:
-    """The plan that a kernel gets, the Opts that it gives, and the kernel after them."""
-    kernel = Kernel(sink, target)
-    plan = choose(kernel, plans_for(target))
-    opts, optimized = opts_of(sink, plan.nest(kernel), target)
+    """The plan chosen for a kernel, its Opts, and the kernel after them."""
+    workload = Workload(sink, target)
+    plan = choose(workload, plans_for(target))
+    opts, optimized = opts_of(sink, plan.nest(workload), target)
     return plan, opts, optimized

@@ -1,13 +1,13 @@
-"""Accumulators: what a REDUCE is in a register.
+"""Accumulators: a REDUCE becomes loads and stores of a register.
 
     REDUCE(value, k)      becomes      register = DEFINE_REG
                                        STORE register, 0                   before the loop over k
                                        STORE register, LOAD + value        in it
                                        LOAD                                after it
 
-A register has no place among the loops by itself, and reading it twice does not give the same
-number twice. So the graph says both: DEFINE_REG has the loops around it as sources, and a LOAD has,
-after its place, the STORE that it comes after, and the loop in which it is read anew.
+A graph doesn't say by itself which loop a register belongs to, or in which order it is read and
+written. So both are sources: DEFINE_REG has the loops around it, and a LOAD has, after its INDEX,
+the STORE that it comes after, and the loop whose every iteration reads it again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tinyframe.uop.node import Ops, UOp, fresh_number, identity, is_symbolic, le
 def with_registers(sink: UOp) -> list[UOp]:
     """The nodes of a kernel, sources first, with register operations in place of each REDUCE.
 
-    They are in the order in which the kernel mentions them, which is the order that a program keeps
-    where nothing else decides.
+    They stay in the kernel's own order, which the program keeps unless dependences decide
+    otherwise.
     """
     numbers = itertools.count()
     done: dict[UOp, UOp] = {}
@@ -39,7 +39,7 @@ def with_registers(sink: UOp) -> list[UOp]:
             steps = _accumulation(u, parts, next(numbers))
             nodes.update(dict.fromkeys(steps))
             done[u] = steps[-1]
-        elif u.tag != UNROLLED:  # such a sum is taken apart where it is accumulated
+        elif u.tag != UNROLLED:  # the REDUCE accumulates the terms of an unrolled sum one by one
             src = tuple([done[s] for s in u.src])
             done[u] = new = u if src == u.src else UOp(u.op, u.dtype, src, u.arg, u.tag)
             nodes[new] = None
@@ -47,12 +47,12 @@ def with_registers(sink: UOp) -> list[UOp]:
 
 
 def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
-    """What a REDUCE does, step by step; the last one reads the result. `parts`: the values that one
-    turn of its loops adds."""
+    """The instructions of a REDUCE; the last one loads the result. `parts`: the values that one
+    iteration of its loops adds."""
     around = tuple(sorted(reduce.ranges, key=lambda r: r.arg[0]))
     register = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(1, AddrSpace.REG), around, number)
-    place = register.index(_first())
-    start = _start(reduce.arg, reduce.dtype)
+    place = register.index(_index_zero())
+    start = _identity_of(reduce.arg, reduce.dtype)
     store = place.store(start)
     steps = [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store]
     op, loops = reduce.arg, reduce.own_ranges
@@ -65,19 +65,19 @@ def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
 
 
 @functools.cache
-def _first() -> UOp:
-    """Where a register's one element is."""
+def _index_zero() -> UOp:
+    """The index of a register's only element."""
     return UOp.const(dtypes.int, 0)
 
 
 @functools.cache
-def _start(op: Ops, dtype: DType) -> UOp:
-    """What an accumulator holds at first; of a vector in each lane."""
+def _identity_of(op: Ops, dtype: DType) -> UOp:
+    """The initial value of an accumulator; for a vector, that of each lane."""
     return UOp.const(dtype, identity(op, dtype.scalar()))
 
 
 def unrolled_parts(reduce: UOp) -> list[UOp]:
-    """The copies that UNROLL made of a reduce's value, in order."""
+    """The copies of a reduce's operand that UNROLL made, in order."""
     value, op = reduce.src[0], reduce.arg
     parts: list[UOp] = []
     while value.op is op and value.tag == UNROLLED:
@@ -89,10 +89,10 @@ def unrolled_parts(reduce: UOp) -> list[UOp]:
 # ---- long sums: nested accumulators, so that rounding errors stay small --------------------------
 #
 # Every addition rounds. A running sum of n numbers of one sign can be off by n half units in the
-# last place, and the larger it is beside what is added to it, the more each step loses: in
-# float32, 2**24 plus 1 is 2**24. So a long sum is taken in blocks. A block's sum starts anew at
-# 0, and is then added to a second accumulator, which only sees one number per block; a very long
-# sum has a third:
+# last place, and the larger it is compared with the next number, the more each step loses: in
+# float32, 2**24 plus 1 is 2**24. So a long sum is blocked. Each block's sum starts again at 0,
+# and is then added to a second accumulator, which only gets one number per block; a very long sum
+# has a third:
 #
 #     for o in 0 … 99:                     10,000 numbers in 100 blocks of 100
 #       block = 0
@@ -101,47 +101,45 @@ def unrolled_parts(reduce: UOp) -> list[UOp]:
 #
 # With at most r additions per accumulator (`thresholds.MOST_ADDITIONS`) and k levels the error is
 # k*r half units at worst, whatever n is (Higham, "The accuracy of floating point summation",
-# 1993, section 2). It costs one addition more per block, so it is done for every sum, whatever
-# was fused into it and however its loops were optimized. Integers, products and maxima gain
-# nothing from it; where one shares the loops of a sum, its accumulator simply runs through all of
-# the blocks.
+# 1993, section 2). It only costs one more addition per block, so it is done for every sum,
+# whatever was fused into it and however its loops were optimized. Integers, products and maxima
+# gain nothing from it; if one shares the loops of a sum, its accumulator simply runs through all
+# of the blocks.
 
 
 @dataclass
-class Blocks:
-    """The loops of a sum after they were cut: `levels` of nested accumulators, innermost first, and
-    what stands for each loop that is gone."""
+class SumLevels:
+    """The loops of a blocked sum: `levels` of nested accumulators, innermost first, and the index
+    expression that `replaced` each original loop."""
 
     levels: list[list[UOp]] = field(default_factory=lambda: [[]])
     replaced: dict[UOp, UOp] = field(default_factory=dict)
 
     @property
     def loops(self) -> tuple[UOp, ...]:
-        """All of them, outermost first."""
+        """The loops of all levels, outermost first."""
         return tuple(r for level in reversed(self.levels) for r in level)
 
-    def replace(self, gone: UOp, index: UOp, standing_for: UOp) -> None:
-        """`index` for a loop that was cut: one of the kernel's, or a part of one."""
-        # how long the last block inside it is depends on it
-        self.levels = [[r.substitute({gone: index}) for r in level] for level in self.levels]
-        self.replaced[standing_for] = self.replaced.get(standing_for, gone).substitute(
-            {gone: index}
-        )
+    def replace(self, cut: UOp, index: UOp, original: UOp) -> None:
+        """Puts `index` in place of a loop that was cut: an original one, or a part of that."""
+        # the length of the last block depends on the loop outside of it
+        self.levels = [[r.substitute({cut: index}) for r in level] for level in self.levels]
+        self.replaced[original] = self.replaced.get(original, cut).substitute({cut: index})
 
 
-def in_blocks(sink: UOp) -> UOp:
+def block_long_sums(sink: UOp) -> UOp:
     """The kernel with nested REDUCEs in place of long float sums."""
     by_loops: dict[tuple[UOp, ...], list[UOp]] = {}  # loops -> the reduces that share them
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
             by_loops.setdefault(u.own_ranges, []).append(u)
     numbers = itertools.count(fresh_number(sink))
-    cut: dict[tuple[UOp, ...], Blocks] = {}
+    cut: dict[tuple[UOp, ...], SumLevels] = {}
     for loops, reduces in by_loops.items():
         if added := [len(unrolled_parts(u)) for u in reduces if _is_float_sum(u)]:
-            blocks = blocks_of(loops, max(added), numbers)
-            if len(blocks.levels) > 1:
-                cut[loops] = blocks
+            split = split_into_levels(loops, max(added), numbers)
+            if len(split.levels) > 1:
+                cut[loops] = split
     return _rebuilt(sink, cut) if cut else sink
 
 
@@ -149,33 +147,34 @@ def _is_float_sum(u: UOp) -> bool:
     return u.arg is Ops.ADD and dtypes.is_float(u.dtype)
 
 
-def blocks_of(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> Blocks:
-    """The loops in levels of few additions each, if one turn of all of them has `additions`."""
-    blocks, count = Blocks(), additions
+def split_into_levels(loops: tuple[UOp, ...], additions: int, numbers: Iterator[int]) -> SumLevels:
+    """The loops in levels of few additions each; one iteration of all of them has `additions`."""
+    split, count = SumLevels(), additions
     for loop in reversed(loops):
         rest = loop
         while count * length(rest) > thresholds.MOST_ADDITIONS:
             if count < thresholds.LONG_BLOCK:
                 outer, inner, index = _cut(rest, thresholds.MOST_ADDITIONS // count, numbers)
-                blocks.replace(rest, index, standing_for=loop)
-                blocks.levels[-1].insert(0, inner)
+                split.replace(rest, index, original=loop)
+                split.levels[-1].insert(0, inner)
                 rest = outer
-            blocks.levels.append([])
+            split.levels.append([])
             count = 1
-        blocks.levels[-1].insert(0, rest)
+        split.levels[-1].insert(0, rest)
         count *= length(rest)
-    return blocks
+    return split
 
 
 def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
-    """A loop as two, the inner one of at most `most` turns: (outer, inner, what it was).
+    """A loop split into two: (outer, inner, the index that replaces it). `most`: iterations of the
+    inner one.
 
-    All blocks are of one length if one divides the loop's that is at least half of what is allowed.
-    Otherwise the last one is shorter.
+    All blocks are of the same length if a divisor of the loop's length is at least half of `most`;
+    otherwise the last one is shorter.
     """
     size, count = loop.src[0], length(loop)
-    at_best = [] if is_symbolic(loop) else range(most, most // 2, -1)
-    n = next((n for n in at_best if count % n == 0), None)
+    lengths = [] if is_symbolic(loop) else range(most, most // 2, -1)
+    n = next((n for n in lengths if count % n == 0), None)
     divides = n is not None
     n = n or -(-count // -(-count // most))
     blocks = (
@@ -186,28 +185,28 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     outer = loop.replace(src=(blocks,), arg=(next(numbers), *loop.arg[1:]))
     start = outer.alu(Ops.MUL, outer.const_like(n))
     left = size.alu(Ops.ADD, start.alu(Ops.MUL, start.const_like(-1)))
-    turns = size.const_like(n)
+    block_length = size.const_like(n)
     if not divides:
-        turns = left.alu(Ops.CMPLT, turns).where(left, turns)
-    inner = loop.replace(src=(turns,), arg=(next(numbers), *loop.arg[1:]))
+        block_length = left.alu(Ops.CMPLT, block_length).where(left, block_length)
+    inner = loop.replace(src=(block_length,), arg=(next(numbers), *loop.arg[1:]))
     return outer, inner, start.alu(Ops.ADD, inner)
 
 
-def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], Blocks]) -> UOp:
+def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], SumLevels]) -> UOp:
     def rebuilt(old: UOp, u: UOp) -> UOp:
         if old.op is Ops.REDUCE and old.own_ranges in cut:
             return _nested(old, u.src[0], cut[old.own_ranges])
         is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
-        # Put together anew, a sum has its parts in one order, and what the outer loop alone
-        # changes can be computed there.
+        # from_terms sorts the terms of an index, so that the part of it that depends on the outer
+        # loop alone can be computed there.
         return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
 
-    return rebuild(sink, rebuilt, {r: new for b in cut.values() for r, new in b.replaced.items()})
+    return rebuild(sink, rebuilt, {r: new for s in cut.values() for r, new in s.replaced.items()})
 
 
-def _nested(reduce: UOp, value: UOp, blocks: Blocks) -> UOp:
+def _nested(reduce: UOp, value: UOp, split: SumLevels) -> UOp:
     if not _is_float_sum(reduce):
-        return value.reduce(reduce.arg, *blocks.loops)
-    for level in blocks.levels:
+        return value.reduce(reduce.arg, *split.loops)
+    for level in split.levels:
         value = value.reduce(Ops.ADD, *level)
     return value

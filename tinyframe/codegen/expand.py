@@ -1,7 +1,8 @@
 """Expansion: UPCAST and UNROLL ranges become copies, VECTOR ranges become lanes.
 
-After it a kernel has only real loops left, every INDEX is one flat number, and what varied along a
-VECTOR range is a vector: a contiguous load stays one load, others are gathered lane by lane.
+Afterwards a kernel has only real loops left, every INDEX is one flat offset, and a value that
+varied along a VECTOR range is a vector: a contiguous load stays one load, others are gathered lane
+by lane.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ def of_kind(u: UOp, *kinds: AxisType) -> list[UOp]:
 
 
 def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
-    """Nodes with every combination of constants for the ranges, the last of which changes first.
+    """Copies of nodes with every combination of constants for the ranges; the last range varies
+    fastest.
 
-    One range at a time, of all copies so far together: what changes with one range only is made
-    once for each of its constants, and not for each combination.
+    Done one range at a time, for all copies so far together: a node that depends on one range only
+    is copied once for each of that range's constants, not for each combination.
     """
     copies = UOp.sink(*bodies)
     for r in reversed(ranges):
@@ -40,7 +42,7 @@ def copies_of(bodies: Sequence[UOp], ranges: Sequence[UOp]) -> tuple[UOp, ...]:
 
 
 def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
-    """The ranges of `values` replaced; nodes that do not use them stay the same objects."""
+    """Replaces the ranges in `values`; nodes that don't depend on them stay the same objects."""
     keys = values.keys()
     if not root.ranges & keys:
         return root
@@ -60,8 +62,8 @@ def put_constants(root: UOp, values: dict[UOp, UOp]) -> UOp:
 
 
 def _index_with(index: UOp, values: dict[UOp, UOp]) -> UOp:
-    """An INDEX with constants for some ranges. A sum is put together again from its terms, which is
-    much quicker than simplifying it, and most of a kernel's copies are this."""
+    """An INDEX with constants for some ranges. Its sum is rebuilt from its terms, which is much
+    faster than simplifying it; most nodes that are copied are sums like this."""
     memory, valid, flat = index.src
     keys = values.keys()
     if flat.ranges & keys:
@@ -84,9 +86,9 @@ NEVER = UOp.const(dtypes.bool, False)
 
 
 def expand_copies(sink: UOp) -> UOp:
-    """UNROLL: a reduce's value becomes the sum of its copies. UPCAST: a store becomes several;
-    equal parts of the copies stay one node, which is what makes a register tile. A STAGE that owns
-    either keeps all copies."""
+    """UNROLL: a reduce's operand becomes the sum of its copies. UPCAST: a store becomes several;
+    equal parts of the copies stay one node, which makes a register tile. A STAGE that owns either
+    kind of range holds all copies."""
 
     def expanded(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.REDUCE and (unrolled := of_kind(u, AxisType.UNROLL)):
@@ -106,13 +108,13 @@ def expand_copies(sink: UOp) -> UOp:
 
 
 def _in_one_vector(value: UOp, ranges: Sequence[UOp]) -> UOp:
-    """All copies of a value that has lanes, one after the other."""
+    """All copies of a vector, concatenated."""
     lanes = [copy.gep(n) for copy in copies_of((value,), ranges) for n in range(copy.dtype.count)]
     return UOp(Ops.VECTORIZE, value.dtype.scalar().vec(len(lanes)), tuple(lanes))
 
 
 def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
-    """A panel that several copies of a value are kept in, one stored after the other."""
+    """A panel that holds several copies of a value, stored one after the other."""
     loops = [r for r in stage.own_ranges if r not in copied]
     memory = stage.src[0].src[0].src[0]
     for copy in copies_of((stage.src[0],), copied):
@@ -123,7 +125,8 @@ def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
 
 
 def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
-    """Each store once for every combination of its UPCAST ranges; stores with the same together."""
+    """Each store once for every combination of its UPCAST ranges; stores that share these ranges
+    are copied together."""
     groups: dict[tuple[UOp, ...], list[UOp]] = {}
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
@@ -132,18 +135,18 @@ def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
         )
         groups.setdefault(copied, []).append(body)
     copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
-    # Of an axis that is shorter than its copies are many, those in excess would write nothing.
+    # If an axis is shorter than the number of its copies, the excess copies would write nothing.
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
 
 
 def flatten_indices(sink: UOp) -> UOp:
-    """One flat number per INDEX; a STAGE becomes stores into scratch memory of its own."""
-    number, roomy = itertools.count(), with_room(sink)
+    """One flat offset per INDEX; a STAGE becomes stores into its own scratch memory."""
+    number, padded = itertools.count(), padded_panels(sink)
 
     def flat(old: UOp, u: UOp) -> UOp:
         if u.op is Ops.STAGE:
             value, *ranges = u.src
-            sizes = roomy[old].sizes if old in roomy else [length(r) for r in ranges]
+            sizes = padded[old].sizes if old in padded else [length(r) for r in ranges]
             pointer = u.dtype.ptr(math.prod(sizes), AddrSpace.LOCAL)
             scratch = UOp(Ops.DEFINE_LOCAL, pointer, (), next(number))
             place = scratch.index(flatten(tuple(ranges), sizes))
@@ -151,7 +154,7 @@ def flatten_indices(sink: UOp) -> UOp:
         if u.op is Ops.INDEX and u.arg is not None:
             memory, valid, *ix = u.src
             shape = u.arg
-            if (layout := roomy.get(old.src[0])) is not None:
+            if (layout := padded.get(old.src[0])) is not None:
                 shape = (*shape[:-1], layout.row)
             return UOp(Ops.INDEX, memory.dtype, (memory, valid, flatten(tuple(ix), shape)))
         return u
@@ -172,11 +175,11 @@ def expand_lanes(sink: UOp) -> UOp:
 
 
 def lane_of(*values: UOp) -> UOp | None:
-    """The VECTOR range that values vary along."""
+    """The VECTOR range that the values depend on."""
     return next((r for u in values for r in u.ranges if kind(r) is AxisType.VECTOR), None)
 
 
-# what gives values that are no index by themselves
+# values in an index expression that are not index arithmetic
 DATA = (Ops.LOAD, Ops.REDUCE)
 
 
@@ -196,8 +199,8 @@ def _broadcast(u: UOp, n: int) -> UOp:
 
 
 def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
-    """One INDEX for all lanes where they lie evenly apart under one condition (`arg` is how far, if
-    not side by side), else one for each lane."""
+    """One INDEX for all lanes if they are evenly spaced and share a condition (`arg` is the stride,
+    None for 1); otherwise one for each lane."""
     memory, valid, flat = index.src
     data = _data_in(index, done)
 
@@ -225,8 +228,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
 
 
 def _data_in(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    """The values that an index's own expressions are computed from, loaded or a reduce's result,
-    and what they have become."""
+    """The loaded or reduced values that an index is computed from -> what these have become."""
     below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
     return {u: done[u] for u in below if u.op in DATA}
 
@@ -261,12 +263,13 @@ def _stage(u: UOp, done: dict[UOp, UOp]) -> UOp:
 
 
 def _sink(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    stores = [done[s] for s in u.src]  # lanes that are stored one by one are in a SINK
+    stores = [done[s] for s in u.src]  # lanes stored one by one are a nested SINK
     return UOp.sink(*[x for s in stores for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg)
 
 
 def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    """Lanes of a reduce's own are accumulated side by side and combined after its loop."""
+    """A reduce along lanes accumulates a vector of partial results, and combines the lanes after
+    its loop."""
     value, lanes, loops = done[u.src[0]], of_kind(u, AxisType.VECTOR), _loops(u, done)
     if not lanes:
         return value.reduce(u.arg, *loops)
@@ -280,7 +283,7 @@ def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
 
 
 def _mma(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    """The run of a thread's numbers are lanes, and so are its results."""
+    """A thread's run of operand elements becomes lanes, and so do its results."""
     a, b, result = u.src[:3]
     (run,) = of_kind(u, AxisType.VECTOR)
     given = [_broadcast(done[operand], length(run)) for operand in (a, b)]
@@ -289,11 +292,11 @@ def _mma(u: UOp, done: dict[UOp, UOp]) -> UOp:
 
 
 def _loops(u: UOp, done: dict[UOp, UOp]) -> list[UOp]:
-    """The ranges that a node closes, without its lanes."""
+    """The ranges that a node closes, except lanes."""
     return [done[r] for r in u.own_ranges if kind(r) is not AxisType.VECTOR]
 
 
-# op -> what becomes of it; every other op is computed in all lanes at once
+# op -> how it is rewritten; every other op is computed in all lanes at once
 rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
     Ops.RANGE: _range,
     Ops.INDEX: lambda u, done: u,  # the LOAD or STORE rebuilds it
@@ -306,21 +309,22 @@ rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
 }
 
 
-# ---- panels: row after row in memory, with room between where it helps ---------------------------
-# Shared memory has 32 banks of 4 bytes, each of which gives one number at a time. The threads of a
-# warp read runs in eight rows at once for an MMA, and where these rows began in the same bank, the
-# threads would wait for each other. So such a row is an odd number of pieces long (`uop/mma.py`).
+# ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
+# Shared memory has 32 banks of 4 bytes, each of which serves one access at a time. For an MMA the
+# threads of a warp read from eight rows at once; if these rows began in the same bank, the threads
+# would have to wait for each other. So such a row is padded to an odd number of pieces
+# (`uop/mma.py`).
 
 
 class Layout(NamedTuple):
-    """What a panel's ranges and a row of it count as, room included."""
+    """The sizes of a panel's dimensions and of its row, padding included."""
 
     sizes: list[int]
     row: int
 
 
-def with_room(sink: UOp) -> dict[UOp, Layout]:
-    """The panels of a kernel that have room after each row."""
+def padded_panels(sink: UOp) -> dict[UOp, Layout]:
+    """The panels of a kernel whose rows are padded."""
     found = {}
     operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
     for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
@@ -332,16 +336,16 @@ def with_room(sink: UOp) -> dict[UOp, Layout]:
     return found
 
 
-def _layout(panel: UOp, row: int, room: int) -> Layout:
+def _layout(panel: UOp, row: int, padding: int) -> Layout:
     sizes = list(map(length, panel.own_ranges))
     first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of a row
-    sizes[first] += room // math.prod(sizes[first + 1 :])
-    return Layout(sizes, row + room)
+    sizes[first] += padding // math.prod(sizes[first + 1 :])
+    return Layout(sizes, row + padding)
 
 
 def panel_bytes(sink: UOp, least: int) -> int:
-    """The memory of all panels of a kernel; each number takes `least` bytes or more."""
-    found, nbytes = with_room(sink), 0
+    """Bytes of all panels of a kernel; an element takes at least `least` bytes."""
+    found, nbytes = padded_panels(sink), 0
     for u in sink.toposort():
         if u.op is Ops.STAGE:
             sizes = found[u].sizes if u in found else map(length, u.own_ranges)

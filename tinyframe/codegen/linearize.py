@@ -1,11 +1,11 @@
 """Linearization: from a graph to a flat list of instructions.
 
-A statement sits in the outermost loop it can. Every value depends on what its sources depend on;
-REDUCE and STAGE close the ranges they own. The loops form a tree (a reduce's loop hangs under the
-deepest loop that its result depends on), each statement belongs to the deepest loop it depends on,
-and reductions over the same ranges share a loop. Nothing else decides where code goes. So the
-maximum in a softmax, which depends on the row only, is computed once per row, before the column
-loop.
+Each statement goes as far out in the loops as possible (loop-invariant code motion for free). A
+value depends on the ranges that its sources depend on; REDUCE and STAGE close the ranges they own.
+The loops form a tree (a reduce's loop is a child of the deepest loop that its result depends on),
+each statement belongs to the deepest loop it depends on, and reductions over the same ranges share
+a loop. Nothing else decides where code goes. So the maximum in a softmax, which depends on the row
+only, is computed once per row, before the column loop.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 
-from tinyframe.codegen.accumulators import in_blocks, with_registers
+from tinyframe.codegen.accumulators import block_long_sums, with_registers
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.settings import settings
 from tinyframe.uop.node import FIRST_RANGE, LOOPS, Ops, UOp, fresh_number, kind
@@ -23,10 +23,10 @@ from tinyframe.uop.node import FIRST_RANGE, LOOPS, Ops, UOp, fresh_number, kind
 def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
     """The program of a kernel whose ranges are all real loops.
 
-    `recompute` lets a reduce run more often than it has results, as after `Tensor.fuse()`.
+    `recompute` allows a reduce to run more often than it has results, as after `Tensor.fuse()`.
     """
-    # twice: a block of what does not depend on the blocks around it has to stand outside of them
-    sink = loops_of_their_own(in_blocks(loops_of_their_own(sink)))
+    # the second time for blocks of a sum that don't depend on the loops over blocks around them
+    sink = separate_loops(block_long_sums(separate_loops(sink)))
     parent = loop_tree(sink)
     check_loops(sink, parent)
     if settings.SPEC and not recompute:
@@ -43,8 +43,8 @@ def linearize(sink: UOp, recompute: bool = False) -> list[UOp]:
 
 
 def loop_tree(sink: UOp) -> dict[UOp, UOp | None]:
-    """Each loop's parent; None is the kernel's own body. Consumers first, so that what is inside a
-    reduce's loop finds that loop's place known."""
+    """Each loop's parent; None is the kernel's own body. Consumers are walked first, so that the
+    parent of a reduce's loop is known before that of loops inside it."""
     parent: dict[UOp, UOp | None] = {}
     for store in sink.src:
         _add_chain(parent, None, store.own_ranges)
@@ -65,7 +65,7 @@ def deepest(ranges: frozenset[UOp], parent: dict[UOp, UOp | None]) -> UOp | None
     return max(ranges, key=lambda r: len(_loops_down_to(r, parent)), default=None)
 
 
-def runs_of(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
+def enclosing_loops(u: UOp, parent: dict[UOp, UOp | None]) -> list[UOp]:
     """The loops around a node, outermost first."""
     return _loops_down_to(deepest(u.ranges, parent), parent)
 
@@ -78,11 +78,11 @@ def _loops_down_to(loop: UOp | None, parent: dict[UOp, UOp | None]) -> list[UOp]
     return loops[::-1]
 
 
-def loops_of_their_own(sink: UOp) -> UOp:
-    """Reduces that share RANGEs without depending on the same loops get RANGEs of their own.
+def separate_loops(sink: UOp) -> UOp:
+    """Reduces that share RANGEs but depend on different loops get separate RANGEs.
 
-    The copies that UPCAST makes of a reduce share its loop; one that turns out not to depend on the
-    loops around it (nothing of a padding is read) has to stand outside of them.
+    The copies of a reduce that UPCAST makes share its loop; a copy that turns out not to depend on
+    the loops around it (it only reads padding) has to be outside of them.
     """
     while True:
         reduces = [u for u in sink.toposort() if u.op is Ops.REDUCE]
@@ -97,21 +97,22 @@ def loops_of_their_own(sink: UOp) -> UOp:
         if not moved:
             return sink
         number = itertools.count(fresh_number(sink))
-        u = moved[-1]  # the outermost: what is inside may follow
+        u = moved[-1]  # the outermost; the others may be resolved with it
         own = {r: r.replace(arg=(next(number), *r.arg[1:])) for r in u.own_ranges}
         alike = [x for x in moved if (x.own_ranges, x.ranges) == (u.own_ranges, u.ranges)]
         sink = sink.substitute({x: x.substitute(own) for x in alike})
 
 
 def repeated_reduces(sink: UOp, parent: dict[UOp, UOp | None]) -> dict[UOp, list[UOp]]:
-    """The reduces that run more often than they have results, and the loops that make them.
+    """The reduces that run more often than they have results, and the loops that repeat them.
 
-    They would be right, but slow. Copies and lanes are no loops: equal ones become one.
+    The result would be right, but slow. Copies and lanes don't count: equal copies become one node.
     """
     found = {}
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            again = [r for r in runs_of(u, parent) if kind(r) in LOOPS and r not in u.ranges]
+            around = enclosing_loops(u, parent)
+            again = [r for r in around if kind(r) in LOOPS and r not in u.ranges]
             if again:
                 found[u] = again
     return found
@@ -121,33 +122,34 @@ def check_no_recompute(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
     """Raises RuntimeError if a reduce runs more often than it has results."""
     for again in repeated_reduces(sink, parent).values():
         raise RuntimeError(
-            f"a reduce would run anew in {len(again)} loops that it does not depend on: {again}"
+            f"a reduce would run again in {len(again)} loops that it does not depend on: {again}"
         )
 
 
 def check_loops(sink: UOp, parent: dict[UOp, UOp | None]) -> None:
-    """Raises RuntimeError if a loop of a reduce is not right where its accumulator starts anew."""
+    """Raises RuntimeError if a reduce's loops are not directly inside the loops around it, where
+    its accumulator is initialized."""
     for u in sink.toposort():
         if u.op is Ops.REDUCE:
-            loops, around = _loops_down_to(u.own_ranges[-1], parent), runs_of(u, parent)
+            loops, around = _loops_down_to(u.own_ranges[-1], parent), enclosing_loops(u, parent)
             if loops != [*around, *u.own_ranges]:
                 raise RuntimeError(f"a reduce of {around} has its own loops at {loops}")
 
 
-# ---- one sort ------------------------------------------------------------------------------------
+# ---- one topological sort ------------------------------------------------------------------------
 
-# what stands in a loop's body, statements and the loops inside it -> what of that body comes before
+# item of a loop's body (a statement, or a loop inside it) -> the items that it depends on
 Body = dict[UOp, dict[UOp, None]]
 
-# once, in this order
+# at the top of the program, in this order
 AT_TOP = [Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.SPECIAL, Ops.DEFINE_LOCAL, Ops.CONST]
-# nodes that say where or how often, and are no instruction themselves
+# nodes that are not statements of a loop's body
 NO_STATEMENT = {Ops.RANGE, Ops.STAGE, Ops.SINK, *AT_TOP}
 
 
 def in_order(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> list[UOp]:
-    """Every statement in the deepest loop that it depends on and after what it needs; a loop is
-    RANGE … ENDRANGE. Where nothing decides, the order is that of `nodes`."""
+    """Every statement in the deepest loop that it depends on, after its dependences; a loop is
+    RANGE … ENDRANGE. Otherwise the order is that of `nodes`."""
     bodies = _bodies(_loops_of(nodes, parent), parent)
     out: list[UOp] = []
     work = _sorted(bodies[None])[::-1]
@@ -159,14 +161,14 @@ def in_order(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> list[UOp]:
 
 
 def _loops_of(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> dict[UOp, UOp | None]:
-    """The loop in whose body each statement stands; None is the kernel's own body."""
+    """The loop whose body each statement belongs to; None is the kernel's own body."""
     known: dict[frozenset[UOp], UOp | None] = {}
     out: dict[UOp, UOp | None] = {}
     for u in nodes:
         if u.op in NO_STATEMENT:
             continue
         if u.op is Ops.STORE and u.own_ranges:
-            out[u] = u.own_ranges[-1]  # it closes them, so it is inside
+            out[u] = u.own_ranges[-1]  # a STORE is inside the ranges it closes
             continue
         if (ranges := u.ranges) not in known:
             known[ranges] = deepest(ranges, parent)
@@ -177,14 +179,15 @@ def _loops_of(nodes: list[UOp], parent: dict[UOp, UOp | None]) -> dict[UOp, UOp 
 def _bodies(
     loop_of: dict[UOp, UOp | None], parent: dict[UOp, UOp | None]
 ) -> dict[UOp | None, Body]:
-    """What stands in each loop and in the kernel itself, and what comes before what there. If one
-    statement needs another, then of the two loops that hold them one comes before the other."""
+    """The body of each loop and of the kernel itself, with its dependences. A dependence between
+    statements in different loops becomes one between the enclosing items of their common body."""
     path: dict[UOp | None, list[UOp]] = {None: []}
     path |= {loop: _loops_down_to(loop, parent) for loop in parent}
     bodies: dict[UOp | None, Body] = {None: {}}
 
     def put_before(first: UOp, item: UOp, loop: UOp | None) -> None:
-        """In the innermost body around both, what leads to `first` before what leads to `item`."""
+        """In the innermost body that contains both, orders the item around `first` before the one
+        around `item`."""
         around = None
         for before, after in zip((*path[loop_of[first]], first), (*path[loop], item), strict=False):
             if before is not after:
@@ -202,7 +205,7 @@ def _bodies(
         body.setdefault(u, {})
         for s in u.src:
             if s.op is Ops.STAGE:
-                s = s.src[0]  # the memory is read: first it is written
+                s = s.src[0]  # reading the panel comes after writing it
             if s in body:
                 body[u][s] = None
             elif s in loop_of:
@@ -216,8 +219,8 @@ def _bodies(
 
 
 def _reads_before_overwriting(statements: Iterable[UOp]) -> dict[UOp, list[UOp]]:
-    """In place: whoever reads an element reads it before a STORE overwrites it. (A LOAD of a
-    register says itself what it comes after.)"""
+    """Write-after-read dependences of in-place updates: a STORE -> the LOADs of the element that it
+    overwrites. (A LOAD of a register has the STORE it follows as a source.)"""
     store_of = {u.src[0]: u for u in statements if u.op is Ops.STORE}
     reads: dict[UOp, list[UOp]] = {}
     for u in statements:
@@ -227,7 +230,7 @@ def _reads_before_overwriting(statements: Iterable[UOp]) -> dict[UOp, list[UOp]]
 
 
 def _sorted(body: Body) -> list[UOp]:
-    """The items of one body, each after what it needs; otherwise in the order they were met."""
+    """The items of one body in topological order; otherwise in the order they were added."""
     order: dict[UOp, None] = {}
     begun: set[UOp] = set()
     for first in body:
@@ -247,14 +250,14 @@ def _sorted(body: Body) -> list[UOp]:
     return list(order)
 
 
-# ---- as instructions ----------------------------------------------------------------------------
+# ---- instructions -------------------------------------------------------------------------------
 
-# the sources that an instruction has; the others said where it stands
+# the number of sources that are operands; the others only ordered the statements
 SOURCES = {Ops.STORE: FIRST_RANGE[Ops.STORE], Ops.LOAD: 1, Ops.DEFINE_REG: 0}
 
 
 def instructions(ordered: list[UOp]) -> list[UOp]:
-    """The same without what said where each stands, which their order says now."""
+    """Statements without the sources that only ordered them, now that they are a list."""
     done: dict[UOp, UOp] = {}
     out: dict[UOp, None] = {}
     twins: Counter[UOp] = Counter()
@@ -262,7 +265,7 @@ def instructions(ordered: list[UOp]) -> list[UOp]:
         if u.op is not Ops.RANGE and u.op is not Ops.ENDRANGE:
             src = tuple([done[s] if s in done else _memory(s) for s in u.src[: SOURCES.get(u.op)]])
             new = u if src == u.src and u.tag is None else UOp(u.op, u.dtype, src, u.arg)
-            if new in out:  # the same place read again is an instruction of its own
+            if new in out:  # reading the same place again is a separate instruction
                 twins[new] += 1
                 new = new.rtag(twins[new])
             done[u] = u = new
@@ -271,44 +274,44 @@ def instructions(ordered: list[UOp]) -> list[UOp]:
 
 
 def _memory(u: UOp) -> UOp:
-    """What a STAGE was written to; anything else is itself."""
+    """The memory that a STAGE was written to; any other node is itself."""
     while u.op is Ops.STAGE:
         u = u.src[0].src[0].src[0]
     return u
 
 
-# ---- barriers: the threads of a block wait for each other, so that they may share panels ---------
+# ---- barriers: synchronize the threads of a block, so that they can share panels -----------------
 #
-# A thread must not read an element of a panel before another has written it, nor write one that
-# another may still have to read. One walk down the program keeps what was written and what was read
-# since the last barrier, and puts a new one
+# A thread must not read an element of a panel before another has written it, nor overwrite one that
+# another may still have to read. One walk down the program tracks the panels written and read since
+# the last barrier, and inserts a new one where they conflict:
 #
 #     for k:
-#       BARRIER                            a thread may still be reading, in the round before
+#       BARRIER                            a thread may still be reading, in the iteration before
 #       panel[lidx0] = x[k, lidx0]
 #       BARRIER                            others have just written what is read now
 #       for i: acc += panel[i]
 #
-# A loop that only copies, or only reads, has no barrier inside: it is one step of that walk. All
-# threads of a block run the same loops equally often, so all of them get to every barrier.
+# A loop that only fills panels, or only reads them, has no barrier inside: it is one step of the
+# walk. All threads of a block run the same iterations, so all of them reach every barrier.
 
 Panels = frozenset[UOp]
 
 
 def with_barriers(uops: list[UOp]) -> list[UOp]:
-    """A program with BARRIERs, where its threads are in blocks; any other is as it was."""
+    """A program with BARRIERs inserted, if it runs in blocks of threads; otherwise unchanged."""
     if not any(u.op is Ops.SPECIAL and u.arg[0].startswith("lidx") for u in uops):
         return uops
     loops = _loops(uops)
     out: list[UOp] = []
     written, read = Panels(), Panels()
-    skipped: dict[int, tuple[Panels, Panels]] = {}  # where a loop ends that may have no round
+    skipped: dict[int, tuple[Panels, Panels]] = {}  # by the end of a loop that may not run at all
     barriers = n = 0
     while n < len(uops):
         end = loops.get(n, n)
         stores, loads = _panels(uops[n : end + 1], Ops.STORE), _panels(uops[n : end + 1], Ops.LOAD)
         if stores and loads and end > n:
-            # looked into: what an earlier round of it has done comes before what is in it
+            # walk into the loop: an earlier iteration comes before what is in it
             if uops[n].src[0].op is not Ops.CONST:
                 skipped[end] = written, read
             written, read, end = written | stores, read | loads, n
@@ -325,7 +328,7 @@ def with_barriers(uops: list[UOp]) -> list[UOp]:
 
 
 def _loops(uops: list[UOp]) -> dict[int, int]:
-    """Where each loop begins -> where it ends."""
+    """Position of each loop's RANGE -> position of its ENDRANGE."""
     ends: dict[int, int] = {}
     begun: list[int] = []
     for n, u in enumerate(uops):

@@ -1,4 +1,4 @@
-"""A compiled-to-source kernel: what the runtime needs to launch it and what is shown of it."""
+"""ProgramSpec, a kernel as source text: its name, arguments, launch size and cost estimates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from tinyframe.codegen.blocks import MOST_AXES
 from tinyframe.codegen.optimize.loops import Opt, axes
 from tinyframe.codegen.optimize.plans import Plan
+from tinyframe.codegen.thread_blocks import MOST_AXES
 from tinyframe.dtype import PtrDType
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, plain, sint
@@ -18,15 +18,15 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, iterations, length, 
 class ProgramSpec:
     """One kernel as source text.
 
-    name: as it is shown, different for each kernel. function: its name in the source, which says
-        the sizes only, so that equal kernels of different sessions are equal text for the disk
-        cache. loops: the RANGEs whose sizes those are, after the Opts.
+    name: the displayed name, unique to each kernel. function: its name in the source, made of the
+        sizes only, so that equal kernels of different sessions are equal text for the disk cache.
+        loops: the RANGEs with these sizes, after the Opts.
     globals: the slots of the kernel's arguments. vars: its Variables, in argument order.
     global_size: blocks along each axis of the grid; on a CPU the iterations of its THREAD loop, 1
-        where it has none. local_size: threads along each axis of a block. Symbolic where a loop is.
-    ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments that it touches, each
-        counted once. Both of symbolic sizes at their largest.
-    plan: what chose the Opts; None where they were given.
+        if it has none. local_size: threads along each axis of a block. Symbolic if a loop is.
+    ops_estimate: arithmetic operations. mem_estimate: bytes of the arguments it accesses, each
+        counted once. Both with symbolic sizes at their largest.
+    plan: the plan that chose the Opts; None if they were given.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ProgramSpec:
 
     @property
     def threads(self) -> sint:
-        """Iterations of its THREAD loop, which the cores divide among themselves."""
+        """Iterations of its THREAD loop, which are divided among the cores."""
         return self.global_size[0]
 
     @property
@@ -82,15 +82,15 @@ _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cya
 
 
 def colored_name(spec: ProgramSpec) -> str:
-    """The name with each size in the colour of its kind of axis, as AxisType has it."""
+    """The name with each size in the colour of its AxisType."""
     sizes = [f"\x1b[{_COLORS[r.arg[1].color]}m{length(r)}\x1b[0m" for r in spec.loops]
     return "_".join([spec.function.split("_")[0], *sizes]) + spec.name.removeprefix(spec.function)
 
 
 def estimate_ops(sink: UOp) -> int:
-    """Arithmetic operations of a kernel, each in the loops it depends on; indices do not count."""
+    """Arithmetic operations of a kernel, each in the loops it depends on; indices don't count."""
     total = 0
-    data: set[UOp] = set()  # what is computed from loaded values
+    data: set[UOp] = set()  # values computed from loaded values
     for u in sink.toposort():
         if u.op in (Ops.LOAD, Ops.REDUCE) or (
             u.op in GroupOp.Elementwise and any(s in data for s in u.src)
@@ -109,13 +109,13 @@ def estimate_mem(sink: UOp) -> int:
     return sum(d.size * d.base.itemsize for d in arguments if isinstance(d, PtrDType))
 
 
-# instructions that a program needs only where their results are used
-WITHOUT_EFFECT = GroupOp.Elementwise | {Ops.MMA}
+# instructions without side effects: dead code if their result is unused
+PURE = GroupOp.Elementwise | {Ops.MMA}
 
 
 def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
-    """A flat program in which each instruction is what a table makes of it, once, sources first.
-    What that needs and nobody has computed stands before it; what nothing uses is left out."""
+    """A flat program with each instruction rewritten once by a table, sources first. Instructions
+    that a replacement needs are inserted before it; dead code is removed."""
     if not len(rules):
         return uops
     done: dict[UOp, UOp] = {}
@@ -126,7 +126,7 @@ def rewrite_program(uops: list[UOp], rules: PatternMatcher) -> list[UOp]:
         done[u] = new if (found := rules.rewrite(new)) is None else found
         _add_line(lines, done[u])
     used = {s for u in lines for s in u.src}
-    return [u for u in lines if u in used or u.op not in WITHOUT_EFFECT]
+    return [u for u in lines if u in used or u.op not in PURE]
 
 
 def _add_line(lines: dict[UOp, None], u: UOp) -> None:
@@ -137,27 +137,27 @@ def _add_line(lines: dict[UOp, None], u: UOp) -> None:
 
 
 def most_steps(uops: list[UOp]) -> int:
-    """How often a thread goes through bodies of loops, all counted; with Variables, at the most."""
+    """How many loop iterations a thread runs in all; with Variables, an upper bound."""
     steps, around = 0, [1]
     for u in uops:
         if u.op is Ops.RANGE:
-            around.append(around[-1] * max(_most_turns(u.src[0]), 0))
+            around.append(around[-1] * max(_most_iterations(u.src[0]), 0))
             steps += around[-1]
         elif u.op is Ops.ENDRANGE:
             around.pop()
     return steps
 
 
-def _most_turns(end: UOp) -> int:
-    """The largest that a RANGE's end can be. Where a long sum is in blocks, it is the smaller of a
-    block and what is left (`accumulators.py`)."""
+def _most_iterations(end: UOp) -> int:
+    """The largest value of a RANGE's end. In a blocked sum the end is the smaller of the block size
+    and what is left of the loop (`accumulators.py`)."""
     if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
         return min(int(s.vmax) for s in end.src[1:])
     return int(end.vmax)
 
 
 def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:
-    """The global_size and local_size that a program is launched with."""
+    """The global_size and local_size of a program's launch."""
     sizes: dict[str, sint] = {u.arg[0]: u.arg[1] for u in uops if u.op is Ops.SPECIAL}
     for u in uops:
         if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD:

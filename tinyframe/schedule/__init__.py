@@ -1,14 +1,14 @@
 """Scheduling: from a tensor graph to the list of kernels that compute it.
 
-    prepare   what need not be computed is taken out                       prepare.py
+    prepare   remove what need not be computed                             prepare.py
     fuse      which values are stored, and which of them share a kernel    fuse.py
     lower     movement becomes index arithmetic on RANGEs                  ranges.py
     partial   long reduces become two kernels                              partial.py
     kernels   KERNEL nodes, linked by the buffers between them             kernels.py
-    memory    temporary buffers share memory by lifetime                   memory.py
+    memory    temporary buffers share memory by lifetime                   below
 
-A schedule is kept for the next graph of the same structure (other buffers, other values of its
-Variables): `create_schedule` then only fills in the buffers.
+A schedule is cached by the structure of its graph. For another graph of that structure (different
+buffers, different values of its Variables) `create_schedule` only fills in the buffers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
-from tinyframe.schedule.blocks import target_of
 from tinyframe.schedule.item import Kernel, ScheduleItem
 from tinyframe.schedule.kernels import buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
+from tinyframe.schedule.occupancy import target_of
 from tinyframe.settings import settings
 from tinyframe.uop.movement import is_result
 from tinyframe.uop.node import (
@@ -45,22 +45,29 @@ _PLACES = (Ops.BUFFER, Ops.DEVICE)
 
 
 @dataclass
-class _Plan:
-    """A schedule with numbered slots in place of buffers; first those of the graph itself."""
+class _CachedSchedule:
+    """A schedule with numbered slots in place of buffers, the graph's own buffers first.
+
+    kernelized: a SINK of the nodes that were cut out, as ASSIGN(BUFFER, KERNEL). realized: a SINK
+    of the same nodes, and of the roots, once all kernels have run: BUFFERs. positions: pairs of a
+    node's position in the graph and its position in both of these. intermediate: the position of
+    each node that a kernel stores for another kernel, and its BUFFER. uses: the arguments of each
+    kernel, before buffers share memory. temporary: the slots that are free after the last kernel.
+    arguments: the slot numbers of each kernel's arguments, by the set of temporary slots kept.
+    """
 
     slots: list[UOp]
-    kernelized: UOp  # a SINK of what nodes become when they are cut out: ASSIGN(BUFFER, KERNEL)
-    realized: UOp  # and of what these, and the roots, are once all kernels have run: BUFFER
-    places: list[tuple[int, int]]  # where a node stands in the graph, and what it becomes in these
-    between: list[tuple[int, UOp]]  # and where one that is stored on the way, and what that becomes
-    asts: list[UOp]  # the kernels
-    uses: list[list[UOp]]  # the arguments of each, as if no two values shared memory
-    temporary: set[UOp]  # the slots that are free again after the last of these
-    # where the arguments are, in slots, if some of the temporary ones are kept
+    kernelized: UOp
+    realized: UOp
+    positions: list[tuple[int, int]]
+    intermediate: list[tuple[int, UOp]]
+    asts: list[UOp]
+    uses: list[list[UOp]]
+    temporary: set[UOp]
     arguments: dict[frozenset[UOp], list[list[int]]] = field(default_factory=dict)
 
-    def keeping(self, kept: frozenset[UOp]) -> list[list[int]]:
-        """The slots of each kernel's arguments, of which only the others share memory."""
+    def arguments_keeping(self, kept: frozenset[UOp]) -> list[list[int]]:
+        """The slots of each kernel's arguments, where the slots `kept` don't share memory."""
         if kept not in self.arguments:
             place = share_memory(self.uses, self.temporary - kept)
             number = {slot: n for n, slot in enumerate(self.slots)}
@@ -68,22 +75,22 @@ class _Plan:
         return self.arguments[kept]
 
 
-_plans: dict[tuple, _Plan] = {}
+_schedules: dict[tuple, _CachedSchedule] = {}
 
 
 def _slot(number: int, device: str, size: int, dtype: DType) -> UOp:
-    """A BUFFER of the plan: numbered below zero, where real ones are not."""
+    """A BUFFER that stands for a slot. Its number is negative; those of real BUFFERs are not."""
     return UOp(
         Ops.BUFFER, dtype, (UOp(Ops.UNIQUE, arg=-1 - number), UOp(Ops.DEVICE, arg=device)), size
     )
 
 
-class _Graph:
-    """What is below a SINK, sources first; its buffers; the BIND of each of its Variables.
+class _GraphKey:
+    """A graph's nodes in topological order, its buffers, its Variables' BINDs, and its cache key.
 
-    structure: all that a schedule of it depends on beside the devices, with the places of nodes for
-    the nodes: equal for graphs that differ in which buffers they have and in the values of
-    Variables only. targets: of its devices, those that run blocks of threads.
+    structure: everything a schedule depends on besides the devices, with positions in place of
+    nodes. It is equal for graphs that differ only in their buffers and in the values of their
+    Variables. targets: those of its devices that run blocks of threads.
     """
 
     def __init__(self, sink: UOp) -> None:
@@ -114,7 +121,7 @@ class _Graph:
         self.targets = tuple([(name, t) for name, t in targets.items() if t.block_threads])
 
     def with_slots(self, slots: list[UOp]) -> list[UOp]:
-        """Every node of the graph with these in place of its buffers, and Variables unbound."""
+        """Every node of the graph with slots in place of its buffers, and Variables unbound."""
         replacements = dict(zip(self.buffers, slots, strict=True)) | self.unbound
         known = substituted(self.order[-1], replacements)
         return [known.get(u, u) for u in self.order]
@@ -127,7 +134,8 @@ def _without_values(u: UOp) -> tuple[UOp, ...]:
 def bindings(unknowns: Iterable[UOp]) -> dict[UOp, UOp]:
     """The BIND of each Variable among the unknowns of graphs.
 
-    ValueError where one has two values, or two have one name: kernels know them by name.
+    ValueError if a Variable has two values, or two Variables share a name: kernels know them by
+    name.
     """
     found: dict[UOp, UOp] = {}
     named: dict[str, UOp] = {}
@@ -151,7 +159,7 @@ def _interval(variable: UOp) -> str:
     return f"{variable.vmin} to {variable.vmax}"
 
 
-def _make_plan(graph: _Graph) -> _Plan:
+def _make_schedule(graph: _GraphKey) -> _CachedSchedule:
     slots = [_slot(n, b.device, b.arg, b.dtype) for n, b in enumerate(graph.buffers)]
     order = graph.with_slots(slots)
     sink = order[-1]
@@ -160,9 +168,9 @@ def _make_plan(graph: _Graph) -> _Plan:
         slots.append(_slot(len(slots), device, size, dtype))
         return slots[-1]
 
-    # what an earlier kernelize() cut is run now, and must not be run again
+    # kernels that an earlier kernelize() made run now, and must not run again
     earlier = {u: u for u in sink.toposort() if is_result(u)}
-    cut, between = _kernelize(sink, new_buffer)
+    cut, intermediate = _kernelize(sink, new_buffer)
     becomes = earlier | cut
     everything = UOp.sink(*sink.src, *becomes.values())
     kernels = [u for u in everything.toposort() if u.op is Ops.KERNEL]
@@ -171,62 +179,70 @@ def _make_plan(graph: _Graph) -> _Plan:
     arguments = [[buffer_of_state(s) for s in k.src[: k.arg.buffers]] for k in kernels]
     temporary = set(slots[len(graph.buffers) :]) - lasting
     number_of_result = {u: n for n, u in reversed(list(enumerate((*becomes, *sink.src))))}
-    places = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
+    positions = [(n, number_of_result[u]) for n, u in enumerate(order) if u in number_of_result]
     kernelized = UOp.sink(*becomes.values())
-    stored = [(n, _after_running(between[u])) for n, u in enumerate(order) if u in between]
+    stored = [
+        (n, _after_running(intermediate[u])) for n, u in enumerate(order) if u in intermediate
+    ]
     stored = [(n, result) for n, result in stored if result.base in temporary]
     asts = [kernel.arg.ast for kernel in kernels]
-    return _Plan(slots, kernelized, realized, places, stored, asts, arguments, temporary)
+    return _CachedSchedule(
+        slots, kernelized, realized, positions, stored, asts, arguments, temporary
+    )
 
 
 def _after_running(sink: UOp) -> UOp:
-    """The graph once its kernels have run: a BUFFER in place of each ASSIGN(BUFFER, KERNEL)."""
+    """The graph after its kernels have run: a BUFFER in place of each ASSIGN(BUFFER, KERNEL)."""
     return sink.substitute({u: u.src[0] for u in sink.toposort() if is_result(u)})
 
 
 @dataclass
-class _Filled:
-    """A plan for one graph."""
+class _FilledSchedule:
+    """A cached schedule with the buffers and Variables of one graph.
 
-    plan: _Plan
-    order: list[UOp]  # the nodes of the graph
-    fill: dict[UOp, UOp]  # the buffers to put into its slots, the BINDs for its Variables
-    values: dict[UOp, int]  # those of the Variables
+    order: the graph's nodes. fill: slot -> BUFFER, Variable -> BIND. values: of the Variables.
+    """
+
+    cached: _CachedSchedule
+    order: list[UOp]
+    fill: dict[UOp, UOp]
+    values: dict[UOp, int]
 
     def becomes(self, results: UOp) -> dict[UOp, UOp]:
-        """What nodes of the graph become, given the plan's results."""
+        """Maps nodes of the graph to the nodes that replace them, taken from `results`."""
         known = results.substitute(self.fill).src
-        return {self.order[n]: known[m] for n, m in self.plan.places if m < len(known)}
+        return {self.order[n]: known[m] for n, m in self.cached.positions if m < len(known)}
 
 
 @collector_paused()
-def _plan_of(sink: UOp) -> _Filled:
-    graph = _Graph(sink)
+def _schedule_of(sink: UOp) -> _FilledSchedule:
+    graph = _GraphKey(sink)
     key = graph.structure, graph.targets, bool(settings.NOOPT), bool(settings.RELAXED)
-    # to show the way down, it has to be gone
+    # showing the stages requires running them
     again = settings.DEBUG >= 4 or any(tell.wants(key))
-    plan = None if again else _plans.pop(key, None)
-    if plan is None:
-        plan = _make_plan(graph)
-    _plans[key] = plan  # the one used last stands last
-    if len(_plans) > CACHE_SIZE:
-        del _plans[next(iter(_plans))]
-    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in plan.slots[len(graph.buffers) :]]
-    fill = dict(zip(plan.slots, [*graph.buffers, *fresh], strict=True)) | graph.binding
-    return _Filled(plan, graph.order, fill, {v: bind.val for v, bind in graph.binding.items()})
+    cached = None if again else _schedules.pop(key, None)
+    if cached is None:
+        cached = _make_schedule(graph)
+    _schedules[key] = cached  # most recently used last
+    if len(_schedules) > CACHE_SIZE:
+        del _schedules[next(iter(_schedules))]
+    fresh = [UOp.new_buffer(s.device, s.arg, s.dtype) for s in cached.slots[len(graph.buffers) :]]
+    fill = dict(zip(cached.slots, [*graph.buffers, *fresh], strict=True)) | graph.binding
+    values = {v: bind.val for v, bind in graph.binding.items()}
+    return _FilledSchedule(cached, graph.order, fill, values)
 
 
 def kernelize(sink: UOp) -> dict[UOp, UOp]:
     """Cuts the graph below a SINK into kernels: maps nodes to ASSIGN(BUFFER, KERNEL)."""
-    filled = _plan_of(sink)
-    return filled.becomes(filled.plan.kernelized)
+    filled = _schedule_of(sink)
+    return filled.becomes(filled.cached.kernelized)
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """What share_memory decides on. asts: of the kernels, in running order. uses: the BUFFERs that
-    each of them touches, one for each value. made: those that are new, of which `temporary` ones
-    are free again after their last use."""
+    """The input of share_memory. asts: the kernels in running order. uses: the BUFFERs that each
+    kernel touches, one for each value. made: the new BUFFERs; the `temporary` ones among them are
+    free after their last use."""
 
     asts: list[UOp]
     uses: list[list[UOp]]
@@ -235,31 +251,32 @@ class MemoryUse:
 
 
 def memory_use(sink: UOp) -> MemoryUse:
-    """The memory that computing a SINK needs. Its BUFFERs stand for those of a schedule."""
-    filled = _plan_of(sink)
-    plan = filled.plan
-    made = plan.slots[sum(u.op is Ops.BUFFER for u in filled.order) :]
-    return MemoryUse(plan.asts, plan.uses, made, plan.temporary)
+    """The memory that computing a SINK needs, with slots of the schedule as BUFFERs."""
+    filled = _schedule_of(sink)
+    cached = filled.cached
+    made = cached.slots[sum(u.op is Ops.BUFFER for u in filled.order) :]
+    return MemoryUse(cached.asts, cached.uses, made, cached.temporary)
 
 
 def create_schedule(
     sink: UOp, is_held: Callable[[UOp], bool] = lambda u: False
 ) -> tuple[list[ScheduleItem], dict[UOp, UOp], dict[UOp, int]]:
-    """What to run for the values of a SINK; what its nodes become then; Variables' values.
+    """The items to run for a SINK; the BUFFER that replaces each realized node; Variables' values.
 
-    is_held: asked of nodes that a kernel stores for another: whether they stay in memory.
+    is_held: whether a node that one kernel stores for another has to stay in memory.
     """
     tell.scheduling(sink)
-    filled = _plan_of(sink)
-    plan = filled.plan
-    held = {filled.order[n]: result for n, result in plan.between if is_held(filled.order[n])}
-    arguments = plan.keeping(frozenset([result.base for result in held.values()]))
-    slots = [filled.fill[slot] for slot in plan.slots]
+    filled = _schedule_of(sink)
+    cached = filled.cached
+    intermediate = [(filled.order[n], result) for n, result in cached.intermediate]
+    held = {u: result for u, result in intermediate if is_held(u)}
+    arguments = cached.arguments_keeping(frozenset([result.base for result in held.values()]))
+    slots = [filled.fill[slot] for slot in cached.slots]
     items = [
         ScheduleItem(ast, tuple([buffer_of(slots[n]) for n in numbers]))
-        for ast, numbers in zip(plan.asts, arguments, strict=True)
+        for ast, numbers in zip(cached.asts, arguments, strict=True)
     ]
-    becomes = filled.becomes(plan.realized)
+    becomes = filled.becomes(cached.realized)
     becomes |= {u: result.substitute(filled.fill) for u, result in held.items()}
     becomes = {u: v for u, v in becomes.items() if u is not v}
     tell.scheduled(sink, becomes, items)
@@ -270,10 +287,10 @@ def create_schedule(
 
 
 def share_memory(uses: Sequence[Sequence[UOp]], temporary: set[UOp]) -> dict[UOp, UOp]:
-    """Maps temporary BUFFERs to earlier ones that are free again by then.
+    """Maps temporary BUFFERs to earlier ones whose memory they can reuse.
 
-    `uses` lists the buffers that each kernel touches, in running order. A buffer is taken over by
-    one of the same device and dtype that is not larger; the largest one left over is used first.
+    `uses` lists the buffers that each kernel touches, in running order. A buffer reuses a free one
+    of the same device and dtype that is at least as large, the smallest such.
     """
     last_use = {b: n for n, buffers in enumerate(uses) for b in buffers}
     place: dict[UOp, UOp] = {}

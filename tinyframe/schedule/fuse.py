@@ -1,10 +1,10 @@
 """Fusion: which values are stored, and which of them share a kernel.
 
-A value that is not stored is computed anew wherever it is used, in the middle of the kernel that
-uses it. That is what fusion means, and it is nearly always right: memory is slow, arithmetic is
-quick. The exceptions are the *cost rule*, `reason_to_store` below. To apply it, one walk from the
-outputs to the inputs tells every value where it is used: by which kernel, at which indices, inside
-which loops. A second step puts stored values into the kernel that uses them, where each is needed
+A value that is not stored is recomputed wherever it is used, inside the kernel that uses it. That
+is what fusion means, and it is nearly always right: memory is slow, arithmetic is fast. The
+exceptions are the *cost rule*, `reason_to_store` below. To apply it, one walk from the outputs to
+the inputs finds out where each value is used: by which kernel, at which indices, inside which
+loops. A second step moves a stored value into the kernel that uses it, if that needs each element
 once, so that (say) an optimizer's three outputs are one kernel.
 
     x.softmax()                    1 kernel: the row's maximum and sum are needed once per row
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import covers_once
-from tinyframe.schedule.blocks import leaves_blocks_idle, target_of
+from tinyframe.schedule.occupancy import leaves_blocks_idle, target_of
 from tinyframe.schedule.step import (
     LEAVES,
     Step,
@@ -30,13 +30,13 @@ from tinyframe.schedule.step import (
     depends_on,
     is_leaf,
     is_memory,
-    moved,
+    reindexed,
     step_from,
 )
 from tinyframe.uop.movement import Indices, constant, memory_state, source_indices, stored_state
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterations
 
-# Arithmetic of an op, in additions; of all others one.
+# The cost of an op, in additions; 1 for ops not listed.
 COST = {
     Ops.EXP2: 10,
     Ops.LOG2: 10,
@@ -53,9 +53,10 @@ COST = {
     Ops.CAST: 0,
     Ops.BITCAST: 0,
 }
-# Statements of ops that a CPU has no instruction for; of all others one. By how many a chain of 16
-# is longer than a chain of 4, divided by 12: test_fuse.py does it again. A load below a PAD is done
-# for each lane by itself, where its condition does not hold for a whole vector: half of 16 lanes.
+# Statements that an op without a CPU instruction becomes; 1 for ops not listed. Measured as the
+# length of a chain of 16 less that of a chain of 4, divided by 12 (test_fuse.py measures it again).
+# Below a PAD, a load whose condition does not hold for a whole vector is done lane by lane: half
+# of 16 lanes.
 STATEMENTS = {
     Ops.SIN: 71,
     Ops.COS: 71,
@@ -67,34 +68,35 @@ STATEMENTS = {
     Ops.PAD: 8,
     Ops.UNWINDOW: 8,
 }
-ACCESS = 2  # the statements of a load or a store: the place, and what is done there
+ACCESS = 2  # statements of a load or a store: its index, and the access itself
 
 
 class Use(NamedTuple):
     """One place where a value is used."""
 
-    kernel: UOp  # the stored value whose kernel it is used in
+    kernel: UOp  # the stored value whose kernel uses it
     indices: Indices  # over the kernel's loops, and over placeholders below a PAD; see step.py
-    path: tuple[UOp, ...]  # the loops around that place, outermost first
-    real: Indices  # over the kernel's loops alone: below a PAD they may lie outside
+    path: tuple[UOp, ...]  # the loops around the use, outermost first
+    real: Indices  # over the kernel's loops alone: below a PAD they may be out of range
 
 
 @dataclass
 class Fusion:
-    """What decide_fusion() found: the stored values, why each is stored, and who shares a kernel.
+    """The result of decide_fusion(): the stored values, grouped by kernel, and why each is stored.
 
-    steps: of what is computed in the kernel of each stored value.
+    steps: for each stored value, the steps of everything its kernel computes.
     """
 
-    kernels: list[list[Placed]]
+    kernels: list[list[KernelOutput]]
     reasons: dict[UOp, str] = field(default_factory=dict)
     steps: dict[UOp, Steps] = field(default_factory=dict)
 
 
-class Placed(NamedTuple):
-    """A value stored by a kernel, and the indices, over the kernel's ranges, it is stored at.
+class KernelOutput(NamedTuple):
+    """A value that a kernel stores, and the indices, over the kernel's ranges, that it is stored
+    at.
 
-    own: the same where the kernel is its own, as in its steps.
+    own: the indices in its own kernel, before it moved into another one; its steps use these.
     """
 
     value: UOp
@@ -108,8 +110,8 @@ def new_indices(shape: tuple, numbers: Iterator[int], kind: AxisType = AxisType.
 
 
 def loops_around(indices: Indices, path: tuple[UOp, ...]) -> tuple[UOp, ...]:
-    """The loops in which a value at `indices` really runs: those it depends on, and if one of them
-    is a reduce's loop, all the loops around that."""
+    """The loops in which a value at `indices` is evaluated: those it depends on, and if one of them
+    is a reduce's loop, all the loops around that one."""
     depends = depends_on(indices)
     if not any(r.arg[1] is AxisType.REDUCE for r in depends):
         return tuple(r for r in path if r in depends)
@@ -123,12 +125,12 @@ def decide_fusion(
     numbers: Iterator[int],
     copied: frozenset[UOp] = frozenset(),
 ) -> Fusion:
-    """Decides for the graph `order` (sources first) that computes `outputs`; see the module text.
+    """Decides what is stored in the graph `order` (sources first) that computes `outputs`.
 
     numbers: gives fresh range numbers. copied: the ASSIGNs whose value is stored by a kernel of its
-    own, and copied from there.
+    own first, and then copied.
     """
-    graph = _Graph(outputs, order)
+    graph = _CostModel(outputs, order)
     uses: dict[UOp, dict[Use, None]] = {u: {} for u in order}
     stored: list[UOp] = []
     own_indices: dict[UOp, Indices] = {}
@@ -145,7 +147,7 @@ def decide_fusion(
     for u in reversed(order):
         if is_leaf(u):
             continue
-        made = u  # what the steps from here are of: the value, or that which is copied to it
+        made = u  # the value that the steps below compute: this one, or the copy made for it
         reason = graph.reason_to_store(u, list(uses[u]), statements)
         if reason:
             statements.update(dict.fromkeys([u, *(use.kernel for use in uses[u])], ACCESS))
@@ -181,44 +183,45 @@ def decide_fusion(
     writes = {u: _place_written(u, own_indices[u]) for u in stored if u.op is Ops.ASSIGN}
     if unsafe := _read_elsewhere(reads, writes):
         return decide_fusion(outputs, order, numbers, copied.union(unsafe))
-    groups = _Groups(graph, stored, uses, reads, writes, own_indices, statements)
+    groups = _KernelGroups(graph, stored, uses, reads, writes, own_indices, statements)
     groups.share()
-    fusion.kernels = [groups.placed[k] for k in groups.by_number if k in groups.placed]
+    fusion.kernels = [groups.outputs[k] for k in groups.by_number if k in groups.outputs]
     return fusion
 
 
 Reads = dict[UOp, dict[UOp, dict[Indices, None]]]
-"""State of memory that an ASSIGN overwrites -> kernels that read it -> the places, in the shape of
-that state, where they do. A kernel may overwrite what it reads at the same place only."""
+"""A state of memory that an ASSIGN overwrites -> the kernels that read it -> the indices, in the
+shape of that state, at which they do. A kernel may only overwrite what it reads at the same
+indices."""
 
 
 def _read_elsewhere(reads: Reads, writes: dict[UOp, Indices]) -> list[UOp]:
-    """The ASSIGNs whose own kernel reads what they overwrite at other places than they write."""
+    """The ASSIGNs whose kernel reads what they overwrite at indices other than those they write."""
     return [u for u, place in writes.items() if reads[stored_state(u)].get(u, {}).keys() - {place}]
 
 
 def _place_in(state: UOp, view: UOp, ix: Indices) -> Indices:
-    """The place that a view of a state shows at some indices."""
+    """The indices in a state of memory of what a view of it shows at `ix`."""
     while view is not state:
         view, ix = view.src[0], source_indices(view, ix)
     return ix
 
 
 def _place_written(assign: UOp, ix: Indices) -> Indices:
-    """Where an ASSIGN writes, in the shape of the state that it overwrites."""
+    """The indices that an ASSIGN writes, in the shape of the state that it overwrites."""
     view = assign.src[2] if len(assign.src) == 3 else assign.src[0]
     return _place_in(stored_state(assign), view, ix)
 
 
-class _Graph:
-    """What the cost rule needs to know of a graph beforehand."""
+class _CostModel:
+    """The cost rule, and what it needs to know about the graph."""
 
     def __init__(self, outputs: list[UOp], order: list[UOp]):
         self.outputs = set(outputs)
         self.users: dict[UOp, list[UOp]] = {}
-        # does a reduce's result flow into it element by element
+        # whether a reduce's result flows into it element by element
         self.after_reduce: dict[UOp, bool] = {}
-        self.cost: dict[UOp, int] = {}  # additions to compute it from what is stored
+        self.cost: dict[UOp, int] = {}  # of computing it from stored values, in additions
         self.reads_memory: dict[UOp, bool] = {}
         for u in order:
             for s in dict.fromkeys(u.src):
@@ -236,38 +239,38 @@ class _Graph:
                 or u.op is Ops.REDUCE_AXIS
                 or (u.op is Ops.EXPAND and u.size > u.src[0].size)
             ):
-                self.cost[u] = 0  # of what is stretched, the short form is stored if any
+                self.cost[u] = 0  # if anything is stored, it is the value before the EXPAND
             else:
                 own = 0 if u.op in GroupOp.Movement else COST.get(u.op, 1)
                 self.cost[u] = min(own + sum(self.cost.get(s, 0) for s in u.src), 1000)
-        self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if that cannot be helped
+        self.below_fuse: set[UOp] = set()  # below a FUSE: stored only if forced
         for u in reversed(order):
             if u.op is Ops.FUSE or u in self.below_fuse:
                 self.below_fuse.update(s for s in u.src if s.op not in _FORCED)
-        # the end of a reduce -> what lies between, from the end down to the reduce itself
+        # the end of a reduce -> the path from that end down to the reduce itself
         self.reduce_ends: dict[UOp, list[UOp]] = {}
         for u in order:
             if u.op is Ops.REDUCE_AXIS:
-                way = self._way_to_end(u)
-                self.reduce_ends[way[0]] = way
+                path = self._path_to_end(u)
+                self.reduce_ends[path[0]] = path
 
-    def _way_to_end(self, reduce: UOp) -> list[UOp]:
-        """A reduce's result slides down through elementwise work of its own size that only it feeds
-        (a bias, an activation): storing that instead costs the same and saves a kernel."""
-        u, way, end = reduce, [reduce], 1
+    def _path_to_end(self, reduce: UOp) -> list[UOp]:
+        """The epilogue of a reduce: elementwise work of its size that only its result feeds (a
+        bias, an activation). Storing the end of it costs the same and saves a kernel."""
+        u, path, end = reduce, [reduce], 1
         while u not in self.outputs and len(users := self.users.get(u, [])) == 1:
             u = users[0]
-            if u.op in _ENDS_ELEMENTWISE_WORK or u.size != reduce.size:
+            if u.op in _ENDS_ELEMENTWISE_PATH or u.size != reduce.size:
                 break
-            way.append(u)
+            path.append(u)
             if u.op not in GroupOp.Movement:
-                end = len(way)
-        return way[end - 1 :: -1]
+                end = len(path)
+        return path[end - 1 :: -1]
 
     def reason_to_store(self, u: UOp, uses: list[Use], statements: Counter[UOp]) -> str | None:
-        """The cost rule: why this value is stored, or None: it is computed where it is used.
+        """The cost rule: why this value is stored; None if it is computed where it is used.
 
-        statements: what the kernels have so far, without this value."""
+        statements: in each kernel so far, without this value."""
         if u in self.outputs:
             return "output"
         if u in self.below_fuse:
@@ -293,10 +296,11 @@ class _Graph:
     def _reason_to_store_reduce(
         self, u: UOp, uses: list[Use], evaluations: list[int]
     ) -> str | None:
-        """The same for the end of a reduce. evaluations: how often each distinct use needs it."""
+        """The cost rule for the end of a reduce. evaluations: how often each distinct use needs
+        it."""
         if len({use.kernel for use in uses}) > 1:
             return "a reduce used by several kernels"
-        # The places beside what is unwindowed are empty, and count although nothing is read.
+        # UNWINDOW leaves empty places, which count as evaluations although nothing is read.
         allowed = thresholds.EMPTY_PLACES if self._is_summed_from_windows(u) else 1
         if sum(evaluations) > allowed * u.size:
             return f"a reduce needed {sum(evaluations) / max(u.size, 1):.0f} times"
@@ -320,8 +324,9 @@ class _Graph:
         return self.cost[u] >= (thresholds.CHEAP if reads else thresholds.CHEAP_WITHOUT_MEMORY)
 
     def _is_summed_from_windows(self, u: UOp) -> bool:
-        """Is this sum only used to be unwindowed and summed up further: a convolution's gradient,
-        which is then one convolution. Stored, it would have every element once for each window."""
+        """Whether this sum is only unwindowed and then summed again, as in a convolution's
+        gradient, which is then one convolution. If stored, it would hold every element once for
+        each window."""
         while len(users := self.users.get(u, [])) == 1 and users[0].op in _TO_WINDOWS:
             u = users[0]
             if u.op is Ops.UNWINDOW:
@@ -331,14 +336,14 @@ class _Graph:
         return False
 
     def _loses_its_tile(self, end: UOp, ix: Indices) -> bool:
-        """Would a long contraction whose results are reduced further have no register tile at these
-        indices, since a loop that one of its operands does not have is inside of that reduce? A
-        kernel of its own reads each operand into registers once for a whole tile of results, which
+        """Whether fusing a long contraction into a reduce of its results would lose its register
+        tile, because a loop along which one operand is reused would be inside of that reduce. A
+        separate kernel reads each operand into registers once for a whole tile of results, which
         saves far more than writing and reading the results costs."""
-        *way, reduce = self.reduce_ends[end]
+        *path, reduce = self.reduce_ends[end]
         if reduce.src[0].size < thresholds.TILED_FROM * reduce.size:
             return False
-        for u in way:
+        for u in path:
             ix = source_indices(u, ix) if u.op in GroupOp.Movement else ix
         if all(r.arg[1] is not AxisType.REDUCE for r in depends_on(ix)):
             return False
@@ -346,7 +351,7 @@ class _Graph:
         return _shares_operands(reduce, alone) and not _shares_operands(reduce, ix)
 
     def is_shared_by_blocks(self, u: UOp) -> bool:
-        """Is this the end of a reduce that a GPU does in parts (`partial.py`)?"""
+        """Whether this is the end of a reduce that a GPU computes in parts (`partial.py`)."""
         if u not in self.reduce_ends:
             return False
         *_, reduce = self.reduce_ends[u]
@@ -356,8 +361,8 @@ class _Graph:
         )
 
     def is_used_by_blocks(self, end: UOp, use: Use) -> bool:
-        """Is a reduce used inside of one that a GPU would do in parts? If it is the same for all
-        parts, it has to be there before; if not, its results are the parts."""
+        """Whether a reduce is used inside of one that a GPU would compute in parts. If all parts
+        need the same value, it has to be computed first; otherwise its results are the parts."""
         if end not in self.reduce_ends or any(map(is_symbolic, use.path)):
             return False
         *_, reduce = self.reduce_ends[end]
@@ -369,7 +374,7 @@ class _Graph:
         )  # fmt: skip
 
     def is_contraction(self, u: UOp) -> bool:
-        """A sum of products of two operands that are each reused: matmul, convolution."""
+        """Whether it sums products of two operands that are each reused: matmul, convolution."""
         if u.op is not Ops.REDUCE_AXIS or u.arg[0] is not Ops.ADD:
             return False
         product = u.src[0]
@@ -380,9 +385,9 @@ class _Graph:
 
 _NOT_ELEMENT_BY_ELEMENT = {Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.WINDOW, Ops.UNWINDOW}
 _TO_WINDOWS = {Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.SHRINK, Ops.UNWINDOW}
-# stored whatever it costs, because the user said so
+# stored at any cost, because the user asked for it
 _FORCED = {Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY}
-_ENDS_ELEMENTWISE_WORK = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
+_ENDS_ELEMENTWISE_PATH = {Ops.REDUCE_AXIS, *_NOT_ELEMENT_BY_ELEMENT, *_FORCED}
 
 
 def _has_fixed_size(u: UOp) -> bool:
@@ -398,8 +403,8 @@ def _is_expanded(u: UOp) -> bool:
 
 
 def _shares_operands(reduce: UOp, ix: Indices) -> bool:
-    """Does a reduce at these indices read two operands each of which is the same along a loop that
-    only the other one has? On kernels `AccessTable.contraction_of` asks this."""
+    """Whether a reduce at these indices reads two operands, each constant along a loop that the
+    other one varies along. `AccessTable.contraction_of` decides the same for kernels."""
     ix = tuple(constant(0) if d in reduce.arg[1] else i for d, i in enumerate(ix))
     loops = {
         frozenset(r for r in depends_on(at) if r.arg[1] is not AxisType.REDUCE)
@@ -424,12 +429,13 @@ def _where_read(value: UOp, ix: Indices) -> Iterator[Indices]:
             yield ix
 
 
-class _Groups:
-    """Stored values that share a kernel. Each group has a root: what the kernel was made for."""
+class _KernelGroups:
+    """Groups of stored values that share a kernel. A group's root is the value that the kernel was
+    made for; the others are its guests."""
 
     def __init__(
         self,
-        graph: _Graph,
+        graph: _CostModel,
         stored: list[UOp],
         uses: dict[UOp, dict[Use, None]],
         reads: Reads,
@@ -439,12 +445,12 @@ class _Groups:
     ):
         self.graph, self.stored, self.uses, self.statements = graph, stored, uses, statements
         self.reads, self.writes = reads, writes
-        self.number = {
-            u: n for n, u in enumerate(reversed(stored))
-        }  # producers have smaller numbers
+        # producers have smaller numbers
+        self.number = {u: n for n, u in enumerate(reversed(stored))}
         self.host: dict[UOp, UOp] = {}
-        self.moved: dict[UOp, dict[UOp, UOp]] = {}  # a guest's own ranges -> indices in its host
-        self.placed = {u: [Placed(u, own_indices[u], own_indices[u])] for u in stored}
+        # a guest's own ranges -> indices in its host
+        self.host_indices: dict[UOp, dict[UOp, UOp]] = {}
+        self.outputs = {u: [KernelOutput(u, own_indices[u], own_indices[u])] for u in stored}
         self.users_of: dict[UOp, list[UOp]] = {
             u: list(dict.fromkeys(use.kernel for use in uses[u])) for u in stored
         }
@@ -454,8 +460,8 @@ class _Groups:
                 for k in [u] if u in self.contracts else {use.kernel for use in places}:
                     self.contracts[k] = True
         self.by_number = list(reversed(stored))
-        # bit n of needs[k]: kernel number n has to run before kernel k, since k uses what it
-        # stores, or since it reads what k overwrites; directly or not
+        # bit n of needs[k]: kernel number n has to run before kernel k, because k uses what n
+        # stores, or because n reads what k overwrites; directly or indirectly
         self.needs = dict.fromkeys(stored, 0)
         for u in stored:
             for k in self.users_of[u]:
@@ -464,18 +470,19 @@ class _Groups:
         for k in writes:
             overwriters.setdefault(stored_state(k), []).append(k)
         for state, writers in overwriters.items():
-            # before a change in place come the one before it, and who reads what is overwritten
+            # an in-place update runs after the one before it, and after all readers of the old
+            # value
             earlier = {state, *reads[state]} - {*writers}
             for r in earlier & self.number.keys():
                 for k in writers:
                     self.needs[k] |= 1 << self.number[r]
-        # the other way round: bit n of needed_by[k] is bit k of needs[n]
+        # the inverse: bit n of needed_by[k] is bit k of needs[n]
         self.needed_by = dict.fromkeys(stored, 0)
         for k, needs in self.needs.items():
-            for n in _bits(needs):
+            for n in _set_bits(needs):
                 self.needed_by[self.by_number[n]] |= 1 << self.number[k]
-        _close(self.needs, self.by_number, self.by_number)
-        _close(self.needed_by, self.by_number, stored)
+        _transitive_closure(self.needs, self.by_number, self.by_number)
+        _transitive_closure(self.needed_by, self.by_number, stored)
         # bit n of inside[k]: kernel number n has become part of k's
         self.inside = {k: 1 << n for k, n in self.number.items()}
 
@@ -483,9 +490,10 @@ class _Groups:
         return self.host.get(u, u)
 
     def share(self) -> None:
-        """Puts a stored value into the first kernel that uses each of its elements exactly once."""
+        """Moves a stored value into the first kernel that uses each of its elements exactly
+        once."""
         for u in reversed(self.stored):
-            # of what is assigned to a part of memory a user sees the whole
+            # after an assignment to a part of some memory, its user sees all of that memory
             if u.op in _FORCED and (u.op is not Ops.ASSIGN or len(u.src) == 3):
                 continue
             for k in dict.fromkeys(map(self.root, self.users_of[u])):
@@ -505,8 +513,8 @@ class _Groups:
             return False
         if self.statements[u] + self.statements[k] > thresholds.LARGEST_KERNEL:
             return False
-        stores = {p.value for p in self.placed[u]}
-        if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.placed[k]):
+        stores = {p.value for p in self.outputs[u]}
+        if any(p.value.op is Ops.ASSIGN and p.value.src[0].base in stores for p in self.outputs[k]):
             return (
                 False  # two stores to the same memory: k overwrites what u, or a guest of u, stores
             )
@@ -516,33 +524,33 @@ class _Groups:
             return False
         if self._would_spoil(k, u):
             return False
-        # no kernel may stand between the two: one that needs u and that k needs
+        # no third kernel may need u and be needed by k: it would have to run between the two
         return not self.needs[k] & self.needed_by[u] & ~(self.inside[u] | self.inside[k])
 
     def _indices_in(self, k: UOp, u: UOp) -> set[Indices]:
-        """Where k and its guests use u, in terms of k's own ranges."""
+        """The indices at which k and its guests use u, in terms of k's own ranges."""
         return {
-            moved(use.real, self.moved.get(use.kernel, {}))
+            reindexed(use.real, self.host_indices.get(use.kernel, {}))
             for use in self.uses[u]
             if self.root(use.kernel) is k
         }
 
     def _ranges_in(self, k: UOp, u: UOp) -> dict[UOp, UOp]:
-        """What the ranges of u's kernel would be in k's."""
+        """The indices in k's kernel that the ranges of u's would become."""
         (indices,) = self._indices_in(k, u)
-        pairs = zip(self.placed[u][0].indices, indices, strict=True)
+        pairs = zip(self.outputs[u][0].indices, indices, strict=True)
         return {own: i for own, i in pairs if own.op is Ops.RANGE}
 
     def _would_spoil(self, k: UOp, u: UOp) -> bool:
-        """Whether one part of a shared kernel would read what another overwrites, at another place:
-        of k's kernel, with u's in it."""
+        """Whether in k's kernel, with u's in it, one output would read what another overwrites, at
+        other indices."""
         ranges = {u: self._ranges_in(k, u), k: {}}
 
         def there(of: UOp, member: UOp, place: Indices) -> Indices:
-            """A place that a member of one of the two speaks of, in ranges of k's kernel."""
-            return moved(moved(place, self.moved.get(member, {})), ranges[of])
+            """A place in terms of the ranges of k's kernel, given in those of one output."""
+            return reindexed(reindexed(place, self.host_indices.get(member, {})), ranges[of])
 
-        members = [(of, placed.value) for of in (k, u) for placed in self.placed[of]]
+        members = [(of, output.value) for of in (k, u) for output in self.outputs[of]]
         for of, writer in members:
             if writer.op is Ops.ASSIGN:
                 written = there(of, writer, self.writes[writer])
@@ -554,31 +562,31 @@ class _Groups:
         return False
 
     def _move(self, u: UOp, k: UOp) -> None:
-        """u's kernel, with what it already hosts, becomes part of k's."""
+        """Moves u's kernel, with its guests, into k's."""
         mapping = self._ranges_in(k, u)
-        for value, ix, own in self.placed.pop(u):
-            self.placed[k].append(Placed(value, moved(ix, mapping), own))
-            pairs = zip(own, self.placed[k][-1].indices, strict=True)
-            self.moved[value] = {r: i for r, i in pairs if r.op is Ops.RANGE}
+        for value, ix, own in self.outputs.pop(u):
+            self.outputs[k].append(KernelOutput(value, reindexed(ix, mapping), own))
+            pairs = zip(own, self.outputs[k][-1].indices, strict=True)
+            self.host_indices[value] = {r: i for r, i in pairs if r.op is Ops.RANGE}
             self.host[value] = k
         self.statements[k] += self.statements[u]
         self.contracts[k] |= self.contracts[u]
-        # Who needed u, or a guest of it, needs all of k's kernel now; k itself needed them already.
+        # Kernels that needed u, or a guest of it, now need all of k's kernel.
         both = self.inside[u] | self.inside[k]
         waits = self.needed_by[u] & ~self.needed_by[k] & ~both
         if waits:
-            for n in _bits(waits):
+            for n in _set_bits(waits):
                 self.needs[self.by_number[n]] |= self.needs[k] | both
-            for n in _bits(self.needs[k] & ~self.needs[u] | both):
+            for n in _set_bits(self.needs[k] & ~self.needs[u] | both):
                 self.needed_by[self.by_number[n]] |= waits
         self.inside[k] = both
         self.needs[k] &= ~both
 
 
-def _close(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> None:
-    """From the numbers that each leads to directly to all that it leads to; quickest in an order
-    in which what others lead to comes first."""
-    first = {k: [by_number[n] for n in _bits(mask)] for k, mask in direct.items()}
+def _transitive_closure(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> None:
+    """Extends direct dependences, as bit masks, to indirect ones. Fastest if `order` has
+    dependences before their dependents."""
+    first = {k: [by_number[n] for n in _set_bits(mask)] for k, mask in direct.items()}
     changed = True
     while changed:  # twice, unless memory is overwritten: producers have smaller numbers
         changed = False
@@ -590,7 +598,7 @@ def _close(direct: dict[UOp, int], by_number: list[UOp], order: list[UOp]) -> No
             direct[k] = mask
 
 
-def _bits(mask: int) -> Iterator[int]:
+def _set_bits(mask: int) -> Iterator[int]:
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

@@ -1,4 +1,4 @@
-"""What the scheduler hands on: kernels in the graph, and the list of things to run."""
+"""The output of the scheduler: KERNEL nodes in the graph, and the list of items to run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tinyframe.uop.node import Ops, UOp
 @dataclass(frozen=True)
 class Kernel:
     """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources
-    are its buffers, outputs first; sources after those only say what must have run before, and
-    which Variables must have a value."""
+    are its buffers, outputs first. The sources after those are kernels that must have run before,
+    and Variables that must have a value."""
 
     ast: UOp
     buffers: int
@@ -23,7 +23,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class ScheduleItem:
-    """One thing to run: `ast` is a SINK (a kernel) or a COPY; `bufs` its arguments in order.
+    """One item to run: `ast` is a SINK (a kernel) or a COPY; `bufs` are its arguments in order.
 
     has_run: whether `run_schedule` has run it.
     """
@@ -33,12 +33,12 @@ class ScheduleItem:
     has_run: bool = field(default=False, init=False, repr=False, compare=False)
 
     def note_run(self) -> None:
-        """The kernel is done, or started where the device works by itself."""
+        """Called when the kernel is done, or started on an asynchronous device."""
         object.__setattr__(self, "has_run", True)
 
     @property
     def written(self) -> list[Buffer]:
-        """Those of its buffers that it writes to, outputs and what is changed in place."""
+        """The buffers that it writes: outputs, and those updated in place."""
         if self.ast.op is Ops.COPY:
             return [self.bufs[0]]
         return [self.bufs[store.src[0].src[0].arg] for store in self.ast.src]

@@ -1,7 +1,7 @@
 """Kernels: every group of stored values becomes one KERNEL node, in an order in which they can run.
 
-A KERNEL's sources are its buffers, outputs first. `ASSIGN(BUFFER, KERNEL)` is what the buffer holds
-once the kernel has run, so what must run before what can be read off the graph.
+A KERNEL's sources are its buffers, outputs first. `ASSIGN(BUFFER, KERNEL)` is the buffer's content
+after the kernel has run, so the graph itself says which kernel must run before which.
 """
 
 from __future__ import annotations
@@ -16,63 +16,63 @@ from tinyframe.renderer import Target
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
-from tinyframe.schedule.blocks import target_of
-from tinyframe.schedule.fuse import Fusion, Placed, decide_fusion, is_leaf, is_memory
+from tinyframe.schedule.fuse import Fusion, KernelOutput, decide_fusion, is_leaf, is_memory
 from tinyframe.schedule.item import Kernel
-from tinyframe.schedule.partial import in_parts
+from tinyframe.schedule.occupancy import target_of
+from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.schedule.step import Steps
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, sources_first
 
-# user-level nodes that are stored for sure: Tensors that hold them are pointed at the memory too
-KEPT = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
-# those that a kernel may store for another
-BETWEEN = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
+# nodes that are always stored; Tensors that hold them will refer to that memory
+ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
+# nodes that one kernel may store for another
+INTERMEDIATE = {*GroupOp.Elementwise, Ops.REDUCE_AXIS}
 
 
 class CycleError(RuntimeError):
-    """Kernels that wait for each other in a circle, since memory is changed in place between reads.
+    """Kernels that depend on each other in a cycle, because memory is updated in place between
+    reads.
 
-    stuck: the ASSIGNs among them, one of which has to write to new memory.
+    stuck: the ASSIGNs in the cycle; one of them has to write to new memory.
     """
 
     def __init__(self, stuck: list[UOp]) -> None:
-        super().__init__(f"{len(stuck)} changes in place wait for each other")
+        super().__init__(f"{len(stuck)} in-place updates depend on each other")
         self.stuck = stuck
 
 
 @dataclass
 class Lowered:
-    """One group lowered: the loop nest, and what its arguments are, in the order of their slots.
+    """A lowered group: its loop nest, and its arguments in the order of their slots.
 
     An argument is a value that the group stores (in new memory), or a state of memory that it reads
     or overwrites: a BUFFER, the result of a KERNEL, or a value that another group stores. Partial
-    results that one group leaves for another are a value too, namely the BUFFER that they are in.
-    is_one: whether it stays one kernel: the user wants that (`Tensor.fuse()`), or it is a COPY.
+    results that one group stores for another are represented by their BUFFER.
+    outputs: the stored values. after: the numbers of the groups that must run before.
+    keep_whole: it stays one kernel, because the user asked for that (`Tensor.fuse()`), or because
+    it is a COPY.
     """
 
     ast: UOp
-    outputs: list[UOp]  # the stored values
+    outputs: list[UOp]
     arguments: list[UOp]
-    after: dict[int, None] = field(default_factory=dict)  # the groups that must run before
-    is_one: bool = False
+    after: dict[int, None] = field(default_factory=dict)
+    keep_whole: bool = False
 
 
 def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
     """Cuts the graph into kernels. Maps each node that is wanted in memory to `ASSIGN(BUFFER,
-    KERNEL)`, reshaped; and likewise those that a kernel stores for another.
+    KERNEL)`, reshaped; and likewise, in a second dict, those that one kernel stores for another.
 
-    `new_buffer(device, size, dtype)` names new memory.
-    A change in place whose old value is still needed after it is made in new memory.
+    `new_buffer(device, size, dtype)` makes a BUFFER for new memory.
+    An in-place update whose old value is still needed afterwards is written to new memory.
     """
-    stored_by_user = [
-        u for u in sink.toposort(gate=lambda u: not is_leaf(u)) if u.op in KEPT and not is_leaf(u)
-    ]
-    stored_by_user += [
-        b for u in sink.src if (b := u.base) is not u
-    ]  # of a view, what it is a view of
+    computed = sink.toposort(gate=lambda u: not is_leaf(u))
+    stored_by_user = [u for u in computed if u.op in ALWAYS_STORED and not is_leaf(u)]
+    stored_by_user += [b for u in sink.src if (b := u.base) is not u]  # the base of a view
     everything = staged("tensor graph", spec_tensor, lambda: UOp.sink(*sink.src, *stored_by_user))
     became: dict[UOp, UOp] = {}
     prepared = staged(
@@ -81,13 +81,13 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
         lambda: graph_rewrite(everything, prepare_rules, name="prepare", became=became),
     )
     lasting = dict.fromkeys((*sink.src, *stored_by_user))
-    replaced = {u: became[u] for u in everything.toposort() if u in became and u.op in BETWEEN}
+    replaced = {u: became[u] for u in everything.toposort() if u in became and u.op in INTERMEDIATE}
     replaced |= {u: became[u] for u in lasting}
 
     wanted = [u for u in prepared.src[: len(sink.src)] if not is_leaf(u.base)]
     permuted = _stored_permuted(prepared, wanted)
     outputs = list(dict.fromkeys(permuted.get(u.base, u.base) for u in wanted))
-    results, replaced = _stored(outputs, replaced, new_buffer)
+    results, replaced = _store_all(outputs, replaced, new_buffer)
     for base, view in permuted.items():
         results[base] = _unpermuted(results[view], view)
     becomes = {}
@@ -95,47 +95,47 @@ def kernelize(sink: UOp, new_buffer) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
         if (base := new.base) in results:
             memory = {u: results[u] for u in (permuted.get(base, base), base)}
             becomes[old] = new.substitute(memory)
-    between = {u: becomes.pop(u) for u in list(becomes) if u not in lasting}
+    intermediate = {u: becomes.pop(u) for u in list(becomes) if u not in lasting}
     for u in [u for u in everything.toposort() if u in lasting and u.size == 0]:
-        # memory of no elements, which no kernel fills
+        # a buffer without elements, which no kernel writes
         if u.op is Ops.ASSIGN:
             becomes[u] = u.src[0].substitute(becomes)
         elif not is_leaf(u.base):
             becomes[u] = new_buffer(u.device, 0, u.dtype).front(u.shape)
-    return becomes, between
+    return becomes, intermediate
 
 
-def _stored(
+def _store_all(
     outputs: list[UOp], replaced: dict[UOp, UOp], new_buffer
 ) -> tuple[dict[UOp, UOp], dict[UOp, UOp]]:
-    """The memory of each stored value once its KERNEL has run; and `replaced` (nodes of the user ->
-    nodes of the graph) for the graph in which changes in place were made safe."""
-    apart: set[UOp] = set()  # the ASSIGNs whose old value is still needed: in new memory
+    """Maps each stored value to its memory after its KERNEL has run; and `replaced` (the user's
+    nodes -> nodes of the graph), updated for the graph in which in-place updates are safe."""
+    in_new_buffer: set[UOp] = set()  # ASSIGNs whose old value is still needed
     while True:
         order = UOp.sink(*outputs).toposort(gate=lambda u: not is_leaf(u))
         del order[UOp.sink(*outputs)]
-        numbers = itertools.count()  # one count for all ranges, or two would be one node
+        numbers = itertools.count()  # shared, or two ranges could be the same node
         fusion = decide_fusion(outputs, list(order), numbers)
         known: dict[tuple, tuple[UOp, list[int]]] = {}
         groups = [_lower_group(group, fusion, known) for group in fusion.kernels]
         try:
             cut: Cuts = {}
-            parts = [part for g in groups for part in _in_parts(g, cut, new_buffer)]
+            parts = [part for g in groups for part in _split_long_reduces(g, cut, new_buffer)]
             return _link(parts, new_buffer), replaced
         except CycleError as cycle:
-            movable = [u for u in cycle.stuck if u not in apart]
+            movable = [u for u in cycle.stuck if u not in in_new_buffer]
             everything = UOp.sink(*outputs, *replaced.values())
             changed = in_new_memory(everything, {movable[-1]}, new_buffer)
-            apart = {changed[u] for u in (*apart, movable[-1]) if u in changed}
+            in_new_buffer = {changed[u] for u in (*in_new_buffer, movable[-1]) if u in changed}
             outputs = [changed[u] for u in outputs]
             replaced = {old: changed[new] for old, new in replaced.items()}
 
 
 def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
-    """The reduces that are stored in another order of their axes: base -> view of it.
+    """The reduces that are stored with their axes permuted: base -> view of it.
 
-    A gradient is wanted in the order of its parameter, and an optimizer uses it so. What has to be
-    stored anyway is stored in that order: then the kernel writes all its results side by side.
+    A gradient is wanted in its parameter's axis order, in which the optimizer uses it. A value that
+    has to be stored anyway is stored in that order, so the kernel writes contiguous memory.
     """
     views: dict[UOp, set[UOp]] = {}
     for u in wanted:
@@ -155,7 +155,7 @@ def _stored_permuted(prepared: UOp, wanted: list[UOp]) -> dict[UOp, UOp]:
 
 
 def _unpermuted(result: UOp, view: UOp) -> UOp:
-    """What `view` is a view of, seen through the memory that holds the view itself."""
+    """The base of `view`, as a view of the memory that holds `view` itself."""
     while view.op is not Ops.REDUCE_AXIS:
         if view.op is Ops.RESHAPE:
             result = result.reshape(view.src[0].shape)
@@ -167,8 +167,8 @@ def _unpermuted(result: UOp, view: UOp) -> UOp:
 
 
 def stored_view(value: UOp) -> UOp:
-    """The part of its `stored_state` that a value is written to; see prepare.py for ASSIGNs to a
-    part of memory."""
+    """The view of its `stored_state` that a value is written through; see prepare.py for ASSIGNs
+    to a view."""
     if value.op is not Ops.ASSIGN:
         return value
     return value.src[2] if len(value.src) == 3 else value.src[0]
@@ -180,14 +180,14 @@ def buffer_of_state(u: UOp) -> UOp:
     return u
 
 
-def _lower_group(group: list[Placed], fusion: Fusion, known: dict) -> Lowered:
-    """The loop nest of a group; one of a form that is `known` is not lowered again."""
+def _lower_group(group: list[KernelOutput], fusion: Fusion, known: dict) -> Lowered:
+    """A group's loop nest; a group whose outline is in `known` is not lowered again."""
     outputs = [p.value for p in group]
     if outputs[0].op is Ops.COPY:
         copy = outputs[0]
         places = [UOp(Ops.DEFINE_GLOBAL, copy.dtype.ptr(copy.size), (), n) for n in range(2)]
         ast = UOp(Ops.COPY, copy.dtype, (*places, copy.src[1]))
-        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])], is_one=True)
+        return Lowered(ast, outputs, [copy, memory_state(copy.src[0])], keep_whole=True)
 
     def is_read(u: UOp) -> bool:
         state = memory_state(u)
@@ -206,16 +206,16 @@ def _lower_group(group: list[Placed], fusion: Fusion, known: dict) -> Lowered:
         number = {state: n for n, state in enumerate(outline.states)}
         known[outline.rows] = ast, [number[a] for a in arguments]
     ast, slots = known[outline.rows]
-    is_one = any(u.op is Ops.FUSE for u in computed)
-    return Lowered(ast, outputs, [outline.states[n] for n in slots], is_one=is_one)
+    keep_whole = any(u.op is Ops.FUSE for u in computed)
+    return Lowered(ast, outputs, [outline.states[n] for n in slots], keep_whole=keep_whole)
 
 
 def _loop_nest(
-    group: list[Placed],
+    group: list[KernelOutput],
     steps: dict[UOp, Steps],
     is_read: Callable[[UOp], bool],
 ) -> tuple[UOp, list[UOp]]:
-    """The SINK of a group, and what the slots of its arguments stand for."""
+    """A group's SINK, and its arguments in the order of their slots."""
     slots: dict[UOp, UOp] = {}
 
     def slot(argument: UOp) -> UOp:
@@ -239,7 +239,7 @@ def _loop_nest(
         spec_kernel,
         lambda: lower(group, steps, memory, targets.__getitem__),
     )
-    # what turned out not to be read is no argument
+    # a value that turned out not to be read is not an argument
     used = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     slots = {argument: place for argument, place in slots.items() if place in used}
     renamed = {place: place.replace(arg=n) for n, place in enumerate(slots.values())}
@@ -247,18 +247,18 @@ def _loop_nest(
 
 
 Cuts = dict[tuple[UOp, Target], list[UOp]]
-"""A loop nest and what it runs on -> the kernels that it becomes there."""
+"""(loop nest, Target) -> the kernels that it is split into."""
 
 
-def _in_parts(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
-    """The group as those that leave partial results, and the one that uses them. cut: what is known
-    of other groups; this one's is added."""
-    if g.is_one:
+def _split_long_reduces(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
+    """A group split into those that store partial results, and the one that uses them. cut: the
+    splits of earlier groups; this one's is added."""
+    if g.keep_whole:
         return [g]
     device = g.outputs[0].device
     key = g.ast, target_of(device)
     if key not in cut:
-        cut[key] = in_parts(*key)
+        cut[key] = split_long_reduces(*key)
     *first, final = cut[key]
     arguments = list(g.arguments)
     out = []
@@ -271,7 +271,7 @@ def _in_parts(g: Lowered, cut: Cuts, new_buffer) -> list[Lowered]:
 
 
 def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
-    """A kernel whose slots are numbered anew, those that it stores to first."""
+    """A kernel with its slots renumbered, outputs first."""
     stored = [store.src[0].src[0] for store in ast.src]
     used = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
     order = list(dict.fromkeys((*stored, *sorted(used, key=lambda u: u.arg))))
@@ -281,7 +281,7 @@ def _with_slots(ast: UOp, outputs: list[UOp], arguments: list[UOp]) -> Lowered:
 
 def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
     """Orders the groups and makes their KERNEL nodes; maps each stored value to its memory."""
-    maker = {value: n for n, g in enumerate(groups) for value in g.outputs}
+    producer = {value: n for n, g in enumerate(groups) for value in g.outputs}
     overwriters: dict[UOp, list[int]] = {}
     for n, g in enumerate(groups):
         for value in g.outputs:
@@ -289,9 +289,9 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
                 overwriters.setdefault(stored_state(value), []).append(n)
     for n, g in enumerate(groups):
         for state in g.arguments:
-            if (m := maker.get(state, n)) != n:
+            if (m := producer.get(state, n)) != n:
                 g.after[m] = None
-            for w in overwriters.get(state, []):  # who reads it goes before who overwrites it
+            for w in overwriters.get(state, []):  # readers run before the kernel that overwrites
                 if n not in overwriters[state]:
                     groups[w].after[n] = None
 
@@ -302,7 +302,7 @@ def _link(groups: list[Lowered], new_buffer) -> dict[UOp, UOp]:
         memory = {
             a: (
                 new_buffer(a.device, a.size, a.dtype)
-                if maker.get(a) == n and a.op is not Ops.BUFFER
+                if producer.get(a) == n and a.op is not Ops.BUFFER
                 else results.get(a, a).base
             )
             for a in g.arguments
@@ -335,32 +335,33 @@ def _running_order(groups: list[Lowered]) -> list[int]:
             if not waiting[f]:
                 ready.append(f)
     if len(ready) < len(groups):
-        # Each waits for another that waits: going from one to the next closes a circle.
+        # Each of the rest waits for another one: following these ends in a cycle.
         path = [next(n for n in waiting if waiting[n])]
         while (n := next(m for m in groups[path[-1]].after if waiting[m])) not in path:
             path.append(n)
-        circle = [groups[n] for n in path[path.index(n) :]]
-        raise CycleError([v for g in circle for v in g.outputs if v.op is Ops.ASSIGN])
+        cycle = [groups[n] for n in path[path.index(n) :]]
+        raise CycleError([v for g in cycle for v in g.outputs if v.op is Ops.ASSIGN])
     return ready
 
 
 # ---- outlines: groups that differ only in which memory they read are lowered once ----------------
-# An unrolled loop (the time steps of an LSTM, the stages of a sort, the parts of a long chain)
-# gives many groups of one form. An outline says all that the loop nest of a group depends on,
-# with numbers in place of memory and of RANGEs: where two are equal, so are the loop nests, but
-# for what the slots of the arguments stand for.
+# An unrolled loop (the time steps of an LSTM, the stages of a sort, the pieces of a long chain)
+# gives many groups of the same form. A group's outline holds everything its loop nest depends on,
+# with numbers in place of memory and of RANGEs. If two outlines are equal, so are the loop nests,
+# except for which memory the slots of the arguments refer to.
 
 
 @dataclass
 class Outline:
-    """rows: equal for groups of one form. states: what they read and write, by its number there."""
+    """rows: equal for groups of the same form. states: the states of memory that the group reads
+    and writes, in the order of their numbers in `rows`."""
 
     rows: tuple
     states: list[UOp]
 
 
 def outline_of(
-    group: list[Placed], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
+    group: list[KernelOutput], computed: Mapping[UOp, Iterable[UOp]], is_read: Callable[[UOp], bool]
 ) -> Outline:
     """The outline of values stored by one kernel.
 
@@ -404,7 +405,7 @@ def outline_of(
 
 
 def _index_rows(indices: Iterable[UOp]) -> list[tuple]:
-    """Index expressions, with RANGEs by the order of their numbers."""
+    """The rows of index expressions, with RANGEs ranked by their numbers."""
     roots = list(indices)
     order = sources_first(roots)
     ranges = sorted((u for u in order if u.op is Ops.RANGE), key=lambda r: r.arg[0])

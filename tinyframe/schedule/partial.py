@@ -1,13 +1,13 @@
-"""Long reduces in two kernels: the first leaves partial results, the second reduces those.
+"""Long reduces become two kernels: the first stores partial results, the second reduces those.
 
     for k in 0 … 16383: out += a[k]*b[k]      for p in 0 … 15: for k in 0 … 1023:
                                                   part[p] += a[p*1024 + k] * b[p*1024 + k]
                                               for p in 0 … 15: out += part[p]
 
-Whether that helps can be read off the table of what a lowered kernel reads (`algebra/access.py`):
-it does not matter from which movement ops the kernel came, nor whether it is a matrix product or
-the gradient of a convolution. Each row of `PARTIAL` looks at one REDUCE, and at what it will run
-on, and names the RANGEs that are cut, and how much of each is in a part.
+Whether that helps can be read off a lowered kernel's accesses (`algebra/access.py`), whichever
+movement ops the kernel came from, and whether it is a matrix product or the gradient of a
+convolution. Each row of `PARTIAL` looks at one REDUCE and its target, and decides which RANGEs are
+cut, and how much of each goes into a part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tinyframe import thresholds
 from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
-from tinyframe.schedule.blocks import block_size, leaves_blocks_idle
+from tinyframe.schedule.occupancy import block_size, leaves_blocks_idle
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import (
     AxisType,
@@ -34,7 +34,7 @@ from tinyframe.uop.node import (
 )
 
 Cut = dict[UOp, int]
-"""RANGEs of a REDUCE, and how much of each is in a part."""
+"""RANGE of a REDUCE -> the length of a part of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,38 +47,38 @@ class Partial:
 
 
 def idle_blocks(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """A long reduce to fewer results than a GPU runs blocks of threads. It has no other reduce
-    inside: `fuse.py` has stored that."""
+    """A long reduce to fewer results than a GPU runs blocks of threads. It contains no other
+    reduce: `fuse.py` has stored that one."""
     results, each = iterations(reduce.ranges), iterations(reduce.own_ranges)
     is_nested = any(u.op is Ops.REDUCE for u in reduce.src[0].toposort())
     if is_nested or not leaves_blocks_idle(target, results, each):
         return None
-    ranges, is_contiguous = _as_in_memory(table, reduce)
-    # A block has threads for neighbouring results too where these are what lies side by side.
+    ranges, is_contiguous = _outermost_in_memory_first(table, reduce)
+    # A block's threads also cover neighbouring results, if those are contiguous in memory instead.
     beside = 1 if is_contiguous else max(1, min(target.warp, results))
     least = thresholds.LEAST_READS * block_size(target)
     blocks = min(thresholds.BLOCKS_OF_PARTS, math.prod(target.grid))
     parts = min(blocks * beside // results, each * beside // least)
-    return _cut_from_outside(ranges, parts, target) or None
+    return _cut_outermost(ranges, parts, target) or None
 
 
-def _as_in_memory(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
-    """The RANGEs of a REDUCE, those first whose neighbours lie farthest apart in what is read most,
-    and whether the last of them runs along contiguous memory."""
+def _outermost_in_memory_first(table: AccessTable, reduce: UOp) -> tuple[list[UOp], bool]:
+    """The RANGEs of a REDUCE, those with the largest stride in its largest operand first, and
+    whether that operand is contiguous along one of them."""
     read = max(table.read_by(reduce.src[0]), key=lambda x: x.elements, default=None)
     if read is None:
         return list(reduce.own_ranges), True
 
-    def apart(r: UOp) -> int:
+    def stride(r: UOp) -> int:
         return abs(read.step(r) or 0)
 
-    ranges = sorted(reduce.own_ranges, key=apart, reverse=True)
-    return ranges, any(apart(r) == 1 for r in ranges)
+    ranges = sorted(reduce.own_ranges, key=stride, reverse=True)
+    return ranges, any(stride(r) == 1 for r in ranges)
 
 
-def _cut_from_outside(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
-    """About so many parts, and no more: of the outermost loops each turn is one, and the next is
-    cut."""
+def _cut_outermost(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
+    """A cut into at most about `parts` parts: each iteration of the outermost loops is one, and the
+    next loop is cut."""
     cut = {}
     for r in ranges:
         if parts < 2:
@@ -88,7 +88,7 @@ def _cut_from_outside(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
             cut[r] = 1
         elif number is not None:
             cut[r] = length(r) // number
-        else:  # what is read of a part begins where a warp's does
+        else:  # parts are aligned to what a warp reads
             whole = max(1, target.warp)
             cut[r] = min(length(r), -(-length(r) // (parts * whole)) * whole)
         parts //= _parts(r, cut[r])
@@ -96,7 +96,7 @@ def _cut_from_outside(ranges: Iterable[UOp], parts: int, target: Target) -> Cut:
 
 
 def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """A very large reduce to few results, on cores."""
+    """A very large reduce to few results, on a CPU's cores."""
     if (
         target.block_threads
         or iterations(reduce.ranges) >= thresholds.MANY_RESULTS
@@ -112,12 +112,12 @@ def too_few_results(table: AccessTable, reduce: UOp, target: Target) -> Cut | No
 
 
 def windows_over_images(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
-    """Few results, each a sum over images and the places in them, of operands read in windows."""
+    """Few results, each a sum over images and positions in them of operands read in windows."""
     c = table.contraction_of(reduce)
     if c is None or len(c.summed) < 2:
         return None
-    images, *places = c.summed
-    each = iterations(places)
+    images, *positions = c.summed
+    each = iterations(positions)
     parts = _divisor(
         length(images),
         (n for n in range(length(images), 1, -1)
@@ -125,7 +125,7 @@ def windows_over_images(table: AccessTable, reduce: UOp, target: Target) -> Cut 
     )  # fmt: skip
     read = sum(math.prod(x.index.arg) for x in (c.a, c.b))
     if parts is None or parts * iterations(reduce.ranges) > read:
-        return None  # partial results may not take more memory than what is summed
+        return None  # partial results must not take more memory than the operands
     return {images: length(images) // parts}
 
 
@@ -142,12 +142,12 @@ def long_product(table: AccessTable, reduce: UOp, target: Target) -> Cut | None:
 
 
 def _divisor(n: int, candidates: Iterable[int]) -> int | None:
-    """The first of these that divides n."""
+    """The first candidate that divides n."""
     return next((c for c in candidates if n % c == 0), None)
 
 
 def _parts(r: UOp, each: int) -> int:
-    """How many parts a RANGE has, the last of which may be shorter."""
+    """The number of parts of a RANGE; the last one may be shorter."""
     return -(-length(r) // each)
 
 
@@ -176,11 +176,11 @@ PARTIAL: Sequence[Partial] = [
 ]
 
 
-def in_parts(sink: UOp, target: Target, rows: Sequence[Partial] = PARTIAL) -> list[UOp]:
-    """A kernel as those that leave partial results, and the one that reads them, which stands last;
-    a list of the kernel itself where nothing is cut.
+def split_long_reduces(sink: UOp, target: Target, rows: Sequence[Partial] = PARTIAL) -> list[UOp]:
+    """The kernels that store partial results of a lowered kernel's long reduces, and last the one
+    that reads them; the kernel itself if nothing is cut.
 
-    sink: a lowered kernel. Partial results lie in arguments after its own: one more slot for each.
+    Each set of partial results is one more argument, after the kernel's own.
     """
     table = AccessTable(sink)
     first: list[UOp] = []
@@ -200,8 +200,8 @@ def in_parts(sink: UOp, target: Target, rows: Sequence[Partial] = PARTIAL) -> li
 
 
 def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
-    """The kernel that stores partial results of a reduce, those of one part side by side; and what
-    stands for the reduce after it."""
+    """The kernel that stores a reduce's partial results, those of one part next to each other; and
+    the REDUCE of these, which replaces the original one."""
     number = fresh_number(sink)
     inside = {r: UOp.range(n, number + k, AxisType.REDUCE) for k, (r, n) in enumerate(cut.items())}
     number += len(cut)
@@ -210,7 +210,7 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
     shape = tuple(map(length, (*parts, *around)))
     memory = UOp(Ops.DEFINE_GLOBAL, reduce.dtype.ptr(math.prod(shape)), (), slot)
 
-    value = _of_a_part(reduce, dict(zip(inside.values(), parts, strict=True)), inside)
+    value = _value_in_part(reduce, dict(zip(inside.values(), parts, strict=True)), inside)
     left = [x for r in reduce.own_ranges if length(x := inside.get(r, r)) > 1]
     stored = memory.index(*parts, *around, shape=shape).store(
         value.reduce(reduce.arg, *left), *parts, *around
@@ -220,10 +220,10 @@ def _cut(sink: UOp, reduce: UOp, cut: Cut, slot: int) -> tuple[UOp, UOp]:
     return UOp.sink(stored), total
 
 
-def _of_a_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp]) -> UOp:
-    """What a REDUCE reduces, in terms of the loops inside of a part, and those over parts. Where
-    the last part would reach over the end it is moved back, and what the part before it has counted
-    is the identity."""
+def _value_in_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp]) -> UOp:
+    """The operand of a REDUCE, in terms of the loops over parts and inside of a part. A last part
+    that would run over the end is moved back, and elements that the part before it has counted
+    become the identity."""
     place: dict[UOp, UOp] = {}
     counted: list[UOp] = []
     for r, inner in inside.items():
@@ -236,5 +236,5 @@ def _of_a_part(reduce: UOp, part_of: dict[UOp, UOp], inside: dict[UOp, UOp]) -> 
     value = reduce.src[0].substitute(place)
     if not counted:
         return value
-    again = functools.reduce(lambda a, b: a | b, counted)
-    return again.where(value.const_like(identity(reduce.arg, reduce.dtype)), value)
+    is_counted = functools.reduce(lambda a, b: a | b, counted)
+    return is_counted.where(value.const_like(identity(reduce.arg, reduce.dtype)), value)

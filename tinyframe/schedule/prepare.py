@@ -1,4 +1,4 @@
-"""Preparation of the tensor graph: what the scheduler need not think of is removed first."""
+"""Preparation: rewrites the tensor graph to remove what the scheduler need not deal with."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tinyframe.uop.node import GroupOp, Ops, UOp, identity
 
 
 def transpose_operand(reduce: UOp) -> UOp | None:
-    """Aᵀ·B of two large matrices in memory, both of which lie across the sum: the one with fewer
-    rows is transposed by a kernel of its own."""
+    """Aᵀ·B of two large matrices in memory, neither contiguous along the sum: the one with fewer
+    rows is transposed by a separate kernel."""
     if (along := _summed_axis(reduce)) is None:
         return None
     (product,) = reduce.src
     size, least = product.shape[along], thresholds.TRANSPOSED_FROM
     if size < least or (size >= thresholds.LONG_PRODUCT and reduce.size <= thresholds.FEW_SUMS):
-        return None  # too short, or its sum is done in parts
+        return None  # too short, or partial.py splits its sum
     rows = _rows_across(product)
     if len(rows) < 2 or min(product.shape[a] for a in rows) < least:
         return None
@@ -29,8 +29,7 @@ def transpose_operand(reduce: UOp) -> UOp | None:
 
 
 def _summed_axis(reduce: UOp) -> int | None:
-    """The one axis along which products of two operands in memory are summed; None of anything
-    else."""
+    """The axis of a sum of products of two operands in memory; None if `reduce` is not that."""
     (x,), (op, axes) = reduce.src, reduce.arg
     if op is not Ops.ADD or x.op is not Ops.MUL or not all(isinstance(s, int) for s in x.shape):
         return None
@@ -39,7 +38,7 @@ def _summed_axis(reduce: UOp) -> int | None:
 
 
 def _rows_across(product: UOp) -> list[int]:
-    """The axis of each operand that the other does not have, where it is contiguous along that."""
+    """Each operand's own axis (the other is constant along it), if it is contiguous along it."""
     views = [s.st.views[0] for s in product.src]
     if any(view.mask is not None for view in views):
         return []
@@ -52,7 +51,7 @@ def _rows_across(product: UOp) -> list[int]:
 
 
 def _transposed(u: UOp, last: int) -> UOp:
-    """The same values from new memory, in which axis `last` is contiguous."""
+    """The same values, read from new memory in which axis `last` is contiguous."""
     steps = u.st.strides
     once = u.shrink(
         tuple((0, 1 if step == 0 else n) for step, n in zip(steps, u.shape, strict=True))
@@ -79,9 +78,9 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
 
 
 def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
-    """What is assigned to is a part of some memory, or that in another order: the ASSIGN then
-    stands for all of that memory, and what reads it (or assigns to it again) reads through the
-    same view. The view becomes its third source."""
+    """An assignment to a view of some memory becomes an ASSIGN of all of that memory, with the view
+    as a third source. Whatever read the view (or assigns to it again) now reads this ASSIGN through
+    the same view."""
     if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
         return None
     state = target.base
@@ -89,18 +88,18 @@ def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
 
 
 def _filled(u: UOp, value) -> UOp:
-    """One number in the shape, dtype and device of `u`."""
+    """A constant with the shape, dtype and device of `u`."""
     device = () if u.device is None else (UOp(Ops.DEVICE, arg=u.device),)
     return UOp(Ops.CONST, u.dtype, device, dtypes.as_const(value, u.dtype)).broadcast_to(u.shape)
 
 
-# all that gives a value of its own: not memory, nor what is as good as memory
+# ops that compute a new value, as opposed to memory and constants
 COMPUTED = {*GroupOp.Elementwise, *GroupOp.Movement, Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE,
             Ops.COPY}  # fmt: skip
 
 prepare_rules = PatternMatcher(
     [
-        # what has no elements is not computed, written or copied: no loop runs over nothing
+        # a value without elements is not computed, written or copied: no loop runs over nothing
         (
             UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat())),
             lambda target: target if target.size == 0 else None,
@@ -109,7 +108,7 @@ prepare_rules = PatternMatcher(
             UPat(COMPUTED, name="u"),
             lambda u: _filled(u, 0) if u.size == 0 and u.base.op is not Ops.CONST else None,
         ),
-        # what is made of nothing: a reduce gives its identity, around nothing are only zeros
+        # of a source without elements, a reduce is its identity and a PAD only zeros
         (
             UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"),
             lambda u, x: _filled(u, identity(u.arg[0], u.dtype)) if x.size == 0 else None,

@@ -1,14 +1,14 @@
 """Lowering: a part of the tensor graph becomes one loop nest.
 
-Every dimension of what is stored gets a RANGE, a loop variable. Walking from there towards the
-inputs, a movement op only changes the index expressions (`movement.py`), a REDUCE_AXIS adds ranges
-of its own, and at the end stand LOADs at the indices found. No data is moved, and no view objects
+Every dimension of a stored value gets a RANGE, a loop variable. On the walk from there towards the
+inputs, a movement op only changes the index expressions (`movement.py`), a REDUCE_AXIS adds its own
+ranges, and the walk ends in LOADs at the resulting indices. No data is moved, and no view objects
 are needed.
 
-PAD and UNWINDOW are where an index may point outside. What they cover is lowered with a fresh
-in-range RANGE in place of that index; then the real index is put in, together with the condition,
-on every INDEX that uses it: nothing out of range is ever read. The zero that stands for what is
-not there is a WHERE beside it, left out where it is zero anyway.
+Under a PAD or an UNWINDOW an index may be out of range. Their source is lowered with a fresh
+in-range RANGE in place of that index; then the real index is substituted, and every INDEX that uses
+it gets the condition: nothing out of range is ever read. A WHERE gives the padding its zero, unless
+the value is zero there anyway.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from tinyframe.dtype import dtypes
 from tinyframe.observe import tell_became
 from tinyframe.rewrite.matcher import PatternMatcher, graph_rewrite
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.schedule.fuse import Placed
-from tinyframe.schedule.gather import gather_rules
+from tinyframe.schedule.fuse import KernelOutput
 from tinyframe.schedule.step import Conditions, Step, Steps
+from tinyframe.schedule.sum_to_gather import gather_rules
 from tinyframe.uop.movement import Indices, memory_state, source_indices
 from tinyframe.uop.node import FIRST_RANGE, GroupOp, Ops, UOp, rebuild, sources_first
 
 
 def lower(
-    placed: list[Placed],
+    outputs: list[KernelOutput],
     steps: dict[UOp, Steps],
     memory: Callable[[UOp], UOp | None],
     target: Callable[[UOp], UOp],
 ) -> UOp:
-    """The kernel that stores the values of `placed` at their indices, as a SINK of STOREs.
+    """The kernel that stores `outputs` at their indices, as a SINK of STOREs.
 
-    `steps` says of each what is computed on the way, itself included, and where. `memory` gives the
-    DEFINE_GLOBAL of a value that can be read from memory (None: compute it); `target` where a
-    placed value is stored: a DEFINE_GLOBAL, or a movement of one.
+    `steps`: for each stored value, the steps of everything computed for it, itself included.
+    `memory`: the DEFINE_GLOBAL of a value that is read from memory, None for one that is computed.
+    `target`: where a value is stored, a DEFINE_GLOBAL or a movement of one.
     """
-    own = {p.value: p.own for p in placed}
+    own = {output.value: output.own for output in outputs}
     computed: Steps = {}
     for value in own:
         for u, places in steps[value].items():
             computed.setdefault(u, {}).update(places)
     users = Counter(s for u in computed for s in u.src)
-    users.update(list(own))  # to be stored is a use
+    users.update(list(own))  # storing a value is a use
     values: dict[tuple[UOp, Indices], UOp] = {}
 
     def value_at(u: UOp, ix: Indices) -> UOp:
@@ -69,7 +69,7 @@ def lower(
 
     tell_became((u, value) for (u, _), value in values.items())
     stores = []
-    for value, ix, _ in placed:
+    for value, ix, _ in outputs:
         index = _index_of(target(value), ix)
         ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
         stores.append(index.store(value_at(value, ix), *ranges))
@@ -81,9 +81,8 @@ def lower(
 def _leaf_value(u: UOp, ix: Indices) -> UOp:
     if u.op is Ops.IOTA:
         return ix[0].cast(u.dtype)
-    number = u.base  # in every element
-    if number.op is Ops.CONST:
-        return UOp.const(u.dtype, number.arg)
+    if u.base.op is Ops.CONST:  # the same in every element
+        return UOp.const(u.dtype, u.base.arg)
     return u.src[0] if u.op is Ops.BIND else u
 
 
@@ -93,8 +92,8 @@ def _value(u: UOp, sources: list[UOp], step: Step, users: Counter[UOp]) -> UOp:
         below = u.src[0]
         while below.op in (Ops.RESHAPE, Ops.PERMUTE) and users[below] == 1:
             below = below.src[0]
-        # Reduces of one kind, one inside the other, are one reduce, unless the inner is used alone,
-        # or would be computed again for a range that it does not depend on.
+        # Nested reduces of one kind become one, unless the inner one has other users, or would be
+        # recomputed for a range that it does not depend on.
         is_inner = x.op is Ops.REDUCE and x.arg is op and users[below] == 1
         if is_inner and x.ranges.issuperset(step.ranges):
             return x.src[0].reduce(op, *step.ranges, *x.src[1:])
@@ -102,17 +101,18 @@ def _value(u: UOp, sources: list[UOp], step: Step, users: Counter[UOp]) -> UOp:
     if step.conditions:
         return guard(sources[0], step.conditions, exact=u.op is Ops.PAD)
     if not sources:
-        return UOp.const(u.dtype, 0)  # outside of what a PAD pads
-    if u.op in _THE_SAME or len(sources) < len(u.src):
+        return UOp.const(u.dtype, 0)  # in the padding of a PAD
+    if u.op in _VALUE_OF_SOURCE or len(sources) < len(u.src):
         return sources[0]
     return UOp(u.op, u.dtype, tuple(sources), u.arg, u.tag)
 
 
-_THE_SAME = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
+# ops whose value is that of their source
+_VALUE_OF_SOURCE = {*GroupOp.Movement, Ops.CONTIGUOUS, Ops.FUSE, Ops.DETACH, Ops.ASSIGN, Ops.COPY}
 
 
 def _index_of(place: UOp, ix: Indices) -> UOp:
-    """The INDEX of an element of a DEFINE_GLOBAL seen through movement ops; reshapes are free."""
+    """The INDEX of an element of a DEFINE_GLOBAL under movement ops; reshapes are free."""
     while (memory := memory_state(place)).op is not Ops.DEFINE_GLOBAL:
         ix, place = source_indices(place, ix), place.src[0]
     return memory.index(*ix, shape=place.shape)
@@ -124,9 +124,9 @@ def _index_of(place: UOp, ix: Indices) -> UOp:
 def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
     """The value with real indices in place of placeholders: guarded, and 0 where a condition fails.
 
-    Where `exact` is False a product counts as 0 when one factor does: what is not there adds
-    nothing to a sum of products, even beside an inf in memory. But not beside a quotient whose
-    divisor is not there: that is 0 too, so the quotient is inf and the product NaN.
+    With `exact` False, a product counts as 0 if one factor does: padding adds nothing to a sum of
+    products, even where the other factor in memory is inf. The exception is a factor that is a
+    quotient with a padded divisor: the divisor is 0, so the quotient is inf and the product NaN.
     """
     real = {r: index for r, (index, _) in conditions.items()}
 
@@ -144,7 +144,7 @@ def guard(value: UOp, conditions: Conditions, exact: bool) -> UOp:
 
 
 def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
-    """Is the value 0 wherever `c` does not hold?"""
+    """Whether the value is 0 wherever `c` does not hold."""
 
     def zero(u: UOp) -> bool:
         if u.op is Ops.CONST:
@@ -155,7 +155,7 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
             a, b = u.src
             if exact:
                 return zero(a) and zero(b)
-            return any(zero(x) and not divides_by_nothing(y) for x, y in ((a, b), (b, a)))
+            return any(zero(x) and not divides_by_padding(y) for x, y in ((a, b), (b, a)))
         if u.op is Ops.WHERE:
             condition, yes, no = u.src
             return zero(no) and (zero(yes) or c in conjuncts(condition))
@@ -164,10 +164,10 @@ def _zero_without(value: UOp, c: UOp, exact: bool) -> bool:
         if u.op is Ops.REDUCE:
             return u.arg in (Ops.ADD, Ops.MAX) and zero(u.src[0])
         if u.op is Ops.NEG and u.dtype is dtypes.bool:
-            return False  # there it is "not"
+            return False  # NEG of a bool is "not"
         return u.op in (Ops.CAST, Ops.NEG, Ops.SQRT) and zero(u.src[0])
 
-    def divides_by_nothing(u: UOp) -> bool:
+    def divides_by_padding(u: UOp) -> bool:
         return any(
             x.op is Ops.LOAD and c in conjuncts(x.src[0].src[1])
             for quotient in u.toposort()
@@ -182,7 +182,7 @@ _INFINITE_AT_0 = {Ops.FDIV, Ops.RECIP, Ops.LOG2, Ops.POW}
 
 
 def _drop_where(c: UOp, x: UOp, zero: UOp) -> UOp | None:
-    """WHERE(c, LOAD, 0) is the LOAD itself where the LOAD is guarded by c already."""
+    """WHERE(c, LOAD, 0) is the LOAD itself if c already guards the LOAD."""
     if zero.arg != 0:
         return None
     guarded = set(conjuncts(x.src[0].src[1]))
@@ -207,7 +207,8 @@ simplify_kernel = kernel_rules + gather_rules(guard) + sym
 
 
 def order_ranges(sink: UOp) -> UOp:
-    """Loops that reduces depend on go outermost: a reduce runs once for each of its results."""
+    """Loops that reduces depend on move outermost, so that a reduce runs once for each of its
+    results."""
     nodes = sink.toposort()
     counts: Counter[UOp] = Counter()  # for each range, the reduces that depend on it
     for u in nodes:
@@ -224,11 +225,11 @@ def order_ranges(sink: UOp) -> UOp:
 
 
 def renumber(sink: UOp) -> UOp:
-    """Ranges numbered in the order in which they are met: equal kernels become the same object."""
-    met = [r for s in sink.src for r in s.own_ranges]
-    met += [r for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
-    ranges = list(dict.fromkeys(met))
-    # in two steps, since an old and a new range may be the same object
+    """Numbers ranges in the order of the walk, so that equal kernels become the same object."""
+    found = [r for s in sink.src for r in s.own_ranges]
+    found += [r for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
+    ranges = list(dict.fromkeys(found))
+    # in two steps, because an old and a new range may be the same object
     for offset in (1 << 20, 0):
         mapping = {r: r.replace(arg=(offset + n, r.arg[1])) for n, r in enumerate(ranges)}
         sink = sink.substitute(mapping)

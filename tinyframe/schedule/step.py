@@ -1,10 +1,10 @@
-"""One step of the walk from a value to its sources: which of them are needed, and where.
+"""One step of the walk from a value to its sources: which ones are needed, and at which indices.
 
-Fusion goes these steps from the outputs to the inputs, to find where each value is used; lowering
-goes them back, and finds the value at each place. So the arithmetic of indices is done once.
+Fusion takes these steps from the outputs to the inputs, to find where each value is used; lowering
+takes them in reverse, to compute the value at those indices. So index arithmetic is done once.
 
-PAD and UNWINDOW are where an index may point outside. What they cover is looked at with a fresh
-in-range RANGE in place of that index, a *placeholder*; `ranges.py` puts the real index in.
+Under a PAD or an UNWINDOW an index may be out of range. Their source gets a fresh in-range RANGE in
+place of that index, a *placeholder*; `ranges.py` substitutes the real index.
 """
 
 from __future__ import annotations
@@ -24,26 +24,29 @@ from tinyframe.uop.movement import (
 from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, recursive_property
 
 Conditions = dict[UOp, tuple[UOp, UOp]]
-"""placeholder -> (the real index, when it is in range)"""
+"""placeholder -> (the real index, the condition that it is in range)"""
 
 
 @dataclass
 class Step:
-    """From a value at some indices to its sources: which are needed, and where; the RANGEs of a
-    reduce, the placeholders of a PAD."""
+    """A step from a value at some indices to its sources.
+
+    sources: the ones needed. indices: those of the sources. real: the same without placeholders,
+    over a kernel's loops alone. ranges: of a reduce. conditions: of the placeholders of a PAD.
+    """
 
     sources: tuple[UOp, ...]
     indices: Indices
-    real: Indices  # the same without placeholders, over a kernel's loops alone
+    real: Indices
     ranges: tuple[UOp, ...] = ()
     conditions: Conditions | None = None
 
 
 Steps = dict[UOp, dict[Indices, Step]]
-"""All that is computed in a kernel, and at which indices: the steps from there."""
+"""Everything computed in a kernel -> the indices it is computed at -> the step from there."""
 
 
-def moved(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
+def reindexed(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
     """Indices in terms of other ranges."""
     if all(i.op in (Ops.RANGE, Ops.CONST) for i in indices):
         return tuple([mapping.get(i, i) for i in indices])
@@ -51,7 +54,7 @@ def moved(indices: Indices, mapping: dict[UOp, UOp]) -> Indices:
 
 
 def depends_on(indices: Indices) -> frozenset[UOp]:
-    """The RANGEs that occur in indices."""
+    """The RANGEs that the indices depend on."""
     return frozenset[UOp]().union(*[i.ranges for i in indices])
 
 
@@ -72,10 +75,10 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
     valid = conjuncts(condition(u, ix, inner))
     conditions, out = {}, list(inner)
     for d, (i, size) in enumerate(zip(inner, u.src[0].shape, strict=True)):
-        if u.op is Ops.UNWINDOW:  # k is in range by itself; it is i whose place need not exist
+        if u.op is Ops.UNWINDOW:  # k is always in range; i may not be
             about_i = valid if d == u.arg[0] else []
         else:
-            about_i = [c for c in valid if c.op is Ops.CONST or _speaks_of(c, i)]
+            about_i = [c for c in valid if c.op is Ops.CONST or _share_ranges(c, i)]
         if about_i:
             placeholder = UOp.range(size, next(numbers))
             conditions[placeholder] = i.cast(placeholder.dtype), all_of(about_i)
@@ -83,14 +86,14 @@ def step_from(u: UOp, ix: Indices, real: Indices, numbers: Iterator[int]) -> Ste
     return Step(sources, tuple(out), outer, conditions=conditions)
 
 
-def _speaks_of(c: UOp, index: UOp) -> bool:
+def _share_ranges(c: UOp, index: UOp) -> bool:
     return bool(c.ranges & index.ranges)
 
 
 def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
-    """The sources of a value that decide it at `ix`, which is `source_ix` in them: of a choice one,
-    where bounds tell which, and none of a PAD outside of what it pads. So a slice of a cat() is the
-    part that it is in."""
+    """The sources that the value at `ix` (`source_ix` in the sources) depends on: one branch of a
+    WHERE whose condition the bounds decide, none of a PAD in its padding. So a slice of a cat()
+    only needs the part that it is in."""
     if u.op is Ops.PAD and is_inside(u, source_ix) is False:
         return ()
     if u.op is Ops.WHERE and (chosen := _decided(u.src[0], ix)) is not None:
@@ -99,7 +102,7 @@ def sources_needed(u: UOp, ix: Indices, source_ix: Indices) -> tuple[UOp, ...]:
 
 
 def _decided(condition: UOp, ix: Indices) -> bool | None:
-    """What PADs of one truth value are at these indices; None for all that bounds do not tell."""
+    """The value of a padded constant condition at these indices; None if bounds don't decide it."""
     while condition.op is Ops.PAD:
         ix = source_indices(condition, ix)
         if (inside := is_inside(condition, ix)) is not True:
@@ -109,11 +112,11 @@ def _decided(condition: UOp, ix: Indices) -> bool | None:
     return constant.arg if is_leaf(condition) and constant.op is Ops.CONST else None
 
 
-# ---- what nothing has to be computed for ------------------------------------------------------
+# ---- leaves: values that need no computation --------------------------------------------------
 
 
 def is_memory(u: UOp) -> bool:
-    """A value that is in memory already: a BUFFER, or the result of a KERNEL, in any shape."""
+    """Whether a value is in memory already: a BUFFER or the result of a KERNEL, in any shape."""
     u = memory_state(u)
     return u.op is Ops.BUFFER or is_result(u)
 
@@ -129,5 +132,5 @@ _KEEPS_ONE_VALUE = GroupOp.Movement - {Ops.PAD, Ops.UNWINDOW}
 
 
 def is_leaf(u: UOp) -> bool:
-    """What nothing has to be computed for: memory, an index, a number in every element."""
+    """Whether a value needs no computation: memory, an IOTA, the same constant in every element."""
     return _leaf.of(u)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from tinyframe import Device, Tensor, dtypes, nn, thresholds
 from tinyframe.codegen import get_program, plans_for, scheduled_kernel
-from tinyframe.codegen.optimize.plans import CPU, Kernel, Plan, choose, lacking
+from tinyframe.codegen.optimize.plans import CPU, Plan, Workload, choose, lacking
 from tinyframe.codegen.optimize.plans_gpu import GPU
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import render
@@ -42,7 +42,7 @@ def explain_kernel(ast: UOp) -> str:
     renderer = Device[Device.DEFAULT].renderer
     plans = plans_for(renderer.target)
     program = get_program(ast, renderer)
-    kernel = Kernel(scheduled_kernel(ast, renderer), renderer.target)
+    kernel = Workload(scheduled_kernel(ast, renderer), renderer.target)
     chosen = choose(kernel, plans)
     lines = [f"{program.name}", *_paragraph("loops", _loops_text(kernel))]
     lines += _paragraph("plan", f"{chosen.name}, because {chosen.why}")
@@ -55,7 +55,7 @@ def explain_kernel(ast: UOp) -> str:
     return "\n".join(lines)
 
 
-def _loops_text(kernel: Kernel) -> str:
+def _loops_text(kernel: Workload) -> str:
     """`ridx0 = 300, ridx1 = 77; summed ridx2 = 200`."""
     around = [r for r in kernel.loops if r in kernel.around]
     reduced = [r for r in kernel.loops if r not in kernel.around]

@@ -1,21 +1,21 @@
-"""Decompositions: ops that a device lacks become ops that it has.
+"""Decompositions: replace ops that a device lacks with ops that it has.
 
 A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
 collects the rules for the others. The smallest backend needs these: ADD MUL FDIV CDIV CMPLT CMPNE
-AND OR XOR SHL SHR WHERE CAST BITCAST. What else there is becomes those:
+AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those:
 
-    basic.py        one op by another: RECIP(x) = 1 / x; casts whose result C leaves open
+    basic.py        one op in terms of another: RECIP(x) = 1 / x; casts that C leaves undefined
     integer.py      floor division, integer powers, shifts by any count
     elementary.py   EXP2, LOG2
     sine.py         SIN, COS
     power.py        POW; LOG2 of float64
     remainder.py    FMOD
     threefry.py     random numbers
-    shorter.py      the other way: a - b, min, a <= b, where the device has them
-    narrow.py       float16 and bfloat16 by way of float32
+    idioms.py       the other direction: a - b, min, a <= b, if the device has them
+    narrow.py       float16 and bfloat16, computed in float32
 
-All of it is arithmetic on single numbers without branches, so it can be done before a kernel's
-loops become vectors, or after.
+They are all elementwise arithmetic without branches, so they work on scalars and on vectors, before
+or after lanes are expanded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from tinyframe.codegen.decompose import basic, narrow, shorter
+from tinyframe.codegen.decompose import basic, idioms, narrow
 from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
 from tinyframe.codegen.decompose.integer import (
     by_power_of_two,
@@ -42,7 +42,7 @@ from tinyframe.uop.node import GroupOp, Ops
 
 _F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
 
-# op -> the rules that do without it
+# op -> the rules that replace it
 without: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
         ((_F32 * UPat.cvar("factor")).exp2(), exp2_of_multiple),
@@ -67,30 +67,31 @@ def decompositions(
 ) -> PatternMatcher:
     """The rules for a device that can express the ops `code_for_op`, for graph_rewrite.
 
-    native_half: the device has the type float16, and converts between it and float32 by itself.
-    native_casts: what it makes of a float that does not fit into an int is what spec.py says.
+    native_half: the device has the type float16, and converts between it and float32.
+    native_casts: it casts a float that doesn't fit into an int as spec.py specifies.
     """
     return _decompositions(frozenset(code_for_op), native_half, native_casts)
 
 
 @functools.cache
 def reduces_without(code_for_op: frozenset[Ops]) -> PatternMatcher:
-    """The same for `rewrite_program`, of the ops that a reduce comes down to."""
+    """The same for `rewrite_program`, for the ops of reduces."""
     tables = [without[op] for op in GroupOp.Reduce & without.keys() if op not in code_for_op]
     return sum(tables, PatternMatcher([]))
 
 
 @functools.cache
-def shorter_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
-    """The rules that say things shorter with the ops that a device has."""
-    tables = [table for op, table in shorter.with_op.items() if op in code_for_op]
-    return sum(tables, shorter.in_every_language)
+def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
+    """The rules that use the ops of a device that the algebra doesn't write, such as SUB and
+    MIN."""
+    tables = [table for op, table in idioms.with_op.items() if op in code_for_op]
+    return sum(tables, idioms.in_every_language)
 
 
 @functools.cache
-def shorter_program_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
+def program_idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The same for `rewrite_program`."""
-    tables = [table for op, table in shorter.of_program.items() if op in code_for_op]
+    tables = [table for op, table in idioms.in_program.items() if op in code_for_op]
     return sum(tables, PatternMatcher([]))
 
 
@@ -103,9 +104,9 @@ def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) 
     if not native_casts:
         tables.append(basic.casts_that_fit)
     tables += [table for op, table in without.items() if op not in ops]
-    tables += [table for op, table in basic.shorter.items() if op in ops]
+    tables += [table for op, table in basic.idioms.items() if op in ops]
     if {Ops.SHR, Ops.AND} <= ops:
         tables.append(by_power_of_two)
-    if not {Ops.IDIV, Ops.MOD} <= ops:  # a language's own functions of numbers are of floats
+    if not {Ops.IDIV, Ops.MOD} <= ops:  # such a language's POW is for floats only
         tables += [floor_division, integer_power]
     return sum(tables, PatternMatcher([]))

@@ -1,4 +1,4 @@
-"""One op by another, and conversions that C leaves open."""
+"""One op in terms of another, and conversions that C leaves undefined."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def larger(x: UOp, y: UOp) -> UOp:
 
 
 def truncate(x: UOp) -> UOp:
-    """x without its fraction, and with its sign even where no more is left: -0.5 gives -0.0."""
+    """x without its fraction, but with its sign even if the result is 0: -0.5 gives -0.0."""
     layout = layout_of(x)
-    step = math.ldexp(1.0, layout.mantissa_bits)  # from here on there are no fractions
+    step = math.ldexp(1.0, layout.mantissa_bits)  # floats this large have no fraction
     size = absolute(x)
     nearest = (size + step) + -step
     below = (nearest > size).where(nearest + -1.0, nearest)
@@ -55,7 +55,7 @@ def square_root(x: UOp) -> UOp:
 
 
 def to_unsigned(x: UOp, u: UOp) -> UOp:
-    """A float as uint32 or uint64, by way of the signed integers of that width."""
+    """A float as uint32 or uint64, via the signed integer of that width."""
     signed = u.dtype.mask()
     half = 1 << (signed.bits - 1)
     is_above = x > float(half)
@@ -64,7 +64,7 @@ def to_unsigned(x: UOp, u: UOp) -> UOp:
 
 
 def to_signed(x: UOp, u: UOp) -> UOp | None:
-    """A float as int32 or int64, where only what fits may be cast. The tag says that this does."""
+    """A float as int32 or int64, clamped to values that fit. The tag marks a cast that does."""
     if u.tag == FITS:
         return None
     low = float(u.dtype.min)
@@ -77,7 +77,7 @@ def reduce_of_bools(u: UOp) -> UOp | None:
     return None if by is None else u.replace(arg=by)
 
 
-# op -> what it is in terms of others
+# op -> the rules that replace it with others
 without: dict[Ops, PatternMatcher] = {
     Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),
     Ops.SUB: PatternMatcher([(UPat(Ops.SUB, src=(x, y)), lambda x, y: x + y * -1)]),
@@ -93,8 +93,8 @@ without: dict[Ops, PatternMatcher] = {
     Ops.SQRT: PatternMatcher([(UPat.var("x", WIDE).sqrt(), square_root)]),
 }  # fmt: skip
 
-# op -> what can be written shorter with it; for integers the index rules have their own form
-shorter: dict[Ops, PatternMatcher] = {
+# op -> the rules that use it, for floats; the index rules write integers in their own form
+idioms: dict[Ops, PatternMatcher] = {
     Ops.NEG: PatternMatcher([(UPat.var("x", FLOATS) * -1, lambda x: x.alu(Ops.NEG))]),
     Ops.SUB: PatternMatcher([
         (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
@@ -106,12 +106,12 @@ bools = PatternMatcher(
         (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
         (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
         (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
-        # what languages fuse is of floats
+        # languages fuse floats only
         (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
     ]
 )
 
-# What is out of a type's range is open in C, and compilers and vector units differ.
+# Casting a value out of the type's range is undefined in C; compilers and vector units differ.
 casts = PatternMatcher([
     (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16},
           (UPat.var("x", WIDE),), name="u"),

@@ -1,15 +1,15 @@
-"""EXP2, LOG2 and SIN as arithmetic: no calls, no branches, so a compiler can vectorise them.
+"""EXP2, LOG2 and SIN as arithmetic: no calls, no branches, so a compiler can vectorize them.
 
 Each has the same three steps: *reduce* the argument to a short interval, exactly; approximate there
-by a *polynomial*; put the result together again. Special values (NaN, inf, 0, denormals) come out
-right by themselves where possible and by WHERE otherwise.
+by a *polynomial*; reconstruct the result. Special values (NaN, inf, 0, denormals) come out right
+by themselves where possible and by WHERE otherwise.
 
 The polynomials are minimax fits, made for this file: Remez' exchange algorithm in 50 digits on the
 relative error, with the coefficients rounded to the dtype one after another, lowest first, and the
-rest fitted again after each where that helped. Each table says how large the fit's error is.
+others fitted again after each rounding if that helped. Each table gives the fit's error.
 
 C compilers may fuse a*b + c (`-ffp-contract=fast`) or not. So no step relies on a product being
-rounded: where a difference must be exact, either no product is in it or the product is exact.
+rounded: where a difference must be exact, it contains either no product or an exact one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinyframe.uop.node import UOp
 
 @dataclass(frozen=True)
 class Layout:
-    """How a float dtype is made of bits: a sign, the exponent (plus bias), then the mantissa."""
+    """The bit layout of a float dtype: a sign, the exponent (plus bias), then the mantissa."""
 
     unsigned: DType
     signed: DType
@@ -46,7 +46,7 @@ class Layout:
         return math.ldexp(1.0, 1 - self.bias)
 
     def rounder(self, step: int = 1) -> float:
-        """Added to x and taken away again, it rounds x to a multiple of `step` (a power of two).
+        """Adding this to x and subtracting it rounds x to a multiple of `step` (a power of two).
 
         The sum's last mantissa bit is worth `step`, so its low bits are x / step as an integer.
         """
@@ -72,7 +72,7 @@ def polynomial(x: UOp, coefficients: Sequence[float]) -> UOp:
 
 
 def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
-    """x rounded to a multiple of `step`, as a float, and as bits: the low ones are it / step."""
+    """x rounded to a multiple of `step`, as a float, and as bits whose low ones are that / step."""
     rounder = layout_of(x).rounder(step)
     shifted = x + rounder
     return shifted + -rounder, shifted.bitcast(layout_of(x).unsigned)
@@ -108,7 +108,7 @@ EXP2_COEFFICIENTS = {
 
 
 def exp2(x: UOp, low: UOp | None = None) -> UOp:
-    """2 ** (x + low); `low`, if given, is a part of the argument too small for x to hold."""
+    """2 ** (x + low); `low` is the part of the argument lost when it was rounded to x."""
     x = clamp(x, *exponent_range(x))
     nearest, bits = round_to(x, 2)
     r = x - nearest if low is None else (x - nearest) + low
@@ -118,8 +118,8 @@ def exp2(x: UOp, low: UOp | None = None) -> UOp:
 def exp2_of_multiple(x: UOp, factor: UOp) -> UOp | None:
     """2 ** (x * factor) for a constant factor; with log2(e) it is exp(x).
 
-    The error of the product x * factor would be one of the exponent, so it grows with x to 50 units
-    in the last place. Instead of the product x is reduced, by multiples of 1/factor.
+    Rounding the product x * factor would be an error of the exponent, up to 50 units in the last
+    place for large x. So x itself is reduced, by multiples of 1/factor, instead of the product.
     """
     layout, dtype = layout_of(x), x.dtype.scalar()
     if not 2.0**-16 < abs(factor.arg) < 2.0**16:
@@ -139,20 +139,20 @@ def exp2_of_multiple(x: UOp, factor: UOp) -> UOp | None:
 
 
 def _inverse(factor: float, dtype: DType) -> Fraction:
-    """1 / factor. The number nearest to log2(e) in the dtype stands for log2(e) itself."""
+    """1 / factor. The dtype's closest number to log2(e) counts as log2(e) itself."""
     if truncate[dtype](abs(factor)) == truncate[dtype](1 / math.log(2)):
         return LN_2 if factor > 0 else -LN_2
     return 1 / Fraction(factor)
 
 
 def exponent_range(x: UOp) -> tuple[float, float]:
-    """Beyond these 2**x is 0 or inf in any case."""
+    """Outside of these limits 2**x is 0 or inf."""
     layout = layout_of(x)
     return -layout.bias - layout.mantissa_bits - 4.0, layout.bias + 3.0
 
 
 def clamp(x: UOp, lowest: float, highest: float) -> UOp:
-    """NaN stays."""
+    """x limited to lowest … highest; NaN stays NaN."""
     x = (x < lowest).where(x.const_like(lowest), x)
     return (x > highest).where(x.const_like(highest), x)
 
@@ -166,8 +166,8 @@ def _power(r: UOp, bits: UOp, coefficients: Sequence[float]) -> UOp:
 def scaled(x: UOp, bits: UOp) -> UOp:
     """x * 2**nearest, for 1/2 <= x <= 2, from the bits of `nearest` as round_to(…, 2) gives them.
 
-    `nearest` is an even number, 2*half, so that this is x * 2**half * 2**half: 2**half has an
-    exponent that fits even where the result is denormal or inf, and only the last product rounds.
+    `nearest` is even, 2*half, so this is x * 2**half * 2**half: the exponent of 2**half fits even
+    if the result is denormal or inf, and only the last product rounds.
     """
     layout = layout_of(x)
     scale = ((bits << layout.mantissa_bits) + layout.one).bitcast(x.dtype.scalar())
@@ -179,8 +179,8 @@ def scaled(x: UOp, bits: UOp) -> UOp:
 SQRT_HALF_BITS = {dtypes.float32: 0x3F3504F3, dtypes.float64: 0x3FE6A09E667F3BCD}
 
 # log2(1 + t) = t*LOG2_E + t*polynomial(t) for sqrt(1/2) <= 1 + t <= sqrt(2), relative
-# error 2**-27.5. LOG2_E has 12 bits, so that its product with 12 bits of t is exact; what it lacks
-# of log2(e) is in the first coefficient.
+# error 2**-27.5. LOG2_E has 12 bits, so that its product with 12 bits of t is exact; the difference
+# to log2(e) is in the first coefficient.
 LOG2_E = 1.44287109375
 LOG2_COEFFICIENTS = (
     -0.0001760529266903177, -0.7213473320007324, 0.4808982312679291, -0.3606986701488495,
@@ -192,17 +192,17 @@ LOG2_COEFFICIENTS = (
 def split_exponent(x: UOp) -> tuple[UOp, UOp]:
     """(e, m) with x = m * 2**e and sqrt(1/2) <= m < sqrt(2), for x > 0; both have x's dtype.
 
-    With m on both sides of 1, log2(m) cancels nothing of e, and e = 0 for all x close to 1.
+    With m on both sides of 1 there is no cancellation of e + log2(m): e = 0 for all x close to 1.
     """
     layout, dtype = layout_of(x), x.dtype.scalar()
     up = layout.mantissa_bits + 1
     is_denormal = x < layout.smallest_normal
     bits = is_denormal.where(x * math.ldexp(1.0, up), x).bitcast(layout.unsigned)
-    # counted from sqrt(1/2), exponent and mantissa are just where they should be
+    # relative to sqrt(1/2), exponent and mantissa are right where they should be
     bits = bits + (layout.one - SQRT_HALF_BITS[dtype])
     m = (bits & ((1 << layout.mantissa_bits) - 1)) + SQRT_HALF_BITS[dtype]
     # An integer below 2**mantissa_bits becomes a float without a conversion (AVX2 has none for 64
-    # bits) as the last bits of 2**mantissa_bits. That and the bias are then too much.
+    # bits) as the last bits of 2**mantissa_bits. That and the bias are subtracted below.
     offset = math.ldexp(1.0, layout.mantissa_bits)
     offset_bits = (layout.bias + layout.mantissa_bits) << layout.mantissa_bits
     exponent = ((bits >> layout.mantissa_bits) | offset_bits).bitcast(dtype)

@@ -1,15 +1,15 @@
-"""Floor division, integer powers and shifts by any count, from what C's integers can do.
+"""Floor division, integer powers and shifts by any count, in terms of C's integer operators.
 
 IDIV and MOD round towards minus infinity, C's `/` and `%` (CDIV and CMOD) towards zero; they agree
-where nothing is negative:
+if nothing is negative:
 
     i // 4   with i in 0..31           i >> 2
     i // 3   with i in 0..31           CDIV(i, 3)
     x // 3   with x of any sign        CDIV(x, 3) - (CMOD(x, 3) < 0)
-    x // y   nothing known             the same by the signs of the rest and of y, and with 1 for y
-                                       where C stops the process: y = 0, and INT_MIN // -1
+    x // y   nothing known             the same by the signs of the remainder and of y, and with 1
+                                       for y where C traps: y = 0, and INT_MIN // -1
 
-Division by zero gives 0, and so does its rest; INT_MIN // -1 wraps around to INT_MIN.
+Division by zero gives 0, and so does its remainder; INT_MIN // -1 wraps around to INT_MIN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tinyframe.uop.node import Ops, UOp
 
 
 def _truncating(x: UOp, y: UOp) -> tuple[UOp, UOp]:
-    """Quotient and rest as C computes them."""
+    """Quotient and remainder as C computes them."""
     return x.alu(Ops.CDIV, y), x.alu(Ops.CMOD, y)
 
 
@@ -34,7 +34,7 @@ def _log2(y: UOp) -> int:
 
 
 def _stops_the_process(x: UOp, y: UOp) -> UOp | None:
-    """Where C's division would trap; None where it can be seen that it does not."""
+    """The condition under which C's division traps; None if the bounds rule that out."""
     traps = []
     if y.vmin <= 0 <= y.vmax:
         traps.append(y.eq(0))
@@ -51,7 +51,7 @@ def floor_divide(x: UOp, y: UOp) -> UOp:
     quotient, rest = _truncating(x, divisor)
     if not (x.vmin >= 0 and y.vmin >= 0):
         quotient = quotient - _was_rounded_up(rest, y).cast(x.dtype)
-    # where it traps y is 0 or -1, and for both x * y is the answer
+    # where it traps, y is 0 or -1, and x * y is the result for both
     return quotient if traps is None else traps.where(x * y, quotient)
 
 
@@ -59,7 +59,7 @@ def floor_modulo(x: UOp, y: UOp) -> UOp:
     if y.op is Ops.CONST and y.arg in (0, 1, -1):
         return x.const_like(0)
     traps = _stops_the_process(x, y)
-    # x % 1 is 0, the answer there
+    # where it traps, the result is 0, and so is x % 1
     divisor = y if traps is None else traps.where(y.const_like(1), y)
     rest = x.alu(Ops.CMOD, divisor)
     if x.vmin >= 0 and y.vmin >= 0:
@@ -68,7 +68,7 @@ def floor_modulo(x: UOp, y: UOp) -> UOp:
 
 
 def _was_rounded_up(rest: UOp, y: UOp) -> UOp:
-    """Whether truncation went up instead of down: there is a rest, of the other sign than y."""
+    """Whether truncation rounded up: the remainder is not 0 and its sign differs from y's."""
     if y.vmin >= 0:
         return rest < 0
     if y.vmax <= 0:
@@ -79,7 +79,7 @@ def _was_rounded_up(rest: UOp, y: UOp) -> UOp:
 def power(base: UOp, exponent: UOp) -> UOp:
     """base ** exponent by repeated squaring; it wraps around, as multiplication does.
 
-    A negative exponent gives what rounding 1 / base**-exponent towards zero gives: 1 for a base of
+    With a negative exponent the result is 1 / base**-exponent rounded towards zero: 1 for a base of
     1, ±1 for -1, else 0.
     """
     if exponent.op is Ops.CONST and exponent.arg >= 0:
@@ -91,7 +91,7 @@ def power(base: UOp, exponent: UOp) -> UOp:
         square = square * square
     if exponent.vmin >= 0:
         return result
-    # base ** (exponent & 1), which is right for 1 and -1, whose inverses they are
+    # base ** (exponent & 1), which is right for 1 and -1, as they are their own inverses
     of_unit = (exponent & 1).ne(0).where(base, base.const_like(1))
     is_unit = base.eq(1) | base.eq(-1)
     return (exponent < 0).where(is_unit.where(of_unit, base.const_like(0)), result)
@@ -108,9 +108,9 @@ def _power_by_constant(base: UOp, exponent: int) -> UOp:
 
 
 def shift(u: UOp, x: UOp, y: UOp) -> UOp | None:
-    """With a count from 0 to bits-1, the only ones that C defines; None where it is one already.
+    """A shift whose count is in 0 to bits-1, the only ones that C defines; None if it is already.
 
-    Lanes are left alone: what a user shifts by is decomposed before there are any.
+    Vectors are left alone: a user's shifts are decomposed before lanes are expanded.
     """
     bits = u.dtype.scalar().bits
     if (y.vmin >= 0 and y.vmax < bits) or u.dtype.count > 1:

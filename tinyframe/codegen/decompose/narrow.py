@@ -1,12 +1,13 @@
 """float16 and bfloat16, on a device that computes in float32.
 
-Every operation becomes: to float32, compute, round back. That is what PyTorch does, and the result
-is the same as if the narrow type had been computed with (float32 has more than twice its digits).
-What goes to bfloat16 goes by float32 too, so integers and float64 are rounded twice, as everywhere.
+Every operation becomes: convert to float32, compute, round back. That is what PyTorch does, and the
+result is the same as if it had been computed in the narrow type (float32 has more than twice its
+digits). A cast to bfloat16 goes via float32 too, so integers and float64 are rounded twice, as
+elsewhere.
 
-Where a device does not even have the type, its 16 bits are a uint16, in memory and in between: each
-value is then a BITCAST of its bits, and the rules below move these until they meet and cancel.
-bfloat16 is always treated so: it is the upper half of a float32.
+If a device doesn't even have the type, its 16 bits are a uint16, in memory and in registers: each
+value is a BITCAST of its bits, and the rules below move the BITCASTs until they meet and cancel.
+bfloat16 is always done this way: it is the upper half of a float32.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 NARROW = {dtypes.float16, dtypes.bfloat16}
 
 
-# *** bits of bfloat16 and float16, as uint16, from and to float32 ***
+# *** conversions between float32 and the bits of bfloat16 and float16, as uint16 ***
 
 
 def float32_to_bfloat16(x: UOp) -> UOp:
@@ -55,7 +56,7 @@ def float32_to_float16(x: UOp) -> UOp:
 def float16_to_float32(bits: UOp) -> UOp:
     bits = bits.cast(dtypes.uint32)
     size = bits & 0x7FFF
-    # with the exponent where float32 has it, only the bias is wrong; a product mends denormals too
+    # the exponent is in place, only its bias is wrong; multiplying corrects it, denormals included
     finite = ((size << 13).bitcast(dtypes.float32) * 2.0**112).bitcast(dtypes.uint32)
     widened = (size < 0x7C00).where(finite, (size << 13) | 0x7F800000)
     return (widened | ((bits & 0x8000) << 16)).bitcast(dtypes.float32)
@@ -64,9 +65,9 @@ def float16_to_float32(bits: UOp) -> UOp:
 def float64_to_odd_float32(x: UOp) -> UOp:
     """A float32 that rounds to the same float16 as x does.
 
-    Cut off instead of rounded, and its last bit 1 if that lost anything: so it is on the same side
-    of every half-way point. (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
-    proved algorithms using rounding to odd", 2008.)
+    Rounded to odd: truncated, with the last bit set to 1 if that was inexact. So it is on the same
+    side of every half-way point. (Boldo and Melquiond, "Emulation of FMA and correctly rounded
+    sums: proved algorithms using rounding to odd", 2008.)
     """
     bits, cut = x.bitcast(dtypes.uint64), (1 << 29) - 1
     lost = (bits & cut).ne(0).where(bits.const_like(1 << 29), bits.const_like(0))
@@ -82,7 +83,8 @@ from_bits = {dtypes.bfloat16: bfloat16_to_float32, dtypes.float16: float16_to_fl
 
 
 def compute_in_float32(u: UOp) -> UOp:
-    """A reduce, too: its partial sums are float32, and it is rounded once at the end."""
+    """An op computed in float32 and rounded; for a reduce, accumulated in float32 and rounded once
+    at the end."""
     widened = [s.cast(dtypes.float32) if s.dtype.scalar() in NARROW else s for s in u.src]
     dtype = dtypes.float32.vec(u.dtype.count) if u.dtype.scalar() in NARROW else u.dtype
     return u.replace(dtype=dtype, src=tuple(widened)).cast(u.dtype.scalar())
@@ -99,7 +101,7 @@ def constant_in_float32(c: UOp) -> UOp:
 
 
 def cast_by_float32(x: UOp, u: UOp) -> UOp | None:
-    """Between a narrow type and anything but float32."""
+    """A cast between a narrow type and any type but float32."""
     source, target = x.dtype.scalar(), u.dtype.scalar()
     if dtypes.float32 in (source, target) or not {source, target} & NARROW:
         return None
@@ -133,7 +135,7 @@ def _same_kind_of_uint16(dtype: DType) -> DType:
 
 @functools.cache
 def as_bits(dtype: DType) -> PatternMatcher:
-    """No value and no memory of a narrow dtype is left, only uint16."""
+    """The rules that replace all values and memory of a narrow dtype with uint16."""
 
     def stored(u: UOp) -> UOp:
         return u.replace(dtype=_same_kind_of_uint16(u.dtype))

@@ -1,9 +1,9 @@
 """Pairs: numbers with about 79 bits of precision, as the sum of two float64 (for POW and SIN).
 
 `high` keeps the leading 26 bits and `low` the rest. So a product of two highs has at most 52 bits
-and is *exact*, and every difference below that must be exact is one of such numbers: it makes no
-difference whether a C compiler fuses multiplications and additions. (The usual way to the rounding
-error of a product, Dekker's or fma's, needs to know which of the two happens.)
+and is *exact*, and every difference that must be exact is one of such numbers: the result is the
+same whether or not a C compiler fuses multiplications and additions. (The usual ways to get the
+rounding error of a product, Dekker's or fma's, need to know which of the two happens.)
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _LOW_BITS = 27
 
 
 def leading(x: UOp) -> UOp:
-    """x cut off after 26 bits."""
+    """x truncated to 26 bits."""
     kept = (1 << 64) - (1 << _LOW_BITS)
     return (x.bitcast(dtypes.uint64) & kept).bitcast(dtypes.float64)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """high + low, float64 both; |low| is about 2**-26 of |high| or less."""
+    """high + low, both float64; |low| is at most about 2**-26 * |high|."""
 
     high: UOp
     low: UOp

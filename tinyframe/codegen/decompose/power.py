@@ -1,8 +1,9 @@
 """POW of floats, and LOG2 of float64, which is a part of it.
 
-x**y = 2 ** (y * log2(x)). An error of the product is an error of the result's exponent, times up to
-128 in float32 and 1024 in float64 relative to the result, so the logarithm must have 7 or 10 bits
-more than the result: for float32 it is computed in float64, for float64 as a Pair.
+x**y = 2 ** (y * log2(x)). An error of the product is an error of the result's exponent, so relative
+to the result it is up to 128 times as large in float32 and 1024 times in float64. The logarithm
+must have 7 or 10 bits more than the result: for float32 it is computed in float64, for float64 as a
+Pair.
 
 The polynomials are for log2(m) = K*s*(1 + s**2/3 + s**4/5 + …), s = (m-1)/(m+1), K = 2/ln(2); see
 elementary.py for how they were made.
@@ -66,14 +67,14 @@ def log2_float64(x: UOp) -> UOp:
 
 
 def power_float32(x: UOp, y: UOp) -> UOp:
-    """By way of float64, in which there is nothing but + - * /: so wide vectors are no problem."""
+    """Via float64, using only + - * /, which wide vectors have too."""
     size = absolute(x)
     e, m = split_exponent(size)
     t = m.cast(dtypes.float64) + -1.0
     s = t / (t + 2.0)
     z = s * s
     log = e.cast(dtypes.float64) + s * K * (z * polynomial(z, SHORT_LOG2_COEFFICIENTS) + 1.0)
-    # beyond 2**32 there is only 0, 1 and inf; so `exponent` is less than 2**51 and can be rounded
+    # for |y| > 2**32 the result is 0, 1 or inf; so `exponent` is below 2**51 and can be rounded
     exponent = clamp(y, -(2.0**32), 2.0**32).cast(dtypes.float64) * log
     nearest, _ = round_to(exponent, 2)
     r = exponent - nearest
@@ -85,9 +86,9 @@ def power_float32(x: UOp, y: UOp) -> UOp:
 def power_float64(x: UOp, y: UOp) -> UOp:
     size = absolute(x)
     log = log2_pair(size)
-    y = clamp(y, -(2.0**65), 2.0**65)  # beyond there is only 0, 1 and inf
-    # y * log as an exact product of leading bits, and the rest; not beyond 1100, where 2**exponent
-    # is 0 or inf and the rest makes no difference, but inf - inf would
+    y = clamp(y, -(2.0**65), 2.0**65)  # beyond these the result is 0, 1 or inf
+    # y * log as an exact product of leading bits, plus the rest; beyond 1100, 2**exponent is 0 or
+    # inf, and the rest is left out because it could be inf - inf
     y_high = leading(y)
     rest = (y - y_high) * log.high + y * log.low
     exponent = y * log.value
@@ -97,13 +98,13 @@ def power_float64(x: UOp, y: UOp) -> UOp:
 
 
 def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
-    """x ** y as C's pow has it, from `power`, which is |x| ** y where |x| is neither 0 nor inf."""
+    """x ** y as C's pow defines it, from `power`: |x| ** y for |x| that is neither 0 nor inf."""
     size, layout = absolute(x), layout_of(x)
     infinite, zero = x.const_like(math.inf), x.const_like(0.0)
     power = size.eq(0).where((y < 0).where(infinite, zero), power)
     power = size.eq(math.inf).where((y < 0).where(zero, infinite), power)
     power = (x.ne(x) | y.ne(y)).where(x.const_like(math.nan), power)
-    # a negative base to a fraction is NaN, but 0 and inf have one
+    # a negative base to a fraction is NaN, except for -0.0 and -inf
     whole, is_odd = _is_whole(y)
     is_undefined = (x < 0) & (x > -math.inf) & whole.ne(True)
     power = is_undefined.where(x.const_like(math.nan), power)
@@ -116,7 +117,7 @@ def _with_special_cases(x: UOp, y: UOp, power: UOp) -> UOp:
 
 
 def _is_whole(y: UOp) -> tuple[UOp, UOp]:
-    """Whether y is an integer, and whether an odd one; from 2**24 or 2**53 on all are even."""
+    """Whether y is an integer, and whether it is odd; from 2**24 or 2**53 on, all are even."""
     layout = layout_of(y)
     limit = math.ldexp(1.0, layout.mantissa_bits + 1)
     inside = clamp(y, -limit, limit)
@@ -126,7 +127,7 @@ def _is_whole(y: UOp) -> tuple[UOp, UOp]:
 
 
 def power_by_constant(x: UOp, exponent: UOp) -> UOp | None:
-    """The exponents that programs are full of, without a logarithm.
+    """Common constant exponents, without a logarithm.
 
     Not 0.5: sqrt differs from pow at -0.0 and -inf.
     """

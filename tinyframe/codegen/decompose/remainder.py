@@ -1,14 +1,15 @@
-"""FMOD, the rest of a division of floats, exactly: no loop, however much larger x is than y.
+"""FMOD, the remainder of a division of floats, exactly: no loop, however much larger x is than y.
 
-The rest of x / y is a multiple of the smaller of their last places, so it is a float, and the right
-answer is exact. x - trunc(x / y) * y is not: the quotient has only as many bits as a float.
+The remainder of x / y is a multiple of the smaller of their last places, so it is a float, and the
+exact result is representable. x - trunc(x / y) * y is not exact: the quotient has only as many bits
+as a float.
 
-Let x = m * 2**e * unit and y = n * unit, with whole numbers m and n of 24 or 53 bits. Then
+Let x = m * 2**e * unit and y = n * unit, with integers m and n of 24 or 53 bits. Then
 
     x mod y = (m * 2**e mod n) * unit
 
-and 2**e mod n comes from repeated squaring: e has 9 or 12 bits, of which the first ones only place
-a single bit. What is left is the product of two numbers below n, modulo n, a few times over.
+and 2**e mod n comes from repeated squaring: e has 9 or 12 bits, the first of which only shift a
+single bit. The rest is a few products of two numbers below n, modulo n.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MANTISSA = (1 << 52) - 1
 
 
 def _power_of_two(exponent: UOp) -> UOp:
-    """2**exponent as float64, of a uint64 that may have wrapped around below 0."""
+    """2**exponent as float64; the exponent is a uint64 that may have wrapped around below 0."""
     return ((exponent + _DOUBLE.bias) << 52).bitcast(dtypes.float64)
 
 
@@ -35,8 +36,8 @@ def _exponent(x: UOp) -> UOp:
 
 
 def _power_modulo(e: UOp, squarings: int, one: Callable, multiply: Callable) -> UOp:
-    """2**e modulo n: `one(h)` gives 2**h, where it is below n, and `multiply(a, b, twice)` the
-    product of a and b, doubled where `twice`, modulo n."""
+    """2**e modulo n. `one(h)`: 2**h, if it is below n. `multiply(a, b, twice)`: a * b modulo n,
+    doubled if `twice`."""
     power = one(e >> squarings)
     for bit in reversed(range(squarings)):
         power = multiply(power, power, ((e >> bit) & 1).ne(0))
@@ -44,8 +45,8 @@ def _power_modulo(e: UOp, squarings: int, one: Callable, multiply: Callable) -> 
 
 
 def fmod_float32(x: UOp, y: UOp) -> UOp:
-    """In float64, where a product of two numbers of 24 bits is exact, and so is its quotient's
-    whole part: a fraction of n-ths is further from 1 than float64 rounds."""
+    """In float64, where a product of two numbers of 24 bits is exact, and so is the integer part of
+    its quotient: a fraction of n-ths is farther from 1 than float64 rounds."""
     a, b = (absolute(v).cast(dtypes.float64) for v in (x, y))
     n, m = (_whole(v, 23) for v in (b, a))
 
@@ -62,8 +63,8 @@ def fmod_float32(x: UOp, y: UOp) -> UOp:
 
 
 def fmod_float64(x: UOp, y: UOp) -> UOp:
-    """In 64-bit integers. A product has 106 bits, but the rest only 53: the quotient, from float64,
-    is off by 2 at most, so the lowest 64 bits of product - quotient * n say all."""
+    """In 64-bit integers. A product has 106 bits, but the remainder only 53: the quotient, computed
+    in float64, is off by at most 2, so the lowest 64 bits of product - quotient * n are enough."""
     a, b = absolute(x), absolute(y)
     normal = [_normal(v) for v in (a, b)]
     (m, e_a), (n, e_b) = ((_mantissa(v), _exponent(v) - shift) for v, shift in normal)
@@ -74,7 +75,7 @@ def fmod_float64(x: UOp, y: UOp) -> UOp:
 
     def multiply(p: UOp, q: UOp, twice: UOp | None = None) -> UOp:
         product = p.cast(dtypes.float64) * q.cast(dtypes.float64)
-        # made smaller by 2, it is too small by 0 to 4: then nothing is below 0
+        # less 2, it is too small by 0 to 4, and the remainder is not negative
         quotient = (product / as_float).cast(dtypes.int64) + -2
         rest = p * q - quotient.bitcast(dtypes.uint64) * n
         for _ in range(4):
@@ -85,7 +86,7 @@ def fmod_float64(x: UOp, y: UOp) -> UOp:
     # e is below 2098, so e >> 6 below 33
     power = _power_modulo(e, 6, lambda h: _u64(a, 1) << (h & 63), multiply)
     rest = multiply(m, power).cast(dtypes.float64)
-    # 2**(e_b - 52) may be below all floats: in two steps, neither of which rounds
+    # 2**(e_b - 52) may be too small for a float: multiply in two steps, neither of which rounds
     scale = (e_b - (_DOUBLE.bias + 52)).bitcast(dtypes.int64)
     half = scale >> 1
     for k in (half, scale - half):
@@ -98,24 +99,24 @@ def _u64(x: UOp, value: int) -> UOp:
 
 
 def _mantissa(x: UOp) -> UOp:
-    """The 53 bits of a normal float64 as a whole number, uint64."""
+    """The 53 bits of a normal float64's mantissa as an integer, uint64."""
     return (x.bitcast(dtypes.uint64) & _MANTISSA) | (1 << 52)
 
 
 def _whole(x: UOp, bits: int) -> UOp:
-    """x times the power of two that makes it a number from 2**bits to 2**(bits+1)."""
+    """x scaled by a power of two to be between 2**bits and 2**(bits+1)."""
     mantissa = x.bitcast(dtypes.uint64) & _MANTISSA
     return (mantissa | ((_DOUBLE.bias + bits) << 52)).bitcast(dtypes.float64)
 
 
 def _normal(x: UOp) -> tuple[UOp, UOp]:
-    """(x, 0), or (x * 2**54, 54) where x is denormal."""
+    """(x, 0), or (x * 2**54, 54) if x is denormal."""
     is_small = x < _DOUBLE.smallest_normal
     return is_small.where(x * 2.0**54, x), is_small.where(_u64(x, 54), _u64(x, 0))
 
 
 def _finished(x: UOp, y: UOp, rest: UOp) -> UOp:
-    """x where it is smaller than y, with the sign of x, and NaN where there is no rest."""
+    """The remainder with the sign of x; x itself if it is smaller than y, NaN if there is none."""
     layout, a, b = layout_of(x), absolute(x), absolute(y)
     sign = x.bitcast(layout.unsigned) & layout.sign_bit
     signed = (rest.bitcast(layout.unsigned) | sign).bitcast(x.dtype.scalar())

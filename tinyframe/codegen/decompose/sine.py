@@ -1,10 +1,10 @@
 """SIN and COS for arguments of any size.
 
-sin(x) needs x modulo pi, and of a large x little is left after that: for x = 2**100 all of the
+sin(x) needs x modulo pi, and for a large x that depends on bits far down in pi: for x = 2**100 the
 result comes from bits 100 and later of 1/pi. Payne and Hanek's observation ("Radian reduction for
-trigonometric functions", 1983): of the product x * (1/pi) the bits worth a multiple of 2 turns are
-not needed, so of 1/pi only a window is, whose place follows from the exponent of x. The cosine is
-the sine a quarter turn further on, and that is added after the reduction, where it is exact.
+trigonometric functions", 1983): the bits of x * (1/pi) that are multiples of 2 turns don't matter,
+so only a window of the bits of 1/pi is needed, and the exponent of x says which. The cosine is the
+sine a quarter turn ahead; that is added after the reduction, where it is exact.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ SIN_HALF_TURNS = (
 )  # fmt: skip
 
 # A float32 from 2**low on is a multiple of 2**(low-23), so the bits of 1/pi worth 2**(24-low) and
-# more give whole turns. From there on five times 24 bits are taken: their products with x are
-# exact, and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. Of arguments
+# more give whole turns. The window is the next five times 24 bits: their products with x are
+# exact, and up to 2**(low+27) the largest is below 2**51, so that it can be rounded. For arguments
 # below 2**52 all bits of 1/pi count. The scale keeps the last pieces from being denormal float32s.
 _SEGMENTS = (25, 52, 79, 106)
 _SCALE = 2.0**64
@@ -68,7 +68,7 @@ def _window(low: int) -> list[float]:
 
 
 def sin_float32(x: UOp) -> UOp:
-    return _sine_float32(x, -0.0)  # -0.0 and not 0.0, which would take away the sign of sin(-0.0)
+    return _sine_float32(x, -0.0)  # adding 0.0 would lose the sign of sin(-0.0)
 
 
 def cos_float32(x: UOp) -> UOp:
@@ -76,8 +76,7 @@ def cos_float32(x: UOp) -> UOp:
 
 
 def _sine_float32(x: UOp, ahead: float) -> UOp:
-    """sin(x + ahead*pi), by way of float64, in which there is nothing but + - *: so wide vectors
-    are no problem."""
+    """sin(x + ahead*pi), via float64, using only + - *, which wide vectors have too."""
     size = absolute(x)
     window = [x.const_like(c) for c in _window(_SEGMENTS[0])]
     for low in _SEGMENTS[1:]:
@@ -88,12 +87,12 @@ def _sine_float32(x: UOp, ahead: float) -> UOp:
     x = x.cast(dtypes.float64) * (1 / _SCALE)
     *pieces, smallest = (w.cast(dtypes.float64) for w in window)
     first, second, third, fourth = (x * p for p in (*pieces[:3], pieces[3] + smallest))
-    # x/pi = whole + r with |r| <= 1/2; what is whole only counts as odd or even
+    # x/pi = whole + r with |r| <= 1/2; of the integer `whole` only the parity matters
     whole_1, bits_1 = round_to(first)
     whole_2, bits_2 = round_to(second)
     first, second = first - whole_1, second - whole_2
     whole_3, bits_3 = round_to(first + second + third + ahead)
-    # in this order: where it is almost 0 the sum is exact until the last step
+    # in this order: near 0 the sum is exact until the last step
     r = ((first - whole_3 + ahead) + second + third) + fourth
     sign = (bits_1 ^ bits_2 ^ bits_3) << 63
     r = (r.bitcast(dtypes.uint64) ^ sign).bitcast(dtypes.float64)
@@ -130,13 +129,13 @@ def _high_product(a: UOp, b: UOp) -> UOp:
 def _four_words(x: UOp, index: UOp) -> list[UOp]:
     """Words index … index+3 of a word of zeros and then 2/pi, as a long binary fraction.
 
-    `index` is at most 16. Without a table to look into, all are shifted by each bit of `index`.
+    `index` is at most 16. Without a lookup table, all words are shifted by each bit of `index`.
     """
     words = [_inverse_of_pi() * 2 >> (_PI_BITS - 64 * n) for n in range(1, 20)]
     chosen = [_u64(x, w & ((1 << 64) - 1)) for w in (0, *words)]
     for step in (16, 8, 4, 2, 1):
         is_set = (index & step).ne(0)
-        # what later steps can still reach; with the largest index, 16, they go no further
+        # how many words the later steps can still reach; 16 is the largest index
         moved = 4 if step == 16 else step + 3
         chosen = [
             is_set.where(chosen[i + step], w) if i < moved else w
@@ -148,15 +147,15 @@ def _four_words(x: UOp, index: UOp) -> list[UOp]:
 def _quarter_turns(x: UOp) -> tuple[UOp, Pair]:
     """(n, r): x = (n + r) * pi/2, n an integer modulo 4 (as uint64) and |r| <= 1/2; for x >= 1/2.
 
-    x = m * 2**(e-52) with m a whole number. 192 bits of 2/pi from the one worth 2**(53-e) on, times
-    m, modulo 2**192, are 2 bits of whole quarter turns and 190 behind the point. The lowest 64 are
-    left away: 126 behind the point are enough for the worst case, where r begins with 62 zeros.
+    x = m * 2**(e-52) with an integer m. 192 bits of 2/pi, from the one worth 2**(53-e) on, times m,
+    modulo 2**192, are 2 bits of whole quarter turns and 190 fraction bits. The lowest 64 are
+    dropped: 126 fraction bits are enough for the worst case, where r begins with 62 zeros.
     """
     bits = x.bitcast(dtypes.uint64)
     m = (bits & ((1 << 52) - 1)) | (1 << 52)
     position = (bits >> 52) + ((1 << 64) - (1023 - 10))
     words, shift = _four_words(x, position >> 6), position & 63
-    # in two steps, since shifting by 64 is not defined
+    # in two steps, because shifting by 64 is undefined
     w0, w1, w2 = ((words[i] << shift) | ((words[i + 1] >> 1) >> (shift ^ 63)) for i in range(3))
     carried = _high_product(m, w2)
     low = m * w1 + carried
@@ -192,14 +191,14 @@ def _with_sign(x: UOp, result: UOp, sign: UOp) -> UOp:
 
 
 def _sine_float64(x: UOp, ahead: int) -> tuple[UOp, UOp]:
-    """The sine of |x| + ahead*pi/2, up to its sign, and the quarter turns it is at: (n & 2) says
-    whether the sign is minus."""
+    """The sine of |x| + ahead*pi/2 without its sign, and its number n of quarter turns: the sign is
+    minus if n & 2."""
     n, r = _quarter_turns(absolute(x))
     angle = r * Pair.const(x, 1.5707963109016418, 1.5893254773528196e-08)
     is_small = absolute(x) < 0.75
     n = is_small.where(_u64(x, 0), n) + ahead
     a = is_small.where(absolute(x), angle.value)
-    b = is_small.where(x.const_like(0.0), (angle.high - a) + angle.low)  # what a could not hold
+    b = is_small.where(x.const_like(0.0), (angle.high - a) + angle.low)  # the rounding error of a
     z = a * a
     sine = a + (a * z * polynomial(z, SIN_COEFFICIENTS) + b * (z * -0.5 + 1.0))
     near_one = z * -0.5 + 1.0

@@ -1,8 +1,8 @@
 """THREEFRY, the random number generator, in 32-bit additions, rotations and exclusive ors.
 
 Threefry-2x32 with 20 rounds, from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-as 1, 2, 3" (SC 2011): it scrambles a 64-bit counter under a 64-bit key, so the n-th random number
-needs no other to be computed before it. The low halves of counter, key and result come first.
+as 1, 2, 3" (SC 2011): it scrambles a 64-bit counter under a 64-bit key, so the nth random number
+doesn't depend on the ones before it. The low halves of counter, key and result come first.
 """
 
 from __future__ import annotations

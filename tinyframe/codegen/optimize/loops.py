@@ -4,17 +4,17 @@
     Opt(OptOps.UPCAST, 0, 8)       8 rows of axis 0 at a time, in registers
     Opt(OptOps.REORDER, (1, 0, 2)) axis 1 outermost
     Opt(OptOps.THREAD, 0)          the outermost loop divided among cores
-    Opt(OptOps.STAGE, 0, 2)        what is read of argument 2 inside axis 0 is copied first
-    Opt(OptOps.GLOBAL, 0)          the loop is an axis of the grid of blocks (GPU)
-    Opt(OptOps.LOCAL, 0, 16)       16 turns of it at once, by the threads of a block (GPU)
+    Opt(OptOps.STAGE, 0, 2)        the part of argument 2 read inside axis 0 is copied first
+    Opt(OptOps.GLOBAL, 0)          the loop becomes an axis of the grid of blocks (GPU)
+    Opt(OptOps.LOCAL, 0, 16)       16 iterations at once, by the threads of a block (GPU)
     Opt(OptOps.GROUP, 2, 32)       32 threads of a block share a reduce (GPU)
     Opt(OptOps.TENSOR_CORE, (0, 1, 2))  rows 0, columns 1 and sum 2 in tiles for tensor cores (GPU)
 
 An axis is a position in `axes(kernel)`: the loops around the stores, outermost first, then the
-loops of reduces. A new inner loop that is really a loop (SPLIT) stands right after its outer one;
-the copies and lanes of UPCAST, VECTOR and UNROLL are no loops any more and have no position.
+loops of reduces. The inner loop that a SPLIT makes comes right after its outer one; the copies and
+lanes of UPCAST, VECTOR and UNROLL are not loops any more and have no position.
 
-What is illegal raises KernelOptError and says why. Nothing else changes a loop.
+An illegal Opt raises a KernelOptError that says why. Nothing but Opts changes a loop.
 """
 
 from __future__ import annotations
@@ -25,15 +25,6 @@ from typing import Any
 
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import all_of
-from tinyframe.codegen.blocks import (
-    MOST_AXES,
-    THREADS,
-    block_axes,
-    check_device,
-    grid_axes,
-    runs_in_blocks,
-    runs_on_cores,
-)
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -48,6 +39,15 @@ from tinyframe.codegen.optimize.opt import (
 )
 from tinyframe.codegen.optimize.stage import stage
 from tinyframe.codegen.optimize.tensor_core import tensor_core
+from tinyframe.codegen.thread_blocks import (
+    MOST_AXES,
+    THREADS,
+    block_axes,
+    check_device,
+    grid_axes,
+    runs_in_blocks,
+    runs_on_cores,
+)
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.uop.node import (
@@ -67,14 +67,15 @@ from tinyframe.uop.node import (
 
 
 def apply_opts(sink: UOp, opts: Iterable[Opt], target: Target | None = None) -> UOp:
-    """The kernel with each Opt applied in turn. Raises KernelOptError where one is illegal."""
+    """The kernel with each Opt applied in turn. Raises KernelOptError if one is illegal."""
     for opt in opts:
         sink = apply_opt(sink, opt, target)
     return sink
 
 
 def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
-    """The kernel with one Opt applied; with a target, only if its device has what that needs."""
+    """The kernel with one Opt applied. With a target, it is illegal if the device lacks what the
+    kernel then needs."""
     try:
         out = _primitives[opt.op](sink, opt)
         check_reduces_run_once(sink, out)
@@ -94,7 +95,7 @@ def check_reduces_run_once(before: UOp, after: UOp) -> None:
 
 
 def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, instead: str = "") -> UOp:
-    """The RANGE of an Opt's axis, of one of these kinds. instead: what is for a reduce's axis."""
+    """The RANGE of an Opt's axis, of one of these kinds. instead: advice if it is a reduce's."""
     r = axis_of(sink, opt.axis)
     if kind(r) in kinds:
         return r
@@ -104,7 +105,7 @@ def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, instead: str = "") -> UOp:
 
 
 def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
-    """The RANGE of an Opt's axis, a reduce's. instead: what is for another axis."""
+    """The RANGE of an Opt's axis, which has to be a reduce's. instead: advice if it is not."""
     r = axis_of(sink, opt.axis)
     if kind(r) is not AxisType.REDUCE:
         raise KernelOptError(f"axis {opt.axis} is no reduce: {instead}")
@@ -112,8 +113,8 @@ def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
 
 
 def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
-    """The wanted size of the inner part; 0 stands for all of it. Of a Variable's size only threads
-    can be a part: they may have nothing to do, where lanes and copies are what the code says."""
+    """The requested size of the inner part; 0 means the whole loop. A loop of a Variable's size can
+    only be divided into threads, which may be idle; lanes and copies always run."""
     if is_symbolic(r) and not of_threads:
         raise KernelOptError("its size is a Variable")
     if not isinstance(arg, int) or arg < 0:
@@ -122,21 +123,21 @@ def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
 
 
 def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
-    """r -> outer*n + inner, the inner part of another kind: SPLIT, UPCAST, VECTOR, UNROLL, LOCAL,
-    GROUP.
+    """r -> outer*n + inner, where the inner part is of kind `inner_kind`: SPLIT, UPCAST, VECTOR,
+    UNROLL, LOCAL, GROUP.
 
-    Where n does not divide the size, the last tile is moved back so that it ends with the axis
+    If n does not divide the size, the last tile is moved back so that it ends with the axis
     (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
-    a reduce, elements that were counted already become its identity. A kernel that reads what it
-    writes must not compute twice, and a size below n leaves no room, as a Variable's may at any
-    time: there the excess is guarded.
+    a reduce, elements that were counted already become its identity. The excess is guarded instead
+    if the kernel reads what it writes, so that it must not compute twice, or if the size is below
+    n, as a Variable's may be.
     """
     size, symbolic = length(r), is_symbolic(r)
     inner = fresh_range(sink, n, inner_kind)
     if size == n and not symbolic:
         return replace_ranges(sink, {r: inner})
-    turns = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = fresh_range(sink, plain(turns), kind(r), 1)
+    tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
+    outer = fresh_range(sink, plain(tiles), kind(r), 1)
     owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
     lane = inner.cast(r.dtype)
     start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
@@ -153,8 +154,8 @@ def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
 
     def also(u: UOp) -> UOp | None:
         if u.op is Ops.REDUCE and inner in u.own_ranges:
-            nothing = u.src[0].const_like(identity(u.arg, u.dtype))
-            return u.replace(src=(counted.where(nothing, u.src[0]), *u.src[1:]))
+            neutral = u.src[0].const_like(identity(u.arg, u.dtype))
+            return u.replace(src=(counted.where(neutral, u.src[0]), *u.src[1:]))
         if u.op is Ops.INDEX and inner in u.ranges:
             return u.replace(src=(u.src[0], all_of([u.src[1], exists]), *u.src[2:]))
         return None
@@ -184,7 +185,8 @@ def _split(sink: UOp, opt: Opt) -> UOp:
 
 
 def _check_copies(sink: UOp, more: int) -> None:
-    """More copies of a statement than the threshold only make the compiler slow."""
+    """KernelOptError for more copies of a statement than the threshold: they only slow down the
+    compiler."""
     if (count := _count_copies(sink) * more) > thresholds.MOST_COPIES:
         raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
 
@@ -196,7 +198,7 @@ def _count_copies(sink: UOp) -> int:
 
 
 def _upcast(sink: UOp, opt: Opt) -> UOp:
-    """Copies in registers; what does not depend on the range stays shared: a register tile."""
+    """Copies in registers; nodes that don't depend on the range stay shared: a register tile."""
     r = _loop_at(sink, opt, AxisType.LOOP, instead="UNROLL it, or give it VECTOR lanes")
     n = _size(r, opt.arg)
     _check_copies(sink, n)
@@ -222,7 +224,7 @@ def _vector(sink: UOp, opt: Opt) -> UOp:
     not_inside_a_copy(sink, r)
     out = divide(sink, r, n, AxisType.VECTOR)
     for u in out.toposort():
-        # its own too: a REDUCE adds up in them, and a STORE stores them
+        # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
         along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
         if sum(kind(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
@@ -245,7 +247,7 @@ def _thread(sink: UOp, opt: Opt) -> UOp:
         raise KernelOptError("the kernel has a THREAD axis already")
     if runs_in_blocks(sink):
         raise KernelOptError("the kernel is divided among blocks of threads already")
-    # copies and lanes of what was a loop around it are in its way no more
+    # copies and lanes that were loops around it don't count
     outermost = [next(x for x in s.own_ranges if kind(x) in LOOPS) for s in sink.src]
     if any(first is not r for first in outermost):
         raise KernelOptError(
@@ -279,17 +281,17 @@ OF_A_REDUCE = "GROUP shares it among threads"
 
 
 def _global(sink: UOp, opt: Opt) -> UOp:
-    """A loop around the stores becomes an axis of the grid: each block does one of its turns.
+    """A loop around the stores becomes an axis of the grid: each block runs one iteration.
 
         for i in 0…63: out[i] = x[i] * 2      ->      out[gidx0] = x[gidx0] * 2
 
-    Blocks share nothing, so every reduce has to depend on the loop, or each would compute it.
+    Blocks share nothing, so every reduce has to depend on the loop, or each block would compute it.
     """
     r = _loop_at(sink, opt, AxisType.LOOP, instead=OF_A_REDUCE)
-    _may_run_at_once(sink, r)
+    _check_parallel(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
-    if length(r) == 1:  # a block's number would be the constant 0, and the launch one of one block
+    if length(r) == 1:  # its index would be the constant 0, and the launch always one block
         raise KernelOptError(f"axis {opt.axis} has at most one turn, or none: it stays a loop")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
         raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
@@ -304,19 +306,19 @@ def _local(sink: UOp, opt: Opt) -> UOp:
         for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
         LOCAL(0, 8)                                                 out[i] = x[i] * 2
 
-    A loop of the grid (GLOBAL) has an inner part too: for most kernels the two go together. Of a
-    Variable's size, the last block has threads that read and write nothing.
+    It also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size is a
+    Variable, the last block has threads that read and write nothing.
     """
     r = _loop_at(sink, opt, AxisType.LOOP, AxisType.GLOBAL, instead=OF_A_REDUCE)
     n = _size(r, opt.arg, of_threads=True)
-    _may_run_at_once(sink, r)
+    _check_parallel(sink, r)
     not_inside_a_copy(sink, r)
     return _with_block_axes(divide(sink, r, n, AxisType.LOCAL))
 
 
 def _group(sink: UOp, opt: Opt) -> UOp:
-    """The threads of a block share a reduce: each adds up every n-th element; then the n partial
-    results, which a panel keeps, are added up.
+    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
+    element; then the n partial results, in a panel, are added up.
 
         for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
         out = acc                                     panel[lidx0] = part
@@ -325,7 +327,7 @@ def _group(sink: UOp, opt: Opt) -> UOp:
     """
     r = _reduce_at(sink, opt, "LOCAL is for it")
     n = _size(r, opt.arg, of_threads=True)
-    _may_run_at_once(sink, r)
+    _check_parallel(sink, r)
     not_inside_a_copy(sink, r)
     before = set(all_ranges(sink))
     out = divide(sink, r, n, AxisType.GROUP)
@@ -334,28 +336,28 @@ def _group(sink: UOp, opt: Opt) -> UOp:
 
     def also(u: UOp) -> UOp | None:
         shared = u.op is Ops.REDUCE and thread in u.own_ranges
-        return _of_partial_results(u, thread, every) if shared else None
+        return _reduce_partial_results(u, thread, every) if shared else None
 
     return _with_block_axes(replace_ranges(out, {}, also))
 
 
-def _of_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
-    """A reduce of what each thread finds: REDUCE of LOAD of STAGE of REDUCE. The panel has an axis
-    for all that is no loop, since there each has a value of its own."""
+def _reduce_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
+    """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel has an
+    axis for each range that is not a loop, because these have a separate value for each element."""
     partial = reduce.src[0].reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not thread])
-    axes = [r for r in partial.ranges | {thread} if kind(r) in NO_LOOPS]
+    axes = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
     axes.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes innermost
     place = [every if r is thread else r for r in axes]
     panel = partial.stage(AddrSpace.LOCAL, *axes)
     return panel.index(*place, shape=tuple(map(length, axes))).load().reduce(reduce.arg, every)
 
 
-# kinds of ranges of which all turns are there at once: threads, copies, lanes
-NO_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
+# kinds of ranges whose iterations all exist at once: threads, copies, lanes
+NOT_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
 
 
-def _may_run_at_once(sink: UOp, r: UOp) -> None:
-    """KernelOptError if a range cannot be blocks or threads."""
+def _check_parallel(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a range cannot become blocks or threads."""
     if runs_on_cores(sink):
         raise KernelOptError("the kernel is divided among cores already (THREAD)")
     if r.dtype is not dtypes.int:

@@ -1,8 +1,8 @@
-"""A loop nest as a value: what a plan decides, and how that is written as Opts.
+"""A loop nest as a value: a plan's decision, which `opts_of` writes as Opts.
 
     Nest(tiles=((VECTOR, j, 16), (UPCAST, j, 4), (UPCAST, i, 6)),   inner parts of i and j
          order=(j, i),                                               j outermost
-         panels=((b, j),),                                           what j reads of b is copied
+         panels=((b, j),),                                           the part of b that j reads
          thread=j)                                                   j is divided among cores
 
     Nest(tiles=((VECTOR, j, 4), (LOCAL, j, 16), (UPCAST, i, 4), (LOCAL, i, 16)),
@@ -11,24 +11,24 @@
 
     SPLIT r, 64     r becomes a loop over blocks of 64, and a loop inside of a block
     VECTOR r, 16    16 neighbours along r are the lanes of one vector
-    UPCAST r, 6     6 turns of r are done side by side, in registers
-    LOCAL r, 16     16 turns of r are done by threads of a block
+    UPCAST r, 6     6 iterations of r are done side by side, in registers
+    LOCAL r, 16     16 iterations of r are done by threads of a block
     GROUP r, 32     32 threads of a block share r, the loop of a reduce
-    TENSOR_CORE     of three loops one after the other, 16 rows, 8 columns and 16 of the sum: those
-                    are what a warp computes at once
-    order           the outermost loops; all others follow inside, in the order that they had
-    panels          (operand, loop): what a turn of the loop reads of the operand is copied before
-                    the turn begins; None: all of it, before any loop. The Opt is called STAGE
-    thread          the loop that the cores share
+    TENSOR_CORE     of three loops in a row: 16 rows, 8 columns and 16 terms of the sum, which a
+                    warp computes at once
+    order           the outermost loops; all others follow inside, in their original order
+    panels          (operand, loop): before each iteration of the loop, the part of the operand that
+                    it reads is copied; None: all of the operand, before any loop. The Opt is STAGE
+    thread          the loop that is divided among the cores
     grid            the loops that become the axes of a grid of blocks, its axis 0 first
 
-Where a tile does not divide its loop, the last one is moved back, and overlaps the one before; a
-sum leaves out what was counted already (`loops.divide`). A loop of a Variable's size can have only
-threads as a tile.
+If a tile does not divide its loop, the last one is moved back and overlaps the one before; a sum
+skips elements that are counted already (`loops.divide`). A loop of a Variable's size can only be
+tiled by threads.
 
-Everything is said of the kernel's own RANGEs, as they are before any Opt. How many iterations are
-left of one after the tiles is arithmetic (`left`), so a plan can go on from there without applying
-anything. `opts_of` then finds the axes, which are positions, and writes the list.
+A Nest is in terms of the kernel's RANGEs before any Opt. The iterations left of one after tiling
+are arithmetic (`left`), so a plan can reason about them without applying anything. `opts_of` then
+finds the axes, which are positions, and writes the list.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tinyframe.uop.show import render
 
 Tile = tuple[OptOps, UOp, int]
 """SPLIT, UPCAST, VECTOR, UNROLL, LOCAL, GROUP or TENSOR_CORE of what is left of a RANGE. After a
-SPLIT it is of the inner one of the two loops, as long as something is left of that."""
+SPLIT that is the inner one of the two loops, until nothing is left of it."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ Loop = UOp | Inner
 class Nest:
     """A loop nest.
 
-    tiles: inner parts of RANGEs. order: the loops that are outermost, from the outermost on; the
-    others keep their order. panels: what is copied first, and inside of which loop (None: before
-    all loops). thread: the loop that is divided among cores, which becomes the outermost one.
+    tiles: inner parts of RANGEs. order: the outermost loops, from the outside in; the others keep
+    their order. panels: the operands copied first, and the loop inside of which they are (None:
+    before all loops). thread: the loop that is divided among cores; it becomes the outermost one.
     grid: the loops that become blocks; axis 0, the innermost of them, comes first.
     """
 
@@ -75,7 +75,8 @@ class Nest:
     grid: tuple[UOp, ...] = ()
 
     def left(self, r: UOp) -> int:
-        """Iterations of `r` that are left as a loop, after the tiles: of a SPLIT the outer one."""
+        """Iterations of the loop that is left of `r` after its tiles; after a SPLIT, of the outer
+        loop."""
         n = length(r)
         for op, tiled, size in self.tiles:
             if tiled is r:
@@ -85,7 +86,7 @@ class Nest:
         return n
 
     def loops(self, ranges: Iterable[UOp]) -> list[UOp]:
-        """Those of a kernel's loops around its stores that are loops still, in their new order."""
+        """The loops around a kernel's stores that are still loops, in their new order."""
         around = [r for r in ranges if kind(r) is AxisType.LOOP]
         first = [r for r in self.order if not isinstance(r, Inner)]
         ordered = dict.fromkeys((*first, *around))
@@ -123,32 +124,32 @@ def _loop_words(loop: Loop) -> str:
 
 
 def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[Opt], UOp]:
-    """The Opts that make this nest, and the kernel after them. Any that the kernel or the target
-    does not allow are left out."""
-    writing = _Writing(sink, target)
+    """The Opts that make this nest, and the kernel after them. Those that are illegal for the
+    kernel or the target are left out."""
+    applied = _OptList(sink, target)
     cores = [tile for tile in nest.tiles if tile[0] is OptOps.TENSOR_CORE]
     for op, r, n in nest.tiles:
         if op is not OptOps.TENSOR_CORE:
-            writing.tile(op, r, n)
+            applied.tile(op, r, n)
         elif r is cores[0][1]:
-            writing.tensor_core(cores)
-    writing.outermost(nest.order)
+            applied.tensor_core(cores)
+    applied.outermost(nest.order)
     for r in nest.grid:
-        if (axis := writing.axis(r)) is not None:
-            writing.apply(Opt(OptOps.GLOBAL, axis))
+        if (axis := applied.axis(r)) is not None:
+            applied.apply(Opt(OptOps.GLOBAL, axis))
     for read, loop in nest.panels:
-        axis = -1 if loop is None else writing.axis(loop)
+        axis = -1 if loop is None else applied.axis(loop)
         if axis is not None:
-            writing.apply(Opt(OptOps.STAGE, axis, read.slot))
+            applied.apply(Opt(OptOps.STAGE, axis, read.slot))
     if nest.thread is not None:
-        writing.outermost((nest.thread,))
-        writing.apply(Opt(OptOps.THREAD, 0))
-    return writing.opts, writing.sink
+        applied.outermost((nest.thread,))
+        applied.apply(Opt(OptOps.THREAD, 0))
+    return applied.opts, applied.sink
 
 
-class _Writing:
-    """A list of Opts on the way, and for each axis the RANGE that it is what is left of; None for
-    one that is threads, or what threads have found."""
+class _OptList:
+    """A list of Opts being built, and for each axis the original RANGE that it is left of; None for
+    an axis of threads, or of their partial results."""
 
     def __init__(self, sink: UOp, target: Target | None) -> None:
         self.sink, self.target = sink, target
@@ -164,12 +165,12 @@ class _Writing:
         return True
 
     def innermost(self, r: UOp) -> int | None:
-        """The position of a loop that is to be tiled: once SPLIT, of the inner one, which stands
-        next."""
+        """The position of a loop to be tiled: after a SPLIT that of the inner one, which comes
+        second."""
         return None if r not in self.loops else self.loops.index(r) + (self.loops.count(r) > 1)
 
     def tensor_core(self, tiles: Sequence[Tile]) -> None:
-        """Of rows, of columns and of the sum. The threads of the warp are an axis of their own."""
+        """Applies the tiles of rows, columns and sum. The threads of the warp are a new axis."""
         before = dict(zip(axes(self.sink), self.loops, strict=True))
         at = tuple(n for _, r, _ in tiles if (n := self.innermost(r)) is not None)
         if not self.apply(Opt(OptOps.TENSOR_CORE, at)):
@@ -196,14 +197,14 @@ class _Writing:
             self.loops.pop(axis)  # nothing is left of it
 
     def axis(self, loop: Loop) -> int | None:
-        """The position of a loop; None where nothing is left of it."""
+        """The position of a loop; None if nothing is left of it."""
         r = loop.range if isinstance(loop, Inner) else loop
         places = [n for n, x in enumerate(self.loops) if x is r]
         which = 1 if isinstance(loop, Inner) else 0
         return places[which] if which < len(places) else None
 
     def outermost(self, first: Iterable[Loop]) -> None:
-        """These loops outermost, in this order."""
+        """Makes these loops the outermost ones, in this order."""
         front = [n for loop in first if (n := self.axis(loop)) is not None]
         order = tuple(front + [n for n in range(len(self.loops)) if n not in front])
         if order != tuple(range(len(order))) and self.apply(Opt(OptOps.REORDER, order)):

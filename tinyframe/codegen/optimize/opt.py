@@ -22,7 +22,7 @@ from tinyframe.uop.node import (
 
 
 class KernelOptError(Exception):
-    """An Opt that cannot be applied to this kernel; the message says why."""
+    """An Opt that is not legal for this kernel; the message says why."""
 
 
 class OptOps(enum.Enum):
@@ -55,7 +55,7 @@ class Opt:
 
 
 def axes(sink: UOp) -> list[UOp]:
-    """The loops of a kernel in order: around the stores, then of reduces, not those of copies."""
+    """The loops of a kernel in order: around the stores, then of reduces; not those of panels."""
     owners = [*sink.src, *[u for u in sink.toposort() if u.op is Ops.REDUCE]]
     return list(dict.fromkeys(r for u in owners for r in u.own_ranges if kind(r) in LOOPS))
 
@@ -65,7 +65,7 @@ def all_ranges(sink: UOp) -> list[UOp]:
 
 
 def fresh_range(sink: UOp, size: sint, axis_type: AxisType, offset: int = 0) -> UOp:
-    """A RANGE whose number no other range of the kernel has."""
+    """A RANGE with an unused number."""
     return UOp.range(size, fresh_number(sink) + offset, axis_type)
 
 
@@ -75,9 +75,9 @@ def replace_ranges(
     also: Callable[[UOp], UOp | None] = lambda u: None,
     owned_instead: dict[UOp, tuple[UOp, ...]] | None = None,
 ) -> UOp:
-    """Puts an expression in place of each RANGE of `mapping`. Who owned the range owns the ranges
-    in that expression, in the order of `owned_instead` where it has one. `also` may change a
-    rebuilt node further."""
+    """Replaces each RANGE in `mapping` with an expression. A node that owned the range then owns
+    the ranges in that expression, in the order given by `owned_instead` if it has one. `also` may
+    change a rebuilt node further."""
     order = owned_instead or {}
 
     def change(old: UOp, u: UOp) -> UOp:
@@ -106,7 +106,7 @@ def axis_of(sink: UOp, axis: int | tuple[int, ...]) -> UOp:
 
 
 def not_inside_a_copy(sink: UOp, r: UOp) -> None:
-    """KernelOptError if a panel is filled inside this loop: there is one, and what becomes of the
-    loop (lanes, copies, threads) would fill it all at once."""
+    """KernelOptError if a panel is filled inside this loop: there is one panel, and the lanes,
+    copies or threads that the loop becomes would all fill it at once."""
     if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
         raise KernelOptError("an argument is copied inside this loop: STAGE comes after")

@@ -1,28 +1,28 @@
 """The default schedule of a kernel: an ordered table of plans, each with its reason.
 
-A plan looks at what a kernel reads and writes (`algebra/access.py`) and at the machine (`Target`).
-The first one whose needs are all met gives the loop nest (`nest.py`); nothing is tried out.
-`DEBUG=3` prints which plan it was and why; `python -m tinyframe.plans` lists them, and tells of a
-kernel which of them apply, and what the others miss. The numbers are in `thresholds.py`.
+A plan looks at a kernel's reads and writes (`algebra/access.py`) and at the machine (`Target`). The
+first one whose needs are all met decides the loop nest (`nest.py`); nothing is tried out.
+`DEBUG=3` prints the plan that was chosen, and why; `python -m tinyframe.plans` lists them all, and
+for a kernel which of them apply, and what the others need. The numbers are in `thresholds.py`.
 
     dot products      few rows, both operands contiguous along a long sum
     image by image    a padded operand is copied with its border
     columns, then images
-                      the same, where all columns are too large for the cache
+                      the same, if all columns together are too large for the cache
     lanes along an image
-                      the same, where the padded operand has the lanes
-    short sum         writing the results takes the time, so they are written in memory order
-    blocks of rows    neighbouring rows are neighbours in memory, or are computed on the way (from
+                      the same, if the padded operand has the lanes
+    short sum         writing the results dominates, so they are written in memory order
+    blocks of rows    neighbouring rows are neighbours in memory, or are computed on the fly (from
                       float16, say): they are copied, a block of them at a time
     register tile     any other contraction: a tile of accumulators, a panel of columns
     transpose         contiguous along different axes: blocks of both
     windows of an image
-                      overlapping windows that nothing else shares: depthwise convolution, pooling
-    vectors           everything else: vectors along what is contiguous
+                      overlapping windows without other reuse: depthwise convolution, pooling
+    vectors           everything else: vectors along contiguous memory
 
-A good place to begin is that list, `CPU`, at the end of this file. The words of a nest (blocks,
-lanes, at once, copied) are explained in `nest.py`. To try a plan of your own, insert a `Plan` into
-the list: kernels are made anew with it.
+A good place to begin is that list, `CPU`, at the end of this file. The parts of a nest (blocks,
+lanes, at once, copied) are explained in `nest.py`. To try your own plan, insert a `Plan` into the
+list: kernels are then compiled again with it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, is_symbolic, iterati
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 
 
-class Kernel:
-    """What a plan looks at: a kernel before any Opt, and the machine that it is for.
+class Workload:
+    """The input of a plan: a kernel before any Opt, and the machine that it is for.
 
-    table: what it reads and writes. loops: its RANGEs, outermost first. lanes: elements of a vector
-    register, of the widest type in memory.
+    table: its reads and writes. loops: its RANGEs, outermost first. lanes: elements of its widest
+    dtype in a vector register.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -71,13 +71,13 @@ class Kernel:
         return self.maybe_tile
 
     def l2(self, part: float) -> int:
-        """This part of the second-level cache, in bytes."""
+        """A fraction of the second-level cache, in bytes."""
         return int(self.target.l2 * part)
 
 
 def lanes_of(sink: UOp, target: Target) -> int:
-    """Elements of a vector register, of the widest type that a kernel has in memory or computes
-    with; float16 and bfloat16 are computed with as float32."""
+    """The number of elements in a vector register, of the widest dtype that a kernel has in memory
+    or computes with; float16 and bfloat16 are computed in float32."""
     widest = 0
     data: set[UOp] = set()
     for u in sink.toposort():
@@ -96,37 +96,37 @@ def lanes_of(sink: UOp, target: Target) -> int:
 class Plan:
     """A row of the table.
 
-    name: as it is printed. why: when it is the right one, and what it does, in one sentence. needs:
-    conditions on a Kernel; the first line of a condition's docstring says what it asks for. nest:
-    the loop nest for a Kernel that meets them.
+    name: as printed. why: when it is the right one, and what it does, in one sentence. needs:
+    conditions on a Workload; the first line of a condition's docstring is printed if it is not met.
+    nest: the loop nest for a Workload that meets them all.
     """
 
     name: str
     why: str
-    needs: Sequence[Callable[[Kernel], object]]
-    nest: Callable[[Kernel], Nest]
+    needs: Sequence[Callable[[Workload], object]]
+    nest: Callable[[Workload], Nest]
 
-    def missing(self, kernel: Kernel) -> str | None:
-        """What the kernel lacks for this plan; None where it applies."""
+    def missing(self, kernel: Workload) -> str | None:
+        """The first need that the kernel does not meet; None if the plan applies."""
         needs = zip(self.needs, self.needs_text, strict=True)
         return next((text for need, text in needs if not need(kernel)), None)
 
     @property
     def needs_text(self) -> list[str]:
-        """What each of the needs asks for."""
+        """The needs in words."""
         return [(need.__doc__ or need.__name__).splitlines()[0].rstrip(".") for need in self.needs]
 
-    def applies(self, kernel: Kernel) -> bool:
+    def applies(self, kernel: Workload) -> bool:
         return self.missing(kernel) is None
 
 
-def choose(kernel: Kernel, plans: Sequence[Plan]) -> Plan:
+def choose(kernel: Workload, plans: Sequence[Plan]) -> Plan:
     """The first plan that applies."""
     return next(plan for plan in plans if plan.applies(kernel))
 
 
-def lacking(kernel: Kernel, plans: Sequence[Plan]) -> dict[str, list[str]]:
-    """What a kernel lacks for plans: the first need that is not met, and the plans that have it."""
+def lacking(kernel: Workload, plans: Sequence[Plan]) -> dict[str, list[str]]:
+    """For plans that were not chosen: the first need that is not met -> the plans that have it."""
     found: dict[str, list[str]] = {}
     for plan in plans:
         missing = plan.missing(kernel)
@@ -144,7 +144,7 @@ class RegisterTile:
     columns (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", 2008).
 
     a: the operand that has the rows. b: the one that has the columns, which become lanes. In A @ B
-    rows are i and columns j. In a convolution, rows are images and places in them (`a` is the
+    rows are i and columns j. In a convolution, rows are images and positions in them (`a` is the
     image), and columns are output channels (`b` is the weights), unless an image has the better
     lanes. row, column: the loops that are tiled. rows: all loops of `a` alone. batch: the loops of
     both. high: in rows. wide: in vectors.
@@ -171,7 +171,7 @@ class RegisterTile:
 
     @property
     def length(self) -> int:
-        """How many values are reduced to each result."""
+        """The number of values that are reduced to each result."""
         return iterations(self.contraction.summed)
 
     @property
@@ -180,12 +180,12 @@ class RegisterTile:
 
     @property
     def fills_panels(self) -> bool:
-        """Are there rows enough to read a panel of columns often?"""
+        """Whether enough rows read a panel of columns to make it worthwhile."""
         return iterations(self.rows) >= thresholds.PANEL_ROWS
 
     @property
     def b_of_a_batch(self) -> int:
-        """Bytes of all that is read of `b` in one turn of the batch loops."""
+        """Bytes of `b` that one iteration of the batch loops reads."""
         return self.b.volume(self.b.ranges - set(self.batch))
 
     @property
@@ -196,18 +196,19 @@ class RegisterTile:
         if wide > 1:
             vectors.append((UPCAST, column, wide))
             if length(column) > lanes * wide and length(column) % (lanes * wide):
-                # blocks of whole tiles: only the loop over blocks ends unevenly
+                # blocks of whole tiles, so that only the loop over blocks is uneven
                 vectors.insert(0, (SPLIT, column, lanes * wide))
         high: list[Tile] = [] if is_symbolic(self.row) else [(UPCAST, self.row, self.high)]
         return Nest((*vectors, *high))
 
     @property
     def outer(self) -> tuple[UOp, ...]:
-        """The loops around a panel of columns: the batch, and the blocks of columns, if several."""
+        """The loops around a panel of columns: the batch, and the blocks of columns if there are
+        several."""
         return (*self.batch, self.column) if self.nest.left(self.column) > 1 else self.batch
 
 
-def register_tile(k: Kernel) -> RegisterTile | None:
+def register_tile(k: Workload) -> RegisterTile | None:
     """The register tile of the contraction that a kernel spends its time on."""
     contraction = k.table.contraction
     if contraction is None or k.lanes < 2:
@@ -221,22 +222,22 @@ def register_tile(k: Kernel) -> RegisterTile | None:
     if column in a.ranges:
         a, b = b, a
     rows = tuple(r for r in k.around if of_one.get(r) is a)
-    if not rows:  # one operand's rows are inside a reduce: what is summed is summed up further
+    if not rows:  # an operand's rows are inside a reduce: its results are summed further
         return None
-    side_by_side = [r for r in columns if of_one[r] is b and b.step(r) == 1]
-    if side_by_side and b.step(column) != 1 and iterations(rows) < thresholds.PANEL_ROWS:
-        column = max(side_by_side, key=length)  # no panel would bring others side by side
+    contiguous = [r for r in columns if of_one[r] is b and b.step(r) == 1]
+    if contiguous and b.step(column) != 1 and iterations(rows) < thresholds.PANEL_ROWS:
+        column = max(contiguous, key=length)  # there is no panel to make others contiguous
     row = _row_of(k, a, rows)
     wide = _width(k, contraction, b, column, rows)
-    # a last tile that overlaps the one before is in the way of copying an image
+    # an overlapping last tile would prevent copying an image
     exact = contraction.has_windows
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
 
 
-def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
-    """How good it would be to have lanes along `r`: stores of whole vectors first."""
+def _worth_as_lanes(k: Workload, x: Access, r: UOp) -> tuple:
+    """A sort key for having lanes along `r`: storing whole vectors counts most."""
     assert k.table.contraction is not None
     is_long = iterations(k.table.contraction.summed) >= thresholds.LONG_SUM
     stored = all(w.step(r) in (0, 1) for w in k.table.writes)
@@ -245,9 +246,9 @@ def _worth_as_lanes(k: Kernel, x: Access, r: UOp) -> tuple:
     return good, not x.guarded, not x.overlaps, x.step(r) == 1, length(r)
 
 
-def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
-    """The loop whose iterations become the rows: long enough for a tile, and near in memory. A
-    padded operand is copied anyway, so a shorter loop is enough there."""
+def _row_of(k: Workload, a: Access, rows: tuple[UOp, ...]) -> UOp:
+    """The loop whose iterations become the rows: long enough for a tile, and with a small stride. A
+    padded operand is copied anyway, so for it a shorter loop is enough."""
     enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
     return max(
         rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
@@ -255,13 +256,12 @@ def _row_of(k: Kernel, a: Access, rows: tuple[UOp, ...]) -> UOp:
 
 
 def _width(
-    k: Kernel, contraction: Contraction, b: Access, column: UOp, rows: tuple[UOp, ...]
+    k: Workload, contraction: Contraction, b: Access, column: UOp, rows: tuple[UOp, ...]
 ) -> int:
-    """Vectors of columns side by side. A wide tile reads fewer rows for each product, a high one
-    fewer columns. So it is wide where the columns come from a panel that stays in the cache, and
-    high where they do not, or where rows overlap anyway (in windows). But the last tile overlaps
-    the one before where widths do not divide: a width is passed over that computes many columns
-    twice."""
+    """The width of a tile in vectors. A wide tile reads fewer rows for each product, a high one
+    fewer columns. So it is wide if the columns come from a panel that stays in the cache, and high
+    if they don't, or if rows overlap anyway (in windows). The last tile overlaps the one before if
+    the width is not a divisor; a width that would compute many columns twice is not used."""
     panel = iterations(contraction.summed) * k.lanes * b.itemsize  # bytes, one vector wide
     in_panels = iterations(rows) >= thresholds.PANEL_ROWS and not contraction.has_windows
     room = k.l2(thresholds.PANEL_OF_L2) // panel
@@ -275,9 +275,9 @@ def _width(
 
 
 def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
-    """Rows of a register tile `wide` vectors wide, as many as registers allow beside what is read:
-    the usual number, or another that computes fewer rows twice. Without `exact`, a waste of up to
-    ROUNDING does not count."""
+    """Rows of a register tile that is `wide` vectors wide, limited by the registers that are left
+    beside the operands: the usual number, or one that computes fewer rows twice. Without `exact`, a
+    waste of up to ROUNDING does not count."""
     most = min(thresholds.MOST_ROWS, (registers - wide - 2) // wide)
     if size <= most:
         return size
@@ -287,12 +287,12 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
     return min(heights, key=lambda n: max(allowed, -(-size // n) * n / size - 1))
 
 
-def is_a_contraction(k: Kernel) -> bool:
+def is_a_contraction(k: Workload) -> bool:
     """two operands, each read again along a loop of results that only the other one has"""
     return k.table.contraction is not None
 
 
-def has_a_tile(k: Kernel) -> bool:
+def has_a_tile(k: Workload) -> bool:
     """a loop of results that fills a vector, and one of the other operand's beside it"""
     return k.maybe_tile is not None
 
@@ -300,36 +300,36 @@ def has_a_tile(k: Kernel) -> bool:
 # dot products
 
 
-def has_one_loop_of_rows(k: Kernel) -> bool:
+def has_one_loop_of_rows(k: Workload) -> bool:
     """one loop of rows, and one that is summed over"""
     t = k.tile
     return len(t.rows) == 1 and not t.contraction.has_windows and not is_symbolic(t.row)
 
 
-def is_contiguous_along_the_sum(k: Kernel) -> bool:
+def is_contiguous_along_the_sum(k: Workload) -> bool:
     """both operands contiguous along the sum, in whole vectors"""
     (r,) = k.tile.contraction.summed
     return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
 
 
-def has_a_sum_of_many_vectors(k: Kernel) -> bool:
+def has_a_sum_of_many_vectors(k: Workload) -> bool:
     """a sum of so many vectors that adding up their lanes does not matter"""
     return k.tile.length >= thresholds.DOTS_LENGTH * k.lanes
 
 
-def has_few_rows(k: Kernel) -> bool:
+def has_few_rows(k: Workload) -> bool:
     """so few rows that a panel gains little, but enough for a tile"""
     t, side = k.tile, _side(k)
     return side <= length(t.row) <= thresholds.DOTS_ROWS and length(t.column) >= side
 
 
-def _side(k: Kernel) -> int:
-    """The side of a square of accumulators which, with a row and a column of what is read, fills
-    the registers."""
+def _side(k: Workload) -> int:
+    """The side of a square of accumulators that, with a row and a column of operands, fills the
+    registers."""
     return math.isqrt(k.target.vector_registers) - 1
 
 
-def dot_products(k: Kernel) -> Nest:
+def dot_products(k: Workload) -> Nest:
     """Lanes along the sum; a square of rows and columns at once."""
     t, side = k.tile, _side(k)
     (along,) = t.contraction.summed
@@ -340,12 +340,12 @@ def dot_products(k: Kernel) -> Nest:
 # image by image
 
 
-def has_padded_rows(k: Kernel) -> bool:
+def has_padded_rows(k: Workload) -> bool:
     """rows of an operand that is padded"""
     return k.tile.a.guarded
 
 
-def has_several_images(k: Kernel) -> bool:
+def has_several_images(k: Workload) -> bool:
     """more than one loop of rows that the tile does not use up: images, and places in them"""
     return len(_rows_left(k.tile)) > 1
 
@@ -354,14 +354,14 @@ def _rows_left(t: RegisterTile) -> list[UOp]:
     return [r for r in t.nest.loops(t.rows) if r in t.rows]
 
 
-def has_small_weights(k: Kernel) -> bool:
+def has_small_weights(k: Workload) -> bool:
     """an operand of columns that stays in the cache beside an image, or is one panel anyway"""
     return not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
 
 
-def image_by_image(k: Kernel) -> Nest:
-    """One image at a time is copied with its border, so the inner loop has no condition; the
-    columns are copied once by each thread."""
+def image_by_image(k: Workload) -> Nest:
+    """One image at a time is copied with its border, so the inner loop has no condition; each
+    thread copies the columns once."""
     t, image = k.tile, _rows_left(k.tile)[0]
     divided = t.nest.left(image) >= k.target.threads > 1
     if t.batch:
@@ -377,10 +377,10 @@ Panels = tuple[tuple[Access, Loop | None], ...]
 
 
 def a_part_for_each_thread(
-    k: Kernel, nest: Nest, loop: UOp, once: Panels, every: tuple[Access, ...] = ()
+    k: Workload, nest: Nest, loop: UOp, once: Panels, every: tuple[Access, ...] = ()
 ) -> Nest:
-    """A loop cut into one part for each thread. `once` is copied before a part begins, `every` in
-    each of its iterations."""
+    """A loop divided into one part for each thread. The panels `once` are copied before a part
+    begins, the operands `every` in each of its iterations."""
     size = -(-nest.left(loop) // k.target.threads)
     inner: Loop = Inner(loop) if size > 1 else loop
     tiles = (*nest.tiles, (SPLIT, loop, size)) if size > 1 else nest.tiles
@@ -391,8 +391,8 @@ def a_part_for_each_thread(
 # columns, then images
 
 
-def columns_then_images(k: Kernel) -> Nest:
-    """Some columns are copied for all images; each image is copied again for those."""
+def columns_then_images(k: Workload) -> Nest:
+    """Some columns at a time are copied for all images; each image is copied once for these."""
     t, image = k.tile, _rows_left(k.tile)[0]
     order = (*t.outer, image)
     nest = replace(t.nest, order=order, panels=((t.b, t.outer[-1]), (t.a, image)))
@@ -403,13 +403,13 @@ def columns_then_images(k: Kernel) -> Nest:
 # lanes along an image
 
 
-def has_padded_columns(k: Kernel) -> bool:
+def has_padded_columns(k: Workload) -> bool:
     """columns that lie side by side in an operand that is padded"""
     return k.tile.b.guarded and k.tile.b.step(k.tile.column) == 1
 
 
-def lanes_along_an_image(k: Kernel) -> Nest:
-    """One image at a time is copied with its border; its neighbouring places become lanes."""
+def lanes_along_an_image(k: Workload) -> Nest:
+    """One image at a time is copied with its border; its neighbouring positions become lanes."""
     t = k.tile
     nest = replace(t.nest, order=tuple(dict.fromkeys((*_images(k, t.b, t.column), *t.batch))))
     divided = among_cores(k, nest)
@@ -418,57 +418,56 @@ def lanes_along_an_image(k: Kernel) -> Nest:
     return _with_a_copy(divided, t.b)
 
 
-def _images(k: Kernel, x: Access, *tiled: UOp) -> list[UOp]:
-    """The loops of an operand that say which image it is, not which place in it: no window adds
-    anything to them."""
-    places = {r for window in x.windows for r in window}
-    return [r for r in k.around if r in x.ranges and r not in places and r not in tiled]
+def _images(k: Workload, x: Access, *tiled: UOp) -> list[UOp]:
+    """The loops of an operand over images, not over positions in them: those in no window."""
+    positions = {r for window in x.windows for r in window}
+    return [r for r in k.around if r in x.ranges and r not in positions and r not in tiled]
 
 
 # short sum
 
 
-def has_a_short_sum(k: Kernel) -> bool:
+def has_a_short_sum(k: Workload) -> bool:
     """a short sum: writing its results takes the time"""
     return not k.tile.is_long
 
 
-def has_columns_in_a_row(k: Kernel) -> bool:
+def has_columns_in_a_row(k: Workload) -> bool:
     """columns that lie side by side"""
     return k.tile.b.step(k.tile.column) == 1
 
 
-def has_columns_nearby(k: Kernel) -> bool:
+def has_columns_nearby(k: Workload) -> bool:
     """columns that all stay in the cache"""
     return k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2)
 
 
-def short_sum(k: Kernel) -> Nest:
-    """Results in the order of memory, so that each core keeps its part of them."""
+def short_sum(k: Workload) -> Nest:
+    """Results in memory order, so that each core writes a contiguous part of them."""
     return among_cores(k, replace(k.tile.nest, order=k.tile.batch))
 
 
 # blocks of rows
 
 
-def gains_from_a_copy(k: Kernel) -> bool:
+def gains_from_a_copy(k: Workload) -> bool:
     """rows that are neighbours in memory, so that the sum jumps, or are computed on the way"""
     return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
 
 
-def has_a_long_loop_to_sum(k: Kernel) -> bool:
+def has_a_long_loop_to_sum(k: Workload) -> bool:
     """one loop of the sum that is long by itself"""
     return max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM
 
 
-def has_blocks(k: Kernel) -> bool:
+def has_blocks(k: Workload) -> bool:
     """enough tiles of rows for blocks of them that the cache holds"""
     return _block(k) > 1
 
 
-def _block(k: Kernel) -> int:
-    """How many tiles of rows are copied at once, for blocks of about one size; 1 where the cache
-    holds too few, or cores would be left without one."""
+def _block(k: Workload) -> int:
+    """The number of tiles of rows that are copied at once, in blocks of about the same size; 1 if
+    the cache holds too few of them, or if some cores would get no block."""
     t = k.tile
     tiles = -(-length(t.row) // t.high)
     rows = t.length * t.a.itemsize * t.high  # bytes of a tile's rows
@@ -479,8 +478,8 @@ def _block(k: Kernel) -> int:
     return -(-tiles // blocks)
 
 
-def blocks_of_rows(k: Kernel) -> Nest:
-    """Some tiles of rows are copied for all columns; each column's panel once for every block."""
+def blocks_of_rows(k: Workload) -> Nest:
+    """A block of tiles of rows is copied for all columns; each panel of columns once per block."""
     t, block = k.tile, _block(k)
     columns = [tile for tile in t.nest.tiles if tile[1] is t.column]
     tiles = (*columns, (SPLIT, t.row, t.high * block), (UPCAST, t.row, t.high))
@@ -491,16 +490,16 @@ def blocks_of_rows(k: Kernel) -> Nest:
 # register tile
 
 
-def columns_from_a_panel(k: Kernel) -> Nest:
-    """Columns are copied to a panel in the order of reading, if many rows read it."""
+def columns_from_a_panel(k: Workload) -> Nest:
+    """Columns are copied to a panel in reading order, if many rows read it."""
     return _with_panel(k, replace(k.tile.nest, order=k.tile.outer))
 
 
-def _with_panel(k: Kernel, nest: Nest) -> Nest:
-    """The nest with a panel of columns, and its loops among cores."""
+def _with_panel(k: Workload, nest: Nest) -> Nest:
+    """The nest with a panel of columns, and its loops divided among cores."""
     t = k.tile
-    in_order = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # as it lies, it is a panel
-    copied = t.fills_panels and t.b.step(t.column) is not None and not in_order
+    is_panel = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # already in reading order
+    copied = t.fills_panels and t.b.step(t.column) is not None and not is_panel
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or t.contraction.work < thresholds.THREADS_FROM:
         return _with_a_copy(nest, t.b) if copied else nest
@@ -521,14 +520,14 @@ def _with_a_copy(nest: Nest, x: Access) -> Nest:
 # ---- everything else ----------------------------------------------------------------------------
 
 
-def _gain(k: Kernel, r: UOp) -> int:
-    """Accesses made contiguous by lanes along `r`, less those made scattered, in elements."""
+def _gain(k: Workload, r: UOp) -> int:
+    """Elements whose access is contiguous with lanes along `r`, minus those that are scattered."""
     accesses = (*k.table.reads, *k.table.writes)
     return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in accesses if r in x.ranges)
 
 
-def contiguous_along(k: Kernel) -> list[UOp]:
-    """The loops along which an array of several dimensions is contiguous; the best first."""
+def contiguous_along(k: Workload) -> list[UOp]:
+    """The loops along which a multi-dimensional array is contiguous, the best first."""
     tables = [x for x in (*k.table.reads, *k.table.writes) if len(x.ranges) > 1]
     found = [r for r in k.loops if any(x.step(r) == 1 for x in tables)]
     stored = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
@@ -538,24 +537,24 @@ def contiguous_along(k: Kernel) -> list[UOp]:
 # transpose
 
 
-def reduces_nothing(k: Kernel) -> bool:
+def reduces_nothing(k: Workload) -> bool:
     """nothing reduced"""
     return not k.table.reduces
 
 
-def is_contiguous_along_two(k: Kernel) -> bool:
+def is_contiguous_along_two(k: Workload) -> bool:
     """memory that is contiguous along two different axes"""
     found = contiguous_along(k)
     return len(found) == 2 and not any(map(is_symbolic, found))
 
 
-def has_room_for_vectors(k: Kernel) -> bool:
+def has_room_for_vectors(k: Workload) -> bool:
     """both axes as long as a vector"""
     return min(map(length, contiguous_along(k))) >= k.lanes > 1
 
 
-def blocks_of_both(k: Kernel) -> Nest:
-    """Blocks of some rows and a vector of columns: every line of memory is used whole."""
+def blocks_of_both(k: Workload) -> Nest:
+    """Blocks of some rows and a vector of columns, so that whole cache lines are used."""
     column, row = contiguous_along(k)
     high = min(length(row), length(column), thresholds.BLOCK_ROWS)
     return among_cores(k, Nest(((UPCAST, row, high), (VECTOR, column, k.lanes))))
@@ -564,22 +563,22 @@ def blocks_of_both(k: Kernel) -> Nest:
 # windows
 
 
-def reads_padded_windows(k: Kernel) -> bool:
+def reads_padded_windows(k: Workload) -> bool:
     """windows of a padded operand that overlap"""
     return _padded_windows(k) is not None
 
 
-def _padded_windows(k: Kernel) -> Access | None:
+def _padded_windows(k: Workload) -> Access | None:
     return next((x for x in k.table.reads if x.guarded and x.overlaps), None)
 
 
-def has_images(k: Kernel) -> bool:
+def has_images(k: Workload) -> bool:
     """a loop over images"""
     x = _padded_windows(k)
     return x is not None and bool(_images(k, x))
 
 
-def windows_of_an_image(k: Kernel) -> Nest:
+def windows_of_an_image(k: Workload) -> Nest:
     """Vectors along the image; one image at a time is copied with its border."""
     x = _padded_windows(k)
     assert x is not None
@@ -593,26 +592,26 @@ def windows_of_an_image(k: Kernel) -> Nest:
 # vectors
 
 
-def vectors(k: Kernel) -> Nest:
-    """Vectors along what is contiguous, all reduces of a row alike; several sums at once."""
+def vectors(k: Workload) -> Nest:
+    """Vectors along contiguous memory, the same for all reduces of a row; several sums at once."""
     lanes: list[Tile] = []
     for r in sorted(k.loops, key=lambda r: _gain(k, r), reverse=True):
         width = min(k.lanes, 1 << (length(r).bit_length() - 1))
         wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
         if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
-            if not any(_meet(k, r, other) for _, other, _ in lanes):
+            if not any(_both_used(k, r, other) for _, other, _ in lanes):
                 lanes.append((VECTOR, r, width))
     return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
 
 
-def _meet(k: Kernel, r: UOp, other: UOp) -> bool:
-    """Would a value have lanes along both of these?"""
+def _both_used(k: Workload, r: UOp, other: UOp) -> bool:
+    """Whether any value runs in both loops, so that it would have lanes along two axes."""
     return any({r, other} <= k.table.around(u) for u in k.table.nodes)
 
 
-def _several_sums(k: Kernel, nest: Nest) -> Nest:
-    """Several sums at once: they keep the adders busy, and memory comes quicker from several
-    places. Where rows are summed up, these are several rows; where columns are, wider columns."""
+def _several_sums(k: Workload, nest: Nest) -> Nest:
+    """Several independent sums at once, which hide the latency of additions and of memory. If rows
+    are summed, these are several rows; if columns are, several vectors of columns."""
     if len(k.table.reduces) == 0 or len(nest.tiles) != 1:
         return nest
     ((_, lanes, _),) = nest.tiles
@@ -639,8 +638,8 @@ def _bytes_reduced(reduce: UOp) -> int:
     return iterations((*reduce.ranges, *reduce.own_ranges)) * reduce.dtype.base.itemsize
 
 
-def among_cores(k: Kernel, nest: Nest) -> Nest:
-    """The nest with its outermost loop divided among cores, where there is enough to do."""
+def among_cores(k: Workload, nest: Nest) -> Nest:
+    """The nest with its outermost loop divided among cores, if there is enough work."""
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or k.table.work < thresholds.THREADS_FROM:
         return nest
@@ -649,7 +648,7 @@ def among_cores(k: Kernel, nest: Nest) -> Nest:
     return replace(nest, thread=loops[0])
 
 
-def fits_always(k: Kernel) -> bool:
+def fits_always(k: Workload) -> bool:
     """anything"""
     return True
 

@@ -1,23 +1,23 @@
 """The plans for a device that runs blocks of threads, a GPU: rows of a table, as in `plans.py`.
 
-Three things make a kernel quick there. Neighbouring threads read neighbouring elements, so that
-what a warp reads together is a few whole pieces of memory (it is *coalesced*). There are far more
-threads than the device runs at once, so that some compute while others wait. And what is read
-often is read from near by: registers of a thread first, then the memory that a block shares.
+Three things make a kernel fast there. Neighbouring threads read neighbouring elements, so that a
+warp reads a few whole pieces of memory (its accesses are *coalesced*). There are far more threads
+than the device runs at once, so that some compute while others wait (latency hiding). And data
+that is reused comes from nearby: a thread's registers first, then the memory that a block shares.
 
-    tensor cores         products of float16 or bfloat16: what a warp does at once, tiles of that in
-                         the registers of each warp, and panels for the warps of a block
+    tensor cores         products of float16 or bfloat16: tiles of MMA results in the registers of
+                         each warp, and panels for the warps of a block
     tiles from panels    a block computes a tile of results; both operands pass through shared
                          panels, and each thread keeps a part of the tile in its registers
-    tiles in registers   any other contraction: a thread computes several results that read the same
+    tiles in registers   any other contraction: a thread computes several results that share reads
     a block for a row    reduces of a row, whose results the row then needs: its threads share both
     shared sums          a reduce that is contiguous, or has few results: threads share it
     transpose            contiguous along different axes: a square passes through a shared panel
-    along memory         everything else: threads along what is contiguous, several elements each
+    along memory         everything else: threads along contiguous memory, several elements each
 
-What is said here in parts of a Target (threads of a block, shared bytes, registers, the grid)
-holds for devices of any size; the other numbers are in `thresholds.py`. A Target's vector registers
-are those of one thread.
+Sizes that are fractions of a Target (threads of a block, shared bytes, registers, the grid) work
+for devices of any size; the other numbers are in `thresholds.py`. A Target's vector registers are
+those of one thread.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ from dataclasses import replace
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access
 from tinyframe.algebra.symbolic import terms
-from tinyframe.codegen.blocks import MOST_AXES
 from tinyframe.codegen.optimize.loops import OptOps
 from tinyframe.codegen.optimize.nest import Nest, Tile
 from tinyframe.codegen.optimize.plans import (
-    Kernel,
     Plan,
+    Workload,
     contiguous_along,
     fits_always,
     is_a_contraction,
@@ -50,6 +49,7 @@ from tinyframe.codegen.optimize.tiles_gpu import (
     power_of_two,
     warp_tile,
 )
+from tinyframe.codegen.thread_blocks import MOST_AXES
 from tinyframe.dtype import dtypes
 from tinyframe.uop import mma
 from tinyframe.uop.node import UOp, is_symbolic, iterations, length
@@ -61,17 +61,17 @@ LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
 # ---- threads along loops, and blocks along the rest ----------------------------------------------
 
 
-def with_blocks(k: Kernel, nest: Nest, along: Iterable[UOp], threads: int) -> Nest:
-    """The nest with so many threads along these loops, the first loop first, and with blocks along
-    what is left of all loops."""
+def with_blocks(k: Workload, nest: Nest, along: Iterable[UOp], threads: int) -> Nest:
+    """The nest with `threads` threads distributed along these loops, in this order, and with blocks
+    along what is left of all loops."""
     return with_grid(k, with_threads(k, nest, along, threads))
 
 
 def with_threads(
-    k: Kernel, nest: Nest, along: Iterable[UOp], threads: int, axes_left: int = MOST_AXES
+    k: Workload, nest: Nest, along: Iterable[UOp], threads: int, axes_left: int = MOST_AXES
 ) -> Nest:
-    """The nest with so many threads along these loops, the first loop first. axes_left: of a block,
-    for threads."""
+    """The nest with `threads` threads distributed along these loops, in this order. axes_left: the
+    number of a block's axes that may be used."""
     for r in along:
         if nest.left(r) > dtypes.max(dtypes.int):
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
@@ -84,7 +84,7 @@ def with_threads(
 
 
 def _share(left: int, threads: int, warp: int) -> int:
-    """How many of the threads a loop gets: whole warps, and as evenly as that allows."""
+    """The number of threads for a loop of `left` iterations: whole warps, as even as possible."""
     if left <= threads:
         return left
     even = -(-left // -(-left // threads))
@@ -92,15 +92,15 @@ def _share(left: int, threads: int, warp: int) -> int:
 
 
 def _inner_left(nest: Nest, r: UOp) -> int:
-    """Iterations that are left of what the next tile of a loop is of."""
+    """Iterations left for the next tile of a loop: of the inner loop after a SPLIT."""
     splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
     return splits[-1] if splits else nest.left(r)
 
 
-def with_grid(k: Kernel, nest: Nest) -> Nest:
+def with_grid(k: Workload, nest: Nest) -> Nest:
     """The nest with what is left of its longest loops as axes of the grid. An axis that would be
-    too long goes in turns."""
-    # one of a Variable's size that has one turn at most stays a loop: GLOBAL says why
+    too long is split, so that each block runs several iterations."""
+    # a loop of a Variable's size of at most 1 stays a loop, see GLOBAL
     around = [r for r in reversed(nest.loops(k.around)) if length(r) > 1]
     loops = [r for r in around if _is_around_all(k, r)]
     longest = sorted(loops, key=nest.left, reverse=True)[:MOST_AXES]
@@ -111,29 +111,30 @@ def with_grid(k: Kernel, nest: Nest) -> Nest:
     return replace(nest, grid=grid)
 
 
-def _is_around_all(k: Kernel, r: UOp) -> bool:
-    """Is a loop around all that a kernel does?"""
+def _is_around_all(k: Workload, r: UOp) -> bool:
+    """Whether all stores and reduces of a kernel depend on a loop."""
     stored = all(r in store.own_ranges for store in k.sink.src)
     return stored and all(r in reduce.ranges for reduce in k.table.reduces)
 
 
 def _with_tiles(nest: Nest, *tiles: Tile) -> Nest:
-    """The nest with further tiles, but for those of a single turn."""
+    """The nest with more tiles, except those of size 1."""
     return replace(nest, tiles=(*nest.tiles, *[tile for tile in tiles if tile[2] > 1]))
 
 
 def _with_parts(nest: Nest, r: UOp, *parts: tuple[OptOps, int]) -> Nest:
-    """The nest with the parts of a tile along a loop, the innermost first. Where the tile does not
-    divide the loop, blocks of whole tiles come first: then only the loop over blocks ends unevenly,
-    and what a block reads is a box."""
+    """The nest with the parts of a tile along a loop, the innermost first. If the tile does not
+    divide the loop, it is SPLIT into blocks of whole tiles first: then only the loop over blocks is
+    uneven, and the footprint of a block is a box."""
     size = math.prod(n for _, n in parts)
     uneven = length(r) > size and length(r) % size
     return _with_tiles(nest, (SPLIT, r, size if uneven else 1), *[(op, r, n) for op, n in parts])
 
 
-def loops_in_memory(k: Kernel) -> list[UOp]:
-    """The loops for threads: the one along which neighbours touch the fewest pieces of memory, then
-    those around it, from the inside out. Threads along a loop inside of it would come before it."""
+def loops_in_memory(k: Workload) -> list[UOp]:
+    """The loops for threads: the one along which neighbouring threads touch the fewest pieces of
+    memory, then those around it, from the inside out. Threads along a loop inside of it would vary
+    faster."""
     loops = k.around
     if not loops:
         return []
@@ -141,9 +142,9 @@ def loops_in_memory(k: Kernel) -> list[UOp]:
     return loops[place::-1]
 
 
-def _pieces(k: Kernel, r: UOp) -> int:
-    """What all accesses move, in bytes, if the threads run along a loop: neighbours that are far
-    apart need a piece of memory each, and a warp that reads one element needs one piece."""
+def _pieces(k: Workload, r: UOp) -> int:
+    """Bytes that all accesses move if the threads run along a loop: neighbours that are far apart
+    need a separate piece of memory each, and a warp that reads one element needs one piece."""
     piece, moved = thresholds.PIECE, 0
     for x in (*k.table.reads, *k.table.writes):
         step = x.step(r)
@@ -152,15 +153,15 @@ def _pieces(k: Kernel, r: UOp) -> int:
     return moved
 
 
-def _runs(k: Kernel, x: Access) -> int:
-    """How often an access happens, in the loops of the reduces that it is for."""
+def _runs(k: Workload, x: Access) -> int:
+    """How often an access happens, in the loops of the reduces that use it."""
     reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
     return max((iterations({*u.ranges, *u.own_ranges}) for u in reduces), default=x.elements)
 
 
-def fits_vectors(k: Kernel, r: UOp) -> bool:
-    """Does each access along a loop begin and end with whole vectors, so that one instruction of a
-    thread moves one?"""
+def fits_vectors(k: Workload, r: UOp) -> bool:
+    """Whether every access along a loop consists of whole, aligned vectors, so that one instruction
+    of a thread moves one."""
     found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
     whole = k.lanes > 1 and not is_symbolic(r) and length(r) % k.lanes == 0
     return whole and bool(found) and all(_is_aligned(x, r, k.lanes) for x in found)
@@ -180,12 +181,12 @@ def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
 # ---- contractions -------------------------------------------------------------------------------
 
 
-def is_reduced_in_all_loops(k: Kernel) -> bool:
+def is_reduced_in_all_loops(k: Workload) -> bool:
     """no reduce that stands outside of a loop of results"""
     return all(_is_around_all(k, r) for r in k.around)
 
 
-def has_a_long_sum(k: Kernel) -> bool:
+def has_a_long_sum(k: Workload) -> bool:
     """one loop that is summed over, long enough for several panels"""
     summed = contraction_of(k).summed
     return (
@@ -195,13 +196,13 @@ def has_a_long_sum(k: Kernel) -> bool:
     )
 
 
-def has_a_block_tile(k: Kernel) -> bool:
+def has_a_block_tile(k: Workload) -> bool:
     """rows and columns for a tile, and shared memory for its panels"""
     tile = block_tile(k)
     return tile is not None and tile.rows >= thresholds.LEAST_TILE <= tile.columns
 
 
-def tiles_from_panels(k: Kernel) -> Nest:
+def tiles_from_panels(k: Workload) -> Nest:
     """A tile of results for each block; panels of both operands for each step of the sum."""
     t = block_tile(k)
     assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
@@ -215,17 +216,17 @@ def tiles_from_panels(k: Kernel) -> Nest:
 # tensor cores
 
 
-def suits_tensor_cores(k: Kernel) -> bool:
+def suits_tensor_cores(k: Workload) -> bool:
     """products of two operands that the device's tensor cores read, float32 only if TF32=1"""
     return form_in_tensor_cores(k) is not None
 
 
-def has_a_warp_tile(k: Kernel) -> bool:
+def has_a_warp_tile(k: Workload) -> bool:
     """rows and columns for a tile, and a sum that several whole steps of the cores make up"""
     return warp_tile(k) is not None
 
 
-def in_tensor_cores(k: Kernel) -> Nest:
+def in_tensor_cores(k: Workload) -> Nest:
     """A tile of results for each warp; panels of both operands, which the warps of a block share,
     for each step of the sum."""
     t = warp_tile(k)
@@ -246,13 +247,13 @@ def in_tensor_cores(k: Kernel) -> Nest:
 # tiles in registers
 
 
-def has_rows_to_reuse(k: Kernel) -> bool:
+def has_rows_to_reuse(k: Workload) -> bool:
     """a loop of results beside that of the threads, along which what a thread reads is the same"""
     return bool(_reused(k))
 
 
-def _reused(k: Kernel) -> list[UOp]:
-    """Loops of results that an operand which the threads read along does not have."""
+def _reused(k: Workload) -> list[UOp]:
+    """Loops of results along which an operand that varies between threads is constant."""
     contraction, loops = contraction_of(k), loops_in_memory(k)
     if not loops:
         return []
@@ -261,14 +262,14 @@ def _reused(k: Kernel) -> list[UOp]:
     return [r for r in other if any(r not in x.ranges for x in found)]
 
 
-def has_many_results(k: Kernel) -> bool:
+def has_many_results(k: Workload) -> bool:
     """more results than a GPU has threads, or short sums"""
     is_short = iterations(contraction_of(k).summed) < 2 * thresholds.PANEL_STEP
     return is_short or iterations(k.around) >= thresholds.MANY_THREADS
 
 
-def tiles_in_registers(k: Kernel) -> Nest:
-    """Threads along memory; for each of them some rows at once."""
+def tiles_in_registers(k: Workload) -> Nest:
+    """Threads along memory; each computes some rows at once."""
     loops, row = loops_in_memory(k), max(_reused(k), key=length)
     nest = Nest(((VECTOR, loops[0], k.lanes),) if fits_vectors(k, loops[0]) else ())
     results = iterations(k.around)
@@ -282,14 +283,14 @@ def tiles_in_registers(k: Kernel) -> Nest:
 # ---- reduces that threads share -----------------------------------------------------------------
 
 
-def can_be_shared(k: Kernel) -> bool:
+def can_be_shared(k: Workload) -> bool:
     """reduces, each with a loop that can be divided among threads"""
     return bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces)
 
 
-def _shared_loop(k: Kernel, reduce: UOp) -> UOp | None:
-    """The loop of a reduce for threads: one that is contiguous, if it is long enough for a warp,
-    or else the longest."""
+def _shared_loop(k: Workload, reduce: UOp) -> UOp | None:
+    """The loop of a reduce that threads share: a contiguous one if it is long enough for a warp,
+    else the longest."""
     loops = [r for r in reduce.own_ranges if r.dtype is dtypes.int]
     if not loops:
         return None
@@ -297,40 +298,40 @@ def _shared_loop(k: Kernel, reduce: UOp) -> UOp | None:
     return max(loops, key=lambda r: (_is_contiguous(k, reduce, r) and length(r) >= warp, length(r)))
 
 
-def _is_contiguous(k: Kernel, reduce: UOp, r: UOp) -> bool:
-    """Is most of what a reduce reads along a loop contiguous along it?"""
+def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
+    """Whether most of a reduce's reads along a loop are contiguous along it."""
     found = [x for x in k.table.read_by(reduce.src[0]) if r in x.ranges]
     return sum(x.elements * (1 if x.step(r) == 1 else -1) for x in found) > 0
 
 
-def needs_rows_again(k: Kernel) -> bool:
+def needs_rows_again(k: Workload) -> bool:
     """results that are computed from a whole reduce and then from each element"""
     reduces = set(k.table.reduces)
     nested = any(reduces & set(u.src[0].toposort()) for u in reduces)
     return nested or not is_reduced_in_all_loops(k)
 
 
-def has_sums_to_share(k: Kernel) -> bool:
+def has_sums_to_share(k: Workload) -> bool:
     """reduces that are long enough to be worth a barrier"""
     return min(map(length, _shared(k).values())) >= thresholds.LEAST_SHARED
 
 
-def has_contiguous_or_few_sums(k: Kernel) -> bool:
+def has_contiguous_or_few_sums(k: Workload) -> bool:
     """reduces along contiguous memory, or fewer results than a GPU has threads"""
     contiguous = [_is_contiguous(k, u, r) for u, r in _shared(k).items()]
     return all(contiguous) or iterations(k.around) < thresholds.MANY_THREADS
 
 
-def _shared(k: Kernel) -> dict[UOp, UOp]:
-    """Each reduce -> its loop for threads."""
+def _shared(k: Workload) -> dict[UOp, UOp]:
+    """Each reduce -> the loop that threads share."""
     found = {reduce: _shared_loop(k, reduce) for reduce in k.table.reduces}
     return {reduce: r for reduce, r in found.items() if r is not None}
 
 
-def shared_sums(k: Kernel) -> Nest:
-    """So many threads for each sum as are soon done with it and with adding up what each of them
-    found; the other threads of the block for other results. Where a row of results follows the
-    sums, the same threads write it."""
+def shared_sums(k: Workload) -> Nest:
+    """The number of threads for each sum balances its partial sums against adding those up; the
+    other threads of the block compute other results. If a row of results follows the sums, the same
+    threads write it."""
     shared = _shared(k)
     loops = [r for r in k.loops if r in shared.values()]
     again = [r for r in k.around if not _is_around_all(k, r)]
@@ -344,33 +345,33 @@ def shared_sums(k: Kernel) -> Nest:
         nest = _with_tiles(nest, (LOCAL, again[-1], n))
     beside = max(iterations(k.around) // thresholds.FILLING_BLOCKS, k.target.warp // n, 1)
     nest = with_threads(k, nest, results, min(threads // n, beside), MOST_AXES - 1)
-    # the last first: what threads find becomes a loop after the one that they share
+    # the last one first: a GROUP adds a loop over partial results after the one that it divides
     return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
 
 
-def _threads_for_sums(k: Kernel, lanes: int) -> int:
-    """The threads of a block, as many as have room in shared memory for what each of them finds."""
+def _threads_for_sums(k: Workload, lanes: int) -> int:
+    """The threads of a block, limited by the shared memory for their partial results."""
     least = k.target.least_bytes
-    found = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
-    return power_of_two(min(block_size(k), k.target.shared_bytes // found))
+    each = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
+    return power_of_two(min(block_size(k), k.target.shared_bytes // each))
 
 
 def _group(size: int, most: int) -> int:
-    """How many threads share a sum. Of n threads, each reads size/n elements from memory, and then
-    n from the panel: that takes the least time where n is the root of SHARED_READS times size."""
+    """The number of threads that share a sum. With n threads, each reads size/n elements from
+    memory, and then n from the panel: the time is least if n is the root of SHARED_READS * size."""
     return power_of_two(min(math.isqrt(thresholds.SHARED_READS * size), size, most))
 
 
 # ---- everything else ----------------------------------------------------------------------------
 
 
-def has_a_square(k: Kernel) -> bool:
+def has_a_square(k: Workload) -> bool:
     """both axes as long as a warp is wide"""
     return min(map(length, contiguous_along(k))) >= thresholds.SQUARE
 
 
-def squares(k: Kernel) -> Nest:
-    """A square is read along one axis and written along the other; a panel holds it between."""
+def squares(k: Workload) -> Nest:
+    """A square is read along one axis and written along the other, through a panel."""
     column, row = _written_first(k)
     side, threads = thresholds.SQUARE, block_size(k)
     across = min(side, threads)
@@ -381,15 +382,15 @@ def squares(k: Kernel) -> Nest:
     return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))
 
 
-def _written_first(k: Kernel) -> Sequence[UOp]:
-    """The two axes, the one first that what is written is contiguous along."""
+def _written_first(k: Workload) -> Sequence[UOp]:
+    """The two axes, first the one along which the output is contiguous."""
     found = contiguous_along(k)
     written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
     return sorted(found, key=lambda r: r not in written)
 
 
-def along_memory(k: Kernel) -> Nest:
-    """A vector for each thread, threads along what is contiguous."""
+def along_memory(k: Workload) -> Nest:
+    """A vector for each thread, threads along contiguous memory."""
     loops = loops_in_memory(k)
     enough = not k.table.reduces or iterations(k.around) >= k.lanes * thresholds.MANY_THREADS
     vector = loops and enough and fits_vectors(k, loops[0])

@@ -1,4 +1,4 @@
-"""STAGE: what some loops read of an argument is first copied to a panel, in reading order.
+"""STAGE: the part of an argument that some loops read is first copied to a panel, in reading order.
 
     for j:                                        for j:
       for i:                                        for k: panel[k] = b[k, j]
@@ -6,11 +6,12 @@
         c[i, j] = acc                                 for k: acc += a[i, k] * panel[k]
                                                       c[i, j] = acc
 
-What is copied is the *box* of the indices (Halide's bounds inference: Ragan-Kelley et al., 2013,
-section 4.2): per dimension of the argument, the part of the index that changes inside, by its
-bounds. Ranges that a dimension adds up (y + ky in a convolution) become one axis of the box, and
-the condition of a padding is paid once, in the copy. So is all that is computed from an element
-alone: in A @ (B + 1) the panel holds B + 1, and of a float16 product it holds float32.
+The panel holds the *footprint* of the loops, a box of indices (Halide's bounds inference:
+Ragan-Kelley et al., 2013, section 4.2): in each dimension of the argument, the bounds of the part
+of the index that varies inside. Ranges that a dimension adds up (y + ky in a convolution) become
+one axis of the box. The condition of a padding is evaluated once, in the copy, and so is anything
+computed from one element alone: in A @ (B + 1) the panel holds B + 1, and for a float16 product it
+holds float32.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from tinyframe.uop.node import LOOPS, AxisType, Ops, UOp, is_symbolic, kind, len
 
 
 def stage(sink: UOp, opt: Opt) -> UOp:
-    """What the loops inside `axis` read of argument `arg`, copied first; -1 is outside of all.
+    """Copies the part of argument `arg` that the loops inside `axis` read; -1 is outside of all.
 
-    A panel belongs to one block of threads, so the threads of a block are inside and the grid is
-    outside, wherever they stand. The loop of a reduce may be outside too: a long sum goes through
-    panels of a part of it.
+    A panel belongs to one block of threads, so the threads of a block count as inside and the grid
+    as outside, wherever they are in the order. The loop of a reduce may be outside too: a long sum
+    then uses one panel for each part of it.
     """
     axis = opt.axis
     if axis != -1:
@@ -50,8 +51,8 @@ def stage(sink: UOp, opt: Opt) -> UOp:
 
 
 def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UOp:
-    """Argument `slot` copied inside the loops of `outside`, before all others. `axis`: how to call
-    that place where the argument cannot be copied there."""
+    """Copies argument `slot` inside the loops of `outside`, before all others. `axis`: for error
+    messages."""
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
     if not box.axes:
@@ -59,12 +60,12 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
     loops, copied = copy_loops(sink, box)
     there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
     once, kept = conditions(box, copied)
-    # the box may be larger than what is read of it, and reach out of the argument
+    # the box may be larger than the part that is read, and extend beyond the argument
     shape = box.index.arg
     places = [there.get(d, i) for d, i in enumerate(box.ix)]
     once += [(i >= 0) & (i < size) for i, size in zip(places, shape, strict=True)]
     copy = box.index.src[0].index(*places, valid=all_of(once), shape=shape)
-    # where a reader's condition fails it gets 0, which something may still be computed from
+    # if a reader's condition fails it gets 0, and values computed from that 0 still matter
     used = load if kept else used_values(sink.toposort(), outside)[load]
     place = (
         used.substitute({load: copy.load()})
@@ -79,7 +80,7 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
 
 
 def only_load(sink: UOp, slot: int) -> UOp:
-    """The one LOAD of an argument that may be copied. KernelOptError where it must not be."""
+    """The only LOAD of an argument. KernelOptError if the argument cannot be copied."""
     nodes = sink.toposort()
     loads = [
         u
@@ -102,15 +103,15 @@ def only_load(sink: UOp, slot: int) -> UOp:
     return loads[0]
 
 
-# ---- footprint: which box is read ---------------------------------------------------------------
+# ---- footprint: the box that is read ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a panel: `value` of a dimension's index, which it is `scale` times.
+    """An axis of a panel: `value * scale` is a part of the index in dimension `dim`.
 
-    A dimension that is read in tiles, tile*6 + row, has two: the panel is [tile][k][row] then, not
-    [k][tile*6 + row], and what one tile reads lies side by side.
+    A dimension that is read in tiles, tile*6 + row, has two axes: the panel is [tile][k][row], not
+    [k][tile*6 + row], so that what one tile reads is contiguous.
     """
 
     dim: int
@@ -127,8 +128,8 @@ class Axis:
 class Footprint:
     """The box of an argument that is read inside some loops.
 
-    index: the place that is read. outside: the loops around the copy. moving: per dimension of the
-    argument, the part of its index that changes inside. axes: those of the panel, in reading order.
+    index: the INDEX that is read. outside: the loops around the copy. moving: for each dimension of
+    the argument, the part of its index that varies inside. axes: of the panel, in reading order.
     """
 
     index: UOp
@@ -143,12 +144,12 @@ class Footprint:
 
     @property
     def dims(self) -> list[int]:
-        """The dimensions that change inside."""
+        """The dimensions whose index varies inside."""
         return list(dict.fromkeys(axis.dim for axis in self.axes))
 
 
 def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
-    """KernelOptError where it is no box, or its size is a Variable."""
+    """The footprint of an INDEX. KernelOptError if it is not a box, or its size is a Variable."""
     inside = [r for r in reading_order(sink) if r in index.ranges and r not in outside]
     ix = index.src[2:]
     if any(
@@ -169,7 +170,7 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
             if kind(r) is AxisType.VECTOR}  # fmt: skip
 
     def rank(axis: Axis) -> tuple[bool, int]:
-        """A run of what a thread gives to an MMA lies side by side: its axis comes last."""
+        """By reading order, but a run of an MMA's operand is contiguous: its axis comes last."""
         ranges = axis.value.ranges
         return not ranges.isdisjoint(runs), min(position[r] for r in ranges)
 
@@ -178,27 +179,27 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
 
 
 def _axes_of(d: int, moving: UOp) -> list[Axis]:
-    """Those of one dimension: two where it is tile*n + a copy or lane below n."""
+    """The axes of one dimension: two if it is tile*n + (a copy or lane below n)."""
     ts = terms(moving)
     loops = [t for t in ts if t is not None and t.op is Ops.RANGE and kind(t) is AxisType.LOOP]
     if len(loops) == 1 and len(ts) > 1:
         (tile,) = loops
         rest = from_terms({t: f for t, f in ts.items() if t is not tile}, moving.dtype)
-        unlooped = all(kind(r) not in LOOPS for r in rest.ranges)
-        if unlooped and rest.ranges and rest.vmin == 0 and rest.vmax < ts[tile]:
+        no_loops = all(kind(r) not in LOOPS for r in rest.ranges)
+        if no_loops and rest.ranges and rest.vmin == 0 and rest.vmax < ts[tile]:
             return [Axis(d, tile, ts[tile]), Axis(d, rest)]
     return [Axis(d, moving)]
 
 
 def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
-    """The terms of an index that change inside."""
+    """The terms of an index that vary inside."""
     ts = terms(i).items()
     changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
     return from_terms(changing, i.dtype)
 
 
 def reading_order(sink: UOp) -> list[UOp]:
-    """All ranges in the order in which a reader runs through them: loops, copies, lanes."""
+    """All ranges in the order in which they are iterated: loops, copies, lanes."""
     rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
     around = [r for s in sink.src for r in s.own_ranges]
     inside = [r for u in sink.toposort() if u.op in CLOSED_INSIDE for r in u.own_ranges]
@@ -209,8 +210,9 @@ def reading_order(sink: UOp) -> list[UOp]:
 
 
 def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
-    """Loops over the box, in reading order; and what each of its dimensions is in them, in place of
-    the part that moves. If the last axis is read by lanes, it is copied by lanes."""
+    """Loops over the box, in reading order; and for each of its dimensions the index, in terms of
+    these loops, that replaces the varying part. If the last axis is read as lanes, it is copied as
+    lanes."""
     counter = itertools.count()
     loops: list[UOp] = []
     copied: dict[int, UOp] = {}
@@ -229,7 +231,7 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
 
 
 def _lanes(moving: UOp) -> int:
-    """The number of lanes that an index varies along, 1 where it does not."""
+    """The number of lanes that an index varies along; 1 if it doesn't."""
     ranges = (t for t in terms(moving) if t is not None and t.op is Ops.RANGE)
     return next((length(r) for r in ranges if kind(r) is AxisType.VECTOR), 1)
 
@@ -238,8 +240,8 @@ def _lanes(moving: UOp) -> int:
 
 
 def conditions(box: Footprint, copied: dict[int, UOp]) -> tuple[list[UOp], list[UOp]]:
-    """The conditions of the argument's INDEX that hold for the copy, said of its loops; and those
-    that a reader of the panel keeps, since they are about another index."""
+    """The conditions of the argument's INDEX that move into the copy, in terms of its loops; and
+    those that a reader of the panel keeps, because they are about a different index."""
     once: list[UOp] = []
     kept: list[UOp] = []
     for c in conjuncts(box.index.src[1]):
@@ -253,14 +255,14 @@ def conditions(box: Footprint, copied: dict[int, UOp]) -> tuple[list[UOp], list[
 
 
 def _moved(c: UOp, box: Footprint, copied: dict[int, UOp]) -> UOp | None:
-    """A condition on indices, said of the copy's loops; None where it is about another index."""
-    said: dict[UOp, UOp] = {}
+    """A condition in terms of the copy's loops; None if it is about a different index."""
+    rewritten: dict[UOp, UOp] = {}
     for comparison in [u for u in c.toposort() if u.op is Ops.CMPLT]:
         left, right = comparison.src
         for d, sign in itertools.product(copied, (1, -1)):
             rest = (left - right - box.moving[d] * sign).simplify()
             if not rest.ranges - box.outside:
-                said[comparison] = (rest + copied[d] * sign).simplify() < 0
-    moved = c.substitute(said).simplify()
-    sayable = box.outside.union(*[new.ranges for new in copied.values()])
-    return None if moved.ranges - sayable else moved
+                rewritten[comparison] = (rest + copied[d] * sign).simplify() < 0
+    moved = c.substitute(rewritten).simplify()
+    available = box.outside.union(*[new.ranges for new in copied.values()])
+    return None if moved.ranges - available else moved

@@ -1,4 +1,4 @@
-"""TENSOR_CORE: a tile of a matrix product for each warp, computed by MMA.
+"""TENSOR_CORE: each warp computes a tile of a matrix product with MMA instructions.
 
     for i: for j: for k: s += float(a[i, k]) * float(b[k, j])       a and b of float16
 
@@ -6,13 +6,13 @@
       for k: s4 += MMA(a2, b2)             16 of the sum at a time
       c[16*i + …, 8*j + …] = s4            four results of each thread
 
-Which elements a thread gives of `a`, which of `b`, and which results it gets are three different
-things, and `uop/mma.py` says all three. So the operands of an MMA are written in ranges of its own:
-a thread's rows (UNROLL) and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever
-is computed from the sum.
+Each thread holds some elements of `a`, some of `b`, and some of the results; `uop/mma.py` defines
+these three layouts. The operands of an MMA are therefore written in their own ranges: a thread's
+rows (UNROLL) and a run of the sum (VECTOR). The results are lanes (VECTOR) of whatever is computed
+from the sum.
 
-A product of float16 or bfloat16 is exact in float32, so only the order of additions is different.
-Of float32 a core reads ten digits of 23, and that is only done where TF32=1 allows it.
+A product of float16 or bfloat16 is exact in float32, so only the order of additions differs. Of a
+float32's 23 mantissa bits a tensor core reads ten, which is only done if TF32=1 allows it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Divide = Callable[[UOp, UOp, int, AxisType], UOp]
 
 
 def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
-    """What a tensor core would multiply to get this sum, and in which form it reads it; None where
-    the sum is not of products, or of another dtype."""
+    """The operands that a tensor core would multiply to get this sum, and their form; None if it is
+    not a sum of products, or of another dtype."""
     value = reduce.src[0]
     if reduce.arg is not Ops.ADD or value.op is not Ops.MUL or value.dtype is not dtypes.float:
         return None
@@ -50,7 +50,7 @@ def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
 
 def tensor_core(sink: UOp, opt: Opt, divide: Divide) -> UOp:
     """Opt(TENSOR_CORE, (row, column, summed)): a warp computes 16 rows and 8 columns of results,
-    and takes 16 (TF32: 8) of the sum at a time."""
+    16 (TF32: 8) terms of the sum at a time."""
     row, column, summed = _loops(sink, opt)
     reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
     found = operands(reduce)
@@ -74,7 +74,7 @@ def tensor_core(sink: UOp, opt: Opt, divide: Divide) -> UOp:
 
 
 def _loops(sink: UOp, opt: Opt) -> tuple[UOp, UOp, UOp]:
-    """The loops of rows, of columns, and of the sum."""
+    """The loops over rows, over columns, and of the sum."""
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
         raise KernelOptError("the axes are three: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
@@ -94,8 +94,7 @@ def _check_operands(a: UOp, b: UOp, form: str, row: UOp, column: UOp) -> None:
 
 
 def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
-    """The kernel in which a warp does what these ranges, the inner parts of three loops, run
-    through."""
+    """The kernel in which a warp's MMA replaces these ranges, the inner parts of three loops."""
     reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
     found = operands(reduce)
     assert found is not None, "dividing loops has changed what is summed"

@@ -1,8 +1,8 @@
-"""Tiles of a contraction for GPUs: how many results a block of threads computes, from what panels.
+"""Tiles of a contraction for GPUs: how many results a block of threads computes, and its panels.
 
-There are two kinds. Threads that multiply and add have a part of the tile each, in registers
-(`BlockTile`); with tensor cores it is the warps that have (`WarpTile`). Either way the tile is the
-largest that leaves blocks for the whole device.
+There are two kinds. Without tensor cores each thread computes a part of the tile in its registers
+(`BlockTile`); with tensor cores each warp does (`WarpTile`). Either way the tile is the largest one
+that leaves enough blocks for the whole device.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import TypeVar
 
 from tinyframe import thresholds
 from tinyframe.algebra.access import Access, Contraction
-from tinyframe.codegen.blocks import why_no_tensor_core
-from tinyframe.codegen.optimize.plans import Kernel
+from tinyframe.codegen.optimize.plans import Workload
 from tinyframe.codegen.optimize.tensor_core import operands
+from tinyframe.codegen.thread_blocks import why_no_tensor_core
 from tinyframe.uop import mma
 from tinyframe.uop.node import UOp, is_symbolic, iterations, length
 
-# Of a thread: rows, and vectors of columns. The largest first.
+# Rows, and vectors of columns, of a thread; the largest tile first.
 TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
 
-# Of a block: warps down and across; of a warp: how often 16 rows and 8 columns. The largest first.
+# A block's warps down and across; a warp's multiples of 16 rows and 8 columns. The largest first.
 WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
 
 
-# ---- what a device has room for ------------------------------------------------------------------
+# ---- resources of a device -----------------------------------------------------------------------
 
 
 def power_of_two(n: int) -> int:
@@ -35,17 +35,17 @@ def power_of_two(n: int) -> int:
     return 1 << max(0, n.bit_length() - 1)
 
 
-def block_size(k: Kernel) -> int:
-    """How many threads a block gets: a power of two."""
+def block_size(k: Workload) -> int:
+    """The number of threads in a block: a power of two."""
     return power_of_two(min(k.target.block_threads, thresholds.BLOCK_THREADS))
 
 
-def accumulators(k: Kernel) -> int:
-    """Vectors of a thread's registers that hold results."""
+def accumulators(k: Workload) -> int:
+    """The number of vector registers of a thread that hold results."""
     return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
 
 
-def _room(k: Kernel) -> int:
+def _panel_budget(k: Workload) -> int:
     """Bytes for the panels of a block."""
     return int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
 
@@ -57,9 +57,9 @@ def _room(k: Kernel) -> int:
 class ResultTile:
     """The results of a contraction that one block computes.
 
-    a: the operand that has the rows. b: the one that has the columns. down, across: how many share
-    the rows and the columns, threads or warps. high, wide: what each of them has along both. step:
-    how much of the sum is in the panels at a time.
+    a: the operand that has the rows. b: the one that has the columns. down, across: the number of
+    threads or warps that share the rows and the columns. high, wide: the size of the part of each
+    of them. step: how much of the sum is in the panels at a time.
     """
 
     a: Access
@@ -85,22 +85,22 @@ class ResultTile:
         """Bytes of both panels."""
         raise NotImplementedError
 
-    def blocks(self, k: Kernel) -> int:
-        """How many blocks there are of such tiles."""
+    def blocks(self, k: Workload) -> int:
+        """The number of blocks."""
         others = iterations(r for r in k.around if r not in (self.row, self.column))
         return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
 
-    def reaches_over(self) -> bool:
-        """Is it larger than the results?"""
+    def exceeds_results(self) -> bool:
+        """Whether the tile is larger than the results."""
         return self.rows > length(self.row) or self.columns > length(self.column)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockTile(ResultTile):
-    """A tile by threads, `high` rows and `wide` vectors of columns each.
+    """A tile computed by threads, `high` rows and `wide` vectors of columns each.
 
-    The vectors of a thread lie `across` vectors apart, so that neighbouring threads read
-    neighbouring vectors of the panel and write neighbouring vectors of the result.
+    A thread's vectors are `across` vectors apart, so that neighbouring threads read neighbouring
+    vectors of the panel and write neighbouring vectors of the result.
     """
 
     lanes: int
@@ -120,9 +120,8 @@ class BlockTile(ResultTile):
 
 @dataclass(frozen=True, kw_only=True)
 class WarpTile(ResultTile):
-    """A tile by warps, for which tensor cores compute `high` times 16 rows and `wide` times 8
-    columns each. form: how the cores read the operands. They do so `step` times before the panels
-    change."""
+    """A tile computed by warps, `high` times 16 rows and `wide` times 8 columns each, with tensor
+    cores. form: of the operands. step: MMA steps along the sum for each filling of the panels."""
 
     form: str
 
@@ -136,12 +135,12 @@ class WarpTile(ResultTile):
 
     @property
     def depth(self) -> int:
-        """How much of the sum is in the panels."""
+        """The length of the part of the sum in the panels."""
         return self.step * mma.depth(self.form)
 
     @property
     def panels(self) -> int:
-        """Bytes of both panels, with the room after each row."""
+        """Bytes of both panels, with the padding after each row."""
         row = self.depth * mma.DTYPES[self.form].itemsize
         return (self.rows + self.columns) * (row + mma.PIECE_BYTES)
 
@@ -149,26 +148,26 @@ class WarpTile(ResultTile):
 AnyTile = TypeVar("AnyTile", bound=ResultTile)
 
 
-def block_tile(k: Kernel) -> BlockTile | None:
-    """The tile for threads; None where there is none."""
+def block_tile(k: Workload) -> BlockTile | None:
+    """The best tile for threads; None if there is none."""
     return _largest(k, _block_tiles(k))
 
 
-def warp_tile(k: Kernel) -> WarpTile | None:
-    """The tile for tensor cores; None where there is none."""
+def warp_tile(k: Workload) -> WarpTile | None:
+    """The best tile for tensor cores; None if there is none."""
     return _largest(k, _warp_tiles(k))
 
 
-def _largest(k: Kernel, tiles: Iterable[AnyTile]) -> AnyTile | None:
-    """The first tile, so the largest, that leaves enough blocks; the last where none does."""
+def _largest(k: Workload, tiles: Iterable[AnyTile]) -> AnyTile | None:
+    """The first, so the largest, tile that leaves enough blocks; the last one if none does."""
     found = list(tiles)
     enough = (tile for tile in found if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
     return next(enough, found[-1] if found else None)
 
 
-def _block_tiles(k: Kernel) -> Iterator[BlockTile]:
-    """All tiles whose results fit the registers and whose panels fit the shared memory, for as many
-    threads as a block may have, then for half and for a quarter."""
+def _block_tiles(k: Workload) -> Iterator[BlockTile]:
+    """All tiles whose results fit into registers and whose panels fit into shared memory, for as
+    many threads as a block may have, then for half and for a quarter of them."""
     loops = _row_and_column(k)
     if loops is None:
         return
@@ -177,14 +176,14 @@ def _block_tiles(k: Kernel) -> Iterator[BlockTile]:
         across, down = _threads_of_a_tile(threads, length(row), -(-length(column) // k.lanes))
         tile = BlockTile(*loops, down, across, high, wide, lanes=k.lanes)
         steps = (replace(tile, step=step) for step in _steps(k))
-        tile = next((tile for tile in steps if tile.panels <= _room(k)), tile)
+        tile = next((tile for tile in steps if tile.panels <= _panel_budget(k)), tile)
         fits = tile.step > 1 and high * wide <= accumulators(k)
-        if fits and ((high, wide) == (1, 1) or not tile.reaches_over()):
+        if fits and ((high, wide) == (1, 1) or not tile.exceeds_results()):
             yield tile
 
 
-def _warp_tiles(k: Kernel) -> Iterator[WarpTile]:
-    """All tiles that are no larger than the results, whose parts of the sum divide it, and that fit
+def _warp_tiles(k: Workload) -> Iterator[WarpTile]:
+    """All tiles that are no larger than the results, whose step divides the sum, and that fit into
     the registers, the shared memory and the threads of a block."""
     form = form_in_tensor_cores(k)
     loops = _row_and_column(k)
@@ -193,36 +192,37 @@ def _warp_tiles(k: Kernel) -> Iterator[WarpTile]:
     (summed,) = contraction_of(k).summed
     for down, across, high, wide in WARP_TILES:
         one = WarpTile(*loops, down, across, high, wide, form=form)
-        steps = (replace(one, step=n) for n in (4, 2, 1) if _goes_in_turns(summed, n * one.depth))
-        tile = next((tile for tile in steps if tile.panels <= _room(k)), None)
+        steps = (replace(one, step=n) for n in (4, 2, 1) if _is_multiple(summed, n * one.depth))
+        tile = next((tile for tile in steps if tile.panels <= _panel_budget(k)), None)
         if (
             tile is not None
-            and not tile.reaches_over()
+            and not tile.exceeds_results()
             and high * wide <= accumulators(k)
             and down * across * mma.THREADS <= block_size(k)
         ):
             yield tile
 
 
-def _goes_in_turns(r: UOp, n: int) -> bool:
-    """Do several whole turns of n make up a loop?"""
+def _is_multiple(r: UOp, n: int) -> bool:
+    """Whether a loop's length is a multiple of n, larger than n."""
     return length(r) % n == 0 and length(r) > n
 
 
-def form_in_tensor_cores(k: Kernel) -> str | None:
-    """How the device's tensor cores read the operands of a contraction, if they can and may."""
+def form_in_tensor_cores(k: Workload) -> str | None:
+    """The form in which the device's tensor cores take a contraction's operands, if they may."""
     found = operands(contraction_of(k).reduce)
     return found[2] if found and why_no_tensor_core(found[2], k.target) is None else None
 
 
-def contraction_of(k: Kernel) -> Contraction:
-    """The contraction of a kernel that is one."""
+def contraction_of(k: Workload) -> Contraction:
+    """The contraction of a kernel that has one."""
     assert k.table.contraction is not None
     return k.table.contraction
 
 
-def _row_and_column(k: Kernel) -> tuple[Access, Access, UOp, UOp] | None:
-    """The operands of a contraction, and a loop of results for each: columns as they are stored."""
+def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
+    """The operands of a contraction with rows and with columns, and these loops; columns are
+    preferably contiguous in the result."""
     contraction = k.table.contraction
     if contraction is None:
         return None
@@ -246,21 +246,21 @@ def _row_and_column(k: Kernel) -> tuple[Access, Access, UOp, UOp] | None:
     return of_one[row], b, row, column
 
 
-def _block_sizes(k: Kernel) -> list[int]:
-    """Threads of a block: all, half, a quarter, but no less than a warp."""
+def _block_sizes(k: Workload) -> list[int]:
+    """Numbers of threads in a block: all, half, a quarter, but at least a warp."""
     sizes = [block_size(k) >> n for n in range(3)]
     return [n for n in sizes if n >= min(block_size(k), k.target.warp)]
 
 
 def _threads_of_a_tile(threads: int, rows: int, vectors: int) -> tuple[int, int]:
-    """Threads across columns and down rows: about as many of both, unless one has fewer."""
+    """Threads across columns and down rows: about the same number of both, unless one is short."""
     across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
     down = min(threads // across, power_of_two(rows))
     return min(threads // down, power_of_two(vectors)), down
 
 
-def _steps(k: Kernel) -> list[int]:
-    """Parts of the sum for panels, the best first: those that divide it need no condition."""
+def _steps(k: Workload) -> list[int]:
+    """Sizes of a panel's part of the sum, the best first: divisors of the sum need no condition."""
     (summed,) = contraction_of(k).summed
     sizes = [thresholds.PANEL_STEP >> n for n in range(3)]
     return sorted(sizes, key=lambda n: length(summed) % n != 0)

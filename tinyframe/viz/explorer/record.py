@@ -26,7 +26,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from tinyframe.codegen import plans_for
-from tinyframe.codegen.optimize.plans import Kernel, lacking
+from tinyframe.codegen.optimize.plans import Workload, lacking
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
@@ -294,7 +294,7 @@ class Recorder(Observer):
         plans = plans_for(target)
         if spec.plan is None or spec.plan not in plans or self._tidied is None:
             return []
-        kernel = Kernel(self._tidied, target)
+        kernel = Workload(self._tidied, target)
         found = lacking(kernel, plans[: plans.index(spec.plan)])
         return [[", ".join(names), said] for said, names in found.items()]
 

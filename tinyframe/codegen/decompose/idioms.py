@@ -1,8 +1,8 @@
-"""What the algebra has no words for, and a language says shorter: a - b, min(a, b), a <= b.
+"""Idiom recognition: ops that languages have and the algebra never writes: a - b, min, a <= b.
 
 The algebra writes `a + b*-1`, `max(a*-1, b*-1)*-1` and `not b < a`, so that equal values are equal
-nodes. Before a program is rendered, when nothing is simplified any more, this table says it as a
-person would. Integers wrap around, and floats have NaN and -0.0: each row holds for those too.
+nodes. Before a program is rendered, when nothing is simplified any more, this table writes them as
+a person would. Every row also holds when integers wrap around, and for NaN and -0.0.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ x, y, a, b, c = (UPat.var(name) for name in "xyabc")
 
 
 def number(u: UOp):
-    """The number that a constant is, in every lane; None for anything else."""
+    """The value of a constant, equal in every lane; None if `u` is not such a constant."""
     if u.op is Ops.VECTORIZE and all(s is u.src[0] for s in u.src):
         u = u.src[0]
     return u.arg if u.op is Ops.CONST else None
 
 
 def negative(u: UOp):
-    """A constant below 0 that has an opposite."""
+    """The value of a negative constant whose negation exists; else None."""
     value = number(u)
     if value is None or not value < 0:
         return None
@@ -34,7 +34,7 @@ def negative(u: UOp):
 
 
 def opposite(u: UOp) -> UOp | None:
-    """-u, where u is a negative number, something negated, or a product with a negative number."""
+    """-u, if u is a negative constant, a negation, or a product with a negative constant."""
     if (value := negative(u)) is not None:
         return UOp.const(u.dtype, -value)
     if u.op is Ops.NEG:
@@ -56,27 +56,27 @@ def difference(u: UOp, x: UOp, y: UOp) -> UOp | None:
 
 
 def smaller(a: UOp, b: UOp) -> UOp | None:
-    """max(x*-4, -250) = -min(x*4, 250), where nothing is turned around at its limit."""
-    if dtypes.min(a.dtype.scalar()) in (a.vmin, b.vmin) or not are_below(a, b):
+    """max(x*-4, -250) = -min(x*4, 250), if no operand is the dtype's minimum."""
+    if dtypes.min(a.dtype.scalar()) in (a.vmin, b.vmin) or not all_subtracted(a, b):
         return None
     return _negated(a, 0).alu(Ops.MIN, _negated(b, 0)).alu(Ops.NEG)
 
 
 def smallest(u: UOp, x: UOp, c: UOp) -> UOp | None:
-    """max(-1 - x, -1 - y)*-2 + 5 = min(x, y)*2 + 7. So turned around no number is at its limit."""
+    """max(-1 - x, -1 - y)*-2 + 5 = min(x, y)*2 + 7, where -1 - x exists for every x."""
     largest, factor = x.src if x.op is Ops.MUL else (x.src[0], x.const_like(-1))
     if largest.op is not Ops.MAX or (f := negative(factor)) is None or number(c) is None:
         return None
     a, b = largest.src
-    if not are_below(a, b):
+    if not all_subtracted(a, b):
         return None
     return from_terms(
         {_negated(a, 1).alu(Ops.MIN, _negated(b, 1)): -f, None: number(c) - f}, u.dtype
     )
 
 
-def are_below(*sums: UOp) -> bool:
-    """Whether each only takes away from a number, as x*-4 + 3 does; not if all are just numbers."""
+def all_subtracted(*sums: UOp) -> bool:
+    """Whether every term has a negative factor, as in x*-4 + 3; False if all are constants."""
     factors = [f for u in sums for t, f in terms(u).items() if t is not None]
     return bool(factors) and all(f < 0 for f in factors)
 
@@ -108,29 +108,29 @@ def smaller_bits(x: UOp, y: UOp, c: UOp) -> UOp | None:
     return None if number(c) != ones or a is None or b is None else a.alu(Ops.MIN, b)
 
 
-def _moves(x: UOp, c: UOp) -> bool:
-    """Whether -x and the number c can change sides: neither is at its limit."""
+def _can_negate(x: UOp, c: UOp) -> bool:
+    """Whether -x < c may become -c < x: neither x nor the constant c is the dtype's minimum."""
     lowest = dtypes.min(x.dtype.scalar())
     return dtypes.is_int(x.dtype) and number(c) not in (None, lowest) and x.vmin != lowest
 
 
 def at_most(x: UOp, y: UOp, a: UOp, b: UOp) -> UOp | None:
-    """x < y or x == y; of floats too, since both are false of a NaN."""
+    """x < y or x == y; for floats too, since both are false for NaN."""
     return x.alu(Ops.CMPLE, y) if {x, y} == {a, b} else None
 
 
 def not_less(x: UOp, y: UOp, c: UOp) -> UOp | None:
-    """not x < y, of integers."""
+    """not x < y, for integers."""
     return y.alu(Ops.CMPLE, x) if number(c) is True and dtypes.is_int(x.dtype) else None
 
 
 def added_to(product: UOp, c: UOp) -> UOp | None:
-    """A core adds what it computes to what the threads have."""
+    """A tensor core adds the product to an accumulator."""
     return product.replace(src=(*product.src, c)) if len(product.src) == 2 else None
 
 
-# The same of a program: there a sum that is accumulated is an addition too.
-of_program: dict[Ops, PatternMatcher] = {
+# Idioms of a flat program, in which accumulating is an ADD.
+in_program: dict[Ops, PatternMatcher] = {
     Ops.MULACC: PatternMatcher([
         (UPat(Ops.ADD, FLOATS, src=[UPat(Ops.MUL, src=(x, y)), c], name="u"),
          lambda u, x, y, c: u.replace(op=Ops.MULACC, src=(x, y, c))),
@@ -142,7 +142,7 @@ of_program: dict[Ops, PatternMatcher] = {
 
 
 def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
-    """0 if x == 0, -x if x < 0, else x: a float without its highest bit, in every lane at once."""
+    """0 if x == 0, -x if x < 0, else x: clears the sign bit of a float, in all lanes at once."""
     if {x, y, z} != {x} or any(number(zero) != 0 for zero in (a, b, c)) or x.dtype.count == 1:
         return None
     bits = {4: dtypes.int, 8: dtypes.long}[x.dtype.scalar().itemsize]
@@ -154,8 +154,8 @@ def without_sign(u: UOp, x: UOp, y: UOp, z: UOp, a: UOp, b: UOp, c: UOp) -> UOp 
 z = UPat.var("z")
 magnitude = UPat(Ops.WHERE, src=(UPat(Ops.CMPLT, src=(y, b)), UPat(Ops.NEG, src=(z,)), z))
 
-# What copies of a loop's body would do past its end: no element is read there, none is stored.
-# A language may refuse an index that is a constant outside of a panel, whatever the condition says.
+# Accesses of copies of a loop's body past its end: nothing is read or stored there.
+# A language may reject a constant index outside of a panel even if the condition is false.
 nowhere = UPat(Ops.INDEX, src=(UPat.var("memory"), UPat.const(dtypes.bool, False), UPat()))
 in_every_language = PatternMatcher([
     (UPat(Ops.LOAD, src=(nowhere,), name="u"), lambda u, memory: UOp.const(u.dtype, 0)),
@@ -163,7 +163,7 @@ in_every_language = PatternMatcher([
      lambda memory: memory),
 ])  # fmt: skip
 
-# op -> what is said shorter with it
+# op -> the rules that use it
 with_op: dict[Ops, PatternMatcher] = {
     Ops.MIN: PatternMatcher([
         (UPat(Ops.NEG, FLOATS, src=(UPat(Ops.MAX, src=(UPat(Ops.NEG, src=(x,)), y)),)),
@@ -186,11 +186,12 @@ with_op: dict[Ops, PatternMatcher] = {
         (UPat(Ops.MUL, SIGNED, src=(x, UPat.var("c"))),
          lambda x, c: x if number(c) == 1 else None),
         (UPat(Ops.CMPLT, src=(UPat(Ops.NEG, src=(x,)), c)),  # -x < c  is  -c < x
-         lambda x, c: UOp.const(c.dtype, -number(c)) < x if _moves(x, c) else None),
+         lambda x, c: UOp.const(c.dtype, -number(c)) < x if _can_negate(x, c) else None),
     ]),
     Ops.CMPLE: PatternMatcher([
         (UPat(Ops.CMPLE, src=(c, UPat(Ops.NEG, src=(x,)))),  # c <= -x  is  x <= -c
-         lambda x, c: x.alu(Ops.CMPLE, UOp.const(c.dtype, -number(c))) if _moves(x, c) else None),
+         lambda x, c: (x.alu(Ops.CMPLE, UOp.const(c.dtype, -number(c)))
+                       if _can_negate(x, c) else None)),
         (UPat(Ops.OR, src=[UPat(Ops.CMPLT, src=(x, y)), UPat(Ops.CMPEQ, src=(a, b))]), at_most),
         (UPat(Ops.CMPNE, src=(UPat(Ops.CMPLT, src=(x, y)), c)), not_less),
     ]),

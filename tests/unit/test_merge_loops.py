@@ -8,7 +8,11 @@ import pytest
 from tests.kernels import filled, kernel_of, numbers, on_buffer, ops_in, program_of
 from tinyframe import Context, Tensor
 from tinyframe.codegen.optimize.loops import axes
-from tinyframe.codegen.optimize.tidy import merge_neighbours, share_reduce_loops, split_at_divisions
+from tinyframe.codegen.optimize.merge_loops import (
+    fuse_reduce_loops,
+    merge_neighbours,
+    split_at_divisions,
+)
 from tinyframe.uop.node import AxisType, Ops, UOp
 
 
@@ -87,22 +91,22 @@ def reduce_loops(kernel: UOp) -> int:
 def test_independent_reduces_share_a_loop():
     x, y = on_buffer(40, 30), on_buffer(40, 30)
     kernel = kernel_of(x.sum(axis=1) + (x * y).sum(axis=1) * y.max(axis=1))
-    assert (reduce_loops(kernel), reduce_loops(share_reduce_loops(kernel))) == (3, 1)
+    assert (reduce_loops(kernel), reduce_loops(fuse_reduce_loops(kernel))) == (3, 1)
 
 
 def test_a_reduce_of_a_reduces_result_has_a_loop_of_its_own():
-    kernel = share_reduce_loops(kernel_of(on_buffer(40, 30).softmax()))
+    kernel = fuse_reduce_loops(kernel_of(on_buffer(40, 30).softmax()))
     assert reduce_loops(kernel) == 2
     x = on_buffer(40, 30)
     centred = x - x.mean(axis=1, keepdim=True)
-    kernel = share_reduce_loops(kernel_of((centred * centred).mean(axis=1) + x.sum(axis=1)))
+    kernel = fuse_reduce_loops(kernel_of((centred * centred).mean(axis=1) + x.sum(axis=1)))
     assert reduce_loops(kernel) == 2
 
 
 def test_reduces_of_other_sizes_or_in_other_loops_do_not_share():
     x = on_buffer(40, 30)
     assert (
-        reduce_loops(share_reduce_loops(kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))))
+        reduce_loops(fuse_reduce_loops(kernel_of(x.sum(axis=1) + on_buffer(40, 20).sum(axis=1))))
         == 2
     )
 
@@ -122,7 +126,7 @@ def test_loops_that_would_need_each_other_are_not_shared():
     sum_d = (load(4, row, d) * sum_b).reduce(Ops.ADD, d)
     out = UOp(Ops.DEFINE_GLOBAL, on_buffer(1).dtype.ptr(8), (), 0)
     kernel = UOp.sink(out.index(row, shape=(8,)).store(sum_a + sum_d, row))
-    shared = share_reduce_loops(kernel)
+    shared = fuse_reduce_loops(kernel)
     assert reduce_loops(shared) == 3
     assert program_of(shared, []).src
 

@@ -1,5 +1,5 @@
-"""What a language says shorter than the algebra means the same: z3's opinion, all of int8, and the
-floats that break rules."""
+"""Idioms mean the same as what the algebra writes: z3's opinion, all of int8, and the floats that
+break rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.kernels import kernels_of
 from tests.unit.expressions import assert_equal_everywhere, constant, expressions, variable
 from tinyframe import Tensor
 from tinyframe.codegen import get_program
-from tinyframe.codegen.decompose import shorter_with
+from tinyframe.codegen.decompose import idioms_with
 from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.renderer import Target
 from tinyframe.renderer.cstyle import CStyleLanguage
@@ -25,8 +25,8 @@ from tinyframe.uop.node import GroupOp, Ops, UOp
 EVERYTHING = frozenset(GroupOp.Elementwise)
 
 
-def shorter(u: UOp, *ops: Ops) -> UOp:
-    return graph_rewrite(u, shorter_with(frozenset(ops) if ops else EVERYTHING))
+def with_idioms(u: UOp, *ops: Ops) -> UOp:
+    return graph_rewrite(u, idioms_with(frozenset(ops) if ops else EVERYTHING))
 
 
 def ops_of(u: UOp) -> set[Ops]:
@@ -37,14 +37,14 @@ def ops_of(u: UOp) -> set[Ops]:
 @settings(max_examples=200)
 def test_simplified_index_expressions_mean_the_same_said_shorter(e):
     e = e.simplify()
-    assert_equal_everywhere(e, shorter(e))
+    assert_equal_everywhere(e, with_idioms(e))
 
 
 @given(expressions(depth=3, wild=True, dtype=dtypes.int8, width=200))
 @settings(max_examples=100)
 def test_narrow_expressions_that_wrap_mean_the_same(e):
-    assert_equal_everywhere(e, shorter(e))
-    assert_equal_everywhere(e.simplify(), shorter(e.simplify()))
+    assert_equal_everywhere(e, with_idioms(e))
+    assert_equal_everywhere(e.simplify(), with_idioms(e.simplify()))
 
 
 def test_what_is_never_read_or_stored_is_left_out():
@@ -56,8 +56,8 @@ def test_what_is_never_read_or_stored_is_left_out():
         vector = UOp(Ops.LOAD, dtypes.float.vec(2), (place,))
         stage = UOp(Ops.STAGE, panel.dtype, (place.store(UOp.const(dtypes.float, 1)), k))
         zeros = UOp.const(dtypes.float.vec(2), 0)
-        assert shorter(vector) is (vector if condition else zeros)
-        assert shorter(stage, Ops.SUB) is (stage if condition else panel)
+        assert with_idioms(vector) is (vector if condition else zeros)
+        assert with_idioms(stage, Ops.SUB) is (stage if condition else panel)
 
 
 x, y = variable("x", -128, 127, dtypes.int8), variable("y", -128, 127, dtypes.int8)
@@ -93,7 +93,7 @@ ROWS = {
 def test_each_row_holds_for_int8(name):
     """For every x, and with each for every seventh y and those at the edges."""
     before, said = ROWS[name]
-    after = shorter(before)
+    after = with_idioms(before)
     assert said <= ops_of(after) and Ops.MAX not in ops_of(after)
     names = sorted({u for u in before.toposort() if u.op is Ops.DEFINE_VAR}, key=lambda u: u.arg)
     ranges = [range(u.vmin, u.vmax + 1) for u in names]
@@ -104,13 +104,13 @@ def test_each_row_holds_for_int8(name):
 
 
 def test_what_could_be_at_its_limit_is_not_turned_around():
-    assert shorter((x * -1).maximum(-20)).op is Ops.MAX
-    assert Ops.MIN not in ops_of(shorter((x * -1).maximum(-20) * -1))
+    assert with_idioms((x * -1).maximum(-20)).op is Ops.MAX
+    assert Ops.MIN not in ops_of(with_idioms((x * -1).maximum(-20) * -1))
 
 
 def test_unsigned_bits_turned_are_the_smaller_too():
     a, b = (variable(name, 0, 255, dtypes.uint8) for name in "ab")
-    after = shorter((a ^ 255).maximum(b ^ 255) ^ 255)
+    after = with_idioms((a ^ 255).maximum(b ^ 255) ^ 255)
     assert after is a.alu(Ops.MIN, b)
 
 
@@ -128,7 +128,7 @@ FLOATS = {
 @pytest.mark.parametrize("name", FLOATS)
 def test_floats_give_the_same_bits(name):
     before = FLOATS[name]
-    after = shorter(before)
+    after = with_idioms(before)
     assert (after is before) == (name == "not less"), "of a NaN, not less is not at least"
     for values in itertools.product(NUMBERS, repeat=2):
         given = dict(zip((f, g), values, strict=True))
@@ -139,13 +139,13 @@ def test_floats_give_the_same_bits(name):
 
 def test_a_device_is_only_told_what_it_has():
     e = minimum(x, y) + (x < y).logical_not().cast(dtypes.int8) + -5
-    assert shorter(e, Ops.ADD) is e
-    assert ops_of(shorter(e, Ops.SUB)).isdisjoint({Ops.MIN, Ops.CMPLE, Ops.NEG})
+    assert with_idioms(e, Ops.ADD) is e
+    assert ops_of(with_idioms(e, Ops.SUB)).isdisjoint({Ops.MIN, Ops.CMPLE, Ops.NEG})
 
 
 def test_a_step_of_an_unrolled_sum_stays_one():
     step = (x + y * -4).rtag("unrolled")
-    assert shorter(step, Ops.SUB) is step
+    assert with_idioms(step, Ops.SUB) is step
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float, dtypes.double])

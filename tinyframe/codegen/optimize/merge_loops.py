@@ -1,5 +1,5 @@
-"""Before a kernel is scheduled: neighbouring loops become one, loops that divisions take apart
-become two, and equal reduce loops are shared."""
+"""Loop restructuring before a kernel is optimized: neighbouring loops are merged (collapsed), loops
+whose index is divided are split, and equal reduce loops are fused."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from tinyframe.uop.node import (
 def merge_neighbours(sink: UOp) -> UOp:
     """Two loops that are contiguous everywhere become one: 28 x 28 pixels are 784.
 
-    (y, x) becomes (p // 28, p % 28), and wherever those two are neighbouring dimensions of an
-    INDEX, one dimension p. If a division is left anywhere, nothing is gained and the loops stay.
+    (y, x) becomes (p // 28, p % 28), and wherever these two are neighbouring dimensions of an
+    INDEX, they become one dimension p. If a division is left anywhere, nothing is gained and the
+    loops stay.
     """
     while (merged := next(_merged(sink), None)) is not None:
         sink = merged
@@ -36,7 +37,7 @@ def merge_neighbours(sink: UOp) -> UOp:
 
 
 def _merged(sink: UOp) -> Iterator[UOp]:
-    """The kernel with two neighbouring loops as one, for any two that can be."""
+    """The kernel with two neighbouring loops merged, for each pair that can be."""
     for owner in [u for u in sink.toposort() if u.op in FIRST_RANGE]:
         for outer, inner in itertools.pairwise(owner.own_ranges):
             if (merged := _merge(sink, outer, inner)) is not None:
@@ -63,8 +64,8 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
 
 
 def _both_or_neither(u: UOp, outer: UOp, inner: UOp) -> bool:
-    """Whether a node closes both loops, one right inside the other; or neither, and its value
-    changes with both or with neither."""
+    """Whether a node closes both loops, one directly inside the other; or closes neither, and its
+    value depends on both or on neither."""
     own = u.own_ranges
     if outer in own or inner in own:
         return (outer, inner) in itertools.pairwise(own)
@@ -72,8 +73,8 @@ def _both_or_neither(u: UOp, outer: UOp, inner: UOp) -> bool:
 
 
 def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
-    """Is a step of `outer` as many steps of `inner` in memory as that has iterations? True where
-    that cannot be said. (A quick look before the real attempt.)"""
+    """Whether the two loops are contiguous in memory: the stride of `outer` is that of `inner`
+    times its length. True if a stride is unknown. (A quick check before the real attempt.)"""
     if index.ranges.isdisjoint((outer, inner)):
         return True
     found = access(index)
@@ -88,12 +89,13 @@ def _same_loops(sink: UOp) -> bool:
 
 
 def _divisions(root: UOp) -> int:
-    """How many there are below a node."""
+    """The number of divisions below a node."""
     return sum(u.op in (Ops.IDIV, Ops.MOD) for u in root.toposort())
 
 
 def _merge_dimensions(u: UOp) -> UOp | None:
-    """Neighbouring dimensions of an INDEX that are quotient and remainder of one expression."""
+    """An INDEX with neighbouring dimensions merged if they are quotient and remainder of one
+    expression."""
     if u.op is not Ops.INDEX or u.arg is None:
         return None
     ix, shape = list(u.src[2:]), list(u.arg)
@@ -110,14 +112,14 @@ def _merge_dimensions(u: UOp) -> UOp | None:
 
 
 def split_at_divisions(sink: UOp) -> UOp:
-    """A loop whose index is taken apart becomes two: x.T.reshape(4, 24) of 12 columns reads at
+    """A loop whose index is divided becomes two: x.T.reshape(4, 24) of 12 columns reads at
     (p % 12, p // 12), and with p = outer*12 + inner there is no division left in its inner loop.
 
-    Only where the size is a multiple of the divisor, and no other division comes in its place.
+    Only if the size is a multiple of the divisor, and no other division replaces it.
     """
     tried: set[tuple[UOp, int]] = set()
     while (
-        found := next((place for place in _taken_apart(sink) if place not in tried), None)
+        found := next((place for place in _divided_loops(sink) if place not in tried), None)
     ) is not None:
         tried.add(found)
         split = divide(sink, *found, kind(found[0]))
@@ -128,8 +130,8 @@ def split_at_divisions(sink: UOp) -> UOp:
     return sink
 
 
-def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
-    """Loops, and the numbers that they are divided by and are multiples of."""
+def _divided_loops(sink: UOp) -> list[tuple[UOp, int]]:
+    """Pairs of a loop whose index is divided, and a divisor that its length is a multiple of."""
     return [
         (r, n)
         for u in sink.toposort()
@@ -143,10 +145,10 @@ def _taken_apart(sink: UOp) -> list[tuple[UOp, int]]:
     ]
 
 
-def share_reduce_loops(sink: UOp) -> UOp:
+def fuse_reduce_loops(sink: UOp) -> UOp:
     """Reduces of equal size inside the same loops run in one loop: they get the same RANGEs.
 
-    That is possible unless one loop, on some way, needs a result of the other.
+    That is legal unless one of the loops depends on a result of the other.
     """
     below: dict[UOp, frozenset[UOp]] = {}  # the reduces that a node is computed from
     nests: dict[tuple[UOp, ...], list[UOp]] = {}  # ranges -> the reduces over them
@@ -160,7 +162,7 @@ def share_reduce_loops(sink: UOp) -> UOp:
         nest: {x.own_ranges for u in reduces for x in below[u]} for nest, reduces in nests.items()
     }
     alike: dict[tuple, list[tuple[UOp, ...]]] = {}
-    shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it becomes
+    shared: dict[tuple[UOp, ...], tuple[UOp, ...]] = {}  # nest -> the one that it is fused into
     for nest, reduces in nests.items():
         around = {u.ranges for u in reduces}
         holds_another = any(x.ranges & set(nest) for u in reduces for x in below[u])
@@ -183,7 +185,7 @@ def _needs(
     needs: dict[tuple[UOp, ...], set[tuple[UOp, ...]]],
     shared: dict[tuple[UOp, ...], tuple[UOp, ...]],
 ) -> set[tuple[UOp, ...]]:
-    """The loop nests whose results one uses, directly or by way of others."""
+    """The loop nests that one depends on, directly or indirectly."""
     found: set[tuple[UOp, ...]] = set()
     pending = [nest]
     while pending:

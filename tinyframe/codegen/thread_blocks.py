@@ -1,8 +1,8 @@
-"""Blocks of threads: what runs at the same time on a GPU, in place of loops.
+"""Blocks of threads: on a GPU, some loops become indices of threads that run in parallel.
 
-A launch is a grid of blocks, and a block is some threads. The threads of a block share memory, and
-wait for each other at barriers (`linearize.py`); blocks know nothing of each other. A GLOBAL range
-is the block's number along an axis of the grid; LOCAL and GROUP ranges are the thread's number
+A launch is a grid of blocks, and a block is a group of threads. The threads of a block share
+memory, and synchronize at barriers (`linearize.py`); blocks are independent of each other. A GLOBAL
+range is the block's index along an axis of the grid; LOCAL and GROUP ranges are the thread's index
 along an axis of its block. So they are values, not loops:
 
     for i in 0…63 GLOBAL:                        i = gidx0
@@ -14,7 +14,7 @@ A panel (STAGE) belongs to a block, and its threads fill it together:
     for k in 0…99: panel[k] = x[k]               for c in 0…3: k = c*32 + lidx0
                                                                if k < 100: panel[k] = x[k]
 
-Axis 0 is the one that changes first from thread to thread, as is usual: the innermost range.
+Axis 0 varies fastest from thread to thread, as usual: it is the innermost range.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def grid_axes(sink: UOp) -> list[UOp]:
 
 def block_axes(sink: UOp) -> list[list[UOp]]:
     """The ranges that are threads along each axis of a block, axis 0 first: a WARP, whose threads
-    have successive numbers, or else the innermost one.
+    have successive indices, or else the innermost one.
 
-    Ranges of one length that nothing depends on together are the same threads at different times:
-    those that add up parts of a row, and then each write some of its columns.
+    Ranges of the same length share an axis if no node depends on both: the same threads at
+    different times, which for example add up parts of a row and then write some of its columns.
     """
     together: dict[UOp, set[UOp]] = {}
     for u in sink.toposort():
@@ -77,22 +77,22 @@ def block_axes(sink: UOp) -> list[list[UOp]]:
 
 
 def block_threads(sink: UOp) -> int:
-    """The threads of a block."""
+    """The number of threads in a block."""
     return iterations(axis[0] for axis in block_axes(sink))
 
 
 def runs_in_blocks(sink: UOp) -> bool:
-    """Whether any loop of a kernel was made blocks or threads of a block."""
+    """Whether any loop of a kernel has become blocks or threads."""
     return any(kind(r) in (AxisType.GLOBAL, *THREADS) for r in all_ranges(sink))
 
 
 def runs_on_cores(sink: UOp) -> bool:
-    """Whether a loop of a kernel was divided among cores."""
+    """Whether a loop of a kernel is divided among cores."""
     return any(kind(r) is AxisType.THREAD for r in all_ranges(sink))
 
 
 def check_device(sink: UOp, target: Target) -> None:
-    """KernelOptError if a kernel needs more than the device has: lanes, blocks, threads, memory."""
+    """KernelOptError if a kernel exceeds the device's lanes, blocks, threads or shared memory."""
     lanes = [length(r) for r in all_ranges(sink) if kind(r) is AxisType.VECTOR]
     if target.most_lanes and max(lanes, default=0) > target.most_lanes:
         raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
@@ -117,7 +117,8 @@ def check_device(sink: UOp, target: Target) -> None:
 
 
 def why_no_tensor_core(form: str, target: Target) -> str | None:
-    """Why a device's tensor cores cannot read this form, or may not; None where they may."""
+    """Why a device's tensor cores cannot, or may not, take operands of this form; None if they
+    may."""
     if form not in target.tensor_cores:
         return f"this device has no tensor cores for {form}"
     if form == "tf32" and not settings.TF32:
@@ -129,8 +130,8 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
 
 
 def ranges_to_values(sink: UOp) -> UOp:
-    """A kernel with flat indices as one thread of it runs: SPECIALs in place of ranges that
-    are blocks and threads. Others stay as they are."""
+    """A kernel with flat indices, with SPECIALs in place of the ranges that are blocks and threads:
+    the code of one thread."""
     if not runs_in_blocks(sink):
         return sink
     grid, block = grid_axes(sink), block_axes(sink)
@@ -143,18 +144,19 @@ def ranges_to_values(sink: UOp) -> UOp:
 
     def also(u: UOp) -> UOp | None:
         if count > 1 and u.op is Ops.STAGE and not any(kind(r) in THREADS for r in u.own_ranges):
-            return filled_together(sink, u, thread, count)
+            return filled_by_all_threads(sink, u, thread, count)
         if u.op is Ops.SINK:
             written = {s.src[0].src[0] for s in u.src}
-            return u.replace(src=tuple([written_once(s, written, block, lanes) for s in u.src]))
+            stores = [stored_by_first_thread(s, written, block, lanes) for s in u.src]
+            return u.replace(src=tuple(stores))
         return None
 
     return replace_ranges(replace_ranges(sink, {}, also), values)
 
 
-def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
-    """A copy whose elements the threads of a block divide among themselves, in the order in which
-    the argument has them in memory: neighbours read neighbours."""
+def filled_by_all_threads(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
+    """A STAGE whose copy is divided among the threads of a block, in the memory order of the
+    argument: neighbouring threads read neighbouring elements."""
     place, value = stage.src[0].src
     inside = frozenset(stage.own_ranges)
     load = next(u for u in value.toposort() if u.op is Ops.LOAD and u.ranges & inside)
@@ -162,9 +164,9 @@ def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
     loops = [r for r in stage.own_ranges if kind(r) is AxisType.LOOP]
     loops.sort(key=lambda r: -abs(step.get(r, 0)))
     total = iterations(loops)
-    turns = -(-total // count)
-    turn = fresh_range(sink, turns, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
-    element = turn * count + thread if turns > 1 else thread
+    rounds = -(-total // count)
+    round_ = fresh_range(sink, rounds, AxisType.LOOP, stage.src[0].src[0].src[0].arg)
+    element = round_ * count + thread if rounds > 1 else thread
     at = dict(zip(loops, unflatten(element, [length(r) for r in loops]), strict=True))
 
     def moved(index: UOp) -> UOp:
@@ -173,15 +175,15 @@ def filled_together(sink: UOp, stage: UOp, thread: UOp, count: int) -> UOp:
 
     lanes = [r for r in stage.own_ranges if r not in loops]
     store = moved(place).store(value.substitute({load: moved(load.src[0]).load()}))
-    return stage.replace(src=(store, *([turn] if turns > 1 else []), *lanes))
+    return stage.replace(src=(store, *([round_] if rounds > 1 else []), *lanes))
 
 
-def written_once(
+def stored_by_first_thread(
     store: UOp, written: set[UOp], block: Sequence[Sequence[UOp]], lanes: Sequence[UOp]
 ) -> UOp:
-    """A result that all threads along some axes of the block have is stored by the first of them.
-    Nor do the others read what the kernel overwrites (`written`), which they would find changed or
-    not, except into panels: those are filled before anything is stored."""
+    """A result that all threads along some axes of the block compute is stored by the first one.
+    The others must not read memory that the kernel overwrites (`written`), since the store may or
+    may not have happened; except into panels, which are filled before anything is stored."""
     own = set(store.own_ranges)
     first = [
         lane < 1 for axis, lane in zip(block, lanes, strict=True) if not own.intersection(axis)

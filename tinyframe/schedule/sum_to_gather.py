@@ -2,10 +2,10 @@
 
     sum over v of (v == token[i] ? weight[v, e] : 0)     becomes     weight[token[i], e]
 
-An index that is a value in memory cannot be said with movement ops, so the frontend compares it
-with every place (IOTA) and adds up what is left. Lowered to loops that is a REDUCE in which all
-terms but one are 0, and the loop can go: its RANGE is replaced by the index, and the load is
-guarded, since an index out of range selects nothing and gives 0.
+Movement ops cannot express an index that is itself a value in memory, so the frontend compares it
+with every position (IOTA) and sums over them. Lowered to loops, that is a REDUCE in which all terms
+but one are 0, and the loop is not needed: its RANGE is replaced by the index, and the load is
+guarded, because an index out of range selects nothing and gives 0.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ Guard = Callable[[UOp, dict[UOp, tuple[UOp, UOp]], bool], UOp]
 
 
 def gathered_index(condition: UOp, r: UOp) -> UOp | None:
-    """The value that `r` has where `condition` (an equality) holds, if that does not depend on "
-    "r."""
+    """The value of `r` at which `condition` (an equality) holds, if that does not depend on `r`."""
     if condition.op is not Ops.CMPEQ or not dtypes.is_int(condition.src[0].dtype):
         return None
     left, right = condition.src
     if left.dtype is not right.dtype or dtypes.is_unsigned(left.dtype):
         return None
     difference = plus(terms(left), scaled(terms(right), -1))
-    mine = [t for t in difference if t is not None and r in t.ranges]
-    if len(mine) != 1 or difference[mine[0]] not in (1, -1):
+    with_r = [t for t in difference if t is not None and r in t.ranges]
+    if len(with_r) != 1 or difference[with_r[0]] not in (1, -1):
         return None
-    place = mine[0].src[0] if mine[0].op is Ops.CAST else mine[0]
-    if place is not r or not fits(mine[0].dtype, *r.bounds):
+    (term,) = with_r
+    uncast = term.src[0] if term.op is Ops.CAST else term
+    if uncast is not r or not fits(term.dtype, *r.bounds):
         return None
-    sign = -difference.pop(mine[0])
+    sign = -difference.pop(term)
     return from_terms(scaled(difference, sign), left.dtype)
 
 
 def gather_rules(guard: Guard) -> PatternMatcher:
-    """The rule, given how a value is guarded (ranges.py)."""
+    """The rule; `guard` is that of ranges.py, which imports this file."""
 
     def gather(reduce: UOp, condition: UOp, value: UOp, nothing: UOp) -> UOp | None:
         if nothing.arg != 0:
