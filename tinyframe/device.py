@@ -26,7 +26,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
 T = TypeVar("T")
+Size: TypeAlias = tuple[int, ...]  # of a grid of blocks, or of a block of threads: three numbers
+ONE: Size = (1, 1, 1)
+Memory: TypeAlias = Sequence[Sequence[Any]]  # of each launch, the opaque memory of its arguments
 
 # ---- the three things a backend provides --------------------------------------------------------
 
@@ -197,13 +200,9 @@ class Runner:
         self.name, self.lib = name, lib
 
     def __call__(
-        self,
-        *bufs: Any,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: Any, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         """Run it. With `wait`, return when it is done, and the seconds it took.
 
         bufs: what the device's Allocator returned, in the order of the kernel's arguments.
@@ -221,9 +220,7 @@ class Graph:
     A backend that has such a thing names its subclass as `Compiled.graph`.
     """
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
-    ) -> None:
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         """Launch n runs `runners[n]` on the opaque memory `bufs[n]` with `vals[n]` Variables."""
         raise NotImplementedError(f"{type(self).__name__} has to define __init__")
 
@@ -231,9 +228,7 @@ class Graph:
         """Other memory for an argument; they are numbered through all launches."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_buffer")
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         """The global and the local size of each launch, and the Variables of all in a row."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_values")
 

@@ -206,11 +206,11 @@ def test_a_failed_kernel_leaves_earlier_results_and_can_be_tried_again(monkeypat
     run_schedule(items)
     second = get_kernel(items[1].ast, "PYTHON")
 
-    def stop():
+    def stop(*given):
         raise error("stop")
 
     with monkeypatch.context() as patch:
-        patch.setattr(second.runner, "steps", [stop])
+        patch.setattr(second.runner, "threads", stop)
         with pytest.raises(error, match="stop"):
             run_schedule(items)
     assert y.numpy().tolist() == (NUMBERS + 1).tolist()

@@ -16,13 +16,24 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tinyframe.device import Allocator, Compiled, Compiler, DeviceUnavailable, Graph, Runner
+from tinyframe.device import (
+    ONE,
+    Allocator,
+    Compiled,
+    Compiler,
+    DeviceUnavailable,
+    Graph,
+    Memory,
+    Runner,
+    Size,
+)
 from tinyframe.renderer import Target
-from tinyframe.renderer.cuda import LANES, VECTOR_BYTES, CUDALanguage, tensor_cores
+from tinyframe.renderer.cuda import CUDALanguage, tensor_cores
 from tinyframe.runtime.nvrtc import ADVICE, NVRTC, architecture_for
 from tinyframe.settings import settings
 
@@ -218,13 +229,9 @@ class CUDARunner(Runner):
         weakref.finalize(self, _unload, context, module).atexit = False
 
     def __call__(
-        self,
-        *bufs: int,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
         launch = (self.function, *global_size, *local_size, 0, context.stream,
@@ -259,9 +266,7 @@ class CUDAGraph(Graph):
     driver refuses, so it is switched off for as long as a Variable makes it so.
     """
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[int]], vals: Sequence[int]
-    ) -> None:
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         self.runners: list[CUDARunner] = list(runners)  # type: ignore[arg-type]
         self.context = self.runners[0].context
         values: list[int] = []
@@ -276,7 +281,7 @@ class CUDAGraph(Graph):
             self.variables += range(len(values) + len(each), len(values) + len(each) + count)
             values += [*each, *[0] * count]
         self.arguments = Arguments(values)
-        self.sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]] = ()
+        self.sizes: Sequence[tuple[Size, Size]] = ()
         self.changed: set[int] = set()
         self.off: set[int] = set()  # the launches whose nodes are switched off
         self.graph: Any = None
@@ -285,9 +290,7 @@ class CUDAGraph(Graph):
         self.arguments.values[self.places[place]] = opaque
         self.changed.add(self.launch_of[place])
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         self.sizes = sizes
         self.arguments.values[self.variables] = vals
         self.changed.update(range(len(self.runners)))
@@ -394,15 +397,15 @@ class CUDADevice(Compiled):
 
 def target_of(context: Context) -> Target:
     """What a schedule has to know of a GPU."""
-    grid = tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
-    return Target(
-        vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10,
-        l2=context.attribute("L2_CACHE_SIZE"), most_lanes=LANES[-1],
+    return replace(
+        CUDALanguage.default_target,
+        l2=context.attribute("L2_CACHE_SIZE"),
         block_threads=context.attribute("MAX_THREADS_PER_BLOCK"),
         shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
-        grid=grid, warp=context.attribute("WARP_SIZE"),
+        grid=tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ"),
+        warp=context.attribute("WARP_SIZE"),
         tensor_cores=tensor_cores(context.attribute("COMPUTE_CAPABILITY_MAJOR")),
-    )  # fmt: skip
+    )
 
 
 def open_device(name: str) -> Compiled:

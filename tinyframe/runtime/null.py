@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tinyframe.device import PLAIN_C, Allocator, Compiled, Compiler, Runner, load_class
+from tinyframe.device import ONE, PLAIN_C, Allocator, Compiled, Compiler, Runner, Size, load_class
 
 # what stands after the colon -> the Renderer's class, imported when first asked for
 LANGUAGES = {
@@ -68,13 +68,9 @@ class NullRunner(Runner):
     """Takes no time, and does nothing."""
 
     def __call__(
-        self,
-        *bufs: NullMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: NullMemory, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         return 0.0 if wait else None
 
 

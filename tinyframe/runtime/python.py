@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinyframe.device import Compiled, Compiler, Runner
+from tinyframe.device import ONE, Compiled, Compiler, Runner, Size
 from tinyframe.dtype import (
     INVERSE_DTYPES_DICT,
     AddrSpace,
@@ -239,13 +239,9 @@ class PythonRunner(Runner):
         self.threads = self._compiled()
 
     def __call__(
-        self,
-        *bufs: HostMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: HostMemory, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         start = perf_counter()
         memory = [self._argument(*given) for given in zip(self.arguments, bufs, strict=True)]
         if len(vals) != len(self.variables):
