@@ -222,7 +222,12 @@ class Graph:
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         """Launch n runs `runners[n]` on the opaque memory `bufs[n]` with `vals[n]` Variables."""
-        raise NotImplementedError(f"{type(self).__name__} has to define __init__")
+        self.runners = list(runners)
+        counts = [(len(memory), count) for memory, count in zip(bufs, vals, strict=True)]
+        # all buffers in a row, and all Variables: of which launch, and its which argument
+        self.places = [(launch, n) for launch, (m, _) in enumerate(counts) for n in range(m)]
+        self.variables = [(launch, m + n) for launch, (m, count) in enumerate(counts)
+                          for n in range(count)]  # fmt: skip
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         """Other memory for an argument; they are numbered through all launches."""

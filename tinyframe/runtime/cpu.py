@@ -91,7 +91,7 @@ class ClangGraph(Graph):
         library = launch_library()
         assert library is not None  # else a device has no graph
         self.replay = library.tf_replay
-        self.runners = runners  # keep the code alive
+        super().__init__(runners, bufs, vals)  # keeps the runners, and so their code
         self.addresses = np.array([buf.address for each in bufs for buf in each], np.uint64)
         self.vals = np.zeros(sum(vals), np.int64)
         self.rows = np.zeros((len(runners), 4), np.uint64)  # launch_t: entry, bufs, vals, total

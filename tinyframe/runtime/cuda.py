@@ -207,15 +207,16 @@ class CUDAAllocator(Allocator):
 
 
 class Arguments:
-    """The arguments of kernels as the driver takes them: each has 8 bytes, and a pointer to it."""
+    """A kernel's arguments as the driver takes them: each has 8 bytes, and a pointer to it."""
 
     def __init__(self, values: Sequence[int]) -> None:
         self.values = np.array(values, np.int64)
         self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
 
-    def from_(self, place: int) -> int:
-        """The address of the pointers to one kernel's arguments, the first of which is there."""
-        return self.pointers.ctypes.data + 8 * place
+    @property
+    def address(self) -> int:
+        """Of the pointers."""
+        return self.pointers.ctypes.data
 
 
 class CUDARunner(Runner):
@@ -235,7 +236,7 @@ class CUDARunner(Runner):
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
         launch = (self.function, *global_size, *local_size, 0, context.stream,
-                  arguments.from_(0), 0)  # fmt: skip
+                  arguments.address, 0)  # fmt: skip
         try:
             if wait:
                 context("cuEventRecord", events[0], context.stream)
@@ -267,32 +268,24 @@ class CUDAGraph(Graph):
     """
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
-        self.runners: list[CUDARunner] = list(runners)  # type: ignore[arg-type]
-        self.context = self.runners[0].context
-        values: list[int] = []
-        self.first: list[int] = []  # for each launch, the place of its first argument
-        self.places: list[int] = []  # for each buffer, numbered through all launches, its place
-        self.variables: list[int] = []  # the same for Variables
-        self.launch_of: list[int] = []  # for each buffer, the launch
-        for launch, (each, count) in enumerate(zip(bufs, vals, strict=True)):
-            self.first.append(len(values))
-            self.places += range(len(values), len(values) + len(each))
-            self.launch_of += [launch] * len(each)
-            self.variables += range(len(values) + len(each), len(values) + len(each) + count)
-            values += [*each, *[0] * count]
-        self.arguments = Arguments(values)
+        super().__init__(runners, bufs, vals)
+        self.context: Context = runners[0].context  # type: ignore[attr-defined]
+        given = zip(bufs, vals, strict=True)
+        self.arguments = [Arguments([*each, *[0] * count]) for each, count in given]
         self.sizes: Sequence[tuple[Size, Size]] = ()
         self.changed: set[int] = set()
         self.off: set[int] = set()  # the launches whose nodes are switched off
         self.graph: Any = None
 
     def set_buffer(self, place: int, opaque: int) -> None:
-        self.arguments.values[self.places[place]] = opaque
-        self.changed.add(self.launch_of[place])
+        launch, number = self.places[place]
+        self.arguments[launch].values[number] = opaque
+        self.changed.add(launch)
 
     def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         self.sizes = sizes
-        self.arguments.values[self.variables] = vals
+        for (launch, number), value in zip(self.variables, vals, strict=True):
+            self.arguments[launch].values[number] = value
         self.changed.update(range(len(self.runners)))
 
     def __call__(self) -> None:
@@ -331,13 +324,13 @@ class CUDAGraph(Graph):
 
     def _parameters(self, launch: int) -> Any:
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
-        parameters.func = self.runners[launch].function
+        parameters.func = self.runners[launch].function  # type: ignore[attr-defined]
         grid, block = self.sizes[launch]
         grid = grid if self._has_blocks(launch) else (1, 1, 1)  # of a node that is switched off
         parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
         parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
         parameters.sharedMemBytes = parameters.extra = 0
-        parameters.kernelParams = self.arguments.from_(self.first[launch])
+        parameters.kernelParams = self.arguments[launch].address
         return parameters
 
 

@@ -229,30 +229,26 @@ class CLGraph(Graph):
     """Launches with their arguments set: all are put into the queue, which is then sent off."""
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
+        super().__init__(runners, bufs, vals)
         self.kernels = [runner.new_kernel() for runner in runners]  # type: ignore[attr-defined]
-        self.names = [runner.name for runner in runners]
         self.device: CLDevice = runners[0].device  # type: ignore[attr-defined]
-        self.places = [(k, n) for k, each in zip(self.kernels, bufs, strict=True)
-                       for n in range(len(each))]  # fmt: skip
         self.held = [buf for each in bufs for buf in each]
         for place, buf in enumerate(self.held):
             self.set_buffer(place, buf)
-        each_with_bufs = zip(self.kernels, bufs, vals, strict=True)
-        self.values = [(k, len(of) + n) for k, of, count in each_with_bufs for n in range(count)]
         self.launches: list[tuple[Any, str, Size, Size]] = []
 
     def set_buffer(self, place: int, opaque: Any) -> None:
-        kernel, number = self.places[place]
-        kernel.set_arg(number, opaque)
+        launch, number = self.places[place]
+        self.kernels[launch].set_arg(number, opaque)
         self.held[place] = opaque
 
     def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         # without those of no blocks, where a Variable is 0
-        self.launches = [(kernel, name, work_items(*size), size[1])
-                         for kernel, name, size in zip(self.kernels, self.names, sizes, strict=True)
-                         if 0 not in size[0]]  # fmt: skip
-        for (kernel, number), value in zip(self.values, vals, strict=True):
-            kernel.set_arg(number, np.int64(value))
+        given = zip(self.kernels, self.runners, sizes, strict=True)
+        self.launches = [(kernel, runner.name, work_items(*size), size[1])
+                         for kernel, runner, size in given if 0 not in size[0]]  # fmt: skip
+        for (launch, number), value in zip(self.variables, vals, strict=True):
+            self.kernels[launch].set_arg(number, np.int64(value))
 
     def __call__(self) -> None:
         with self.device.lock:

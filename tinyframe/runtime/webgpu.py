@@ -230,15 +230,15 @@ class WebGPUGraph(Graph):
     """
 
     def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
-        self.runners: list[WebGPURunner] = list(runners)  # type: ignore[arg-type]
-        self.device = self.runners[0].device
-        self.places = [(launch, n) for launch, each in enumerate(bufs) for n in range(len(each))]
+        super().__init__(runners, bufs, vals)
+        self.kernels: list[WebGPURunner] = list(runners)  # type: ignore[arg-type]
+        self.device = self.kernels[0].device
         self.counts = vals
         zeros = [(0,) * count for count in vals]
         self.bufs = [list(each) for each in bufs]
-        self.uniforms = [r.uniforms(zero) for r, zero in zip(self.runners, zeros, strict=True)]
+        self.uniforms = [r.uniforms(zero) for r, zero in zip(self.kernels, zeros, strict=True)]
         self.held = [packed(zero) for zero in zeros]  # what is in these
-        self.groups: list[Any] = [None] * len(self.runners)
+        self.groups: list[Any] = [None] * len(self.kernels)
         self.sizes: list[Size] = []
 
     def set_buffer(self, place: int, opaque: Any) -> None:
@@ -262,7 +262,7 @@ class WebGPUGraph(Graph):
         with self.device.lost_is_said():
             encoder = gpu.create_command_encoder()
             run = encoder.begin_compute_pass()
-            for launch, (runner, size) in enumerate(zip(self.runners, self.sizes, strict=True)):
+            for launch, (runner, size) in enumerate(zip(self.kernels, self.sizes, strict=True)):
                 if 0 in size:  # a Variable is 0
                     continue
                 if self.groups[launch] is None:
