@@ -78,12 +78,6 @@ def test_a_gpu_moves_vectors_that_begin_anywhere_by_vload(blocks):
     np.testing.assert_array_equal(run_with(t, opts, "CL"), x[:, 1:5] + 1)
 
 
-def test_a_sum_shared_by_the_work_items_of_a_group(blocks):
-    x = numbers(9, 100)
-    opts = [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
-    np.testing.assert_array_equal(run_with(Tensor(x).realize().sum(1), opts, "CL"), x.sum(1))
-
-
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
 def test_signed_integers_wrap_around(dtype):
     least, most = np.iinfo(dtype).min, np.iinfo(dtype).max

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-import subprocess
 import sys
-import tempfile
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +12,9 @@ import pytest
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler, Device, Runner
 from tinyframe.dtype import dtypes
-from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run import realize
 from tinyframe.run.realize import get_kernel, run_schedule
 from tinyframe.run.shown import _shapes, colors_are_shown
-from tinyframe.runtime.clang import find_compiler
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import Context, settings
 from tinyframe.uop.node import Ops, UOp
@@ -253,54 +247,6 @@ def test_a_runner_without_vals_is_enough_for_kernels_without_variables():
     with Context(DEBUG=2):
         run_schedule([ScheduleItem(kernel(lambda a: a + 1), (y, x))])
     assert y.numpy().tolist() == (NUMBERS + 1).tolist()
-
-
-class ByHandAllocator(Allocator):
-    def _alloc(self, size, options):
-        return (ctypes.c_uint8 * size)()
-
-    def copyin(self, dst, src):
-        ctypes.memmove(dst, bytes(src), len(src))
-
-    def copyout(self, dst, src):
-        dst[:] = bytes(src)[: len(dst)]
-
-
-class ByHandCompiler(Compiler):
-    def compile(self, src):
-        with tempfile.TemporaryDirectory() as folder:
-            library = Path(folder) / "kernel.so"
-            command = [*find_compiler(), "-shared", "-fPIC", "-xc", "-", "-o", str(library)]
-            subprocess.run(command, input=src.encode(), check=True)
-            return library.read_bytes()
-
-
-class ByHandRunner(Runner):
-    def __init__(self, name, lib):
-        with tempfile.NamedTemporaryFile(suffix=".so") as file:
-            file.write(lib)
-            file.flush()
-            self.function = ctypes.CDLL(file.name)[name]
-
-    def __call__(self, *bufs, global_size, local_size, wait=False):
-        self.function(*bufs)
-
-
-class ByHandDevice(Compiled):
-    def __init__(self, device):
-        super().__init__(
-            device, ByHandAllocator(), CStyleLanguage(), ByHandCompiler(), ByHandRunner
-        )
-
-
-def test_a_backend_written_in_an_afternoon_runs_kernels():
-    Device._devices["HAND"] = ByHandDevice
-    x, y, z = buffer("HAND", NUMBERS), buffer("HAND"), buffer("HAND")
-    run_schedule([
-        ScheduleItem(kernel(lambda a: a * 3), (y, x)),
-        ScheduleItem(kernel(lambda a, b: a + b, 2), (z, x, y)),
-    ])  # fmt: skip
-    assert z.numpy().tolist() == (NUMBERS * 4).tolist()
 
 
 # *** what is counted and shown ***
