@@ -324,9 +324,6 @@ ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 _DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL")
 
 
-_NOT_OPEN: tuple[None, Any] = (None, None)
-
-
 class _DeviceRegistry:
     """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
 
@@ -358,23 +355,6 @@ class _DeviceRegistry:
         if name in self._opened and self._opened[name][0] is self._devices.get(name):
             return self._opened[name][1]
         name = self.canonicalize(name)
-        registered = self._registered(name)
-        opened_as, device = self._opened.get(name, _NOT_OPEN)
-        if opened_as is registered:
-            return device
-        with self._lock:
-            opened_as, device = self._opened.get(name, _NOT_OPEN)
-            if opened_as is not registered:  # no other thread has opened it meanwhile
-                self._refuse_left_behind(name)
-                try:
-                    device = load_class(registered)(name)
-                except DeviceUnavailable as error:
-                    raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
-                self._opened[name] = registered, device
-            return device
-
-    def _registered(self, name: str) -> Callable[[str], Compiled] | str:
-        """What opens the device of this name."""
         kind = name.partition(":")[0]
         if kind not in self._devices:  # as it was put there with a colon, it can't be found
             raise ValueError(
@@ -387,7 +367,21 @@ class _DeviceRegistry:
                 f"Device._devices[{kind!r}] is {registered!r}: put the class itself there. It is "
                 f"called with the name {name!r} when the device is first needed"
             )
-        return registered
+        with self._lock:
+            if name in self._opened and self._opened[name][0] is registered:
+                return self._opened[name][1]
+            if any(left.partition(":")[0] == kind for left in self._left_behind):
+                raise DeviceUnavailable(
+                    f"device {name} cannot be used here: {kind} was opened before os.fork(), and "
+                    "its driver does not work in the child process. Start processes that use it "
+                    'with multiprocessing.get_context("spawn"), or use it in the child only'
+                )
+            try:
+                device = load_class(registered)(name)
+            except DeviceUnavailable as error:
+                raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
+            self._opened[name] = registered, device
+            return device
 
     def named(self, name: str | None) -> str:
         """The one spelling of the name of a device that is there; None is the default device.
@@ -419,15 +413,6 @@ class _DeviceRegistry:
                 device.allocator.keep_bytes = sys.maxsize
         if self._left_behind:
             _leave_out_exit_handlers()
-
-    def _refuse_left_behind(self, name: str) -> None:
-        kind = name.partition(":")[0]
-        if any(left.partition(":")[0] == kind for left in self._left_behind):
-            raise DeviceUnavailable(
-                f"device {name} cannot be used here: {kind} was opened before os.fork(), and its "
-                "driver does not work in the child process. Start processes that use it with "
-                'multiprocessing.get_context("spawn"), or use it in the child only'
-            )
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""
