@@ -329,6 +329,7 @@ class GPULanguage(CStyleLanguage):
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
         Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
         Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
     }
     typedef: Callable[..., str] | None = None
     functions: Mapping[str, Callable[..., str]] = max_and_min()

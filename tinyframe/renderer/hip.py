@@ -58,8 +58,7 @@ class HIPLanguage(CUDALanguage):
     vector = "{kind}{{ {lanes} }}"
     code_for_vector = {
         **gcc.code_for_vector,
-        **GPULanguage.code_for_vector,
-        Ops.GEP: gcc.code_for_vector[Ops.GEP],
+        Ops.VECTORIZE: GPULanguage.code_for_vector[Ops.VECTORIZE],
         Ops.CAST: lambda language, u, x: (
             f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
         ),

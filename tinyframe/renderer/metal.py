@@ -94,7 +94,6 @@ class MetalLanguage(GPULanguage):
         **GPULanguage.code_for_vector,
         Ops.CAST: lambda language, u, x: language.lanes(u, x),
         Ops.BITCAST: lambda language, u, x: language.bitcast(x, u.src[0].dtype, u.dtype),
-        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
         Ops.CMPLT: compare("<", "!{a} & {b}"),
         Ops.CMPLE: compare("<=", "!{a} | {b}"),
         Ops.CMPNE: compare("!=", "{a} ^ {b}"),

@@ -59,8 +59,6 @@ class OpenCLLanguage(GPULanguage):
         **GPULanguage.code_for_vector,
         Ops.CAST: _convert,
         Ops.BITCAST: _same_bits,
-        Ops.WHERE: lambda language, u, c, a, b: (
-            f"select({bare(b)}, {bare(a)}, {bare(c)})"),
         Ops.GEP: lambda language, u, x: f"{x}.s{u.arg:x}",
     }  # fmt: skip
     # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)

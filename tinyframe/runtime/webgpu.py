@@ -65,7 +65,8 @@ def all_adapters() -> list[Any]:
                  if a.info["backend_type"] != "OpenGL"]  # fmt: skip
     if not found:
         raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
-    return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
+    kinds = {kind: n for n, kind in enumerate(KINDS)}
+    return sorted(found, key=lambda a: kinds.get(a.info["adapter_type"], kinds["Unknown"]))
 
 
 @contextmanager
@@ -79,11 +80,6 @@ def quiet_without_a_desktop() -> Iterator[None]:
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as empty:
             with variable("XDG_RUNTIME_DIR", empty):
                 yield
-
-
-def kind_of(adapter: Any) -> str:
-    kind = adapter.info["adapter_type"]
-    return kind if kind in KINDS else "Unknown"
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -291,14 +287,10 @@ class _Timer:
 
     def seconds(self) -> float:
         begin, end = struct.unpack("QQ", self.gpu.queue.read_buffer(self.ticks))
-        return max(end - begin, 0) * tick(self.gpu)
+        from wgpu.backends.wgpu_native import lib  # wgpu does not show this in Python yet
 
-
-def tick(gpu: Any) -> float:
-    """Seconds; wgpu has it, and does not show it in Python yet."""
-    from wgpu.backends.wgpu_native import lib
-
-    return lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal) * 1e-9
+        tick = lib.wgpuQueueGetTimestampPeriod(self.gpu.queue._internal) * 1e-9
+        return max(end - begin, 0) * tick
 
 
 # ---- the device ---------------------------------------------------------------------------------

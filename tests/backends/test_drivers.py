@@ -1,4 +1,4 @@
-"""Numbers at the ends of their ranges, by compilers that come with a driver: as NumPy has them."""
+"""Devices on a driver: numbers at the ends of their ranges, copies, and errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests import devices
+from tests.kernels import numbers
 from tinyframe import Context, Device, Tensor, dtypes
+from tinyframe.device import CompileError, DeviceUnavailable
 from tinyframe.dtype import to_np_dtype
 
 
@@ -25,6 +27,9 @@ def has(device):
             pytest.skip(f"{device} has no {dtype}")
 
     return skip_without
+
+
+# ---- numbers -------------------------------------------------------------------------------------
 
 
 def edges(dtype) -> np.ndarray:
@@ -116,3 +121,29 @@ def test_bools_and_bytes_in_memory():
         np.testing.assert_array_equal((is_large < (t < 2)).numpy(), (x > 0) < (x < 2))
         t.assign(t * 3).realize()
         np.testing.assert_array_equal(t.numpy(), x * 3)
+
+
+# ---- copies, and what goes wrong -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", ["CPU", "PYTHON"])
+def test_copies_to_and_from_other_devices(other, device):
+    x = numbers(5, 3)
+    there = Tensor(x).realize().to(other)
+    assert there.device == other
+    np.testing.assert_array_equal((there + 1).numpy(), x + 1)
+    np.testing.assert_array_equal(((there * 2).to(device) - 1).numpy(), x * 2 - 1)
+
+
+def test_what_the_compiler_refuses_is_shown_with_its_source(device):
+    head = {"CL": "__kernel void f()", "WEBGPU": "fn f()"}[device]
+    with pytest.raises(CompileError, match="no_such_thing") as error:
+        Device[device].compiler.compile(f"{head} {{ int x = no_such_thing; }}")
+    assert f"1 | {head}" in str(error.value)
+    assert (Tensor([1.0]) + 1).tolist() == [2.0]
+
+
+def test_a_device_that_is_not_there_says_which_are(device):
+    with pytest.raises(DeviceUnavailable, match=f"there is no .* of number 99: {device}:0 is"):
+        Tensor([1.0], device=f"{device}:99")
+    assert Device.why_not(device) is None
