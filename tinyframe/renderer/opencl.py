@@ -97,7 +97,7 @@ class OpenCLLanguage(GPULanguage):
         return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
 
     def nothing(self, dtype: DType) -> str:
-        return self.of_lanes(dtype, "0") if dtype.count > 1 else "0"
+        return self.of_lanes(dtype, ["0"]) if dtype.count > 1 else "0"
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
         if self.target.block_threads:
