@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import types
 
@@ -263,40 +262,6 @@ def test_counters_say_what_was_run():
     GlobalCounters.reset()
     assert GlobalCounters.kernel_count == GlobalCounters.global_mem == 0
     assert GlobalCounters.global_ops == GlobalCounters.time_sum_s == 0
-
-
-def shown(capsys, debug, device="CPU"):
-    x, y = buffer(device, NUMBERS), buffer(device)
-    items = [ScheduleItem(kernel(lambda a: a * 2), (y, x)), copy(buffer("PYTHON"), y)]
-    with Context(DEBUG=debug):
-        run_schedule(items)
-    return capsys.readouterr().out
-
-
-def test_debug_0_shows_nothing(capsys):
-    assert shown(capsys, 0) == ""
-
-
-def test_debug_1_is_one_line_a_realize(capsys):
-    assert re.fullmatch(r"1 kernel, \d+\.\d\d ms\n", shown(capsys, 1))
-
-
-def test_debug_2_is_a_line_for_each_kernel_and_copy(capsys):
-    kernel_line, copy_line, summary = shown(capsys, 2).splitlines()
-    assert re.match(r"CPU +E_\S* +32 <- 32 ", kernel_line)
-    for unit in ("us", "GFLOP/s", "GB/s", "in use"):
-        assert unit in kernel_line
-    assert "\x1b" not in kernel_line
-    assert re.match(r"PYTHON +copy 128 B from CPU", copy_line)
-    assert summary.startswith("1 kernel,")
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_debug_3_shows_each_source_before_it_runs(capsys, device):
-    for _ in range(2):  # also where the kernel is known already
-        out = shown(capsys, 3, device)
-        name = re.search(r"\bE_\w+", out).group()
-        assert out.index(f"void {name}(" if device == "CPU" else f"# {name}") < out.index(" ms")
 
 
 def test_colours_are_for_terminals_and_notebooks(monkeypatch):

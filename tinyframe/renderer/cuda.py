@@ -4,8 +4,8 @@
         float* __restrict__ data0, const float* __restrict__ data1)
 
 Vectors such as float4 can be moved, and not computed with (scalarize.py). An MMA is an instruction
-of PTX, in a function of its own. Of the toolkit's headers only cuda_fp16.h is needed, by kernels that
-read or write float16; the arithmetic is float32's.
+of PTX, in a function of its own. Of the toolkit's headers only cuda_fp16.h is needed, by kernels
+that read or write float16; the arithmetic is float32's.
 
 The CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
 vector types, `__launch_bounds__`); the CUDA Math API: type casting intrinsics.
@@ -147,7 +147,8 @@ class CUDALanguage(GPULanguage):
     def bitcast(self, x: str, old: DType, new: DType) -> str:
         if not (dtypes.is_float(old) or dtypes.is_float(new)):
             return self.cast(x, new)
-        kinds = [dtypes.long if d is dtypes.ulong else d for d in (old, new)]  # there is none of ulong
+        # there are functions for long, and none for ulong
+        kinds = [dtypes.long if d is dtypes.ulong else d for d in (old, new)]
         given = f"(long long)({bare(x)})" if old is dtypes.ulong else bare(x)
         text = f"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"
         return f"((unsigned long long){text})" if new is dtypes.ulong else text
