@@ -225,8 +225,10 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
                 "clang, gcc, cc or zig, the first that is found"
             )
         return (found, *command[1:])
+    # macOS has a /usr/bin/clang even without its tools; it only offers to install them
+    has_tools = sys.platform != "darwin" or any(map(os.path.exists, _MACOS_TOOLS))
     for name in ("clang", "gcc", "cc"):
-        if (found := shutil.which(name)) and _is_more_than_an_offer(found):
+        if (found := shutil.which(name)) and (has_tools or not found.startswith("/usr/bin/")):
             return (found,)
     wheel = importlib.util.find_spec("ziglang")
     if wheel is not None and wheel.origin is not None:
@@ -237,13 +239,6 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
         'your system\'s (Debian, Ubuntu: "apt install gcc"; macOS: "xcode-select --install"). '
         "DEVICE=PYTHON works without one, slowly"
     )
-
-
-def _is_more_than_an_offer(program: str) -> bool:
-    """macOS has a /usr/bin/clang even without its tools; it only offers to install them."""
-    if sys.platform != "darwin" or not program.startswith("/usr/bin/"):
-        return True
-    return any(os.path.exists(place) for place in _MACOS_TOOLS)
 
 
 # ---- the target ---------------------------------------------------------------------------------

@@ -87,7 +87,13 @@ class EmulatorCompiler(Compiler):
             try:
                 self.cc.run([*flags, "-c", "-", "-o", str(kernel)], emulated(src))
             except CompileError as error:
-                raise _explained(error) from None
+                if "cc1plus" not in error.words:
+                    raise
+                raise CompileError(
+                    "CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: "
+                    f'{error.words}. Install one (Debian, Ubuntu: "apt install g++"), or `pip '
+                    'install ziglang` and set CC="python -m ziglang cc"'
+                ) from None
             # Linked without the flag: what the instrumentation calls is in emulator.o.
             self.cc.run(["-shared", str(kernel), str(runs), "-o", str(library), "-lm"], "")
             return library.read_bytes()
@@ -117,16 +123,6 @@ def emulated(src: str) -> str:
     names = [parameter.split()[-1] for parameter in found["parameters"].split(",")]
     listed = ", ".join(f'"{name}"' for name in names)
     return f"{text}\nEMULATE({found['name']}, {found['bound']}, {listed})\n"
-
-
-def _explained(error: CompileError) -> CompileError:
-    if "cc1plus" not in error.words:
-        return error
-    return CompileError(
-        f"CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: {error.words}."
-        ' Install one (Debian, Ubuntu: "apt install g++"), or `pip install ziglang` and set '
-        'CC="python -m ziglang cc"'
-    )
 
 
 # ---- memory --------------------------------------------------------------------------------------
