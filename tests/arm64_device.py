@@ -29,9 +29,8 @@ import numpy as np
 
 from tinyframe.device import Compiled, Device, Runner
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
-from tinyframe.runtime.cpu import renderer_for
+from tinyframe.runtime.cpu import LAUNCH_C, renderer_for
 from tinyframe.runtime.host import HostAllocator, HostMemory
-from tinyframe.runtime.launch import SOURCE as LAUNCH
 from tinyframe.settings import settings
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
@@ -65,7 +64,7 @@ class Machine:
     def __init__(self) -> None:
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
             program = Path(folder) / "machine"
-            sources = [str(SOURCE), str(LAUNCH)]
+            sources = [str(SOURCE), str(LAUNCH_C)]
             # it has the mathematics in memory, as Python has, which kernels may call
             link = ["-pthread", "-ldl", "-Wl,--no-as-needed", "-lm", "-o", str(program)]
             subprocess.run([COMPILER, "-O2", *sources, *link], check=True)

@@ -26,7 +26,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
 T = TypeVar("T")
+Size: TypeAlias = tuple[int, ...]  # of a grid of blocks, or of a block of threads: three numbers
+ONE: Size = (1, 1, 1)
+Memory: TypeAlias = Sequence[Sequence[Any]]  # of each launch, the opaque memory of its arguments
 
 # ---- the three things a backend provides --------------------------------------------------------
 
@@ -196,13 +199,9 @@ class Runner:
         self.name, self.lib = name, lib
 
     def __call__(
-        self,
-        *bufs: Any,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: Any, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         """Run it. With `wait`, return when it is done, and the seconds it took.
 
         bufs: what the device's Allocator returned, in the order of the kernel's arguments.
@@ -220,19 +219,20 @@ class Graph:
     A backend that has such a thing names its subclass as `Compiled.graph`.
     """
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
-    ) -> None:
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
         """Launch n runs `runners[n]` on the opaque memory `bufs[n]` with `vals[n]` Variables."""
-        raise NotImplementedError(f"{type(self).__name__} has to define __init__")
+        self.runners = list(runners)
+        counts = [(len(memory), count) for memory, count in zip(bufs, vals, strict=True)]
+        # all buffers in a row, and all Variables: of which launch, and its which argument
+        self.places = [(launch, n) for launch, (m, _) in enumerate(counts) for n in range(m)]
+        self.variables = [(launch, m + n) for launch, (m, count) in enumerate(counts)
+                          for n in range(count)]  # fmt: skip
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         """Other memory for an argument; they are numbered through all launches."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_buffer")
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         """The global and the local size of each launch, and the Variables of all in a row."""
         raise NotImplementedError(f"{type(self).__name__} has to define set_values")
 
@@ -323,9 +323,6 @@ ALIASES = {"CLANG": "CPU", "OPENCL": "CL", "GPU": "CL", "NV": "CUDA"}
 _DEVICE_FLAGS = ("CPU", "CLANG", "CL", "OPENCL", "GPU", "CUDA", "NV", "WEBGPU", "PYTHON", "NULL")
 
 
-_NOT_OPEN: tuple[None, Any] = (None, None)
-
-
 class _DeviceRegistry:
     """All devices by name. `Device["CPU"]` opens one, once; names are taken in either case.
 
@@ -357,23 +354,6 @@ class _DeviceRegistry:
         if name in self._opened and self._opened[name][0] is self._devices.get(name):
             return self._opened[name][1]
         name = self.canonicalize(name)
-        registered = self._registered(name)
-        opened_as, device = self._opened.get(name, _NOT_OPEN)
-        if opened_as is registered:
-            return device
-        with self._lock:
-            opened_as, device = self._opened.get(name, _NOT_OPEN)
-            if opened_as is not registered:  # no other thread has opened it meanwhile
-                self._refuse_left_behind(name)
-                try:
-                    device = load_class(registered)(name)
-                except DeviceUnavailable as error:
-                    raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
-                self._opened[name] = registered, device
-            return device
-
-    def _registered(self, name: str) -> Callable[[str], Compiled] | str:
-        """What opens the device of this name."""
         kind = name.partition(":")[0]
         if kind not in self._devices:  # as it was put there with a colon, it can't be found
             raise ValueError(
@@ -386,7 +366,21 @@ class _DeviceRegistry:
                 f"Device._devices[{kind!r}] is {registered!r}: put the class itself there. It is "
                 f"called with the name {name!r} when the device is first needed"
             )
-        return registered
+        with self._lock:
+            if name in self._opened and self._opened[name][0] is registered:
+                return self._opened[name][1]
+            if any(left.partition(":")[0] == kind for left in self._left_behind):
+                raise DeviceUnavailable(
+                    f"device {name} cannot be used here: {kind} was opened before os.fork(), and "
+                    "its driver does not work in the child process. Start processes that use it "
+                    'with multiprocessing.get_context("spawn"), or use it in the child only'
+                )
+            try:
+                device = load_class(registered)(name)
+            except DeviceUnavailable as error:
+                raise DeviceUnavailable(f"device {name} cannot be used here: {error}") from None
+            self._opened[name] = registered, device
+            return device
 
     def named(self, name: str | None) -> str:
         """The one spelling of the name of a device that is there; None is the default device.
@@ -418,15 +412,6 @@ class _DeviceRegistry:
                 device.allocator.keep_bytes = sys.maxsize
         if self._left_behind:
             _leave_out_exit_handlers()
-
-    def _refuse_left_behind(self, name: str) -> None:
-        kind = name.partition(":")[0]
-        if any(left.partition(":")[0] == kind for left in self._left_behind):
-            raise DeviceUnavailable(
-                f"device {name} cannot be used here: {kind} was opened before os.fork(), and its "
-                "driver does not work in the child process. Start processes that use it with "
-                'multiprocessing.get_context("spawn"), or use it in the child only'
-            )
 
     def empty_cache(self) -> int:
         """Free the memory that devices keep for reuse; gives how many bytes that were."""

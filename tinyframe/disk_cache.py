@@ -37,7 +37,7 @@ _TAIL = 32 + len(MARK)
 
 # What the folder may hold: beyond it, the oldest entries go. A kernel takes some 16 kB.
 MOST_BYTES = 256 << 20
-# How often it is looked at: at the first write of a process and at every so-manieth after.
+# Its size is checked at the first write of a process, and at every 256th after that.
 _CHECK_EVERY = 256
 
 
@@ -48,11 +48,10 @@ class CacheWarning(UserWarning):
 class Cached(bytes):
     """Bytes that are also in a file: `path` starts with them, and a few more may follow."""
 
-    path: Path | None = None
+    path: Path | None
 
-    @classmethod
-    def at(cls, data: bytes, path: Path | None) -> Cached:
-        found = cls(data)
+    def __new__(cls, data: bytes, path: Path | None = None) -> Cached:
+        found = super().__new__(cls, data)
         found.path = path
         return found
 
@@ -67,11 +66,10 @@ def cached(kind: str, key: Iterable[str], make: Callable[[], bytes]) -> Cached:
     if folder is None:
         return Cached(make())
     path = _entry(folder, kind, key)
-    data = _read(path)
-    if data is not None:
-        return Cached.at(data, path)
+    if (data := _read(path)) is not None:
+        return Cached(data, path)
     data = make()
-    return Cached.at(data, path if _write(folder, path, data) else None)
+    return Cached(data, path if _write(folder, path, data) else None)
 
 
 def forget(kind: str, key: Iterable[str]) -> None:
@@ -110,28 +108,25 @@ _writes = 0
 
 
 def _prepare(folder: Path) -> bool:
+    """Makes the folder. False, after a warning, if no code must be loaded from it."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        problem = _problem(folder)
+        status = folder.stat()
     except OSError as error:
         problem = f"cannot be used ({error.strerror or error})"
+    else:
+        problem = ""
+        if not stat.S_ISDIR(status.st_mode):
+            problem = "is not a folder"
+        elif status.st_uid != os.getuid():
+            problem = f"belongs to another user (number {status.st_uid})"
+        elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            problem = f"can be written to by others; `chmod go-w {folder}` closes it"
     if problem:
         _warn(folder, problem)
     return not problem
-
-
-def _problem(folder: Path) -> str | None:
-    """Why code must not be loaded from this folder, or None."""
-    status = folder.stat()
-    if not stat.S_ISDIR(status.st_mode):
-        return "is not a folder"
-    if status.st_uid != os.getuid():
-        return f"belongs to another user (number {status.st_uid})"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"can be written to by others; `chmod go-w {folder}` closes it"
-    return None
 
 
 def _warn(folder: Path, problem: str) -> None:

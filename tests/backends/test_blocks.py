@@ -19,10 +19,8 @@ from tests.gpu_kernels import (
     SOFTMAX,
     SPLIT,
     STAGE,
-    SUM_OF_ROWS,
     TILED,
     UNROLL,
-    cases,
     graphs,
     random_opts,
 )
@@ -68,17 +66,6 @@ def barriers(program: ProgramSpec) -> int:
 # ---- kernels that a GPU is given -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runner", [gpu_device.BlocksRunner, gpu_device.AtOnce])
-@pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37), (17, 17, 70)])
-def test_a_matmul_with_both_operands_in_shared_panels_and_a_register_tile(
-    sizes, runner, monkeypatch
-):
-    monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
-    m, k, n = sizes
-    x, y = numbers(m, k), numbers(k, n, seed=1)
-    np.testing.assert_array_equal(run(data(x) @ data(y), TILED), x @ y)
-
-
 def test_a_tiled_matmul_reads_each_element_once_for_a_block():
     program = program_of(data(numbers(64, 48)) @ data(numbers(48, 64)), TILED)
     assert program.global_size == (4, 4, 1)
@@ -88,30 +75,6 @@ def test_a_tiled_matmul_reads_each_element_once_for_a_block():
     assert read.count(Ops.DEFINE_GLOBAL) == 2  # both in copies: 16 × 16 of each operand
     panels = [u.dtype.size for u in program.uops if u.op is Ops.DEFINE_LOCAL]
     assert panels == [256, 256]
-
-
-@pytest.mark.parametrize("runner", [gpu_device.BlocksRunner, gpu_device.AtOnce])
-@pytest.mark.parametrize("columns", [256, 100, 33, 7])
-def test_the_sum_of_a_row_by_the_threads_of_a_block(columns, runner, monkeypatch):
-    monkeypatch.setattr(Device["BLOCKS"], "runner", runner)
-    x = numbers(9, columns)
-    np.testing.assert_array_equal(run(data(x).sum(axis=1), SUM_OF_ROWS), x.sum(1))
-    np.testing.assert_array_equal(run(data(x).max(axis=1), SUM_OF_ROWS), x.max(1))
-
-
-@pytest.mark.parametrize("columns", [64, 50, 17])
-def test_softmax_of_rows_by_the_threads_of_a_block(columns):
-    x = numbers(40, columns)
-    e = np.exp(x - x.max(1, keepdims=True))
-    tensor = data(x).softmax()
-    np.testing.assert_allclose(run(tensor, SOFTMAX), e / e.sum(1, keepdims=True), rtol=1e-6)
-    assert program_of(tensor, SOFTMAX).local_size == (16, 1, 1)
-
-
-@pytest.mark.parametrize("name", cases("CPU"))
-def test_each_way_to_share_work(name):
-    tensor, opts, expected = cases("BLOCKS")[name]
-    np.testing.assert_array_equal(run(tensor(), opts), expected())
 
 
 # ---- any list of Opts ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -353,8 +354,9 @@ def test_identity_holds_the_kind_of_processor(compiler, monkeypatch):
      ("__i386__", False, ("-march=native", "-mprefer-vector-width=512")),
      ("__aarch64__", False, ("-mcpu=native",)), ("__aarch64__", True, ("-mcpu=native",))],
 )  # fmt: skip
-def test_code_is_for_this_very_machine(macro, is_zig, expected):
-    assert clang._native_flags({macro, "__STDC__"}, is_zig) == expected
+def test_code_is_for_this_very_machine(macro, is_zig, expected, tmp_path):
+    compiler = a_compiler(tmp_path / ("zig" if is_zig else "cc"), [macro, "__STDC__"])
+    assert compiler.machine_flags == expected
 
 
 def a_compiler(path, macros, refused="no flag"):
@@ -411,7 +413,8 @@ def test_only_linux_links_a_library_without_the_systems(tmp_path, system, alone)
      (set(), (16, 16))],
 )  # fmt: skip
 def test_registers_are_those_that_the_compiler_may_use(macros, expected):
-    assert clang._vectors(frozenset(macros)) == expected
+    target = clang.target(SimpleNamespace(macros=macros))
+    assert (target.vector_bytes, target.vector_registers) == expected
 
 
 def test_target_is_what_this_machine_has(compiler):

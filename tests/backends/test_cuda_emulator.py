@@ -17,10 +17,8 @@ from tests.gpu_kernels import (
     GROUP,
     LOCAL,
     SOFTMAX,
-    SUM_OF_ROWS,
     TILED,
     VECTOR,
-    cases,
     graphs,
     random_opts,
 )
@@ -63,33 +61,6 @@ def run(tensor: Tensor, opts: list[Opt]) -> np.ndarray:
 
 
 # ---- right kernels -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37)])
-def test_a_matmul_with_both_operands_in_shared_panels(sizes):
-    m, k, n = sizes
-    x, y = numbers(m, k), numbers(k, n, seed=1)
-    np.testing.assert_array_equal(run(data(x) @ data(y), TILED), x @ y)
-
-
-@pytest.mark.parametrize("columns", [256, 33, 7])
-def test_the_sum_of_a_row_by_the_threads_of_a_block(columns):
-    x = numbers(9, columns)
-    np.testing.assert_array_equal(run(data(x).sum(axis=1), SUM_OF_ROWS), x.sum(1))
-
-
-def test_softmax_of_rows_by_the_threads_of_a_block():
-    x = numbers(40, 50)
-    e = np.exp(x - x.max(1, keepdims=True))
-    np.testing.assert_allclose(
-        run(data(x).softmax(), SOFTMAX), e / e.sum(1, keepdims=True), rtol=1e-6
-    )
-
-
-@pytest.mark.parametrize("name", cases("CPU"))
-def test_each_way_to_share_work(name):
-    tensor, opts, expected = cases("CUDA")[name]
-    np.testing.assert_array_equal(run(tensor(), opts), expected())
 
 
 @pytest.mark.parametrize("name", graphs("CPU"))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tinyframe.codegen
-from tests.backends.test_blocks import SOFTMAX, SUM_OF_ROWS, TILED, without_barrier
+from tests.backends.test_blocks import without_barrier
 from tests.gpu_device import TARGET
+from tests.gpu_kernels import SOFTMAX, SUM_OF_ROWS, TILED
 from tests.kernels import filled, numbers, on_buffer, run_with, schedule_of
 from tinyframe import Device, Tensor, dtypes
 from tinyframe.codegen import get_program

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import re
-import subprocess
 import sys
-import tempfile
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +11,9 @@ import pytest
 from tinyframe.counters import GlobalCounters
 from tinyframe.device import Allocator, Buffer, Compiled, CompileError, Compiler, Device, Runner
 from tinyframe.dtype import dtypes
-from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.run import realize
 from tinyframe.run.kernel import _shapes, colors_are_shown
 from tinyframe.run.realize import get_kernel, run_schedule
-from tinyframe.runtime.clang import find_compiler
 from tinyframe.schedule.item import ScheduleItem
 from tinyframe.settings import Context, settings
 from tinyframe.uop.node import Ops, UOp
@@ -206,11 +199,11 @@ def test_a_failed_kernel_leaves_earlier_results_and_can_be_tried_again(monkeypat
     run_schedule(items)
     second = get_kernel(items[1].ast, "PYTHON")
 
-    def stop():
+    def stop(*given):
         raise error("stop")
 
     with monkeypatch.context() as patch:
-        patch.setattr(second.runner, "steps", [stop])
+        patch.setattr(second.runner, "threads", stop)
         with pytest.raises(error, match="stop"):
             run_schedule(items)
     assert y.numpy().tolist() == (NUMBERS + 1).tolist()
@@ -255,54 +248,6 @@ def test_a_runner_without_vals_is_enough_for_kernels_without_variables():
     assert y.numpy().tolist() == (NUMBERS + 1).tolist()
 
 
-class ByHandAllocator(Allocator):
-    def _alloc(self, size, options):
-        return (ctypes.c_uint8 * size)()
-
-    def copyin(self, dst, src):
-        ctypes.memmove(dst, bytes(src), len(src))
-
-    def copyout(self, dst, src):
-        dst[:] = bytes(src)[: len(dst)]
-
-
-class ByHandCompiler(Compiler):
-    def compile(self, src):
-        with tempfile.TemporaryDirectory() as folder:
-            library = Path(folder) / "kernel.so"
-            command = [*find_compiler(), "-shared", "-fPIC", "-xc", "-", "-o", str(library)]
-            subprocess.run(command, input=src.encode(), check=True)
-            return library.read_bytes()
-
-
-class ByHandRunner(Runner):
-    def __init__(self, name, lib):
-        with tempfile.NamedTemporaryFile(suffix=".so") as file:
-            file.write(lib)
-            file.flush()
-            self.function = ctypes.CDLL(file.name)[name]
-
-    def __call__(self, *bufs, global_size, local_size, wait=False):
-        self.function(*bufs)
-
-
-class ByHandDevice(Compiled):
-    def __init__(self, device):
-        super().__init__(
-            device, ByHandAllocator(), CStyleLanguage(), ByHandCompiler(), ByHandRunner
-        )
-
-
-def test_a_backend_written_in_an_afternoon_runs_kernels():
-    Device._devices["HAND"] = ByHandDevice
-    x, y, z = buffer("HAND", NUMBERS), buffer("HAND"), buffer("HAND")
-    run_schedule([
-        ScheduleItem(kernel(lambda a: a * 3), (y, x)),
-        ScheduleItem(kernel(lambda a, b: a + b, 2), (z, x, y)),
-    ])  # fmt: skip
-    assert z.numpy().tolist() == (NUMBERS * 4).tolist()
-
-
 # *** what is counted and shown ***
 
 
@@ -317,40 +262,6 @@ def test_counters_say_what_was_run():
     GlobalCounters.reset()
     assert GlobalCounters.kernel_count == GlobalCounters.global_mem == 0
     assert GlobalCounters.global_ops == GlobalCounters.time_sum_s == 0
-
-
-def shown(capsys, debug, device="CPU"):
-    x, y = buffer(device, NUMBERS), buffer(device)
-    items = [ScheduleItem(kernel(lambda a: a * 2), (y, x)), copy(buffer("PYTHON"), y)]
-    with Context(DEBUG=debug):
-        run_schedule(items)
-    return capsys.readouterr().out
-
-
-def test_debug_0_shows_nothing(capsys):
-    assert shown(capsys, 0) == ""
-
-
-def test_debug_1_is_one_line_a_realize(capsys):
-    assert re.fullmatch(r"1 kernel, \d+\.\d\d ms\n", shown(capsys, 1))
-
-
-def test_debug_2_is_a_line_for_each_kernel_and_copy(capsys):
-    kernel_line, copy_line, summary = shown(capsys, 2).splitlines()
-    assert re.match(r"CPU +E_\S* +32 <- 32 ", kernel_line)
-    for unit in ("us", "GFLOP/s", "GB/s", "in use"):
-        assert unit in kernel_line
-    assert "\x1b" not in kernel_line
-    assert re.match(r"PYTHON +copy 128 B from CPU", copy_line)
-    assert summary.startswith("1 kernel,")
-
-
-@pytest.mark.parametrize("device", ["CPU", "PYTHON"])
-def test_debug_3_shows_each_source_before_it_runs(capsys, device):
-    for _ in range(2):  # also where the kernel is known already
-        out = shown(capsys, 3, device)
-        name = re.search(r"\bE_\w+", out).group()
-        assert out.index(f"void {name}(" if device == "CPU" else f"# {name}") < out.index(" ms")
 
 
 def test_colours_are_for_terminals_and_notebooks(monkeypatch):

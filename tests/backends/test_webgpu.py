@@ -14,8 +14,7 @@ from tests.gpu_sources import TILED
 from tests.kernels import filled, kernel_of, numbers, run_with, source_of
 from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
-from tinyframe.device import Buffer, CompileError, DeviceUnavailable
-from tinyframe.dtype import to_np_dtype
+from tinyframe.device import Buffer, DeviceUnavailable
 from tinyframe.errors import DTypeError, LimitError
 from tinyframe.renderer.wgsl import WGSLLanguage
 from tinyframe.run import search
@@ -24,9 +23,6 @@ from tinyframe.runtime import webgpu
 SPLIT, UPCAST, STAGE, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.STAGE, OptOps.VECTOR
 GLOBAL, LOCAL, GROUP = OptOps.GLOBAL, OptOps.LOCAL, OptOps.GROUP
 DEVICE = Device["WEBGPU"]
-HERE = [dtype for dtype in dtypes.all if dtype not in DEVICE.renderer.unsupported]
-INTS = [dtype for dtype in dtypes.ints if dtype in HERE]
-FLOATS = [dtype for dtype in (dtypes.half, dtypes.float, dtypes.double) if dtype in HERE]
 
 
 @pytest.fixture(autouse=True)
@@ -39,94 +35,6 @@ def on_webgpu():
 def plain(monkeypatch):
     """The same adapter without its features: WGSL as every browser has it."""
     monkeypatch.setattr(DEVICE, "_renderer", WGSLLanguage(DEVICE.renderer.target))
-
-
-def edges(dtype) -> np.ndarray:
-    """Numbers at the ends of the range and around 0, an odd number of them."""
-    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
-    values = [low, low + 1, low // 3, -7, -1, 0, 1, 2, 5, 100, high // 3, high - 1, high]
-    return np.array([v for v in values if low <= v <= high] * 3, to_np_dtype(dtype))
-
-
-# ---- numbers -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", INTS, ids=str)
-def test_integers_of_every_width_wrap_around(dtype):
-    x = edges(dtype)
-    y = np.random.default_rng(1).permutation(x)
-    a, b = Tensor(x).realize(), Tensor(y).realize()
-    counts = (np.arange(len(x)) % (8 * x.itemsize)).astype(x.dtype)
-    with np.errstate(all="ignore"):
-        pairs = [
-            (a + b, x + y), (a - b, x - y), (a * b, x * y), (-a, -x), (a & b, x & y),
-            (a | b, x | y), (a ^ b, x ^ y), (a << Tensor(counts), x << counts),
-            (a >> Tensor(counts), x >> counts), (a.maximum(b), np.maximum(x, y)), (a < b, x < y),
-            (a != b, x != y), (a // 7, x // x.dtype.type(7)), (a % 7, x % x.dtype.type(7)),
-            (a // b, np.where(y == 0, 0, x // np.where(y == 0, 1, y))),
-            (a.sum(dtype=dtype), x.sum(dtype=x.dtype)), (a.max(), x.max()),
-        ]  # fmt: skip
-    Tensor.realize(*[found for found, _ in pairs])
-    for found, expected in pairs:
-        np.testing.assert_array_equal(found.numpy(), expected)
-
-
-@pytest.mark.parametrize("source", [dtype for dtype in HERE if dtype is not dtypes.bfloat16],
-                         ids=str)  # fmt: skip
-def test_casts_between_all_dtypes(source):
-    x = np.array([0, 1, 2, 3, 77, 100, 126, 127, 0], to_np_dtype(source))
-    t = Tensor(x).realize()
-    casts = [t.cast(dtype) for dtype in HERE]
-    Tensor.realize(*casts)
-    for found in casts:
-        expected = x.astype(to_np_dtype(found.dtype) or np.float32)
-        np.testing.assert_array_equal(found.numpy(), expected, err_msg=str(found.dtype))
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_nan_infinity_and_division_by_zero(dtype):
-    x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5, 3.0, 1e-7] * 3)
-    x = x.astype(to_np_dtype(dtype))
-    y = x[::-1].copy()
-    a, b = Tensor(x).realize(), Tensor(y).realize()
-    with np.errstate(all="ignore"):
-        pairs = [
-            (a.maximum(b), np.maximum(x, y)), (a.minimum(b), np.minimum(x, y)), (a < b, x < y),
-            (a <= b, x <= y), (a == b, x == y), (a != b, x != y), (a.isnan(), np.isnan(x)),
-            (a.isinf(), np.isinf(x)), (a / 0, x / x.dtype.type(0)), (a / b, x / y),
-            ((a == a).where(a, float("-inf")), np.where(x == x, x, -np.inf)),
-            (a * 0, x * x.dtype.type(0)), (a - a, x - x), (a / a, x / x),
-            (a.cast(dtypes.bool), x.astype(bool)), (a.max(), x.max()), (a.trunc(), np.trunc(x)),
-        ]  # fmt: skip
-    Tensor.realize(*[found for found, _ in pairs])
-    for found, expected in pairs:
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-3 if x.itemsize == 2 else 1e-6)
-    np.testing.assert_array_equal(np.signbit((a * 0).numpy()[3:9]), np.signbit(x[3:9]))
-
-
-@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "sin", "cos", "tanh", "sigmoid",
-                                  "sqrt", "erf", "round"])  # fmt: skip
-def test_functions_are_as_exact_as_elsewhere(name):
-    """Where a compiler may rearrange sums, exp(1) becomes 4: its first step rounds to a whole
-    number by adding and subtracting 25165824."""
-    x = np.random.default_rng(0).uniform(-20, 20, 501).astype(np.float32)
-    x = np.abs(x) if name in ("log", "log2", "sqrt") else x
-    found = getattr(Tensor(x).realize(), name)().numpy()
-    with Context(DEVICE="CPU"):
-        expected = getattr(Tensor(x), name)().numpy()
-    np.testing.assert_array_max_ulp(found, expected, 3)
-
-
-def test_bools_and_bytes_in_memory():
-    for size in (1, 3, 4, 5, 17):
-        x = np.random.default_rng(size).integers(-3, 4, size).astype(np.int8)
-        t = Tensor(x).realize()
-        is_large = (t > 0).realize()
-        np.testing.assert_array_equal(is_large.numpy(), x > 0)
-        np.testing.assert_array_equal((is_large ^ (t < 2)).numpy(), (x > 0) ^ (x < 2))
-        np.testing.assert_array_equal((is_large < (t < 2)).numpy(), (x > 0) < (x < 2))
-        t.assign(t * 3).realize()
-        np.testing.assert_array_equal(t.numpy(), x * 3)
 
 
 def test_a_copy_past_the_end_of_a_loop_names_no_place_outside_of_a_panel():
@@ -184,13 +92,9 @@ def test_a_dtype_that_is_not_there_is_named(plain):
 # ---- blocks of threads ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sizes", [(64, 48, 64), (33, 50, 37), (17, 17, 70)])
-def test_a_tiled_matmul_with_shared_panels(sizes):
-    m, k, n = sizes
-    x, y = numbers(m, k), numbers(k, n, seed=1)
-    product = Tensor(x).realize() @ Tensor(y).realize()
+def test_a_tiled_matmul_waits_twice():
+    product = Tensor(numbers(33, 50)).realize() @ Tensor(numbers(50, 37)).realize()
     assert source_of(product, TILED, "WEBGPU").count("workgroupBarrier();") == 2
-    np.testing.assert_array_equal(run_with(product, TILED, "WEBGPU"), x @ y)
 
 
 @pytest.mark.parametrize("opts", [
@@ -203,23 +107,6 @@ def test_lanes_are_moved_one_by_one_into_panels_too(opts):
     x, y = numbers(48, 32), numbers(32, 40, seed=1)
     product = Tensor(x).realize() @ Tensor(y).realize()
     np.testing.assert_array_equal(run_with(product, opts, "WEBGPU"), x @ y)
-
-
-@pytest.mark.parametrize("columns", [256, 100, 33, 7])
-def test_the_sum_of_a_row_by_the_threads_of_a_block(columns):
-    x = numbers(9, columns)
-    t, opts = Tensor(x).realize(), [Opt(GLOBAL, 0), Opt(GROUP, 1, 32)]
-    np.testing.assert_array_equal(run_with(t.sum(1), opts, "WEBGPU"), x.sum(1))
-    np.testing.assert_array_equal(run_with(t.max(1), opts, "WEBGPU"), x.max(1))
-
-
-@pytest.mark.parametrize("columns", [64, 50, 17])
-def test_softmax_of_rows_by_the_threads_of_a_block(columns):
-    x = numbers(40, columns)
-    e = np.exp(x - x.max(1, keepdims=True))
-    opts = [Opt(GLOBAL, 0), Opt(LOCAL, 1, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16)]
-    found = run_with(Tensor(x).realize().softmax(), opts, "WEBGPU")
-    np.testing.assert_allclose(found, e / e.sum(1, keepdims=True), rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int16, np.uint16])
@@ -263,15 +150,6 @@ def test_memory_that_is_given_back_by_the_garbage_collector_is_used_again():
     assert set(again.numpy()) == {9}
 
 
-@pytest.mark.parametrize("other", ["CPU", "PYTHON"])
-def test_copies_to_and_from_other_devices(other):
-    x = numbers(5, 3)
-    there = Tensor(x).realize().to(other)
-    np.testing.assert_array_equal((there + 1).numpy(), x + 1)
-    back = (there * 2).to("WEBGPU")
-    np.testing.assert_array_equal((back - 1).numpy(), x * 2 - 1)
-
-
 @pytest.mark.parametrize("is_timed", [True, False])
 def test_the_time_of_a_kernel_is_shown(is_timed, monkeypatch):
     monkeypatch.setattr(DEVICE, "is_timed", is_timed and DEVICE.is_timed)
@@ -296,13 +174,6 @@ def test_beam_searches_and_finds_it_again(monkeypatch, tmp_path):
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
-def test_what_the_compiler_refuses_is_shown_with_its_source():
-    with pytest.raises(CompileError, match="no_such_thing") as error:
-        DEVICE.compiler.compile("fn f() { let x = no_such_thing; }")
-    assert "1 | fn f()" in str(error.value)
-    assert (Tensor([1.0]) + 1).tolist() == [2.0]
-
-
 def test_a_buffer_of_more_than_the_adapter_binds_is_a_memory_error():
     with pytest.raises(MemoryError, match=f"one Buffer may have {DEVICE.most_bytes} bytes"):
         DEVICE.allocator.alloc(DEVICE.most_bytes + 1)
@@ -314,12 +185,6 @@ def test_more_buffers_than_a_kernel_takes_are_refused():
     with pytest.raises(LimitError, match=f"{most + 1} buffers, and WEBGPU takes {most} at most"):
         sum(parts[1:], parts[0]).realize()
     assert sum(parts[1:-1], parts[0]).item() == sum(range(most - 1))
-
-
-def test_an_adapter_that_is_not_there_says_which_are():
-    count = len(webgpu.all_adapters())
-    with pytest.raises(DeviceUnavailable, match=f"no WebGPU adapter of number {count}: WEBGPU:0 "):
-        Tensor([1.0], device=f"WEBGPU:{count}")
 
 
 def test_without_wgpu_it_says_how_to_get_it(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tinyframe import Context, Device, GlobalCounters, Tensor, TinyJit
-from tinyframe.runtime.graph import ClangGraph
+from tinyframe.runtime.cpu import ClangGraph
 
 
 def scaled_sums(x: Tensor) -> Tensor:

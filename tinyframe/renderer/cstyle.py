@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from tinyframe.dtype import DType, PtrDType, dtypes
 from tinyframe.renderer import Renderer, gcc, variables
@@ -20,6 +21,7 @@ from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import (
     Writer,
     argument_name,
+    bare,
     call,
     infix,
     is_threaded,
@@ -316,11 +318,18 @@ class GPULanguage(CStyleLanguage):
 
     wraps = ""
     restrict, local_suffix = "__restrict__", ""
+    # how a vector is made of its lanes, and whether one number stands for all of them
+    vector, splats = "{kind}({lanes})", True
     infinity, not_a_number = "INFINITY", "NAN"
     code_for_op: Mapping[Ops, Callable[..., str]] = {
         **CStyleLanguage.code_for_op,
         Ops.SQRT: call("sqrt", typed=False),
         Ops.TRUNC: call("trunc", typed=False),
+    }
+    code_for_vector: Mapping[Ops, Callable[..., str]] = {
+        Ops.VECTORIZE: lambda language, u, *x: language.lanes(u, *x),
+        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
+        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
     }
     typedef: Callable[..., str] | None = None
     functions: Mapping[str, Callable[..., str]] = max_and_min()
@@ -330,6 +339,16 @@ class GPULanguage(CStyleLanguage):
 
     def streams(self, uops: list[UOp]) -> set[UOp]:
         return set()
+
+    def of_lanes(self, dtype: DType, lanes: Iterable[str]) -> str:
+        return self.vector.format(kind=self.type_name(dtype), lanes=", ".join(lanes))
+
+    def lanes(self, u: UOp, *x: str) -> str:
+        is_one = self.splats and len(set(u.src)) == 1
+        return self.of_lanes(u.dtype, map(bare, x[:1] if is_one else x))
+
+    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
+        return self.of_lanes(dtype, map(place, range(dtype.count)))
 
     def variable(self, u: UOp) -> str:
         kind = self.type_name(dtypes.long)  # one for all Variables: a launch knows no other

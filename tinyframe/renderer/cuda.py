@@ -3,9 +3,9 @@
     extern "C" __global__ void __launch_bounds__(64) E_4_64(
         float* __restrict__ data0, const float* __restrict__ data1)
 
-Vectors such as float4 can be moved, and not computed with (scalars.py). An MMA is an instruction of
-PTX, in a function of its own. Of the toolkit's headers
-only cuda_fp16.h is needed, by kernels that read or write float16; the arithmetic is float32's.
+Vectors such as float4 can be moved, and not computed with (scalarize.py). An MMA is an instruction
+of PTX, in a function of its own. Of the toolkit's headers only cuda_fp16.h is needed, by kernels
+that read or write float16; the arithmetic is float32's.
 
 The CUDA C++ Programming Guide: C++ language extensions (execution and memory spaces, built-in
 vector types, `__launch_bounds__`); the CUDA Math API: type casting intrinsics.
@@ -79,21 +79,6 @@ VECTOR_WORDS = {
     dtypes.char: "char", dtypes.uchar: "uchar", dtypes.ushort: "ushort", dtypes.uint: "uint",
     dtypes.long: "longlong", dtypes.ulong: "ulonglong", dtypes.half: "half",
 }  # fmt: skip
-# (old, new) -> how the same bits are written; between integers a cast does that
-SAME_BITS = {
-    (dtypes.float, dtypes.int): "__float_as_int({})",
-    (dtypes.float, dtypes.uint): "__float_as_uint({})",
-    (dtypes.int, dtypes.float): "__int_as_float({})",
-    (dtypes.uint, dtypes.float): "__uint_as_float({})",
-    (dtypes.double, dtypes.long): "__double_as_longlong({})",
-    (dtypes.double, dtypes.ulong): "((unsigned long long)__double_as_longlong({}))",
-    (dtypes.long, dtypes.double): "__longlong_as_double({})",
-    (dtypes.ulong, dtypes.double): "__longlong_as_double((long long)({}))",
-    (dtypes.half, dtypes.short): "__half_as_short({})",
-    (dtypes.half, dtypes.ushort): "__half_as_ushort({})",
-    (dtypes.short, dtypes.half): "__short_as_half({})",
-    (dtypes.ushort, dtypes.half): "__ushort_as_half({})",
-}
 
 
 def target_for(architecture: str) -> Target:
@@ -111,10 +96,6 @@ def tensor_cores(major: int) -> tuple[str, ...]:
 def _mma(language: CStyleLanguage, u: UOp, *x: str) -> str:
     added = x if len(x) == 3 else (*x, language.nothing(u.dtype))
     return f"mma_{u.arg}({', '.join(map(bare, added))})"
-
-
-def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
-    return f"make_{language.type_name(u.dtype)}({', '.join(map(bare, x))})"
 
 
 class CUDALanguage(GPULanguage):
@@ -148,9 +129,9 @@ class CUDALanguage(GPULanguage):
         **GPULanguage.code_for_op,
         Ops.MMA: lambda *x: "",  # an op on vectors
     }
+    vector, splats = "make_{kind}({lanes})", False
     code_for_vector: Mapping[Ops, Callable[..., str]] = {
-        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
-        Ops.VECTORIZE: _lanes,
+        **GPULanguage.code_for_vector,
         Ops.MMA: _mma,
     }
     vector_functions: Mapping[str, Callable[..., str]] = {}
@@ -164,14 +145,17 @@ class CUDALanguage(GPULanguage):
         return f"{VECTOR_WORDS.get(scalar, scalar.name)}{dtype.count}"
 
     def bitcast(self, x: str, old: DType, new: DType) -> str:
-        written = SAME_BITS.get((old, new))
-        return written.format(bare(x)) if written else self.cast(x, new)
+        if not (dtypes.is_float(old) or dtypes.is_float(new)):
+            return self.cast(x, new)
+        # there are functions for long, and none for ulong
+        kinds = [dtypes.long if d is dtypes.ulong else d for d in (old, new)]
+        given = f"(long long)({bare(x)})" if old is dtypes.ulong else bare(x)
+        text = f"__{'_as_'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"
+        return f"((unsigned long long){text})" if new is dtypes.ulong else text
 
     def nothing(self, dtype: DType) -> str:
         zero = "(half)0.0f" if dtype.scalar() is dtypes.half else "0"
-        if dtype.count == 1:
-            return zero
-        return f"make_{self.type_name(dtype)}({', '.join([zero] * dtype.count)})"
+        return self.of_lanes(dtype, [zero] * dtype.count) if dtype.count > 1 else zero
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
         const = "const " * (index.src[0].op is Ops.DEFINE_GLOBAL)

@@ -15,20 +15,15 @@ From the HIP documentation (AMD, C++ language extensions) and Clang's on vectors
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tinyframe.dtype import DType, dtypes
 from tinyframe.renderer import Target, gcc
-from tinyframe.renderer.cstyle import CStyleLanguage, max_and_min
+from tinyframe.renderer.cstyle import CStyleLanguage, GPULanguage, max_and_min
 from tinyframe.renderer.cuda import CUDALanguage
 from tinyframe.renderer.masks import masks
 from tinyframe.renderer.program_text import bare
 from tinyframe.renderer.signed_overflow import wrap_integers
 from tinyframe.uop.node import Ops, UOp
-
-
-def lanes(language, u: UOp, *x: str) -> str:
-    return f"{language.type_name(u.dtype)}{{ {', '.join(map(bare, x))} }}"
 
 
 def root(language, name: str, dtype: DType) -> str:
@@ -60,13 +55,14 @@ class HIPLanguage(CUDALanguage):
     typedef: Callable[..., str] | None = gcc.typedef
     infinity, not_a_number = CStyleLanguage.infinity, CStyleLanguage.not_a_number
     code_for_op = CStyleLanguage.code_for_op
+    vector = "{kind}{{ {lanes} }}"
     code_for_vector = {
         **gcc.code_for_vector,
+        Ops.VECTORIZE: GPULanguage.code_for_vector[Ops.VECTORIZE],
         Ops.CAST: lambda language, u, x: (
             f"__builtin_convertvector({bare(x)}, {language.type_name(u.dtype)})"
         ),
         Ops.WHERE: lambda language, u, c, a, b: f"({c} ? {a} : {b})",
-        Ops.VECTORIZE: lanes,
     }
     functions = {**CStyleLanguage.functions, "sqrt": root}
     vector_functions = {
@@ -85,9 +81,6 @@ class HIPLanguage(CUDALanguage):
 
     def nothing(self, dtype: DType) -> str:
         return f"{self.type_name(dtype)}{{}}" if dtype.count > 1 else "0"
-
-    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
-        return f"{self.type_name(dtype)}{{ {', '.join(map(place, range(dtype.count)))} }}"
 
     def render(self, name: str, uops: list[UOp]) -> str:
         return f"namespace tinyframe {{\n{super().render(name, uops)}}}\n"

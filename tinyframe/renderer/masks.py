@@ -73,10 +73,6 @@ logic: dict[Ops, Callable[[UOp, UOp], UOp]] = {
 }
 
 
-def _compare(old: UOp, u: UOp) -> UOp:
-    return u.replace(dtype=u.src[0].dtype.mask())
-
-
 def _choose(old: UOp, u: UOp) -> UOp:
     if not _are_bools(old):
         return _for_lanes_of(u.src[0], u.dtype).where(*u.src[1:])
@@ -106,7 +102,7 @@ def _store(old: UOp, u: UOp) -> UOp:
 
 # other ops that give a vector of bools, or are given one
 rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
-    **dict.fromkeys(GroupOp.Comparison, _compare),
+    **dict.fromkeys(GroupOp.Comparison, lambda old, u: u.replace(dtype=u.src[0].dtype.mask())),
     Ops.WHERE: _choose,
     Ops.CAST: _convert,
     Ops.LOAD: lambda old, u: _is_not_0(u.bitcast(u.dtype.mask())),

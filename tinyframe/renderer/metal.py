@@ -60,12 +60,6 @@ def compare(sign: str, of_bools: str) -> Callable[..., str]:
     return row
 
 
-def construct(language, u: UOp, *x: str) -> str:
-    """A vector of one number, of several, or of another vector's converted."""
-    given = [x[0]] if len(set(u.src)) == 1 else x
-    return f"{short(u.dtype)}({', '.join(map(bare, given))})"
-
-
 class MetalLanguage(GPULanguage):
     """Metal's shading language, in which a kernel is what one thread of a block does."""
 
@@ -97,11 +91,9 @@ class MetalLanguage(GPULanguage):
         Ops.FMOD: call("fmod", typed=False),
     }
     code_for_vector = {
-        Ops.CAST: construct,
+        **GPULanguage.code_for_vector,
+        Ops.CAST: lambda language, u, x: language.lanes(u, x),
         Ops.BITCAST: lambda language, u, x: language.bitcast(x, u.src[0].dtype, u.dtype),
-        Ops.WHERE: lambda language, u, c, a, b: f"select({bare(b)}, {bare(a)}, {bare(c)})",
-        Ops.GEP: lambda language, u, x: f"{x}.{'xyzw'[u.arg]}",
-        Ops.VECTORIZE: construct,
         Ops.CMPLT: compare("<", "!{a} & {b}"),
         Ops.CMPLE: compare("<=", "!{a} | {b}"),
         Ops.CMPNE: compare("!=", "{a} ^ {b}"),
@@ -126,7 +118,7 @@ class MetalLanguage(GPULanguage):
 
     def nothing(self, dtype: DType) -> str:
         zero = self.constant(0, dtype.scalar())
-        return f"{self.type_name(dtype)}({zero})" if dtype.count > 1 else zero
+        return self.of_lanes(dtype, [zero]) if dtype.count > 1 else zero
 
     # ---- memory ---------------------------------------------------------------------------------
 
@@ -145,9 +137,6 @@ class MetalLanguage(GPULanguage):
         kind = short(dtype)
         lanes = [f"{pointer}[{n}] = x.{'xyzw'[n]};" for n in range(dtype.count)]
         return f"{{ {kind} x = {value}; {' '.join(lanes)} }}"
-
-    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
-        return f"{short(dtype)}({', '.join(map(place, range(dtype.count)))})"
 
     scatter = gcc.scatter
 

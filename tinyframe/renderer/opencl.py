@@ -28,11 +28,6 @@ LOOSE = "unaligned_"  # how the name of a vector that may begin at any element b
 LANES = (2, 3, 4, 8, 16)  # of the vectors that there are (6.1.2)
 
 
-def _lanes(language: CStyleLanguage, u: UOp, *x: str) -> str:
-    lanes = x[:1] if len(set(u.src)) == 1 else x
-    return f"(({language.type_name(u.dtype)})({', '.join(map(bare, lanes))}))"
-
-
 def _convert(language: CStyleLanguage, u: UOp, x: str) -> str:
     return f"convert_{language.type_name(u.dtype)}({bare(x)})"
 
@@ -59,13 +54,12 @@ class OpenCLLanguage(GPULanguage):
     type_names = {dtypes.bool: "char", dtypes.half: "half"} | {
         dtype: short(dtype) for dtype in (dtypes.uchar, dtypes.ushort, dtypes.uint, dtypes.ulong,
                                           dtypes.char, dtypes.short, dtypes.long)}  # fmt: skip
+    vector = "(({kind})({lanes}))"
     code_for_vector = {
+        **GPULanguage.code_for_vector,
         Ops.CAST: _convert,
         Ops.BITCAST: _same_bits,
-        Ops.WHERE: lambda language, u, c, a, b: (
-            f"select({bare(b)}, {bare(a)}, {bare(c)})"),
         Ops.GEP: lambda language, u, x: f"{x}.s{u.arg:x}",
-        Ops.VECTORIZE: _lanes,
     }  # fmt: skip
     # of a GPU: of local memory there is at least as much (the OpenCL API, table of device queries)
     default_target = Target(
@@ -103,7 +97,7 @@ class OpenCLLanguage(GPULanguage):
         return vector.scalar().itemsize >= 4 and op not in (Ops.SHL, Ops.SHR)
 
     def nothing(self, dtype: DType) -> str:
-        return f"(({self.type_name(dtype)})(0))" if dtype.count > 1 else "0"
+        return self.of_lanes(dtype, ["0"]) if dtype.count > 1 else "0"
 
     def load_vector(self, index: UOp, dtype: DType, pointer: str) -> str:
         if self.target.block_threads:
@@ -126,9 +120,6 @@ class OpenCLLanguage(GPULanguage):
     def _is_shared(self, memory: DType) -> bool:
         assert isinstance(memory, PtrDType)
         return bool(self.target.block_threads) or memory.nbytes <= self.target.shared_bytes
-
-    def gather(self, index: UOp, dtype: DType, pointer: str, place: Callable[[Any], str]) -> str:
-        return f"(({self.type_name(dtype)})({', '.join(map(place, range(dtype.count)))}))"
 
     def scatter(self, dtype: DType, name: str, place: Callable[[Any], str]) -> str:
         lanes = [f"{place(n)} = {name}.s{n:x};" for n in range(dtype.count)]

@@ -52,9 +52,9 @@ def scalarize(most_bytes: int, lanes: Collection[int]) -> Callable[[UOp], UOp]:
         )
 
     rules: dict[Ops, Callable[[UOp, UOp], UOp]] = {
-        Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink, Ops.GEP: _gep,
-        Ops.CONST: _const, Ops.REDUCE: _reduce, Ops.VECTORIZE: lambda old, u: u,
-        Ops.MMA: lambda old, u: u,
+        Ops.LOAD: load, Ops.STORE: store, Ops.STAGE: _stage, Ops.SINK: _sink, Ops.CONST: _const,
+        Ops.GEP: lambda old, u: _lane(u.src[0], u.arg),
+        Ops.VECTORIZE: lambda old, u: u, Ops.MMA: lambda old, u: u,
     }  # fmt: skip
 
     def in_lanes(old: UOp, u: UOp) -> UOp:
@@ -99,6 +99,7 @@ def _places(index: UOp, value: UOp) -> list[UOp]:
 
 
 def _each(old: UOp, u: UOp) -> UOp:
+    """The op on each lane; what has no lanes, as the RANGEs of a REDUCE, is the same for all."""
     count, dtype = old.dtype.count, old.dtype.scalar()
     return _vector(
         UOp(u.op, dtype, tuple([_lane(s, n) for s in u.src]), u.arg, u.tag) for n in range(count)
@@ -108,18 +109,6 @@ def _each(old: UOp, u: UOp) -> UOp:
 def _const(old: UOp, u: UOp) -> UOp:
     values = u.arg if isinstance(u.arg, tuple) else (u.arg,) * u.dtype.count
     return _vector(UOp.const(u.dtype.scalar(), value) for value in values)
-
-
-def _gep(old: UOp, u: UOp) -> UOp:
-    return _lane(u.src[0], u.arg)
-
-
-def _reduce(old: UOp, u: UOp) -> UOp:
-    value, *ranges = u.src
-    return _vector(
-        UOp(Ops.REDUCE, u.dtype.scalar(), (_lane(value, n), *ranges), u.arg, u.tag)
-        for n in range(u.dtype.count)
-    )
 
 
 def _stage(old: UOp, u: UOp) -> UOp:

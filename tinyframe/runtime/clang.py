@@ -14,7 +14,6 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Collection
 from pathlib import Path
 
 from tinyframe.device import CompileError, Compiler, NoCompiler
@@ -53,6 +52,17 @@ NATIVE_FLAGS = (
     ("", ("-mcpu=native",)),
 )
 
+
+_MACOS_TOOLS = ("/Library/Developer/CommandLineTools", "/var/db/xcode_select_link",
+                "/Applications/Xcode.app")  # fmt: skip
+_MACOS_SDKS = ("/Library/Developer/CommandLineTools/SDKs/MacOSX.sdk",
+               "/Applications/Xcode.app/Contents/Developer/Platforms/MacOSX.platform/Developer/"
+               "SDKs/MacOSX.sdk")  # fmt: skip
+# the vector registers by a macro that says a compiler may use them: bytes, number
+_VECTORS = {
+    "__AVX512F__": (64, 32), "__AVX__": (32, 16), "__SSE2__": (16, 16), "__aarch64__": (16, 32),
+    "__ARM_NEON": (16, 16), "__ALTIVEC__": (16, 32),
+}  # fmt: skip
 
 # A source may begin with a flag that it needs, and why (WRAPS in cstyle.py).
 _FLAG_OF_SOURCE = re.compile(r"\A// (-f[a-z-]+):")
@@ -153,10 +163,13 @@ class ClangCompiler(Compiler):
     def _environment(self) -> dict[str, str]:
         """The environment variables that the compiler is started with."""
         more: dict[str, str] = {}
-        if self.is_zig:
-            more = _zig_cache()
+        if self.is_zig:  # its own cache: where it cannot write that, it never ends (seen)
+            place = os.fspath(place_for("zig"))
+            more = {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
         elif sys.platform == "darwin" and not self.command[0].startswith("/usr/bin/"):
-            more = _macos_sdk()
+            # where the libraries are: Apple's clang knows, conda's does not, and links nothing
+            sdk = next(filter(os.path.isdir, _MACOS_SDKS), None)
+            more = {"SDKROOT": sdk} if sdk else {}
         return {**more, **os.environ}
 
     @functools.cached_property
@@ -179,7 +192,10 @@ class ClangCompiler(Compiler):
 
         def ask() -> bytes:
             macros = self._predefined(())
-            flags = _native_flags(macros, self.is_zig)
+            flags: tuple[str, ...]
+            flags = next(f for macro, f in NATIVE_FLAGS if not macro or macro in macros)
+            if self.is_zig:
+                flags = tuple("-mcpu=native" if f == "-march=native" else f for f in flags)
             try:
                 macros = self._predefined(flags)
             except CompileError:
@@ -193,11 +209,6 @@ class ClangCompiler(Compiler):
         arguments = [*FLAGS, *flags, *self.extra_flags, "-x", "c", "-dM", "-E", "-"]
         lines = self.run(arguments, "").decode().splitlines()
         return [line.split()[1] for line in lines if line.startswith("#define")]
-
-
-def _native_flags(macros: Collection[str], is_zig: bool) -> tuple[str, ...]:
-    flags = next(flags for macro, flags in NATIVE_FLAGS if not macro or macro in macros)
-    return tuple("-mcpu=native" if is_zig and flag == "-march=native" else flag for flag in flags)
 
 
 def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str, ...]:
@@ -214,8 +225,10 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
                 "clang, gcc, cc or zig, the first that is found"
             )
         return (found, *command[1:])
+    # macOS has a /usr/bin/clang even without its tools; it only offers to install them
+    has_tools = sys.platform != "darwin" or any(map(os.path.exists, _MACOS_TOOLS))
     for name in ("clang", "gcc", "cc"):
-        if (found := shutil.which(name)) and _is_more_than_an_offer(found):
+        if (found := shutil.which(name)) and (has_tools or not found.startswith("/usr/bin/")):
             return (found,)
     wheel = importlib.util.find_spec("ziglang")
     if wheel is not None and wheel.origin is not None:
@@ -228,57 +241,14 @@ def find_compiler(cc: str = "", needed_by: str = "the CPU device") -> tuple[str,
     )
 
 
-_MACOS_TOOLS = ("/Library/Developer/CommandLineTools", "/var/db/xcode_select_link",
-                "/Applications/Xcode.app")  # fmt: skip
-
-
-def _is_more_than_an_offer(program: str) -> bool:
-    """macOS has a /usr/bin/clang even without its tools; it only offers to install them."""
-    if sys.platform != "darwin" or not program.startswith("/usr/bin/"):
-        return True
-    return any(os.path.exists(place) for place in _MACOS_TOOLS)
-
-
-def _zig_cache() -> dict[str, str]:
-    """zig keeps a cache of its own, and where it cannot write it, it never ends (seen)."""
-    place = os.fspath(place_for("zig"))
-    return {"ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
-
-
-_MACOS_SDKS = ("/Library/Developer/CommandLineTools/SDKs/MacOSX.sdk",
-               "/Applications/Xcode.app/Contents/Developer/Platforms/MacOSX.platform/Developer/"
-               "SDKs/MacOSX.sdk")  # fmt: skip
-
-
-def _macos_sdk() -> dict[str, str]:
-    """Where macOS' libraries are. Apple's clang knows; conda's does not, and links nothing."""
-    place = next(filter(os.path.isdir, _MACOS_SDKS), None)
-    return {"SDKROOT": place} if place else {}
-
-
 # ---- the target ---------------------------------------------------------------------------------
 
 
 def target(compiler: ClangCompiler) -> Target:
     """What this machine has, as far as `compiler` with its flags will use it."""
-    vector_bytes, vector_registers = _vectors(compiler.macros)
-    l1, l2, l3 = cache_sizes()
-    return Target(vector_bytes, vector_registers, settings.THREADS, l1, l2, l3)
-
-
-def _vectors(macros: frozenset[str]) -> tuple[int, int]:
-    """(bytes, number) of the vector registers, by what the compiler says it may use."""
-    for macro, vector_bytes, vector_registers in (
-        ("__AVX512F__", 64, 32),
-        ("__AVX__", 32, 16),
-        ("__SSE2__", 16, 16),
-        ("__aarch64__", 16, 32),
-        ("__ARM_NEON", 16, 16),
-        ("__ALTIVEC__", 16, 32),
-    ):
-        if macro in macros:
-            return vector_bytes, vector_registers
-    return 16, 16  # the compiler makes do with whatever there is
+    known = (vectors for macro, vectors in _VECTORS.items() if macro in compiler.macros)
+    vector_bytes, count = next(known, (16, 16))  # else the compiler makes do with what there is
+    return Target(vector_bytes, count, settings.THREADS, *cache_sizes())
 
 
 # ---- loading ------------------------------------------------------------------------------------

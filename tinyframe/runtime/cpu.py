@@ -4,25 +4,53 @@ A kernel `E_4` is called through its entry, which has one signature for all kern
 
     void E_4_entry(void **bufs, const long long *vals, int start, int stop)
 
-where start and stop bound the loop that is divided among threads; see launch.py.
+where start and stop bound the loop that is divided among threads. launch.c, compiled when it is
+first needed, divides that loop, and repeats many launches in one call. Python's own thread pool
+costs some 50 us a launch; this one a few, and its threads stay.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import shlex
 import struct
+import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tinyframe.device import Compiled, Graph, Runner
+import numpy as np
+
+from tinyframe.device import ONE, Compiled, CompileError, Graph, Memory, Runner, Size
 from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, target, unload
-from tinyframe.runtime.graph import ClangGraph
 from tinyframe.runtime.host import HostAllocator, HostMemory
-from tinyframe.runtime.launch import launch_library, launcher
 from tinyframe.settings import settings
+
+LAUNCH_C = Path(__file__).with_name("launch.c")
+
+
+class LaunchWarning(UserWarning):
+    """Kernels run on one thread, and why."""
+
+
+@functools.cache
+def launch_library() -> ctypes.CDLL | None:
+    """launch.c, compiled and loaded; None where that fails, after a warning."""
+    try:
+        compiler = ClangCompiler(find_compiler(settings.CC), ("-pthread",))
+        library = load_library(compiler.compile_cached(LAUNCH_C.read_text()))
+        library.tf_launch.restype = library.tf_replay.restype = None
+        return library
+    except (CompileError, OSError) as error:
+        warnings.warn(
+            f"kernels run on one thread, since the launch library could not be made: {error}",
+            LaunchWarning,
+            stacklevel=3,
+        )
+        return None
 
 
 class ClangRunner(Runner):
@@ -37,29 +65,60 @@ class ClangRunner(Runner):
         self.entry.restype = None
         weakref.finalize(self, unload, library._handle).atexit = False
         self._pack: Callable[..., bytes] | None = None
-        self._launch: Callable[..., None] | None = None
 
     def __call__(
-        self,
-        *bufs: HostMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: HostMemory, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         if self._pack is None:
             self._pack = struct.Struct(f"{len(bufs)}P").pack
         addresses = self._pack(*[buf.address for buf in bufs])
         values = struct.pack(f"{len(vals)}q", *vals) if vals else None
         total = global_size[0]
         start = perf_counter() if wait else 0.0
-        if total > 1 and (threads := settings.THREADS) > 1:
-            if self._launch is None:
-                self._launch = launcher()
-            self._launch(self.entry, addresses, values, total, threads)
+        threads = settings.THREADS if total > 1 else 1
+        if threads > 1 and (library := launch_library()) is not None:
+            library.tf_launch(self.entry, addresses, values, total, threads)
         else:
             self.entry(addresses, values, 0, total)
         return perf_counter() - start if wait else None
+
+
+class ClangGraph(Graph):
+    """Launches that `tf_replay` of launch.c repeats: a row for each, and the arrays in it."""
+
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
+        library = launch_library()
+        assert library is not None  # else a device has no graph
+        self.replay = library.tf_replay
+        super().__init__(runners, bufs, vals)  # keeps the runners, and so their code
+        self.addresses = np.array([buf.address for each in bufs for buf in each], np.uint64)
+        self.vals = np.zeros(sum(vals), np.int64)
+        self.rows = np.zeros((len(runners), 4), np.uint64)  # launch_t: entry, bufs, vals, total
+        entries: list[Any] = [runner.entry for runner in runners]  # type: ignore[attr-defined]
+        self.rows[:, 0] = [ctypes.cast(entry, ctypes.c_void_p).value or 0 for entry in entries]
+        self.rows[:, 1] = _pointers(self.addresses, list(map(len, bufs)))
+        self.rows[:, 2] = _pointers(self.vals, vals)
+        self.all_rows = ctypes.c_void_p(self.rows.ctypes.data)
+        self.count = len(runners)
+        self.threads = settings.THREADS  # another number is another Setup, which gets a new Graph
+        self._set = self.addresses.data.__setitem__  # quicker than an array's
+
+    def set_buffer(self, place: int, opaque: Any) -> None:
+        self._set(place, opaque.address)
+
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
+        self.rows[:, 3] = [global_size[0] for global_size, _ in sizes]
+        self.vals[:] = vals
+
+    def __call__(self) -> None:
+        self.replay(self.all_rows, self.count, self.threads)
+
+
+def _pointers(array: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+    """Where each part of an array begins in memory, the parts being `counts` elements long."""
+    before = np.cumsum([0, *counts])[:-1]
+    return (array.ctypes.data + before * array.itemsize).astype(np.uint64)
 
 
 class ClangDevice(Compiled):

@@ -16,13 +16,24 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tinyframe.device import Allocator, Compiled, Compiler, DeviceUnavailable, Graph, Runner
+from tinyframe.device import (
+    ONE,
+    Allocator,
+    Compiled,
+    Compiler,
+    DeviceUnavailable,
+    Graph,
+    Memory,
+    Runner,
+    Size,
+)
 from tinyframe.renderer import Target
-from tinyframe.renderer.cuda import LANES, VECTOR_BYTES, CUDALanguage, tensor_cores
+from tinyframe.renderer.cuda import CUDALanguage, tensor_cores
 from tinyframe.runtime.nvrtc import ADVICE, NVRTC, architecture_for
 from tinyframe.settings import settings
 
@@ -196,15 +207,16 @@ class CUDAAllocator(Allocator):
 
 
 class Arguments:
-    """The arguments of kernels as the driver takes them: each has 8 bytes, and a pointer to it."""
+    """A kernel's arguments as the driver takes them: each has 8 bytes, and a pointer to it."""
 
     def __init__(self, values: Sequence[int]) -> None:
         self.values = np.array(values, np.int64)
         self.pointers = self.values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
 
-    def from_(self, place: int) -> int:
-        """The address of the pointers to one kernel's arguments, the first of which is there."""
-        return self.pointers.ctypes.data + 8 * place
+    @property
+    def address(self) -> int:
+        """Of the pointers."""
+        return self.pointers.ctypes.data
 
 
 class CUDARunner(Runner):
@@ -218,17 +230,13 @@ class CUDARunner(Runner):
         weakref.finalize(self, _unload, context, module).atexit = False
 
     def __call__(
-        self,
-        *bufs: int,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         context, arguments = self.context, Arguments([*bufs, *vals])
         events = [context("cuEventCreate", 0) for _ in range(2 * wait)]
         launch = (self.function, *global_size, *local_size, 0, context.stream,
-                  arguments.from_(0), 0)  # fmt: skip
+                  arguments.address, 0)  # fmt: skip
         try:
             if wait:
                 context("cuEventRecord", events[0], context.stream)
@@ -259,37 +267,25 @@ class CUDAGraph(Graph):
     driver refuses, so it is switched off for as long as a Variable makes it so.
     """
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[int]], vals: Sequence[int]
-    ) -> None:
-        self.runners: list[CUDARunner] = list(runners)  # type: ignore[arg-type]
-        self.context = self.runners[0].context
-        values: list[int] = []
-        self.first: list[int] = []  # for each launch, the place of its first argument
-        self.places: list[int] = []  # for each buffer, numbered through all launches, its place
-        self.variables: list[int] = []  # the same for Variables
-        self.launch_of: list[int] = []  # for each buffer, the launch
-        for launch, (each, count) in enumerate(zip(bufs, vals, strict=True)):
-            self.first.append(len(values))
-            self.places += range(len(values), len(values) + len(each))
-            self.launch_of += [launch] * len(each)
-            self.variables += range(len(values) + len(each), len(values) + len(each) + count)
-            values += [*each, *[0] * count]
-        self.arguments = Arguments(values)
-        self.sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]] = ()
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
+        super().__init__(runners, bufs, vals)
+        self.context: Context = runners[0].context  # type: ignore[attr-defined]
+        given = zip(bufs, vals, strict=True)
+        self.arguments = [Arguments([*each, *[0] * count]) for each, count in given]
+        self.sizes: Sequence[tuple[Size, Size]] = ()
         self.changed: set[int] = set()
         self.off: set[int] = set()  # the launches whose nodes are switched off
         self.graph: Any = None
 
     def set_buffer(self, place: int, opaque: int) -> None:
-        self.arguments.values[self.places[place]] = opaque
-        self.changed.add(self.launch_of[place])
+        launch, number = self.places[place]
+        self.arguments[launch].values[number] = opaque
+        self.changed.add(launch)
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         self.sizes = sizes
-        self.arguments.values[self.variables] = vals
+        for (launch, number), value in zip(self.variables, vals, strict=True):
+            self.arguments[launch].values[number] = value
         self.changed.update(range(len(self.runners)))
 
     def __call__(self) -> None:
@@ -328,13 +324,13 @@ class CUDAGraph(Graph):
 
     def _parameters(self, launch: int) -> Any:
         parameters = self.context.driver.CUDA_KERNEL_NODE_PARAMS()
-        parameters.func = self.runners[launch].function
+        parameters.func = self.runners[launch].function  # type: ignore[attr-defined]
         grid, block = self.sizes[launch]
         grid = grid if self._has_blocks(launch) else (1, 1, 1)  # of a node that is switched off
         parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ = grid
         parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ = block
         parameters.sharedMemBytes = parameters.extra = 0
-        parameters.kernelParams = self.arguments.from_(self.first[launch])
+        parameters.kernelParams = self.arguments[launch].address
         return parameters
 
 
@@ -394,15 +390,15 @@ class CUDADevice(Compiled):
 
 def target_of(context: Context) -> Target:
     """What a schedule has to know of a GPU."""
-    grid = tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
-    return Target(
-        vector_bytes=VECTOR_BYTES, vector_registers=64, threads=1, l1=32 << 10,
-        l2=context.attribute("L2_CACHE_SIZE"), most_lanes=LANES[-1],
+    return replace(
+        CUDALanguage.default_target,
+        l2=context.attribute("L2_CACHE_SIZE"),
         block_threads=context.attribute("MAX_THREADS_PER_BLOCK"),
         shared_bytes=context.attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
-        grid=grid, warp=context.attribute("WARP_SIZE"),
+        grid=tuple(context.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ"),
+        warp=context.attribute("WARP_SIZE"),
         tensor_cores=tensor_cores(context.attribute("COMPUTE_CAPABILITY_MAJOR")),
-    )  # fmt: skip
+    )
 
 
 def open_device(name: str) -> Compiled:

@@ -20,14 +20,13 @@ import re
 import tempfile
 import threading
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from tinyframe.device import Compiled, CompileError, Compiler, Runner
+from tinyframe.device import ONE, Compiled, CompileError, Compiler, Runner, Size
 from tinyframe.disk_cache import cached
 from tinyframe.renderer.cuda import HALF_HEADER, CUDALanguage
 from tinyframe.runtime.clang import ClangCompiler, find_compiler, load_library, unload
@@ -88,7 +87,13 @@ class EmulatorCompiler(Compiler):
             try:
                 self.cc.run([*flags, "-c", "-", "-o", str(kernel)], emulated(src))
             except CompileError as error:
-                raise _explained(error) from None
+                if "cc1plus" not in error.words:
+                    raise
+                raise CompileError(
+                    "CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: "
+                    f'{error.words}. Install one (Debian, Ubuntu: "apt install g++"), or `pip '
+                    'install ziglang` and set CC="python -m ziglang cc"'
+                ) from None
             # Linked without the flag: what the instrumentation calls is in emulator.o.
             self.cc.run(["-shared", str(kernel), str(runs), "-o", str(library), "-lm"], "")
             return library.read_bytes()
@@ -120,16 +125,6 @@ def emulated(src: str) -> str:
     return f"{text}\nEMULATE({found['name']}, {found['bound']}, {listed})\n"
 
 
-def _explained(error: CompileError) -> CompileError:
-    if "cc1plus" not in error.words:
-        return error
-    return CompileError(
-        f"CUDA_EMULATE needs a C++ compiler, and this C compiler has none beside it: {error.words}."
-        ' Install one (Debian, Ubuntu: "apt install g++"), or `pip install ziglang` and set '
-        'CC="python -m ziglang cc"'
-    )
-
-
 # ---- memory --------------------------------------------------------------------------------------
 
 
@@ -158,72 +153,37 @@ class Report(ctypes.Structure):
     ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Launched:
-    """A launch, for what is said about it."""
-
-    name: str
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...]
-
-    def fault(self, report: Report) -> KernelFault:
-        return FAULTS[report.kind](self, report)
-
-    def thread(self, report: Report, other: str = "") -> str:
-        """`thread (3, 0, 0) of block (1, 0, 0)`"""
-        thread, block = getattr(report, f"{other}thread"), getattr(report, f"{other}block")
-        in_block, in_grid = _place(thread, self.local_size), _place(block, self.global_size)
-        return f"thread {in_block} of block {in_grid}"
+# `kind` of a report -> the error, and its words
+FAULTS = {
+    1: (OutOfBounds, "{thread} {verb} {name}[{index}], and that has {size} elements"),
+    2: (DataRace, "{thread} {verb} {name}[{index}], which {other_thread} {other_verb}, and no "
+        "barrier decides who comes first"),
+    3: (BarrierDivergence, "{thread} {stop}, and thread {other_place} {other_stop}"),
+    4: (KernelFault, "{thread} moves a vector at {name}[{index}], which is no multiple of the "
+        "{line} bytes that it asks for"),
+    5: (KernelFault, "a block of {threads} threads, and it is compiled for {index} at most "
+        "(__launch_bounds__)"),
+}  # fmt: skip
 
 
-def _place(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    x, y, _ = sizes
-    return (number % x, number // x % y, number // x // y)
+def fault(kernel: str, grid: Size, block: Size, report: Report) -> KernelFault:
+    """What a launch of these sizes has done."""
 
+    def place(number: int, sizes: Size) -> Size:
+        x, y, _ = sizes
+        return number % x, number // x % y, number // x // y
 
-def _out_of_bounds(launch: Launched, report: Report) -> KernelFault:
-    verb = "writes" if report.is_write else "reads"
-    return OutOfBounds(
-        f"kernel {launch.name}: {launch.thread(report)} {verb} {report.name.decode()}"
-        f"[{report.index}], and that has {report.size} elements"
-    )
-
-
-def _race(launch: Launched, report: Report) -> KernelFault:
-    verb, other = ("writes" if w else "reads" for w in (report.is_write, report.other_is_write))
-    return DataRace(
-        f"kernel {launch.name}: {launch.thread(report)} {verb} {report.name.decode()}"
-        f"[{report.index}], which {launch.thread(report, 'other_')} {other}, and no barrier "
-        "decides who comes first"
-    )
-
-
-def _divergence(launch: Launched, report: Report) -> KernelFault:
-    def does(line: int) -> str:
-        return f"waits at the barrier in line {line}" if line else "has come to its end"
-
-    report.other_block = report.block
-    return BarrierDivergence(
-        f"kernel {launch.name}: {launch.thread(report)} {does(report.line)}, and thread "
-        f"{_place(report.other_thread, launch.local_size)} {does(report.other_line)}"
-    )
-
-
-def _misaligned(launch: Launched, report: Report) -> KernelFault:
-    return KernelFault(
-        f"kernel {launch.name}: {launch.thread(report)} moves a vector at {report.name.decode()}"
-        f"[{report.index}], which is no multiple of the {report.line} bytes that it asks for"
-    )
-
-
-def _too_many(launch: Launched, report: Report) -> KernelFault:
-    return KernelFault(
-        f"kernel {launch.name}: a block of {math.prod(launch.local_size)} threads, and it is "
-        f"compiled for {report.index} at most (__launch_bounds__)"
-    )
-
-
-FAULTS = {1: _out_of_bounds, 2: _race, 3: _divergence, 4: _misaligned, 5: _too_many}
+    given = {name: getattr(report, name) for name, *_ in Report._fields_}
+    words = given | {"name": report.name.decode(), "threads": math.prod(block)}
+    for who in ("", "other_"):
+        line, in_grid = given[f"{who}line"], place(given[f"{who}block"], grid)
+        words[f"{who}place"] = in_block = place(given[f"{who}thread"], block)
+        words[f"{who}thread"] = f"thread {in_block} of block {in_grid}"
+        words[f"{who}verb"] = "writes" if given[f"{who}is_write"] else "reads"
+        waits = f"waits at the barrier in line {line}"
+        words[f"{who}stop"] = waits if line else "has come to its end"
+    error, text = FAULTS[report.kind]
+    return error(f"kernel {kernel}: {text.format(**words)}")
 
 
 class EmulatorRunner(Runner):
@@ -237,13 +197,9 @@ class EmulatorRunner(Runner):
         weakref.finalize(self, unload, library._handle).atexit = False
 
     def __call__(
-        self,
-        *bufs: HostMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: HostMemory, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         start = perf_counter()
         values = np.array([*[buf.address for buf in bufs], *vals], np.int64)
         given = values.ctypes.data + 8 * np.arange(len(values), dtype=np.int64)
@@ -256,7 +212,7 @@ class EmulatorRunner(Runner):
             looks_for_races = int(settings.CUDA_EMULATE > 1)
             self.emulate(len(values), *arrays, looks_for_races, stacks, ctypes.byref(report))
         if report.kind:
-            raise Launched(self.name, global_size, local_size).fault(report)
+            raise fault(self.name, global_size, local_size, report)
         return perf_counter() - start if wait else None
 
 

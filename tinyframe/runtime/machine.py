@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import itertools
 import platform
 import sys
 from pathlib import Path
@@ -15,16 +16,23 @@ _CPU = Path("/sys/devices/system/cpu/cpu0")
 _CPUINFO, _BOARD = Path("/proc/cpuinfo"), Path("/proc/device-tree/model")
 
 
+def _first_processor() -> dict[str, str]:
+    """What Linux says of the first processor, by name; empty elsewhere."""
+    facts = {}
+    with contextlib.suppress(OSError), open(_CPUINFO, encoding="utf-8", errors="replace") as table:
+        for line in itertools.takewhile(str.strip, table):  # a large machine takes long to list all
+            name, _, value = line.partition(":")
+            facts[name.strip()] = value.strip()
+    return facts
+
+
 def processor_name() -> str:
     """As people call it: "Apple M2", or what Linux names "model name". That has none for ARM; there
     it is the board ("Raspberry Pi 5 Model B Rev 1.0"), or else the architecture."""
     if sys.platform == "darwin":
         return _sysctl_text("machdep.cpu.brand_string") or platform.machine()
-    with contextlib.suppress(OSError), open(_CPUINFO, encoding="utf-8", errors="replace") as table:
-        for line in table:
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
+    if name := _first_processor().get("model name"):
+        return name
     with contextlib.suppress(OSError):
         return _BOARD.read_text(errors="replace").rstrip("\0")
     return platform.machine()
@@ -36,20 +44,10 @@ def machine_identity() -> str:
 
     A home directory, and the cache in it, may be shared by different machines.
     """
-    facts = [sys.platform, platform.machine()]
-    try:
-        # Of the first processor only: a large machine takes long to list them all.
-        with open(_CPUINFO, encoding="utf-8", errors="replace") as table:
-            for line in table:
-                name, _, value = line.partition(":")
-                if name.strip() in ("model name", "flags", "Features", "isa",
-                                    "CPU implementer", "CPU part"):  # fmt: skip
-                    facts.append(value.strip())
-                if not line.strip():
-                    break
-    except OSError:
-        facts.append(_sysctl_text("machdep.cpu.brand_string"))
-    return "\n".join(facts)
+    names = ("model name", "flags", "Features", "isa", "CPU implementer", "CPU part")
+    facts = _first_processor() or {names[0]: _sysctl_text("machdep.cpu.brand_string")}
+    said = [facts[name] for name in names if name in facts]
+    return "\n".join([sys.platform, platform.machine(), *said])
 
 
 @functools.cache

@@ -15,10 +15,9 @@ made from a list and never changed, since memory that is not there keeps nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tinyframe.device import PLAIN_C, Allocator, Compiled, Compiler, Runner, load_class
+from tinyframe.device import ONE, PLAIN_C, Allocator, Compiled, Compiler, Runner, Size, load_class
 
 # what stands after the colon -> the Renderer's class, imported when first asked for
 LANGUAGES = {
@@ -35,13 +34,6 @@ class NoValuesError(RuntimeError):
     """Values are asked for on a device that computes none."""
 
 
-@dataclass(frozen=True)
-class NullMemory:
-    """Stands for `size` bytes that are not there."""
-
-    size: int
-
-
 class NullAllocator(Allocator):
     """Takes no memory, forgets what is copied in, and has nothing to copy out."""
 
@@ -50,13 +42,13 @@ class NullAllocator(Allocator):
     def __init__(self, device: str) -> None:
         self.device = device
 
-    def _alloc(self, size: int, options: Any = None) -> NullMemory:
-        return NullMemory(size)
+    def _alloc(self, size: int, options: Any = None) -> int:
+        return size
 
-    def copyin(self, dst: NullMemory, src: memoryview) -> None:
+    def copyin(self, dst: int, src: memoryview) -> None:
         pass
 
-    def copyout(self, dst: memoryview, src: NullMemory) -> NoReturn:
+    def copyout(self, dst: memoryview, src: int) -> NoReturn:
         raise NoValuesError(
             f"the NULL device has no values: {self.device} compiles kernels and counts them, but "
             "runs none. To get numbers, make the Tensors on a device that computes, such as "
@@ -68,13 +60,9 @@ class NullRunner(Runner):
     """Takes no time, and does nothing."""
 
     def __call__(
-        self,
-        *bufs: NullMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: int, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         return 0.0 if wait else None
 
 

@@ -78,12 +78,6 @@ class NVRTC(Compiler):
             )
         self.architecture, self.is_ptx = architecture, found[1] == "compute"
 
-    def compile(self, src: str) -> bytes:
-        made = nvrtc()
-        if self.is_ptx:
-            return self._compiled(src, made.nvrtcGetPTXSize, made.nvrtcGetPTX)
-        return self._compiled(src, made.nvrtcGetCUBINSize, made.nvrtcGetCUBIN)
-
     def identity(self) -> str:
         return "\n".join([f"NVRTC {version()}", self.architecture, str(header_folder())])
 
@@ -100,7 +94,7 @@ class NVRTC(Compiler):
             options.append(f"--include-path={folder}")
         return options
 
-    def _compiled(self, src: str, size_of: Any, get: Any) -> bytes:
+    def compile(self, src: str) -> bytes:
         made, options = nvrtc(), self.options(src)
         program = _value(made.nvrtcCreateProgram(src.encode(), b"kernel.cu", 0, [], []))
         try:
@@ -108,18 +102,19 @@ class NVRTC(Compiler):
                 program, len(options), [option.encode() for option in options]
             )
             if status != made.nvrtcResult.NVRTC_SUCCESS:
-                log = _text(program, made.nvrtcGetProgramLogSize, made.nvrtcGetProgramLog)
+                log = _result(program, "ProgramLog")
                 words = log.rstrip(b"\0 \n").decode(errors="replace")
                 raise CompileError(words or str(status), src, " ".join(["nvrtc", *options]))
-            return _text(program, size_of, get)
+            return _result(program, "PTX" if self.is_ptx else "CUBIN")
         finally:
             made.nvrtcDestroyProgram(program)
 
 
-def _text(program: Any, size_of: Any, get: Any) -> bytes:
-    text = bytearray(_value(size_of(program)))
-    _value(get(program, text))
-    return bytes(text)
+def _result(program: Any, what: str) -> bytes:
+    """The PTX, CUBIN or ProgramLog of a program."""
+    result = bytearray(_value(getattr(nvrtc(), f"nvrtcGet{what}Size")(program)))
+    _value(getattr(nvrtc(), f"nvrtcGet{what}")(program, result))
+    return bytes(result)
 
 
 def _value(returned: tuple[Any, ...]) -> Any:

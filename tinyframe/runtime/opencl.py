@@ -22,17 +22,19 @@ from typing import Any, cast
 import numpy as np
 
 from tinyframe.device import (
+    ONE,
     Allocator,
     Compiled,
     CompileError,
     Compiler,
     DeviceUnavailable,
     Graph,
+    Memory,
     Runner,
+    Size,
 )
 from tinyframe.disk_cache import place_for
-from tinyframe.renderer import Target
-from tinyframe.renderer.opencl import LANES, OpenCLLanguage
+from tinyframe.renderer.opencl import OpenCLLanguage
 from tinyframe.settings import variable
 
 LEAST_CACHE, MOST_CACHE = 256 << 10, 1 << 20  # bytes; the usual sizes of a core's own second cache
@@ -204,13 +206,9 @@ class CLRunner(Runner):
         return cl().Kernel(self.program, self.name)
 
     def __call__(
-        self,
-        *bufs: Any,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: Any, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         total = work_items(global_size, local_size)
         with self.device.lock:  # arguments belong to the kernel, not to a launch
             self.kernel.set_args(*bufs, *map(np.int64, vals))
@@ -222,7 +220,7 @@ class CLRunner(Runner):
         return (event.profile.end - event.profile.start) * 1e-9
 
 
-def work_items(global_size: tuple[int, ...], local_size: tuple[int, ...]) -> tuple[int, ...]:
+def work_items(global_size: Size, local_size: Size) -> Size:
     """How many there are along each axis: OpenCL counts these, not the groups of them."""
     return tuple([n * k for n, k in zip(global_size, local_size, strict=True)])
 
@@ -230,35 +228,27 @@ def work_items(global_size: tuple[int, ...], local_size: tuple[int, ...]) -> tup
 class CLGraph(Graph):
     """Launches with their arguments set: all are put into the queue, which is then sent off."""
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
-    ) -> None:
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
+        super().__init__(runners, bufs, vals)
         self.kernels = [runner.new_kernel() for runner in runners]  # type: ignore[attr-defined]
-        self.names = [runner.name for runner in runners]
         self.device: CLDevice = runners[0].device  # type: ignore[attr-defined]
-        self.places = [(k, n) for k, each in zip(self.kernels, bufs, strict=True)
-                       for n in range(len(each))]  # fmt: skip
         self.held = [buf for each in bufs for buf in each]
         for place, buf in enumerate(self.held):
             self.set_buffer(place, buf)
-        each_with_bufs = zip(self.kernels, bufs, vals, strict=True)
-        self.values = [(k, len(of) + n) for k, of, count in each_with_bufs for n in range(count)]
-        self.launches: list[tuple[Any, str, tuple[int, ...], tuple[int, ...]]] = []
+        self.launches: list[tuple[Any, str, Size, Size]] = []
 
     def set_buffer(self, place: int, opaque: Any) -> None:
-        kernel, number = self.places[place]
-        kernel.set_arg(number, opaque)
+        launch, number = self.places[place]
+        self.kernels[launch].set_arg(number, opaque)
         self.held[place] = opaque
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         # without those of no blocks, where a Variable is 0
-        self.launches = [(kernel, name, work_items(*size), size[1])
-                         for kernel, name, size in zip(self.kernels, self.names, sizes, strict=True)
-                         if 0 not in size[0]]  # fmt: skip
-        for (kernel, number), value in zip(self.values, vals, strict=True):
-            kernel.set_arg(number, np.int64(value))
+        given = zip(self.kernels, self.runners, sizes, strict=True)
+        self.launches = [(kernel, runner.name, work_items(*size), size[1])
+                         for kernel, runner, size in given if 0 not in size[0]]  # fmt: skip
+        for (launch, number), value in zip(self.variables, vals, strict=True):
+            self.kernels[launch].set_arg(number, np.int64(value))
 
     def __call__(self) -> None:
         with self.device.lock:
@@ -307,9 +297,7 @@ class CLDevice(Compiled):
     def graph(self) -> type[Graph]:
         return CLGraph
 
-    def launch(
-        self, kernel: Any, name: str, total: tuple[int, ...], local: tuple[int, ...]
-    ) -> Any:
+    def launch(self, kernel: Any, name: str, total: Size, local: Size) -> Any:
         """The event of a kernel that is put into the queue, its arguments being set."""
 
         def attempt() -> Any:
@@ -333,10 +321,9 @@ def language(device: Any, has_blocks: bool | None = None) -> OpenCLLanguage:
         has_blocks = bool(device.type & cl().device_type.GPU)
     # A processor says how large the last of its caches is; what a core has for itself is less.
     cache = min(device.global_mem_cache_size or LEAST_CACHE, MOST_CACHE)
-    target = Target(
-        vector_bytes=16, vector_registers=64, threads=1, l1=32 << 10, l2=cache, warp=32,
-        most_lanes=LANES[-1], shared_bytes=device.local_mem_size,
-        block_threads=device.max_work_group_size, grid=(2**31 - 1,) * 3,
+    target = replace(
+        OpenCLLanguage.default_target, l2=cache, shared_bytes=device.local_mem_size,
+        block_threads=device.max_work_group_size,
     )  # fmt: skip
     if not has_blocks:
         lanes = max(device.native_vector_width_float, 4)

@@ -27,13 +27,14 @@ import ctypes
 import itertools
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinyframe.device import Compiled, Compiler, Runner
+from tinyframe.device import ONE, Compiled, Compiler, Runner, Size
 from tinyframe.dtype import (
     INVERSE_DTYPES_DICT,
     AddrSpace,
@@ -44,7 +45,7 @@ from tinyframe.dtype import (
     f32_to_bf16,
     truncate,
 )
-from tinyframe.renderer import Renderer, Target
+from tinyframe.renderer import Renderer
 from tinyframe.runtime.host import HostAllocator, HostMemory
 from tinyframe.uop import mma
 from tinyframe.uop.evaluate import _shift, python_alu
@@ -73,10 +74,7 @@ class PythonRenderer(Renderer):
     # All there are: nothing has to be decomposed.
     code_for_op = {op: lambda *operands: "" for op in (*GroupOp.Elementwise, Ops.MMA)}
     native_casts = True
-
-    def __init__(self, target: Target | None = None) -> None:
-        super().__init__(target or Target(vector_bytes=16, vector_registers=16, threads=1,
-                                          l1=32 << 10, l2=512 << 10))  # fmt: skip
+    default_target = replace(Renderer.default_target, l2=512 << 10)
 
     def render(self, name: str, uops: list[UOp]) -> str:
         number = {u: n for n, u in enumerate(uops)}
@@ -239,13 +237,9 @@ class PythonRunner(Runner):
         self.threads = self._compiled()
 
     def __call__(
-        self,
-        *bufs: HostMemory,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: HostMemory, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         start = perf_counter()
         memory = [self._argument(*given) for given in zip(self.arguments, bufs, strict=True)]
         if len(vals) != len(self.variables):

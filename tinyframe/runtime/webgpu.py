@@ -20,13 +20,16 @@ from time import perf_counter
 from typing import Any, cast
 
 from tinyframe.device import (
+    ONE,
     Allocator,
     Compiled,
     CompileError,
     Compiler,
     DeviceUnavailable,
     Graph,
+    Memory,
     Runner,
+    Size,
 )
 from tinyframe.renderer import Target
 from tinyframe.renderer.wgsl import FEATURES, WGSLLanguage
@@ -62,7 +65,8 @@ def all_adapters() -> list[Any]:
                  if a.info["backend_type"] != "OpenGL"]  # fmt: skip
     if not found:
         raise DeviceUnavailable(f"there is no WebGPU adapter: {BRINGS_DRIVER}")
-    return sorted(found, key=lambda a: KINDS.index(kind_of(a)))
+    kinds = {kind: n for n, kind in enumerate(KINDS)}
+    return sorted(found, key=lambda a: kinds.get(a.info["adapter_type"], kinds["Unknown"]))
 
 
 @contextmanager
@@ -76,11 +80,6 @@ def quiet_without_a_desktop() -> Iterator[None]:
         with tempfile.TemporaryDirectory(prefix="tinyframe-") as empty:
             with variable("XDG_RUNTIME_DIR", empty):
                 yield
-
-
-def kind_of(adapter: Any) -> str:
-    kind = adapter.info["adapter_type"]
-    return kind if kind in KINDS else "Unknown"
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -176,13 +175,9 @@ class WebGPURunner(Runner):
         self.layout = self.pipeline.get_bind_group_layout(0)
 
     def __call__(
-        self,
-        *bufs: Any,
-        global_size: tuple[int, ...] = (1, 1, 1),
-        local_size: tuple[int, ...] = (1, 1, 1),
-        vals: tuple[int, ...] = (),
+        self, *bufs: Any, global_size: Size = ONE, local_size: Size = ONE, vals: Size = (),
         wait: bool = False,
-    ) -> float | None:
+    ) -> float | None:  # fmt: skip
         device = self.device
         with device.lost_is_said():
             group = self.bound([*bufs, *self.uniforms(vals)])
@@ -205,7 +200,7 @@ class WebGPURunner(Runner):
         entries = [{"binding": n, "resource": {"buffer": b}} for n, b in enumerate(buffers)]
         return self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
 
-    def dispatch(self, run: Any, group: Any, global_size: tuple[int, ...]) -> None:
+    def dispatch(self, run: Any, group: Any, global_size: Size) -> None:
         """One launch, written into a compute pass."""
         run.set_pipeline(self.pipeline)
         run.set_bind_group(0, group)
@@ -230,28 +225,24 @@ class WebGPUGraph(Graph):
     only once, so each call writes it anew; bind groups stay for as long as the memory in them.
     """
 
-    def __init__(
-        self, runners: Sequence[Runner], bufs: Sequence[Sequence[Any]], vals: Sequence[int]
-    ) -> None:
-        self.runners: list[WebGPURunner] = list(runners)  # type: ignore[arg-type]
-        self.device = self.runners[0].device
-        self.places = [(launch, n) for launch, each in enumerate(bufs) for n in range(len(each))]
+    def __init__(self, runners: Sequence[Runner], bufs: Memory, vals: Sequence[int]) -> None:
+        super().__init__(runners, bufs, vals)
+        self.kernels: list[WebGPURunner] = list(runners)  # type: ignore[arg-type]
+        self.device = self.kernels[0].device
         self.counts = vals
         zeros = [(0,) * count for count in vals]
         self.bufs = [list(each) for each in bufs]
-        self.uniforms = [r.uniforms(zero) for r, zero in zip(self.runners, zeros, strict=True)]
+        self.uniforms = [r.uniforms(zero) for r, zero in zip(self.kernels, zeros, strict=True)]
         self.held = [packed(zero) for zero in zeros]  # what is in these
-        self.groups: list[Any] = [None] * len(self.runners)
-        self.sizes: list[tuple[int, ...]] = []
+        self.groups: list[Any] = [None] * len(self.kernels)
+        self.sizes: list[Size] = []
 
     def set_buffer(self, place: int, opaque: Any) -> None:
         launch, number = self.places[place]
         if self.bufs[launch][number] is not opaque:
             self.bufs[launch][number], self.groups[launch] = opaque, None
 
-    def set_values(
-        self, sizes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], vals: Sequence[int]
-    ) -> None:
+    def set_values(self, sizes: Sequence[tuple[Size, Size]], vals: Sequence[int]) -> None:
         self.sizes = [global_size for global_size, _ in sizes]
         begin = 0
         for launch, count in enumerate(self.counts):
@@ -267,13 +258,11 @@ class WebGPUGraph(Graph):
         with self.device.lost_is_said():
             encoder = gpu.create_command_encoder()
             run = encoder.begin_compute_pass()
-            for launch, (runner, size) in enumerate(zip(self.runners, self.sizes, strict=True)):
+            for launch, (runner, size) in enumerate(zip(self.kernels, self.sizes, strict=True)):
                 if 0 in size:  # a Variable is 0
                     continue
                 if self.groups[launch] is None:
-                    self.groups[launch] = runner.bound(
-                        [*self.bufs[launch], *self.uniforms[launch]]
-                    )
+                    self.groups[launch] = runner.bound([*self.bufs[launch], *self.uniforms[launch]])
                 runner.dispatch(run, self.groups[launch], size)
             run.end()
             gpu.queue.submit([encoder.finish()])
@@ -298,14 +287,10 @@ class _Timer:
 
     def seconds(self) -> float:
         begin, end = struct.unpack("QQ", self.gpu.queue.read_buffer(self.ticks))
-        return max(end - begin, 0) * tick(self.gpu)
+        from wgpu.backends.wgpu_native import lib  # wgpu does not show this in Python yet
 
-
-def tick(gpu: Any) -> float:
-    """Seconds; wgpu has it, and does not show it in Python yet."""
-    from wgpu.backends.wgpu_native import lib
-
-    return lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal) * 1e-9
+        tick = lib.wgpuQueueGetTimestampPeriod(self.gpu.queue._internal) * 1e-9
+        return max(end - begin, 0) * tick
 
 
 # ---- the device ---------------------------------------------------------------------------------
