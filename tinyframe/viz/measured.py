@@ -2,7 +2,6 @@
 
     timeline(model(x))        # what ran when, on every thread and device
     roofline(train_step)      # calls the function once: how fast its kernels are, and could be
-    timeline()                # what was recorded last, once more
 
 Times are in seconds, by time.perf_counter(). `draw_spans` and `draw_points` make the pictures of
 lists of spans and of points, and of nothing else.
@@ -80,38 +79,20 @@ class Record(Observer):
             self.runs.append(Run(work.spec, work.seconds))
 
 
-_last: Record | None = None
-
-
-def record_of(x: Tensor | Callable[[], Any] | None, caller: str) -> Record:
-    """What happens while a Tensor is computed, or a function is called; of None, the last record.
-
-    ValueError where nothing runs, or there is no record yet; TypeError for anything else.
-    """
-    global _last
-    if x is None:
-        if _last is None:
-            raise ValueError(
-                f"{caller}() shows what was recorded last, and nothing was yet: give it a Tensor, "
-                "or a function to call"
-            )
-        return _last
-    record = Record()
-    if isinstance(x, Tensor):
-        work: Callable[[], Any] = x.realize
-    elif callable(x):
-        work = x
-    else:
+def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
+    """What happens while a Tensor is computed, or a function is called. ValueError where nothing
+    runs; TypeError for anything else."""
+    if not isinstance(x, Tensor) and not callable(x):
         raise TypeError(
             f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
             f"is called; not {type(x).__name__}"
         )
+    record = Record()
     with observing(record):
-        work()
+        x.realize() if isinstance(x, Tensor) else x()
     if not any(span.what in ("run", "copy") for span in record.spans):
         was = "its values are in memory already" if isinstance(x, Tensor) else "it computed nothing"
         raise ValueError(f"{caller}() saw no kernel run: {was} (a Tensor needs `.realize()`)")
-    _last = record
     return record
 
 
@@ -141,13 +122,12 @@ WHATS = {
 }
 
 
-def timeline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+def timeline(x: Tensor | Callable[[], Any]) -> Picture:
     """A picture of what ran when: the scheduler and the code generator in Python, the compiler's
     threads, the kernels on their device.
 
     x: a Tensor, which is computed now, or a function without arguments, which is called once.
-    Without x it is the last one that was recorded, by this function or `roofline`. What is compiled
-    already is not compiled again. ValueError where nothing runs or was recorded, TypeError for
+    What is compiled already is not compiled again. ValueError where nothing runs, TypeError for
     anything else.
     """
     return draw_spans(record_of(x, "timeline").spans)
@@ -279,7 +259,7 @@ class Point:
         return self.operations / self.nbytes
 
 
-def roofline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+def roofline(x: Tensor | Callable[[], Any]) -> Picture:
     """A picture of this machine's roof, as measured, with the kernels of x under it. Across:
     operations for each byte that a kernel moves. Up: operations in a second. Memory limits what is
     on the left, where the roof slopes, and arithmetic what is on the right. See `roof.py`.
