@@ -39,20 +39,12 @@ class Span:
     end: float
 
 
-@dataclass(frozen=True)
-class Run:
-    """A kernel that ran once, in so many seconds on its device."""
-
-    spec: ProgramSpec
-    seconds: float
-
-
 @dataclass
 class Record(Observer):
-    """An observer that keeps what it is told."""
+    """An observer that keeps what it is told. runs: each kernel that ran, and its seconds."""
 
     spans: list[Span] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[tuple[ProgramSpec, float]] = field(default_factory=list)
     _compilers: dict[int, str] = field(default_factory=dict)  # thread -> its lane
     _lock: threading.Lock = field(default_factory=threading.Lock)  # compilers run side by side
     _scheduling: float = 0.0
@@ -76,7 +68,7 @@ class Record(Observer):
         what, name = ("copy", "copy") if work.spec is None else ("run", work.spec.name)
         self.spans.append(Span(work.item.bufs[0].device, what, name, work.begin, work.end))
         if work.spec is not None:
-            self.runs.append(Run(work.spec, work.seconds))
+            self.runs.append((work.spec, work.seconds))
 
 
 def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
@@ -274,21 +266,16 @@ def roofline(x: Tensor | Callable[[], Any]) -> Picture:
 def points_of(record: Record) -> list[Point]:
     """The kernels that ran, the one that took most time in all first."""
     runs: dict[str, list[float]] = {}
-    specs = {}
-    for run in record.runs:
-        specs[run.spec.name] = run.spec
-        runs.setdefault(run.spec.name, []).append(max(run.seconds, 1e-9))
-    order = sorted(runs, key=lambda name: -sum(runs[name]))
-    return [
-        Point(
-            name,
-            specs[name].ops_estimate,
-            max(specs[name].mem_estimate, 1),
-            min(runs[name]),
-            plan.name if (plan := specs[name].plan) else None,
-        )
-        for name in order
-    ]
+    specs = {spec.name: spec for spec, _ in record.runs}
+    for spec, seconds in record.runs:
+        runs.setdefault(spec.name, []).append(max(seconds, 1e-9))
+    points = []
+    for name in sorted(runs, key=lambda name: -sum(runs[name])):
+        spec = specs[name]
+        plan = None if spec.plan is None else spec.plan.name
+        moved = max(spec.mem_estimate, 1)
+        points.append(Point(name, spec.ops_estimate, moved, min(runs[name]), plan))
+    return points
 
 
 def draw_points(points: Sequence[Point], roof: Roof) -> Picture:
