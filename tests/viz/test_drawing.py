@@ -239,6 +239,13 @@ def test_a_notebook_puts_no_slab_behind_a_plot():
         plt.close("all")
 
 
+def test_without_matplotlib_a_chart_is_its_text_and_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = viz.traffic(Tensor.empty(4) + 1)._repr_mimebundle_()
+    assert shown.keys() == {"text/plain"} and shown["text/plain"].startswith("traffic: ")
+    assert "pip install 'tinyframe[course]'" in shown["text/plain"]
+
+
 def test_without_matplotlib_the_style_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pip install .tinyframe.course."):

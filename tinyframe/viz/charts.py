@@ -100,6 +100,11 @@ def chart(
             figure.get_layout_engine().set(rect=(0, part, 1, 1 - part))  # type: ignore
             figure.text(0.005, 0.9 * part, "\n".join(lines), va="top", linespacing=1.15)
             draw(figure)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+            for axes in figure.axes:  # the layout's last digits differ from run to run
+                place: Any = [round(float(v), 4) for v in axes.get_position().bounds]
+                axes.set_position(place)
             file = io.StringIO()
             figure.savefig(file, format="svg", metadata={"Date": None})
         _, _, source = file.getvalue().partition("<svg ")

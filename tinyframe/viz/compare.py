@@ -21,11 +21,11 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from tinyframe.tensor.core import Tensor
-from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.node import UOp
 from tinyframe.viz.fold import WIDE, as_many_as_fit
 from tinyframe.viz.graphs import GraphPicture, given, lines_of_text, of_variables, roots_of
 from tinyframe.viz.layout import SCREEN
-from tinyframe.viz.nodes import Box, Names, Node, Numbering, of_graph
+from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
 
 TAKES = "takes "
 MOST_LEFT = 2000  # nodes that are matched in order, which takes their number squared
@@ -48,8 +48,12 @@ def compare(
     are called. names: as in graph(). TypeError for what cannot be drawn.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
-    first, second = _numbered_alike(_roots(a), _roots(b), called)
+    numbering = Numbering()
+    first, second = (of_graph(_roots(x), names=called, numbering=numbering) for x in (a, b))
     pairs = matched(first, second)
+    for n, m in pairs.items():  # a BUFFER has the number of what it stands for
+        if first[n].kind == "memory":
+            second[m] = replace(second[m], title=first[n].title)
     found = differences(first, second, pairs)
     for d in found:
         for nodes, number, words in zip((first, second), (d.first, d.second), d.words, strict=True):
@@ -77,21 +81,6 @@ def compare(
 def _roots(x: Any) -> list[UOp]:
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     return [root for thing in things for root in roots_of(thing)]
-
-
-def _numbered_alike(
-    roots: list[UOp], others: list[UOp], names: Names
-) -> tuple[list[Node], list[Node]]:
-    """The nodes of two graphs, with the same number for a BUFFER of one and what stands for it."""
-    numbering = Numbering()
-    first, second = of_graph(roots, names=names, numbering=numbering), of_graph(others)
-    ours, theirs = _leaves(first, second)
-    known = {key: first[n].of for n, key in ours.items()}
-    for m, key in theirs.items():
-        a, b = known.get(key), second[m].of
-        if isinstance(a, UOp) and a.op is b.op is Ops.BUFFER:
-            numbering.numbers[b.src[0]] = numbering.numbers[a.src[0]]
-    return first, of_graph(others, names=names, numbering=numbering)
 
 
 def _marked(node: Node, words: str) -> Node:

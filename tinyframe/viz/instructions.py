@@ -10,7 +10,7 @@ do. Instructions that calculate with floats are marked, and said in words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle, groupby
 from typing import Any, NamedTuple
 
@@ -144,69 +144,49 @@ def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> D
     return DrawnPicture(headline, "\n".join(text), sheet)
 
 
-def shortened(rows: Sequence[Row], most: int) -> list[Row]:
+def shortened(rows: Sequence[Row], most: int) -> Iterator[Row]:
     """Of each run of lines without a brace the first few that calculate, and the first few of the
     others; in place of the rest, a row that says how many they are."""
-    out: list[Row] = []
-    run: list[Row] = []
-    for row in [*rows, Row(0, "}", [])]:
-        if not row.line.rstrip().endswith(("{", "}")):
-            run.append(row)
-            continue
-        out += _first_few(run, most)
-        run = []
-        out.append(row)
-    return out[:-1]
+    for is_brace, group in groupby(rows, lambda row: row.line.rstrip().endswith(("{", "}"))):
+        run = list(group)
+        first = [[row.number for row in run if row.calculates == kind][:most] for kind in (0, 1)]
+        kept = {row.number for row in run} if is_brace else {*first[0], *first[1]}
+        for stays, part in groupby(run, lambda row, kept=kept: row.number in kept):  # type: ignore
+            found = list(part)
+            if stays or len(found) == 1:
+                yield from found
+            else:
+                own = sum(len(row.instructions) for row in found)
+                words = f"// {plural(len(found), 'line')} more, {plural(own, 'instruction')}"
+                yield Row(0, words, [])
 
 
-def _first_few(run: list[Row], most: int) -> Iterator[Row]:
-    kept: set[int] = set()
-    for kind in (True, False):
-        kept.update([row.number for row in run if row.calculates is kind][:most])
-    for stays, group in groupby(run, lambda row: row.number in kept):
-        rows = list(group)
-        if stays or len(rows) == 1:
-            yield from rows
-        else:
-            own = sum(len(row.instructions) for row in rows)
-            yield Row(0, f"// {plural(len(rows), 'line')} more, {plural(own, 'instruction')}", [])
-
-
-def _sheet(said: str, rows: Sequence[Row], most: int) -> Drawing:
-    sheet = Drawing()
+def _sheet(said: str, rows: Iterable[Row], most: int) -> Drawing:
+    """A stripe for each line of the source with at most so many of its instructions."""
+    sheet, room, kind = Drawing(), PAGE - MIDDLE, KINDS["elementwise"]
     sheet.words(0, 11, said, colour=MUTED)
     top = 20.0
     for row, fill in zip(rows, cycle((STRIPE, PAPER)), strict=False):
-        top = _line(sheet, top, row, fill, most)
+        code = wrapped(row.line, MIDDLE - GUTTER - 10, SIZE, mono=True)
+        own = sorted(row.instructions, key=lambda i: not meaning(i))  # where not all are shown
+        shown = row.instructions if len(own) <= most + 1 else own[:most]
+        left = len(own) - len(shown)
+        height = LINE_HEIGHT * max(len(code), len(shown) + bool(left))
+        sheet.box(0, top, PAGE, height, fill, fill, radius=0)
+        if row.number:
+            sheet.words(GUTTER - 6, top + 9, str(row.number), SIZE, anchor="end", mono=True)
+        for n, part in enumerate(code):
+            sheet.words(GUTTER, top + 9 + n * LINE_HEIGHT, part, SIZE, mono=True)
+        for n, instruction in enumerate(shown):
+            y, words = top + n * LINE_HEIGHT, meaning(instruction)
+            text = wrapped(instruction, room, SIZE, mono=True)[0]
+            if words:
+                size = room + 1, LINE_HEIGHT - 2
+                sheet.box(MIDDLE - 3, y + 1, *size, kind.fill, kind.line, radius=2)
+                if width_of(text, SIZE, mono=True) + width_of(words, SIZE) < room - 12:
+                    sheet.words(PAGE - 6, y + 9, words, SIZE, anchor="end")
+            sheet.words(MIDDLE, y + 9, text, SIZE, mono=True)
+        if left:
+            sheet.words(MIDDLE, top + 9 + len(shown) * LINE_HEIGHT, f"and {left} more", SIZE)
+        top += height
     return sheet
-
-
-def _line(sheet: Drawing, top: float, row: Row, fill: str, most: int) -> float:
-    """A line of the source and its instructions; gives where they end."""
-    code = wrapped(row.line, MIDDLE - GUTTER - 10, SIZE, mono=True)
-    own = sorted(row.instructions, key=lambda i: not meaning(i))  # where not all are shown
-    shown = row.instructions if len(own) <= most + 1 else own[:most]
-    left = len(own) - len(shown)
-    height = LINE_HEIGHT * max(len(code), len(shown) + bool(left))
-    sheet.box(0, top, PAGE, height, fill, fill, radius=0)
-    if row.number:
-        sheet.words(GUTTER - 6, top + 9, str(row.number), SIZE, anchor="end", mono=True)
-    for n, part in enumerate(code):
-        sheet.words(GUTTER, top + 9 + n * LINE_HEIGHT, part, SIZE, mono=True)
-    for n, instruction in enumerate(shown):
-        _instruction(sheet, top + n * LINE_HEIGHT, instruction)
-    if left:
-        sheet.words(MIDDLE, top + 9 + len(shown) * LINE_HEIGHT, f"and {left} more", SIZE)
-    return top + height
-
-
-def _instruction(sheet: Drawing, top: float, instruction: str) -> None:
-    words, room = meaning(instruction), PAGE - MIDDLE
-    text = wrapped(instruction, room, SIZE, mono=True)[0]
-    if words:
-        kind = KINDS["elementwise"]
-        box = (MIDDLE - 3, top + 1, room + 1, LINE_HEIGHT - 2)
-        sheet.box(*box, kind.fill, kind.line, radius=2)
-        if width_of(text, SIZE, mono=True) + width_of(words, SIZE) < room - 12:
-            sheet.words(PAGE - 6, top + 9, words, SIZE, anchor="end")
-    sheet.words(MIDDLE, top + 9, text, SIZE, mono=True)

@@ -2,7 +2,6 @@
 
     timeline(model(x))        # what ran when, on every thread and device
     roofline(train_step)      # calls the function once: how fast its kernels are, and could be
-    timeline()                # what was recorded last, once more
 
 Times are in seconds, by time.perf_counter(). `draw_spans` and `draw_points` make the pictures of
 lists of spans and of points, and of nothing else.
@@ -40,20 +39,12 @@ class Span:
     end: float
 
 
-@dataclass(frozen=True)
-class Run:
-    """A kernel that ran once, in so many seconds on its device."""
-
-    spec: ProgramSpec
-    seconds: float
-
-
 @dataclass
 class Record(Observer):
-    """An observer that keeps what it is told."""
+    """An observer that keeps what it is told. runs: each kernel that ran, and its seconds."""
 
     spans: list[Span] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[tuple[ProgramSpec, float]] = field(default_factory=list)
     _compilers: dict[int, str] = field(default_factory=dict)  # thread -> its lane
     _lock: threading.Lock = field(default_factory=threading.Lock)  # compilers run side by side
     _scheduling: float = 0.0
@@ -77,41 +68,23 @@ class Record(Observer):
         what, name = ("copy", "copy") if work.spec is None else ("run", work.spec.name)
         self.spans.append(Span(work.item.bufs[0].device, what, name, work.begin, work.end))
         if work.spec is not None:
-            self.runs.append(Run(work.spec, work.seconds))
+            self.runs.append((work.spec, work.seconds))
 
 
-_last: Record | None = None
-
-
-def record_of(x: Tensor | Callable[[], Any] | None, caller: str) -> Record:
-    """What happens while a Tensor is computed, or a function is called; of None, the last record.
-
-    ValueError where nothing runs, or there is no record yet; TypeError for anything else.
-    """
-    global _last
-    if x is None:
-        if _last is None:
-            raise ValueError(
-                f"{caller}() shows what was recorded last, and nothing was yet: give it a Tensor, "
-                "or a function to call"
-            )
-        return _last
-    record = Record()
-    if isinstance(x, Tensor):
-        work: Callable[[], Any] = x.realize
-    elif callable(x):
-        work = x
-    else:
+def record_of(x: Tensor | Callable[[], Any], caller: str) -> Record:
+    """What happens while a Tensor is computed, or a function is called. ValueError where nothing
+    runs; TypeError for anything else."""
+    if not isinstance(x, Tensor) and not callable(x):
         raise TypeError(
             f"{caller}() takes a Tensor, which is computed, or a function without arguments, which "
             f"is called; not {type(x).__name__}"
         )
+    record = Record()
     with observing(record):
-        work()
+        x.realize() if isinstance(x, Tensor) else x()
     if not any(span.what in ("run", "copy") for span in record.spans):
         was = "its values are in memory already" if isinstance(x, Tensor) else "it computed nothing"
         raise ValueError(f"{caller}() saw no kernel run: {was} (a Tensor needs `.realize()`)")
-    _last = record
     return record
 
 
@@ -141,13 +114,12 @@ WHATS = {
 }
 
 
-def timeline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+def timeline(x: Tensor | Callable[[], Any]) -> Picture:
     """A picture of what ran when: the scheduler and the code generator in Python, the compiler's
     threads, the kernels on their device.
 
     x: a Tensor, which is computed now, or a function without arguments, which is called once.
-    Without x it is the last one that was recorded, by this function or `roofline`. What is compiled
-    already is not compiled again. ValueError where nothing runs or was recorded, TypeError for
+    What is compiled already is not compiled again. ValueError where nothing runs, TypeError for
     anything else.
     """
     return draw_spans(record_of(x, "timeline").spans)
@@ -279,7 +251,7 @@ class Point:
         return self.operations / self.nbytes
 
 
-def roofline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
+def roofline(x: Tensor | Callable[[], Any]) -> Picture:
     """A picture of this machine's roof, as measured, with the kernels of x under it. Across:
     operations for each byte that a kernel moves. Up: operations in a second. Memory limits what is
     on the left, where the roof slopes, and arithmetic what is on the right. See `roof.py`.
@@ -294,21 +266,16 @@ def roofline(x: Tensor | Callable[[], Any] | None = None) -> Picture:
 def points_of(record: Record) -> list[Point]:
     """The kernels that ran, the one that took most time in all first."""
     runs: dict[str, list[float]] = {}
-    specs = {}
-    for run in record.runs:
-        specs[run.spec.name] = run.spec
-        runs.setdefault(run.spec.name, []).append(max(run.seconds, 1e-9))
-    order = sorted(runs, key=lambda name: -sum(runs[name]))
-    return [
-        Point(
-            name,
-            specs[name].ops_estimate,
-            max(specs[name].mem_estimate, 1),
-            min(runs[name]),
-            plan.name if (plan := specs[name].plan) else None,
-        )
-        for name in order
-    ]
+    specs = {spec.name: spec for spec, _ in record.runs}
+    for spec, seconds in record.runs:
+        runs.setdefault(spec.name, []).append(max(seconds, 1e-9))
+    points = []
+    for name in sorted(runs, key=lambda name: -sum(runs[name])):
+        spec = specs[name]
+        plan = None if spec.plan is None else spec.plan.name
+        moved = max(spec.mem_estimate, 1)
+        points.append(Point(name, spec.ops_estimate, moved, min(runs[name]), plan))
+    return points
 
 
 def draw_points(points: Sequence[Point], roof: Roof) -> Picture:

@@ -40,7 +40,7 @@ READ_FILL, WRITTEN_FILL = "#ffdf9e", "#fbb9a0"
 HELD = "#8fb8de"
 
 
-def nothing(what: str, headline: str) -> Picture:
+def nothing(headline: str) -> Picture:
     """The picture of a schedule that is empty."""
     return chart(headline, f"{headline}. {NOTHING}", lambda figure: None, LINE, [NOTHING])
 
@@ -99,7 +99,7 @@ def schedule(x: Any) -> Picture:
     sizes = [human_bytes(b.nbytes) for b in buffers]
     headline = f"schedule of {plural(len(rows), 'kernel')}, {plural(len(sizes), 'buffer')}"
     if not rows:
-        return nothing("schedule", headline)
+        return nothing(headline)
     text = [headline]
     for number, row in enumerate(rows, 1):
         text += [f"{number}. {row.work}", *([f"   loops: {row.loops}"] if row.loops else [])]
@@ -107,9 +107,8 @@ def schedule(x: Any) -> Picture:
             if found:
                 text.append(f"   {what} " + ", ".join(f"{n} ({sizes[n]})" for n in found))
     lanes = lanes_of(rows, MOST_LANES)
-    labels = [f"{n}. {row.work}" for n, row in enumerate(rows[:MOST_ROWS], 1)]
-    labels, high = wrapped(labels)
-    shown = rows[: int((HIGH - 60) / high)][: len(labels)]
+    labels, high = wrapped([f"{n}. {row.work}" for n, row in enumerate(rows[:MOST_ROWS], 1)])
+    shown = rows[: min(MOST_ROWS, int((HIGH - 60) / high))]
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()
@@ -134,8 +133,9 @@ def schedule(x: Any) -> Picture:
                     place = {"ha": "center", "va": "center", "clip_on": True}
                     axes.text(lanes[b], n, f"{letters}{b}", color=TEXT, bbox=look, **place)
 
+    drawn = sorted({b for row in shown for b in row.touches if b in lanes})
     notes = [*left_out(len(rows), len(shown), "kernel"),
-             "buffers: " + ", ".join(f"{b} {sizes[b]}" for b in sorted(lanes))]  # fmt: skip
+             "buffers: " + ", ".join(f"{b} ({sizes[b]})" for b in drawn)]  # fmt: skip
     return chart(headline, "\n".join(text), draw, 24 + high * len(shown), notes)
 
 
@@ -181,7 +181,7 @@ def memory(x: Any) -> Picture:
     """
     kernels, values = lifetimes_of(tensors_in(x, "memory"))
     if not values:
-        return nothing("memory", "memory: none")
+        return nothing("memory: none")
     before, after = (held(kernels, values, reused) for reused in (False, True))
     headline = (
         f"memory for {plural(len(values), 'value')} of {plural(kernels, 'kernel')}: "
@@ -299,7 +299,7 @@ def traffic(x: Any) -> Picture:
     items = kernels_of(tensors, "traffic")
     fused = [of_kernel(number, item) for number, item in enumerate(items, 1)]
     if not fused:
-        return nothing("traffic", "traffic: none")
+        return nothing("traffic: none")
     once, each = sum(m.total for m in fused), sum(m.total for m in apart)
     ratio = f", {each / once:.1f} times as much" if once and each > once else ""
     headline = (

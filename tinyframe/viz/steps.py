@@ -9,6 +9,8 @@ stop is one rewrite, or the end of a stage; what is drawn at one is worked out w
 
 from __future__ import annotations
 
+import ast
+import functools
 import linecache
 from collections import Counter
 from collections.abc import Sequence
@@ -81,28 +83,20 @@ class Rule(NamedTuple):
 
 
 def rule_at(file: str, line: int) -> Rule:
-    """The rule that is written there."""
+    """The rule that is written there, with the first sentence of its docstring."""
     shown = shown_rule(file, line)
     place = f"{shown.file if file.startswith(OURS) else Path(file).name}:{line}"
-    is_function = shown.text.startswith("def ")
-    return Rule(place if shown.file else "", shown.text, _docstring(file, line) * is_function)
+    words = ""
+    if shown.text.startswith("def "):
+        words = " ".join((ast.get_docstring(_functions(file)[line]) or "").split())
+    return Rule(place if shown.file else "", shown.text, words.partition(". ")[0].rstrip("."))
 
 
-def _docstring(file: str, line: int) -> str:
-    """The first sentence below a function's head."""
-    while line and not linecache.getline(file, line).rstrip().endswith(":"):
-        if not linecache.getline(file, line):
-            return ""
-        line += 1
-    words: list[str] = []
-    while text := linecache.getline(file, line + 1).strip():
-        words.append(text.replace('"""', ""))
-        if not words[0] or not (text.startswith('"""') or len(words) > 1):
-            return ""
-        if text.endswith((".", '"""')) or len(words) == 4:
-            break
-        line += 1
-    return " ".join(words).partition(". ")[0].rstrip(".")
+@functools.cache
+def _functions(file: str) -> dict[int, ast.FunctionDef]:
+    """The functions that are written in a file, by their line."""
+    tree = ast.parse("".join(linecache.getlines(file)))
+    return {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 class Stop(NamedTuple):

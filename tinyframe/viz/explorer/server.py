@@ -76,29 +76,24 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "tinyframe", ""
 
     def do_GET(self) -> None:
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
-    def _answer(self, with_body: bool) -> None:
+        """Answers GET, and HEAD without a body."""
         try:
             status, kind, body = self._found()
-        except BadQuery as error:
-            status, kind, body = _error(HTTPStatus.BAD_REQUEST, str(error))
-        except TraceError as error:
-            status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except Exception as error:  # a page that hangs would say less
-            text = f"{type(error).__name__}: {error}"
-            status, kind, body = _error(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+            is_asked, is_known = isinstance(error, BadQuery), isinstance(error, TraceError)
+            code = HTTPStatus.BAD_REQUEST if is_asked else HTTPStatus.INTERNAL_SERVER_ERROR
+            prefix = "" if is_asked or is_known else f"{type(error).__name__}: "
+            status, kind, body = _error(code, f"{prefix}{error}")
         self.send_response(status)
         for name, value in HEADERS.items():
             self.send_header(name, value)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             self.wfile.write(body)
+
+    do_HEAD = do_GET
 
     def _found(self) -> tuple[HTTPStatus, str, bytes]:
         if self.headers.get("Host") not in self.server.hosts:

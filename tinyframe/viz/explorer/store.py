@@ -17,10 +17,11 @@ import weakref
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
+FOREIGN = "no trace of tinyframe's"
 LARGEST = 1 << 28  # bytes of a member that is read: a foreign archive may claim any
 
 
@@ -45,7 +46,8 @@ class Store:
         file = tempfile.TemporaryFile()
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1)
         store = Store(archive)
-        weakref.finalize(store, _end, archive, file)
+        for part in (file, archive):  # closed in the reverse order
+            weakref.finalize(store, part.close)
         return store
 
     @staticmethod
@@ -56,13 +58,16 @@ class Store:
         try:
             store = Store(zipfile.ZipFile(path))
         except zipfile.BadZipFile:
-            raise TraceError(_not_a_trace(path)) from None
+            with path.open("rb") as file:
+                cut = file.read(2) == b"PK"  # it begins like an archive
+            what = "is cut short: it was not written to its end" if cut else f"is {FOREIGN}"
+            raise TraceError(f"{path} {what}") from None
         try:
             about = store.json(OVERVIEW)
         except KeyError:
-            raise TraceError(f"{path} is no trace of tinyframe's: it is another archive") from None
+            raise TraceError(f"{path} is {FOREIGN}: it is another archive") from None
         if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise TraceError(f"{path} is no trace of tinyframe's")
+            raise TraceError(f"{path} is {FOREIGN}")
         if about.get("version") != VERSION:
             raise TraceError(
                 f"{path} was written by another version of tinyframe (trace version "
@@ -99,29 +104,13 @@ class Store:
             dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as file:
             try:
-                self._copy_to(file, overview)
+                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
+                    for name in self._archive.namelist():
+                        copy.writestr(name, self.raw(name))
+                    copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
                 file.close()
                 os.replace(file.name, path)
             except BaseException:
                 file.close()
                 Path(file.name).unlink(missing_ok=True)
                 raise
-
-    def _copy_to(self, file: IO[bytes], overview: dict[str, Any]) -> None:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
-            for name in self._archive.namelist():
-                copy.writestr(name, self.raw(name))
-            copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
-
-
-def _end(archive: zipfile.ZipFile, file: IO[bytes]) -> None:
-    archive.close()
-    file.close()
-
-
-def _not_a_trace(path: Path) -> str:
-    """Why a file that is no archive is no trace: cut short where it begins like one."""
-    with path.open("rb") as file:
-        begins = file.read(2) == b"PK"
-    what = "is cut short: it was not written to its end" if begins else "is no trace of tinyframe's"
-    return f"{path} {what}"
