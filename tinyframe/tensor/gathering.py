@@ -57,14 +57,17 @@ class Gathering(Elementwise):
         found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
         return found.reshape((*before, *index.shape, *after))
 
-    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
-        """The axis and the checked indices of gather and scatter."""
-        axis, index = self._axis(dim), self._index_tensor(index)
+    def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
             raise ShapeError(
                 f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
                 "equally many axes"
             )
+
+    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
+        """The axis and the checked indices of gather and scatter."""
+        axis, index = self._axis(dim), self._index_tensor(index)
+        self._check_as_many_axes(index)
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
                 raise ShapeError(
@@ -111,11 +114,7 @@ class Gathering(Elementwise):
         if dim is None:
             return self.flatten().take_along_dim(index.flatten(), 0)
         axis = self._axis(dim)
-        if index.ndim != self.ndim:
-            raise ShapeError(
-                f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
-                "equally many axes"
-            )
+        self._check_as_many_axes(index)
         size = self.shape[axis]
         index = index.lt(0).where(index + size, index)
         own, wanted = list(self.shape), list(index.shape)

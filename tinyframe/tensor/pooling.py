@@ -287,7 +287,4 @@ class Pooling(TensorBase):
 
 def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
     """The smallest of the numbers of those values that are the largest, or NaN."""
-    found = values == largest
-    if dtypes.is_float(values.dtype):
-        found = found + values.isnan()
-    return found.where(numbers, numbers.dtype.max).min(axes)
+    return values._is_best(largest).where(numbers, numbers.dtype.max).min(axes)
