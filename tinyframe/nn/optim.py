@@ -204,11 +204,12 @@ def _checked(value: Any, name: str) -> Any:
     """A setting; ValueError where a number is negative, or a mean would keep all of itself."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
-    if name in ("b1", "b2") and not 0 <= value < 1:
+    number = float(value)
+    if name in ("b1", "b2") and not 0 <= number < 1:
         raise ValueError(f"{name} is from 0 to below 1, not {value}")
-    if not value >= 0:
+    if not number >= 0:
         raise ValueError(f"{name} is 0 or more, not {value}")
-    return value if isinstance(value, int) else float(value)
+    return value if isinstance(value, int) else number
 
 
 class OptimizerGroup(Optimizer):
