@@ -131,7 +131,11 @@ class Optimizer:
                 f"step() of {len(self.params)} parameters, and none has a gradient: call "
                 "loss.backward() first"
             )
-        self._settle()
+        # Parameters and slots in memory before the first step, which would otherwise begin from
+        # formulas (zeros, random bits), and need kernels that no later one does.
+        held = [value for name, value in vars(self).items() if name != "buffers"]
+        lists = [value if isinstance(value, list) else [value] for value in held]
+        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
         self._skip, changed = skip, []
         try:
             changed += self._begin()
@@ -145,14 +149,6 @@ class Optimizer:
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers]
-
-    def _settle(self) -> None:
-        """Puts parameters and what is remembered in memory before the first step. That would
-        otherwise begin from formulas (zeros, random bits), and need kernels that no later one does.
-        """
-        held = [value for name, value in vars(self).items() if name != "buffers"]
-        lists = [value if isinstance(value, list) else [value] for value in held]
-        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
         """The formula: the next value of a parameter, of which p is the present one and g the

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes, least_upper_dtype, to_np_dtype
+from tinyframe.dtype import dtypes, to_np_dtype
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
 from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
@@ -283,24 +283,16 @@ class Gathering(Elementwise):
         Realizes, for the result's size depends on values; with `size` it stays lazy: cut there, and
         filled up with fill_value.
         """
-        x, mask = self._with_mask(mask)
-        picked = mask.flatten()._numbers_of_true(size)
-        return x.flatten()._filled_take(picked, mask, size, fill_value)
-
-    def _with_mask(self, mask: Any) -> tuple[Self, Self]:
         mask = mask if isinstance(mask, TensorBase) else type(self)(mask, device=self.device)
         if mask.dtype is not dtypes.bool:
             raise DTypeError(f"a mask is a Tensor of bools, not of {mask.dtype}")
-        both, _ = self.cast(least_upper_dtype(self.dtype, dtypes.bool))._operands(mask)
-        return both.cast(self.dtype), mask._broadcast_to(both.shape)
-
-    def _filled_take(self, picked: Self, mask: Self, size: int | None, fill: Any) -> Self:
-        """Elements `picked`, and beyond as many as the mask holds `fill`."""
-        found = self._take(0, picked)
+        shape = broadcast_shapes(self.shape, mask.shape)
+        x, mask = self._broadcast_to(shape), mask._broadcast_to(shape)
+        found = x.flatten()._take(0, mask.flatten()._numbers_of_true(size))
         if size is None:
             return found
         there = self._range(size).lt(mask.count_nonzero())
-        return there.where(found, self._number(fill, self.dtype))
+        return there.where(found, self._number(fill_value, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
         """The places where a Tensor of one axis is true, in order: the place of number k is how
