@@ -15,7 +15,11 @@ it is called. A model is any object that holds layers; `nn.state` finds the para
 """
 
 from tinyframe.nn import datasets, lr, optim, state
-from tinyframe.nn.attention import MultiheadAttention
+from tinyframe.nn.attention import (
+    MultiheadAttention,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from tinyframe.nn.convolution import (
     Conv1d,
     Conv2d,
@@ -87,4 +91,3 @@ from tinyframe.nn.normalization import (
     RMSNorm,
 )
 from tinyframe.nn.recurrent import GRU, LSTM, RNN, LSTMCell
-from tinyframe.nn.transformer import TransformerEncoder, TransformerEncoderLayer

@@ -1,4 +1,5 @@
-"""MultiheadAttention: each position takes a weighted mean of what all positions offer.
+"""MultiheadAttention, where each position takes a weighted mean of what all positions offer, and
+the encoder of a transformer: attention, then two linear maps, each added to what went in.
 
 A query asks, keys answer, and the better a key answers, the more of its value comes back:
 
@@ -10,11 +11,15 @@ Vaswani et al., "Attention is all you need" (2017).
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Callable
+from typing import Any
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
 from tinyframe.nn.linear import Linear
+from tinyframe.nn.normalization import LayerNorm
 from tinyframe.tensor.core import Tensor
 
 
@@ -86,9 +91,15 @@ class MultiheadAttention:
             sequences = [x.unsqueeze(0) for x in sequences]
         elif not self.batch_first:
             sequences = [x.transpose(0, 1) for x in sequences]
+        weights: Any = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        if self.in_proj_weight is not None:
+            weights = self.in_proj_weight.split(self.embed_dim)
+        biases: Any = (None, None, None)
+        if self.in_proj_bias is not None:
+            biases = self.in_proj_bias.split(self.embed_dim)
         q, k, v = [
             self._heads(x.linear(weight.T, bias))
-            for x, weight, bias in zip(sequences, self._weights(), self._biases(), strict=True)
+            for x, weight, bias in zip(sequences, weights, biases, strict=True)
         ]
         scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.shape[-1]))
         scores = self._masked(scores, attn_mask, key_padding_mask, is_causal)
@@ -101,18 +112,6 @@ class MultiheadAttention:
         elif not self.batch_first:
             out = out.transpose(0, 1)
         return out, shown if need_weights else None
-
-    def _weights(self) -> tuple[Tensor, ...]:
-        if self.in_proj_weight is not None:
-            return self.in_proj_weight.split(self.embed_dim)
-        assert self.q_proj_weight is not None
-        assert self.k_proj_weight is not None and self.v_proj_weight is not None
-        return self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-
-    def _biases(self) -> tuple[Tensor | None, ...]:
-        if self.in_proj_bias is None:
-            return None, None, None
-        return self.in_proj_bias.split(self.embed_dim)
 
     def _heads(self, x: Tensor) -> Tensor:
         """(batch, length, features) as (batch, heads, length, features of a head)."""
@@ -147,3 +146,89 @@ class MultiheadAttention:
 def _drawn(outputs: int, inputs: int) -> Tensor:
     """PyTorch's `xavier_uniform_`."""
     return Tensor.glorot_uniform(outputs, inputs).contiguous()
+
+
+class TransformerEncoderLayer:
+    """Each position looks at all others, and then thinks for itself.
+
+        x = norm1(x + self_attn(x))
+        x = norm2(x + linear2(activation(linear1(x))))
+
+    norm_first: the norm is of what goes into each half instead, x + self_attn(norm1(x)), which
+    trains more easily. dropout: the probability that, in training, a weight of the attention or an
+    element of what is added is 0. activation: "relu", "gelu" (exact) or a function. Input is
+    (length, batch, d_model), with batch_first (batch, length, d_model).
+
+    Vaswani et al., "Attention is all you need" (2017).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+    ):
+        known = {"relu": Tensor.relu, "gelu": lambda x: x.gelu("none")}
+        if not callable(activation) and activation not in known:
+            raise ValueError(f'activation is "relu", "gelu" or a function, not {activation!r}')
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.dropout, self.norm_first = dropout, norm_first
+        self.activation: Any = activation if callable(activation) else known[activation]
+
+    def __call__(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """In the shape of src. src_mask: (length, length), src_key_padding_mask: (batch, length),
+        is_causal: as for MultiheadAttention."""
+
+        def look(x: Tensor) -> Tensor:
+            out, _ = self.self_attn(
+                x, None, None, src_key_padding_mask, False, src_mask, is_causal=is_causal
+            )
+            return out.dropout(self.dropout)
+
+        def think(x: Tensor) -> Tensor:
+            inner = self.activation(self.linear1(x)).dropout(self.dropout)
+            return self.linear2(inner).dropout(self.dropout)
+
+        x = src
+        if self.norm_first:
+            x = x + look(self.norm1(x))
+            return x + think(self.norm2(x))
+        x = self.norm1(x + look(x))
+        return self.norm2(x + think(x))
+
+
+class TransformerEncoder:
+    """num_layers copies of a layer in a row, which all begin with its weights; then `norm`."""
+
+    def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Any = None):
+        self.layers = [copy.deepcopy(encoder_layer) for _ in range(num_layers)]
+        self.norm = norm
+
+    def __call__(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """In the shape of src; the masks are for every layer."""
+        x = src
+        for layer in self.layers:
+            x = layer(x, mask, src_key_padding_mask, is_causal)
+        return x if self.norm is None else self.norm(x)

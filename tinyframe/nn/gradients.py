@@ -33,17 +33,13 @@ def clip_grad_norm_(
     if norm_type == math.inf:
         norm = Tensor.stack(*[size.max() for size in sizes]).max()
     else:
-        total = Tensor.stack(*[_power(size, norm_type).sum() for size in sizes]).sum()
-        norm = _power(total, 1 / norm_type)
+        total = Tensor.stack(*[(size**norm_type).sum() for size in sizes]).sum()
+        norm = total ** (1 / norm_type)
     # The same 1e-6 as in PyTorch, against a division by 0.
     factor = (max_norm / (norm + 1e-6)).minimum(1.0)
     for grad in grads:
         grad.replace(grad * factor.cast(grad.dtype))
     return norm
-
-
-def _power(x: Tensor, exponent: float) -> Tensor:
-    return x.square() if exponent == 2 else x.sqrt() if exponent == 0.5 else x**exponent
 
 
 def clip_grad_value_(parameters: Iterable[Tensor], clip_value: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyframe.dtype import bf16_to_f32, dtypes, f32_to_bf16
+from tinyframe.dtype import DType, dtypes
 from tinyframe.errors import check_choice
 from tinyframe.tensor.core import Tensor
 
@@ -41,8 +41,8 @@ class DataLoader:
         if not arrays:
             raise ValueError("DataLoader needs at least one array")
         check_choice("last", last, "drop", "pad", "keep")
-        self._columns = [_Column(array) for array in arrays]
-        lengths = [len(column.rows) for column in self._columns]
+        self._columns = [_rows_of(array) for array in arrays]
+        lengths = [len(rows) for rows, _ in self._columns]
         if len(set(lengths)) > 1:
             raise ValueError(f"the arrays have {' and '.join(map(str, lengths))} rows")
         self.rows, self.batch_size, self.last = lengths[0], batch_size, last
@@ -73,7 +73,7 @@ class DataLoader:
             real = len(chosen)
             if self.last == "pad":
                 chosen = np.concatenate([chosen, np.resize(order, self.batch_size - real)])
-            batch = [column.batch(chosen, self.device) for column in self._columns]
+            batch = [Tensor(rows[chosen], self.device, dtype) for rows, dtype in self._columns]
             if self.last == "pad":
                 counts = np.arange(self.batch_size) < real
                 batch.append(Tensor(counts, device=self.device))
@@ -81,19 +81,11 @@ class DataLoader:
             yield batch[0] if len(batch) == 1 else tuple(batch)
 
 
-class _Column:
-    """One of the arrays: its rows in NumPy, and the dtype they have as Tensors."""
-
-    def __init__(self, array: Any):
-        self.is_bfloat16 = isinstance(array, Tensor) and array.dtype is dtypes.bfloat16
-        values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
-        if not values.shape:
-            raise ValueError("a DataLoader's arrays have rows, and a single number has none")
-        rows = values.numpy() if isinstance(values, Tensor) else values
-        self.rows = f32_to_bf16(rows) if self.is_bfloat16 else rows
-
-    def batch(self, chosen: np.ndarray, device: str | None) -> Tensor:
-        rows = self.rows[chosen]
-        if self.is_bfloat16:
-            return Tensor(bf16_to_f32(rows), device=device).cast(dtypes.bfloat16)
-        return Tensor(rows, device=device)
+def _rows_of(array: Any) -> tuple[np.ndarray, DType | None]:
+    """The rows in NumPy, and the dtype they have as Tensors where NumPy lacks it."""
+    values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
+    if not values.shape:
+        raise ValueError("a DataLoader's arrays have rows, and a single number has none")
+    if isinstance(values, np.ndarray):
+        return values, None
+    return values.numpy(), dtypes.bfloat16 if values.dtype is dtypes.bfloat16 else None

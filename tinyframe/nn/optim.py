@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import numbers
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,9 +29,9 @@ from tinyframe.tensor.core import Tensor
 
 
 class Optimizer:
-    """What all optimizers share. A rule is a subclass of four parts: its settings and their
-    defaults, in order; the slots that it remembers for each parameter; whether it counts steps, in
-    `t`; and the formula, `_next`.
+    """What all optimizers share. A subclass has four parts: `settings`, with their defaults, in the
+    order of the constructor; `slots`, the names of what it remembers for each parameter; `counts`,
+    whether it counts steps, in `t`; and the formula, `_next`.
 
     params: Tensors; each counts once. `requires_grad` is turned on where it is None. `.params` has
     those that require a gradient, `.buffers` the others (a BatchNorm's running statistics), which a
@@ -103,7 +104,8 @@ class Optimizer:
         """The momentum (b1 of the Adam family), from now on a Tensor of shape () that a schedule
         can write into; None where there is none."""
         name = self._momentum_name
-        if name is None or any(n == name and not getattr(self, s) for s, n in self.slots.items()):
+        slots = [getattr(self, slot) for slot, setting in self.slots.items() if setting == name]
+        if name is None or not all(slots):
             return None
         momentum = getattr(self, name)
         if not isinstance(momentum, Tensor):
@@ -129,7 +131,11 @@ class Optimizer:
                 f"step() of {len(self.params)} parameters, and none has a gradient: call "
                 "loss.backward() first"
             )
-        self._settle()
+        # Parameters and slots in memory before the first step, which would otherwise begin from
+        # formulas (zeros, random bits), and need kernels that no later one does.
+        held = [value for name, value in vars(self).items() if name != "buffers"]
+        lists = [value if isinstance(value, list) else [value] for value in held]
+        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
         self._skip, changed = skip, []
         try:
             changed += self._begin()
@@ -143,14 +149,6 @@ class Optimizer:
         finally:
             self._skip = None
         return [*changed, self._lr, *self.buffers]
-
-    def _settle(self) -> None:
-        """Puts parameters and what is remembered in memory before the first step. That would
-        otherwise begin from formulas (zeros, random bits), and need kernels that no later one does.
-        """
-        held = [value for name, value in vars(self).items() if name != "buffers"]
-        lists = [value if isinstance(value, list) else [value] for value in held]
-        Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
         """The formula: the next value of a parameter, of which p is the present one and g the
@@ -199,14 +197,15 @@ def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
 
 
 def _checked(value: Any, name: str) -> Any:
-    """A setting that may be one: numbers are 0 or more, and what a mean keeps is below 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """A setting; ValueError where a number is negative, or a mean would keep all of itself."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
-    if name in ("b1", "b2") and not 0 <= value < 1:
+    number = float(value)
+    if name in ("b1", "b2") and not 0 <= number < 1:
         raise ValueError(f"{name} is from 0 to below 1, not {value}")
-    if not value >= 0:
+    if not number >= 0:
         raise ValueError(f"{name} is 0 or more, not {value}")
-    return value
+    return value if isinstance(value, int) else number
 
 
 class OptimizerGroup(Optimizer):

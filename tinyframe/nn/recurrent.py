@@ -184,21 +184,12 @@ class RNN(Recurrent):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: str = "tanh",
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-    ):
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+        *args: Any, **kwargs: Any,
+    ):  # fmt: skip
         check_choice("nonlinearity", nonlinearity, "tanh", "relu")
         self.nonlinearity = nonlinearity
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
-        )
+        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
 
     def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         h = x + own

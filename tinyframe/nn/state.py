@@ -106,7 +106,9 @@ def load_state_dict(
         f"Shape mismatch in layer `{name}`: Expected shape {tensor.shape}, but found "
         f"{state_dict[name].shape} in state dict."
         for name, tensor in own.items()
-        if name in state_dict and not _fits(tensor, state_dict[name])
+        if name in state_dict
+        and tensor.shape != (found := state_dict[name].shape)
+        and {tensor.shape, found} != {(), (1,)}
     ]
     left_over = [f"Missing in state dict: `{name}` of shape {own[name].shape}." for name in missing]
     left_over += [
@@ -123,21 +125,13 @@ def load_state_dict(
     loaded = []
     for name, tensor in own.items():
         if name in state_dict:
-            _write(tensor, state_dict[name])
-            loaded.append(tensor)
+            value = state_dict[name].detach().to(tensor.device).cast(tensor.dtype)
+            value = value.reshape(tensor.shape)
+            # into memory of the Tensor's own: never that of `value`, which others may hold too
+            is_stored = memory_of(tensor.uop) is not None
+            loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
         Tensor.realize(*loaded)
-
-
-def _fits(tensor: Tensor, value: Tensor) -> bool:
-    return tensor.shape == value.shape or {tensor.shape, value.shape} == {(), (1,)}
-
-
-def _write(tensor: Tensor, value: Tensor) -> None:
-    """Into memory of the Tensor's own: never that of `value`, which others may hold too."""
-    value = value.detach().to(tensor.device).cast(tensor.dtype).reshape(tensor.shape)
-    is_stored = memory_of(tensor.uop) is not None
-    tensor.assign(value if is_stored else tensor.empty_like().assign(value))
 
 
 # ---- safetensors ---------------------------------------------------------------------------------
@@ -178,30 +172,22 @@ def safe_save(
     for name, tensor in tensors.items():
         if tensor.dtype not in _LIBRARY_NAMES:
             raise FileError(f"a safetensors file cannot hold `{name}`, of {tensor.dtype}")
-        data = _bytes_of(tensor)
+        data = np.empty(0, np.uint8)
+        if 0 not in tensor.shape:
+            data = np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
         held.append(data)
-        entries[name] = _entry(library, _LIBRARY_NAMES[tensor.dtype], tensor.shape, data)
+        entry: Any = {"dtype": _LIBRARY_NAMES[tensor.dtype], "shape": list(tensor.shape)}
+        if hasattr(library, "TensorSpec"):  # since 0.8: the address, and no copy
+            place = {"data_ptr": data.ctypes.data, "data_len": data.nbytes}
+            entries[name] = library.TensorSpec(**entry, **place)
+        else:
+            entries[name] = {**entry, "data": data.tobytes()}
     texts = None if metadata is None else dict(metadata)
     with _replacing(path) as temporary:
         try:
             library.serialize_file(entries, temporary, metadata=texts)
         except library.SafetensorError as error:  # what it makes of a full disk, among others
             raise OSError(f"{os.fspath(path)} could not be written: {error}") from error
-
-
-def _bytes_of(tensor: Tensor) -> np.ndarray:
-    """The elements as they are in memory, in order."""
-    if 0 in tensor.shape:
-        return np.empty(0, np.uint8)
-    return np.frombuffer(tensor.detach()._buffer().as_memoryview(), np.uint8)
-
-
-def _entry(library: Any, dtype: str, shape: tuple[Any, ...], data: np.ndarray) -> Any:
-    if hasattr(library, "TensorSpec"):  # since 0.8: the address, and no copy
-        return library.TensorSpec(
-            dtype=dtype, shape=list(shape), data_ptr=data.ctypes.data, data_len=data.nbytes
-        )
-    return {"dtype": dtype, "shape": list(shape), "data": data.tobytes()}
 
 
 @contextlib.contextmanager

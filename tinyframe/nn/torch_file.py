@@ -48,7 +48,9 @@ def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
             if len(found) != 1:
                 raise FileError(f"{file.name} is a zip archive, but not one that torch.save made")
             folder = found[0].removesuffix("data.pkl")
-            _check_byte_order(archive, folder, file.name)
+            order = f"{folder}byteorder"
+            if order in archive.namelist() and archive.read(order) != b"little":
+                raise FileError(f"{file.name} has big-endian numbers; only little-endian is read")
             with archive.open(found[0]) as stream:
                 return _Unpickler(stream, archive, folder, file, device).load()
     except zipfile.BadZipFile as error:
@@ -63,13 +65,6 @@ def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
         raise
     except Exception as error:  # a broken pickle raises nearly anything
         raise FileError(f"{file.name}: its pickle cannot be read ({error!r})") from error
-
-
-def _check_byte_order(archive: zipfile.ZipFile, folder: str, name: str) -> None:
-    if f"{folder}byteorder" in archive.namelist():
-        order = archive.read(f"{folder}byteorder").decode()
-        if order != "little":
-            raise FileError(f"{name} was written with {order}-endian numbers; only little is read")
 
 
 class _Unpickler(pickle.Unpickler):

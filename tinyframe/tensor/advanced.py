@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,21 +30,6 @@ from tinyframe.tensor.storage import is_one_to_one
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import UOp, elements, index_dtype
 from tinyframe.uop.show import sizes_text
-
-T = TypeVar("T", bound=TensorBase)
-
-
-@dataclass(frozen=True)
-class Chosen(Generic[T]):
-    """An index with Tensors in it, taken apart.
-
-    view: what ints, slices and None leave, with the axes that Tensors index merged into `axis`.
-    numbers: the places along it, of any shape; -1 for out of range.
-    """
-
-    view: T
-    axis: int
-    numbers: T
 
 
 class AdvancedIndexing(Indexing, Gathering):
@@ -67,8 +51,8 @@ class AdvancedIndexing(Indexing, Gathering):
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             return super().__getitem__(tuple(items))
-        chosen = self._choose(items)
-        return chosen.view._take(chosen.axis, chosen.numbers)
+        view, axis, numbers = self._choose(items)
+        return view._take(axis, numbers)
 
     def _items(self, index: Any) -> list[Any]:
         """The items of an index, with lists and arrays as Tensors, and masks as their places."""
@@ -123,8 +107,12 @@ class AdvancedIndexing(Indexing, Gathering):
         return [type(self)(places.astype(np.int32), device=self.device)
                 for places in mask.numpy().nonzero()]  # fmt: skip
 
-    def _choose(self, items: list[Any]) -> Chosen[Self]:
-        """The index in two steps: movement, then numbers along one axis."""
+    def _choose(self, items: list[Any]) -> tuple[Self, int, Self]:
+        """An index with Tensors in two steps: (view, axis, numbers).
+
+        view: what ints, slices and None leave, with the axes that Tensors index merged into one.
+        numbers: the places along it, of any shape; -1 for out of range.
+        """
         basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
         view = super().__getitem__(tuple(basic))
         # where the axes of the Tensors are in the view
@@ -157,7 +145,7 @@ class AdvancedIndexing(Indexing, Gathering):
         rest = [d for d in range(view.ndim) if d not in places]
         moved = view.permute((*rest[:first], *places, *rest[first:]))
         merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
-        return Chosen(moved.reshape(merged), first, numbers)
+        return moved.reshape(merged), first, numbers
 
     # ---- assignment ------------------------------------------------------------------------------
 
@@ -184,8 +172,7 @@ class AdvancedIndexing(Indexing, Gathering):
                 )
             self._write(view, self._fitting(value, view.shape))
             return
-        chosen = self._choose(items)
-        view, axis, numbers = chosen.view, chosen.axis, chosen.numbers
+        view, axis, numbers = self._choose(items)
         rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
         source = self._fitting(value, rest)
         count = math.prod(numbers.shape)

@@ -52,22 +52,23 @@ class Arrangement(Movement):
         if min(before, after) < 0 and mode == "circular":  # the other end is that after the crop
             cropped = self._part(axis, max(0, -before), size - max(0, -after))
             return cropped._pad_axis(axis, max(0, before), max(0, after), mode)
-        parts = []
-        if before > 0:
+        # where what continues the axis is found: before its begin, and after its end
+        found = {
+            "reflect": [(1, before + 1), (size - 1 - after, size - 1)],
+            "circular": [(size - before, size), (0, after)],
+            "replicate": [(0, 1), (size - 1, size)],
+        }[mode]
+
+        def beyond(width: Any, begin: Any, end: Any) -> list[Self]:
+            if width <= 0:
+                return []
+            part = self._part(axis, begin, end)
             if mode == "reflect":
-                parts.append(self._part(axis, 1, before + 1).flip(axis))
-            elif mode == "circular":
-                parts.append(self._part(axis, size - before, size))
-            else:
-                parts.append(self._part(axis, 0, 1)._stretched(axis, before))
-        parts.append(self._part(axis, max(0, -before), size - max(0, -after)))
-        if after > 0:
-            if mode == "reflect":
-                parts.append(self._part(axis, size - 1 - after, size - 1).flip(axis))
-            elif mode == "circular":
-                parts.append(self._part(axis, 0, after))
-            else:
-                parts.append(self._part(axis, size - 1, size)._stretched(axis, after))
+                return [part.flip(axis)]
+            return [part._stretched(axis, width) if mode == "replicate" else part]
+
+        middle = self._part(axis, max(0, -before), size - max(0, -after))
+        parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
         return parts[0].cat(*parts[1:], dim=axis)
 
     def _stretched(self, axis: int, size: Any) -> Self:
@@ -342,7 +343,7 @@ def _groups(side: str, formula: str) -> list[list[str]]:
     """One side of a rearrange formula: for every axis the names that it is made of."""
     groups: list[list[str]] = []
     for token in re.findall(r"\([^()]*\)|\.\.\.|\w+|\S", side.replace("…", "...")):
-        if token in "()":
+        if token in ("(", ")"):
             raise ShapeError(f"the parentheses of {formula!r} do not match, or are nested")
         if token == "...":
             groups.append(SPREAD)

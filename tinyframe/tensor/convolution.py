@@ -22,6 +22,21 @@ from tinyframe.tensor.windows import around, one_per_axis
 Sizes = int | Sequence[int]
 
 
+def _over(name: str, axes: int) -> Any:
+    """The convolution of this name, for weights with so many axes to slide over."""
+
+    def convolution(self: Any, weight: Any, *args: Any, **kwargs: Any) -> Any:
+        if weight.ndim != axes + 2:
+            raise ShapeError(
+                f"the weight needs {axes} axes after its first two, not {weight.shape}"
+            )
+        return getattr(self, name)(weight, *args, **kwargs)
+
+    convolution.__name__ = name.replace("2d", f"{axes}d")
+    convolution.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
+    return convolution
+
+
 class Convolution(TensorBase):
     """Convolutions over one, two, three or more trailing axes, and their transposes.
 
@@ -134,25 +149,9 @@ class Convolution(TensorBase):
         )
         return y._with_bias(bias).cast(result)
 
-    def conv1d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
-        """conv2d over one axis."""
-        _check_axes(weight, 1)
-        return self.conv2d(weight, *args, **kwargs)
-
-    def conv3d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
-        """conv2d over three axes."""
-        _check_axes(weight, 3)
-        return self.conv2d(weight, *args, **kwargs)
-
-    def conv_transpose1d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
-        """conv_transpose2d over one axis."""
-        _check_axes(weight, 1)
-        return self.conv_transpose2d(weight, *args, **kwargs)
-
-    def conv_transpose3d(self, weight: Self, *args: Any, **kwargs: Any) -> Self:
-        """conv_transpose2d over three axes."""
-        _check_axes(weight, 3)
-        return self.conv_transpose2d(weight, *args, **kwargs)
+    conv1d, conv3d = _over("conv2d", 1), _over("conv2d", 3)
+    conv_transpose1d = _over("conv_transpose2d", 1)
+    conv_transpose3d = _over("conv_transpose2d", 3)
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
         """The dtype to sum products up in, and that of the result."""
@@ -202,8 +201,3 @@ def zeros_around(
     total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
     total = total if padding == "same" else [0] * len(total)
     return [side for t in reversed(total) for side in (t // 2, t - t // 2)]
-
-
-def _check_axes(weight: TensorBase, axes: int) -> None:
-    if weight.ndim != axes + 2:
-        raise ShapeError(f"the weight needs {axes} axes after its first two, not {weight.shape}")

@@ -32,13 +32,10 @@ from tinyframe.run.realize import running
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.advanced import AdvancedIndexing
-from tinyframe.tensor.arithmetic import Arithmetic
 from tinyframe.tensor.arrangement import Arrangement
-from tinyframe.tensor.attention import Attention
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
-from tinyframe.tensor.counting import Counting
 from tinyframe.tensor.creation import Creation, uop_of
 from tinyframe.tensor.gradient import (
     below_with_history,
@@ -51,7 +48,6 @@ from tinyframe.tensor.gradient import (
     with_part,
 )
 from tinyframe.tensor.history import CUT_OFF, Origin, origin_of
-from tinyframe.tensor.interpolate import Interpolate
 from tinyframe.tensor.laziness import (
     Placed,
     Scheduled,
@@ -63,19 +59,20 @@ from tinyframe.tensor.laziness import (
     update_holders,
     whole_buffer,
 )
-from tinyframe.tensor.linalg import LinearAlgebra
 from tinyframe.tensor.losses import Losses
+from tinyframe.tensor.more.counting import Counting
+from tinyframe.tensor.more.interpolate import Interpolate
+from tinyframe.tensor.more.linalg import LinearAlgebra
+from tinyframe.tensor.more.solving import Solving
+from tinyframe.tensor.more.special import Special
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
 from tinyframe.tensor.no_grad import NoGrad, is_grad_enabled
-from tinyframe.tensor.normalization import Normalization
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
 from tinyframe.tensor.scan import Scan
-from tinyframe.tensor.solving import Solving
 from tinyframe.tensor.sorting import Sorting
-from tinyframe.tensor.special import Special
 from tinyframe.tensor.storage import (
     Storage,
     follow,
@@ -96,7 +93,6 @@ if TYPE_CHECKING:
 
 class Tensor(
     AdvancedIndexing,
-    Arithmetic,
     Arrangement,
     Counting,
     LinearAlgebra,
@@ -114,8 +110,6 @@ class Tensor(
     Convolution,
     Pooling,
     Interpolate,
-    Normalization,
-    Attention,
     Losses,
     Neural,
 ):

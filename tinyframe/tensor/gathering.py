@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes, least_upper_dtype, to_np_dtype
+from tinyframe.dtype import dtypes, to_np_dtype
 from tinyframe.errors import DTypeError, ShapeError, TensorIndexError, check_choice
 from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
@@ -57,14 +57,17 @@ class Gathering(Elementwise):
         found = self.unsqueeze(axis)._one_where(chosen, axis + 1)
         return found.reshape((*before, *index.shape, *after))
 
-    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
-        """The axis and the checked indices of gather and scatter."""
-        axis, index = self._axis(dim), self._index_tensor(index)
+    def _check_as_many_axes(self, index: Self) -> None:
         if index.ndim != self.ndim:
             raise ShapeError(
                 f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
                 "equally many axes"
             )
+
+    def _facing(self, dim: int, index: Any, source: Any = None) -> tuple[int, Self]:
+        """The axis and the checked indices of gather and scatter."""
+        axis, index = self._axis(dim), self._index_tensor(index)
+        self._check_as_many_axes(index)
         for number, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
             if number != axis and n > size:
                 raise ShapeError(
@@ -111,11 +114,7 @@ class Gathering(Elementwise):
         if dim is None:
             return self.flatten().take_along_dim(index.flatten(), 0)
         axis = self._axis(dim)
-        if index.ndim != self.ndim:
-            raise ShapeError(
-                f"the indices have shape {index.shape}, and the Tensor {self.shape}: they need "
-                "equally many axes"
-            )
+        self._check_as_many_axes(index)
         size = self.shape[axis]
         index = index.lt(0).where(index + size, index)
         own, wanted = list(self.shape), list(index.shape)
@@ -284,24 +283,16 @@ class Gathering(Elementwise):
         Realizes, for the result's size depends on values; with `size` it stays lazy: cut there, and
         filled up with fill_value.
         """
-        x, mask = self._with_mask(mask)
-        picked = mask.flatten()._numbers_of_true(size)
-        return x.flatten()._filled_take(picked, mask, size, fill_value)
-
-    def _with_mask(self, mask: Any) -> tuple[Self, Self]:
         mask = mask if isinstance(mask, TensorBase) else type(self)(mask, device=self.device)
         if mask.dtype is not dtypes.bool:
             raise DTypeError(f"a mask is a Tensor of bools, not of {mask.dtype}")
-        both, _ = self.cast(least_upper_dtype(self.dtype, dtypes.bool))._operands(mask)
-        return both.cast(self.dtype), mask._broadcast_to(both.shape)
-
-    def _filled_take(self, picked: Self, mask: Self, size: int | None, fill: Any) -> Self:
-        """Elements `picked`, and beyond as many as the mask holds `fill`."""
-        found = self._take(0, picked)
+        shape = broadcast_shapes(self.shape, mask.shape)
+        x, mask = self._broadcast_to(shape), mask._broadcast_to(shape)
+        found = x.flatten()._take(0, mask.flatten()._numbers_of_true(size))
         if size is None:
             return found
         there = self._range(size).lt(mask.count_nonzero())
-        return there.where(found, self._number(fill, self.dtype))
+        return there.where(found, self._number(fill_value, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
         """The places where a Tensor of one axis is true, in order: the place of number k is how

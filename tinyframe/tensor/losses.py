@@ -141,22 +141,19 @@ class Losses(TensorBase):
         axis = 1 if self.ndim > 1 else 0
         classes = self.shape[axis]
         log_probs = self.log_softmax(axis)
+        along = None if weight is None else weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
         if self.shape == Y.shape and (dtypes.is_float(Y.dtype) or self.ndim == 1):
             truth = Y * (1 - label_smoothing) + label_smoothing / classes
-            if weight is not None:
-                truth = truth * weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
+            truth = truth if along is None else truth * along
             losses = -(log_probs * truth).sum(axis)
             return losses._reduced_to(reduction, max(1, losses.numel()))
         loss = log_probs.nll_loss(Y, weight, ignore_index, reduction)
         if label_smoothing == 0:
             return loss
-        weighted = log_probs
-        if weight is not None:
-            weighted = log_probs * weight.reshape((-1, *(1,) * (self.ndim - 1 - axis)))
-        even = -weighted.mean(axis)
+        even = -(log_probs if along is None else log_probs * along).mean(axis)
+        if ignore_index is not None:
+            even = Y.ne(ignore_index).where(even, 0)
         counts = self._weight_of(Y, weight, ignore_index)
-        if counts is not None:
-            even = Y.ne(ignore_index).where(even, 0) if ignore_index is not None else even
         total = None if counts is None else counts.sum()
         return loss * (1 - label_smoothing) + even._reduced_to(reduction, total) * label_smoothing
 

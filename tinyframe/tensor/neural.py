@@ -1,16 +1,19 @@
-"""What networks are built of besides windows: linear maps, tables, dropout, chains of layers."""
+"""What networks are built of besides windows: linear maps, tables, dropout, normalization (mean 0
+and variance 1 over some axes), attention.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tinyframe.dtype import dtypes
+from tinyframe.dtype import dtypes, least_upper_dtype
 from tinyframe.errors import DTypeError, ShapeError
 from tinyframe.tensor.base import TensorBase
-from tinyframe.tensor.windows import one_per_axis
+from tinyframe.tensor.elementwise import float_function
 
-__all__ = ["Neural", "one_per_axis"]
+Axes = int | Sequence[int]
 
 
 class Neural(TensorBase):
@@ -58,3 +61,124 @@ class Neural(TensorBase):
         # Stored, a byte for each: the gradient reads it again, which is cheaper than to draw again.
         kept = (self.rand(self.shape, dtype=dtypes.float32, device=self.device) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
+
+    # ---- normalization: weight and bias, where given, scale and shift the result -----------------
+
+    def batchnorm(
+        self, weight: Self | None, bias: Self | None, mean: Self, invstd: Self, axis: Axes = 1
+    ) -> Self:
+        """(self - mean) * invstd * weight + bias, with one of each for every index along `axis`.
+
+        mean and invstd, 1 / sqrt(variance + eps), are the statistics of a batch or running ones.
+        """
+        axes = self._axes((axis,) if isinstance(axis, int) else tuple(axis))
+        shape = tuple(size if number in axes else 1 for number, size in enumerate(self.shape))
+
+        def along(values: Self) -> Self:
+            return values if values.ndim == self.ndim else values.reshape(shape)
+
+        scale = along(invstd) if weight is None else along(invstd) * along(weight)
+        normal = (self - along(mean)) * scale
+        return normal if bias is None else normal + along(bias)
+
+    @float_function
+    def layernorm(
+        self,
+        axis: Axes = -1,
+        eps: float = 1e-5,
+        weight: Self | None = None,
+        bias: Self | None = None,
+    ) -> Self:
+        """Mean 0 and variance 1 over `axis`; each sample by itself.
+
+        Ba, Kiros and Hinton, "Layer normalization" (2016).
+        """
+        distances = self - self.mean(axis, keepdim=True)
+        variance = distances.square().mean(axis, keepdim=True)
+        return (distances * (variance + eps).rsqrt())._scaled(weight, bias)
+
+    @float_function
+    def groupnorm(
+        self,
+        num_groups: int,
+        weight: Self | None = None,
+        bias: Self | None = None,
+        eps: float = 1e-5,
+    ) -> Self:
+        """The channels (axis 1) in groups, each normalized over its channels and all positions.
+
+        weight and bias: (channels,). ShapeError where the groups do not divide the channels.
+        Wu and He, "Group normalization" (2018).
+        """
+        if self.ndim < 2 or num_groups < 1 or self.shape[1] % num_groups:
+            raise ShapeError(f"axis 1 of {self.shape} does not divide into {num_groups} groups")
+        groups = self.reshape((self.shape[0], num_groups, -1))
+        normal = groups.layernorm(-1, eps).reshape(self.shape)
+        channels = (1, -1, *(1,) * (self.ndim - 2))
+        scale, shift = [None if p is None else p.reshape(channels) for p in (weight, bias)]
+        return normal._scaled(scale, shift)
+
+    @float_function
+    def rms_norm(self, axis: Axes = -1, eps: float = 1e-6, weight: Self | None = None) -> Self:
+        """Divided by the root of the mean square over `axis`.
+
+        Zhang and Sennrich, "Root mean square layer normalization" (2019).
+        """
+        mean_square = self.square().mean(axis, keepdim=True)
+        return (self * (mean_square + eps).rsqrt())._scaled(weight, None)
+
+    def _scaled(self, weight: Self | None, bias: Self | None) -> Self:
+        x = self if weight is None else self * weight
+        return x if bias is None else x + bias
+
+    # ---- attention -------------------------------------------------------------------------------
+
+    def scaled_dot_product_attention(
+        self,
+        key: Self,
+        value: Self,
+        attn_mask: Self | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        enable_gqa: bool = False,
+    ) -> Self:
+        """softmax(self @ key.T / sqrt(size) + mask) @ value.
+
+        self: (…, queries, size). key: (…, keys, size). value: (…, keys, out). attn_mask, which
+        broadcasts to (…, queries, keys): bools, True where to look, or numbers to add.
+        is_causal: query i sees keys 0 to i only; RuntimeError together with a mask. enable_gqa:
+        fewer heads (axis -3) of keys and values, each for a group of the query's heads. dropout_p:
+        for the weights, in training. A query that may not look anywhere gets zeros.
+
+        Vaswani et al., "Attention is all you need" (2017); grouped queries: Ainslie et al. (2023).
+        """
+        if is_causal and attn_mask is not None:
+            raise RuntimeError("attention takes either attn_mask or is_causal=True, not both")
+        if enable_gqa:
+            key, value = self._for_each_head(key), self._for_each_head(value)
+        dtype = least_upper_dtype(self.dtype, key.dtype, dtypes.float32)
+        scores = self.matmul(key.transpose(-2, -1), dtype=dtype) / math.sqrt(self.shape[-1])
+        hidden = None
+        if is_causal:
+            queries, keys = scores.shape[-2:]
+            rows = self._range(queries).reshape((-1, 1))
+            later = self._range(keys) > rows
+            scores = later.where(-math.inf, scores)
+        elif attn_mask is not None:
+            if attn_mask.dtype is dtypes.bool:
+                scores = attn_mask.where(scores, -math.inf)
+            else:
+                scores = scores + attn_mask
+            hidden = (scores == -math.inf).all(-1, keepdim=True)
+            scores = hidden.where(0.0, scores)  # a softmax of nothing would be NaN
+        weights = scores.softmax(-1)
+        if hidden is not None:
+            weights = hidden.where(0.0, weights)
+        return weights.cast(self.dtype).dropout(dropout_p) @ value
+
+    def _for_each_head(self, shared: Self) -> Self:
+        """Keys or values, repeated so that there is one head for each of this Tensor's."""
+        heads, groups = self.shape[-3], shared.shape[-3]
+        if heads % groups:
+            raise ShapeError(f"{heads} heads of queries do not divide among {groups} of keys")
+        return shared.repeat_interleave(heads // groups, dim=-3)

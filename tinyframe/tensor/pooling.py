@@ -73,6 +73,19 @@ def grid_of(
     return Grid(kernel, steps, spread, sides, beyond)
 
 
+def _over(name: str, axes: int) -> Any:
+    """The pooling of this name over so many axes."""
+    size = "output_size" if name.startswith("adaptive") else "kernel_size"
+
+    def pooling(self: Any, *args: Any, **kwargs: Any) -> Any:
+        sizes = args[0] if args else kwargs.pop(size)
+        return getattr(self, name)(one_per_axis(sizes, axes, size), *args[1:], **kwargs)
+
+    pooling.__name__ = name.replace("2d", f"{axes}d")
+    pooling.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
+    return pooling
+
+
 class Pooling(TensorBase):
     """Pooling over the last axes, as many as `kernel_size` has (an int: two).
 
@@ -225,29 +238,10 @@ class Pooling(TensorBase):
 
     # ---- in one and three axes -------------------------------------------------------------------
 
-    def max_pool1d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Any:
-        """max_pool2d over one axis."""
-        return self.max_pool2d(one_per_axis(kernel_size, 1, "kernel_size"), *args, **kwargs)
-
-    def max_pool3d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Any:
-        """max_pool2d over three axes."""
-        return self.max_pool2d(one_per_axis(kernel_size, 3, "kernel_size"), *args, **kwargs)
-
-    def avg_pool1d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Self:
-        """avg_pool2d over one axis."""
-        return self.avg_pool2d(one_per_axis(kernel_size, 1, "kernel_size"), *args, **kwargs)
-
-    def avg_pool3d(self, kernel_size: Sizes, *args: Any, **kwargs: Any) -> Self:
-        """avg_pool2d over three axes."""
-        return self.avg_pool2d(one_per_axis(kernel_size, 3, "kernel_size"), *args, **kwargs)
-
-    def adaptive_avg_pool1d(self, output_size: int) -> Self:
-        """adaptive_avg_pool2d over one axis."""
-        return self.adaptive_avg_pool2d((output_size,))
-
-    def adaptive_max_pool1d(self, output_size: int, return_indices: bool = False) -> Any:
-        """adaptive_max_pool2d over one axis."""
-        return self.adaptive_max_pool2d((output_size,), return_indices)
+    max_pool1d, max_pool3d = _over("max_pool2d", 1), _over("max_pool2d", 3)
+    avg_pool1d, avg_pool3d = _over("avg_pool2d", 1), _over("avg_pool2d", 3)
+    adaptive_avg_pool1d = _over("adaptive_avg_pool2d", 1)
+    adaptive_max_pool1d = _over("adaptive_max_pool2d", 1)
 
     # ---- what they share -------------------------------------------------------------------------
 
@@ -287,7 +281,4 @@ class Pooling(TensorBase):
 
 def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
     """The smallest of the numbers of those values that are the largest, or NaN."""
-    found = values == largest
-    if dtypes.is_float(values.dtype):
-        found = found + values.isnan()
-    return found.where(numbers, numbers.dtype.max).min(axes)
+    return values._is_best(largest).where(numbers, numbers.dtype.max).min(axes)

@@ -159,13 +159,16 @@ class Reduce(Elementwise):
         size = self.shape[axis]
         if size == 0:
             raise ShapeError(f"argmax along axis {axis} of {self.shape}: there is no element")
-        best = self == self.max(axis, keepdim=True)
-        if dtypes.is_float(self.dtype):
-            best = best + self.isnan()
+        best = self._is_best(self.max(axis, keepdim=True))
         # The first has most elements behind it.
         behind = size - self._range(size)
         behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
+
+    def _is_best(self, largest: Self) -> Self:
+        """Which elements are the largest, or NaN, which counts as that."""
+        found = self.eq(largest)
+        return found + self.isnan() if dtypes.is_float(self.dtype) else found
 
     @axis_names
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:

@@ -11,6 +11,7 @@ is combined with its elements:
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -59,13 +60,13 @@ class Scan(Reduce):
     def cumsum(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
         """The sum of the elements up to and with each one; the dtypes are those of `sum`."""
         wide = self.sum(axis, dtype=dtype).dtype
-        return self.cast(wide)._scan(axis, lambda w: w.sum(-1, dtype=wide), _add, 0)
+        return self.cast(wide)._scan(axis, lambda w: w.sum(-1, dtype=wide), operator.add, 0)
 
     @axis_names
     def cumprod(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
         """The product of the elements up to and with each one."""
         wide = self.prod(axis, dtype=dtype).dtype
-        return self.cast(wide)._scan(axis, lambda w: w.prod(-1, dtype=wide), _multiply, 1)
+        return self.cast(wide)._scan(axis, lambda w: w.prod(-1, dtype=wide), operator.mul, 1)
 
     def _highest(self, axis: int) -> Self:
         return self._scan(axis, lambda w: w.max(-1), lambda x, y: x.maximum(y), self.dtype.min)
@@ -81,9 +82,7 @@ class Scan(Reduce):
             return self._value(), self.zeros_like(dtype=dtypes.int32)
         # in memory, or each element of the second scan would do the first again
         highest = self.detach()._highest(axis).contiguous()
-        is_record = self.eq(highest)
-        if dtypes.is_float(self.dtype):
-            is_record = is_record + self.isnan()
+        is_record = self._is_best(highest)
         numbers = self._range(self.shape[axis])
         numbers = numbers.reshape((-1,) + (1,) * (self.ndim - 1 - axis))
         indices = is_record.where(numbers, 0)._highest(axis).contiguous()
@@ -116,11 +115,3 @@ class Scan(Reduce):
             low = result._part(axis, 0, max(size - 1, 0))
             result = high.ne(low) if self.dtype is dtypes.bool else high - low
         return result
-
-
-def _add(x: Any, y: Any) -> Any:
-    return x + y
-
-
-def _multiply(x: Any, y: Any) -> Any:
-    return x * y

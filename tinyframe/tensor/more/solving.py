@@ -20,7 +20,7 @@ import math
 from typing import Any, Self
 
 from tinyframe.errors import ShapeError
-from tinyframe.tensor.linalg import exact_dtype, float_dtype
+from tinyframe.tensor.more.linalg import exact_dtype, float_dtype
 from tinyframe.tensor.movement import broadcast_shapes
 from tinyframe.tensor.reduce import Reduce
 

@@ -158,18 +158,13 @@ class LinearAlgebra(Reduce):
         if p == 1:
             return sizes.sum(axis, keepdim)
         # 0 has no slope, and its powers may have an infinite one
-        powers = (
-            self.square()
-            if p == 2
-            else sizes.eq(0).where(
-                0.0**p if p > 0 else math.inf, sizes.eq(0).where(1.0, sizes) ** p
-            )
-        )
+        nothing = 0.0**p if p > 0 else math.inf
+        is_zero = sizes.eq(0)
+        powers = is_zero.where(nothing, is_zero.where(1.0, sizes) ** p) if p != 2 else self.square()
         total = powers.sum(axis, keepdim)
-        safe = total.eq(0)
-        root = safe.where(1.0, total)
-        return safe.where(total.detach() if p > 0 else math.inf,
-                          root.sqrt() if p == 2 else root ** (1 / p))  # fmt: skip
+        is_zero = total.eq(0)
+        length = is_zero.where(1.0, total) ** (1 / p)
+        return is_zero.where(total.detach() if p > 0 else math.inf, length)
 
     @axis_names
     def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
