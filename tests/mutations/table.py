@@ -95,8 +95,8 @@ MUTATIONS = [
     ),
     Mutation(
         "gradient-of-modulo",
-        "return grad, grad * (x.alu(Ops.IDIV, y) * -1)",
-        "return grad, grad * x.alu(Ops.IDIV, y)",
+        "lambda grad, z, x, y: (grad, grad * ((z - x) / y))",
+        "lambda grad, z, x, y: (grad, grad * ((x - z) / y))",
         "x % y falls as y grows",
         ("tests/ops/test_gradient.py",),
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.elementwise import BINARY, DIVISIONS, UNARY, Op, ours, theirs
+from tests.against_torch import rows_of
+from tests.elementwise import BINARY, DIVISIONS, UNARY, ours, theirs
 from tests.values import EXTREMES, TURNS, arrays, check_all, shapes, sometimes
 from tinyframe import Tensor, dtypes
 from tinyframe.dtype import to_np_dtype
@@ -21,27 +21,6 @@ warnings.filterwarnings("ignore", message=".*non-writable.*")
 # beside numbers of which the formulas are made: denormals, and what overflows when it is squared
 EDGES = np.array([*TURNS, *EXTREMES, 1e-40, -1e-40, 3.4e38, 1e9, -1e9, 0.4142, 2.4142, 1e18])
 SPREAD = np.random.default_rng(1).uniform(-1, 1, 40)
-
-
-def rows_of(
-    our: Callable, their: Callable, op: Op, points: Sequence, slopes: Sequence, what: str
-) -> list[tuple]:
-    """What `check_all` takes: the values at some points, and the gradients, weighted, at others."""
-    found = our(*map(Tensor, points))
-    rows = [(found, their(*map(torch.tensor, points)).numpy(), op.scale, what)]
-    if not op.gradient:
-        return rows
-    mine = [Tensor(a, requires_grad=True) for a in slopes]
-    other = [torch.tensor(a, requires_grad=True) for a in slopes]
-    out, expected = our(*mine), their(*other)
-    weights = np.linspace(0.5, 1.5, out.numel(), dtype=slopes[0].dtype).reshape(out.shape)
-    grads = out.gradient(*mine, gradient=Tensor(weights))
-    expected.backward(torch.tensor(weights))
-    what = f"gradient of {what}"
-    for grad, t in zip(grads, other, strict=True):
-        slope = np.zeros_like(t.numpy(force=True)) if t.grad is None else t.grad.numpy()
-        rows.append((grad, slope, 4 * op.scale, what))
-    return rows
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -56,7 +35,8 @@ def test_function_of_one_number(name):
         what = f"{name} of {np.dtype(dtype)}"
         with np.errstate(over="ignore"):
             edges = EDGES.astype(dtype)
-        rows += rows_of(ours(name), theirs(name), op, [edges], [inside], what)
+        slopes = [inside] if op.gradient else []
+        rows += rows_of(ours(name), theirs(name), [edges], slopes, op.scale, what)
     check_all(rows, compiled=True)
 
 
@@ -72,7 +52,9 @@ def test_function_of_two_numbers(name):
         x, y = x[fits], y[fits]
     small = np.random.default_rng(0).normal(size=(2, 30)).astype(np.float32) * 3
     slopes = [abs(small[0]) + 0.1 if name == "pow" else small[0], small[1]]
-    check_all(rows_of(ours(name), theirs(name), op, [x, y], slopes, name), compiled=True)
+    slopes = slopes if op.gradient else []
+    rows = rows_of(ours(name), theirs(name), [x, y], slopes, op.scale, name)
+    check_all(rows, compiled=True)
 
 
 @st.composite
@@ -93,7 +75,8 @@ def broadcastable(draw):
 @settings(max_examples=100)
 def test_gradients_of_broadcast_operands(name, inputs, compiled):
     what = f"{name} of {[a.tolist() for a in inputs]}"
-    check_all(rows_of(ours(name), theirs(name), BINARY[name], inputs, inputs, what), compiled)
+    rows = rows_of(ours(name), theirs(name), inputs, inputs, BINARY[name].scale, what)
+    check_all(rows, compiled)
 
 
 @pytest.mark.parametrize("source", ["float32", "float64", "float16"])
