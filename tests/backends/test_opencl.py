@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.gpu_sources import TILED
-from tests.kernels import numbers, run_with, source_of
+from tests.kernels import filled, numbers, run_with, source_of
 from tinyframe import Context, Device, GlobalCounters, Tensor, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import CompileError, DeviceUnavailable
@@ -92,6 +92,12 @@ def test_signed_integers_wrap_around(dtype):
                             (t - 100, x - dtype(100)), (t << 3, x << dtype(3)),
                             (t.sum(dtype=t.dtype), x.sum(dtype=dtype))):  # fmt: skip
         np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_sixteen_lanes_that_lie_apart_are_stored_one_by_one():
+    x = numbers(16, 16)
+    found = run_with(filled(x, "CL").T + 1, [Opt(OptOps.VECTOR, 0, 16)], "CL")
+    np.testing.assert_array_equal(found, x.T + 1)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])

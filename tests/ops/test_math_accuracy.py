@@ -105,17 +105,6 @@ def test_gradient_is_right_and_finite_where_the_derivative_is(function, derivati
 # *** integers ***
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
-def test_floor_division_of_all_pairs_of_bytes(dtype):
-    info = np.iinfo(dtype)
-    every = np.arange(info.min, info.max + 1).astype(dtype)
-    x, y = (a.ravel() for a in np.meshgrid(every, every))
-    with np.errstate(all="ignore"):
-        quotient, rest = x // y, np.where(y == 0, 0, x % y)
-    assert np.array_equal((Tensor(x) // Tensor(y)).numpy(), quotient)
-    assert np.array_equal((Tensor(x) % Tensor(y)).numpy(), rest)
-
-
 @given(st.sampled_from(["int16", "int32", "int64", "uint32", "uint64"]), st.data())
 def test_floor_division_never_stops_the_process(name, data):
     x, y = (data.draw(arrays(name, 16)) for _ in range(2))
@@ -126,31 +115,6 @@ def test_floor_division_never_stops_the_process(name, data):
         quotient, rest = x // y, np.where(y == 0, 0, x % np.where(y == 0, 1, y))
     assert np.array_equal((Tensor(x) // Tensor(y)).numpy(), quotient)
     assert np.array_equal((Tensor(x) % Tensor(y)).numpy(), rest)
-
-
-# *** conversions ***
-
-
-@pytest.mark.parametrize("target", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"])
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_float_to_int_wraps_around(dtype, target):
-    values = np.array([0, 0.5, -0.5, 1.9, -1.9, -1, 127, 128, -129, 255, 256, -300.5, 65536, -70000,
-                       2147483520, -2147483648], dtype)  # fmt: skip
-    expected = values.astype(np.int64).astype(target)
-    assert np.array_equal(Tensor(values).cast(target).numpy(), expected)
-
-
-def test_float_that_is_no_int_gives_some_int():
-    values = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30], np.float32)
-    for target in (
-        dtypes.int8,
-        dtypes.uint8,
-        dtypes.int32,
-        dtypes.uint32,
-        dtypes.int64,
-        dtypes.uint64,
-    ):
-        assert Tensor(values).cast(target).numpy().shape == (5,)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
