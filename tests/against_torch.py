@@ -62,3 +62,28 @@ def row(t: Tensor, expected: torch.Tensor, scale: float, what: str) -> tuple:
     """A row of `check_all` whose errors may be as many times the largest value there is."""
     array = expected.numpy()
     return t, array, scale * max(1.0, float(abs(array).max(initial=0))), what
+
+
+def rows_of(
+    ours: Callable[..., Any],
+    theirs: Callable[..., Any],
+    points: Sequence[np.ndarray],
+    slopes: Sequence[np.ndarray],
+    scale: float,
+    what: str,
+) -> list[tuple]:
+    """Rows of `check_all`: the values at some points, and the gradients of a weighted sum at others
+    (none where there are none), which may be off four times as far."""
+    expected = theirs(*map(torch.tensor, points)).numpy()
+    rows = [(ours(*map(Tensor, points)), expected, scale, what)]
+    if not slopes:
+        return rows
+    mine = [Tensor(a, requires_grad=True) for a in slopes]
+    other = [torch.tensor(a, requires_grad=True) for a in slopes]
+    out = ours(*mine)
+    weights = np.linspace(0.5, 1.5, out.numel(), dtype=slopes[0].dtype).reshape(out.shape)
+    theirs(*other).backward(torch.tensor(weights))
+    for grad, t in zip(out.gradient(*mine, gradient=Tensor(weights)), other, strict=True):
+        slope = np.zeros_like(t.numpy(force=True)) if t.grad is None else t.grad.numpy()
+        rows.append((grad, slope, 4 * scale, f"gradient of {what}"))
+    return rows

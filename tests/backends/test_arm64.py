@@ -20,6 +20,7 @@ from tests.arm64_device import COMPILER, PI_4, PI_5, KernelCrashed, Machine, com
 from tests.fuzz.programs import check, random_program
 from tests.kernels import filled, kernel_of, numbers, run_with, source_of
 from tests.ops.test_long_sums import LIMITS, REDUCTIONS, equal, error
+from tests.values import computed
 from tinyframe import Context, Device, Tensor, TinyJit, Variable, dtypes
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.device import Buffer, CompileError
@@ -141,11 +142,14 @@ def test_a_choice_by_narrow_numbers_takes_whole_lanes(settings, dtype):
     a, b = (rng.integers(0, 2, 64).astype(to_np_dtype(dtype)) for _ in range(2))
     with Context(**settings):
         x, y, seven = filled(a), filled(b), filled(np.full(64, -7.5, np.float32))
+        found, wanted = [], []
         for wide in (dtypes.float32, dtypes.float64, dtypes.half, dtypes.long):
             ours, theirs = seven.cast(wide), np.full(64, -7.5).astype(to_np_dtype(wide))
             for got, expected in [(x != 0, a != 0), (x.ne(y), a != b), (x < y, a < b)]:
-                got = got.where(ours, 1).contiguous()
-                np.testing.assert_array_equal(got.numpy(), np.where(expected, theirs, 1))
+                found.append(got.where(ours, 1).contiguous())
+                wanted.append(np.where(expected, theirs, 1))
+        for got, expected in zip(computed(*found), wanted, strict=True):
+            np.testing.assert_array_equal(got, expected)
 
 
 # ---- threads -------------------------------------------------------------------------------------

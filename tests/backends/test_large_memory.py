@@ -29,7 +29,6 @@ def t():
 def test_reduces_reach_every_element(t):
     assert t.sum().item() == sum(MARKS.values())
     assert t.argmax().item() == SIZE - 3
-    assert t.count_nonzero().item() == len(MARKS)
 
 
 def test_parts_and_single_elements_beyond_the_limit(t):
@@ -54,5 +53,4 @@ def test_every_element_is_written(t):
     more = (t + 1).realize()
     for place, value in MARKS.items():
         assert more[place].item() == value + 1
-    assert more.min().item() == 1
     assert more.sum(dtype=dtypes.int64).item() == SIZE + sum(MARKS.values())

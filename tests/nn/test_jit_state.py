@@ -148,6 +148,16 @@ def test_constants_in_an_index():
         assert f(Tensor([1.0, 2.0, 3.0 + n]).realize()).tolist() == [3, 5 + n]
 
 
+def test_a_constant_that_is_assigned_another_is_captured_anew():
+    c = Tensor(2.0)
+    f = TinyJit(lambda x: (x * c).realize())
+    x = Tensor([1.0, 2.0]).realize()
+    for _ in range(3):
+        assert f(x).tolist() == [2, 4]
+    c.assign(Tensor(3.0))
+    assert f(x).tolist() == [3, 6]
+
+
 def test_weights_that_move_to_other_memory_are_found_there():
     w = Tensor([1.0, 2.0]).realize()
 

@@ -2,162 +2,56 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.elementwise import ALIASES, ALL, BINARY, DIVISIONS, UNARY, Op, ours
+from tests.every_op import edge_values
 from tests.reference import evaluate, rounded
-from tests.values import FLOATS, arrays, check, elements, shapes, sometimes, tensor
+from tests.values import (
+    FLOATS,
+    TURNS,
+    arrays,
+    check,
+    check_all,
+    shapes,
+    sometimes,
+    tensor,
+)
 from tinyframe import Context, Tensor, dtypes
-from tinyframe.dtype import least_upper_dtype, to_np_dtype
+from tinyframe.dtype import DType, least_upper_dtype, to_np_dtype
 
-ALL = dtypes.all
-SIGNED = (*dtypes.sints, *FLOATS)
-
-
-def erf(x):
-    return np.vectorize(math.erf, otypes=[np.float64])(x)
+# where formulas turn, and numbers of every size between
+ORDINARY = np.array([*np.random.default_rng(0).uniform(-1, 1, 40), *TURNS])
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+def arguments(op: Op) -> np.ndarray:
+    """Numbers within the bounds of a row, the turns of formulas among them; and NaN."""
+    low, high = op.between
+    x = np.concatenate([(ORDINARY[:40] + 1) / 2 * (high - low) + low, ORDINARY[40:]])
+    return np.append(x[(low <= x) & (x <= high)], np.nan)
 
 
-def softplus(x):
-    return np.logaddexp(x, 0)
+@pytest.mark.parametrize("name", UNARY)
+def test_function_of_one_number(name):
+    op, rows = UNARY[name], []
+    for dtype in FLOATS:
+        x = rounded(arguments(op), dtype)
+        out = ours(name)(tensor(x, dtype))
+        assert out.dtype is dtype if op.gradient else dtypes.bool
+        with np.errstate(all="ignore"):
+            expected = op.numpy(x.astype(np.float64))
+        expected = rounded(expected, dtype) if out.dtype is dtype else expected
+        rows.append((out, expected, op.scale, f"{name} of {dtype}"))
+    check_all(rows, compiled=True)
 
 
-def elu(x):
-    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
-
-
-def gelu(x):
-    return x / 2 * (1 + erf(x / 2**0.5))
-
-
-def gelu_tanh(x):
-    return x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3)))
-
-
-# float functions: (ours, NumPy's in float64, times the dtype's rounding they may differ)
-FUNCTIONS = {
-    "sqrt": (Tensor.sqrt, np.sqrt, 1),
-    "rsqrt": (Tensor.rsqrt, lambda x: 1 / np.sqrt(x), 2),
-    "reciprocal": (Tensor.reciprocal, lambda x: 1 / x, 1),
-    "exp": (Tensor.exp, np.exp, 8),
-    "exp2": (Tensor.exp2, np.exp2, 4),
-    "log": (Tensor.log, np.log, 2),
-    "log2": (Tensor.log2, np.log2, 2),
-    "log10": (Tensor.log10, np.log10, 2),
-    "sin": (Tensor.sin, np.sin, 2),
-    "cos": (Tensor.cos, np.cos, 4),
-    "sinh": (Tensor.sinh, np.sinh, 8),
-    "cosh": (Tensor.cosh, np.cosh, 8),
-    "tanh": (Tensor.tanh, np.tanh, 2),
-    "erf": (Tensor.erf, erf, 2),
-    "sigmoid": (Tensor.sigmoid, sigmoid, 2),
-    "logsigmoid": (Tensor.logsigmoid, lambda x: -softplus(-x), 2),
-    "silu": (Tensor.silu, lambda x: x * sigmoid(x), 2),
-    "swish": (Tensor.swish, lambda x: x * sigmoid(x), 2),
-    "quick_gelu": (Tensor.quick_gelu, lambda x: x * sigmoid(1.702 * x), 4),
-    "gelu tanh": (Tensor.gelu, gelu_tanh, 4),
-    "gelu exact": (lambda x: x.gelu(approximate="none"), gelu, 4),
-    "softplus": (Tensor.softplus, softplus, 2),
-    "mish": (Tensor.mish, lambda x: x * np.tanh(softplus(x)), 2),
-    "softsign": (Tensor.softsign, lambda x: x / (1 + abs(x)), 2),
-    "elu": (Tensor.elu, elu, 4),
-    "celu": (lambda x: x.celu(2.0), lambda x: 2 * elu(x / 2), 4),
-    "relu": (Tensor.relu, lambda x: np.maximum(x, 0), 1),
-    "relu6": (Tensor.relu6, lambda x: np.minimum(np.maximum(x, 0), 6), 1),
-    "leaky_relu": (lambda x: x.leaky_relu(0.1), lambda x: np.where(x > 0, x, 0.1 * x), 1),
-    "hardtanh": (Tensor.hardtanh, lambda x: np.clip(x, -1, 1), 1),
-    "hardsigmoid": (Tensor.hardsigmoid, lambda x: np.clip(x / 6 + 0.5, 0, 1), 2),
-    "hardswish": (Tensor.hardswish, lambda x: x * np.clip(x + 3, 0, 6) / 6, 2),
-    "floor": (Tensor.floor, np.floor, 1),
-    "ceil": (Tensor.ceil, np.ceil, 1),
-    "trunc": (Tensor.trunc, np.trunc, 1),
-    "round": (Tensor.round, np.round, 1),
-    "sign": (Tensor.sign, np.sign, 1),
-    "abs": (Tensor.abs, np.abs, 1),
-    "clip": (lambda x: x.clip(-1, 2), lambda x: np.clip(x, -1, 2), 1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-@given(data=st.data(), dtype=st.sampled_from(FLOATS), compiled=sometimes)
-def test_float_function(name, data, dtype, compiled):
-    ours, theirs, scale = FUNCTIONS[name]
-    # beyond these the formulas of NumPy above overflow on the way, and not ours
-    x = data.draw(
-        arrays(
-            dtype,
-            max_ndim=2,
-            values=st.one_of(
-                st.floats(-9, 9, width=16),
-                st.sampled_from((0.0, -0.0, 0.5, -1.5, 2.5, -3.0, 6.0, math.nan)),
-            ),
-        )
-    )
-    out = ours(tensor(x, dtype))
-    assert out.dtype is dtype
-    with np.errstate(all="ignore"):
-        expected = theirs(x.astype(np.float64))
-    check(out, rounded(expected, dtype), compiled, scale, f"{name} of {dtype} {x.tolist()}")
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_float_function_at_infinity(name):
-    ours, theirs, _ = FUNCTIONS[name]
-    x = np.array([np.inf, -np.inf, 100.0, -100.0])
-    with np.errstate(all="ignore"):
-        expected = theirs(x)
-    expected[np.isnan(expected) & ~np.isin(name, ["sin", "cos"]) & (x < 0)] = {
-        "silu": -0.0, "swish": -0.0, "quick_gelu": -0.0}.get(name, np.nan)  # fmt: skip
-    if name in (
-        "gelu tanh",
-        "gelu exact",
-        "mish",
-        "hardswish",
-        "softsign",
-        "silu",
-        "swish",
-        "quick_gelu",
-    ):
-        return  # inf * 0 or inf / inf on the way: NaN, as in PyTorch
-    found = evaluate(ours(Tensor(x)).uop)
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
-
-
-# what NumPy gives for two operands of one dtype
-ARITHMETIC = {
-    "+": (lambda x, y: x + y, lambda x, y: x | y if x.dtype == bool else x + y, ALL),
-    "-": (lambda x, y: x - y, np.subtract, dtypes.ints + FLOATS),
-    "*": (lambda x, y: x * y, np.multiply, ALL),
-    "/": (lambda x, y: x / y, np.divide, FLOATS),
-    "//": (lambda x, y: x // y, np.floor_divide, dtypes.ints),
-    "%": (lambda x, y: x % y, np.mod, dtypes.ints),
-    "idiv": (Tensor.idiv, lambda x, y: _truncating(x, y), dtypes.ints),
-    "fmod": (Tensor.fmod, np.fmod, dtypes.ints),
-    "maximum": (Tensor.maximum, np.maximum, ALL),
-    "minimum": (Tensor.minimum, np.minimum, ALL),
-    "&": (lambda x, y: x & y, np.bitwise_and, (*dtypes.ints, dtypes.bool)),
-    "|": (lambda x, y: x | y, np.bitwise_or, (*dtypes.ints, dtypes.bool)),
-    "^": (lambda x, y: x ^ y, np.bitwise_xor, (*dtypes.ints, dtypes.bool)),
-    "==": (lambda x, y: x == y, np.equal, ALL),
-    "!=": (lambda x, y: x != y, np.not_equal, ALL),
-    "<": (lambda x, y: x < y, np.less, ALL),
-    ">": (lambda x, y: x > y, np.greater, ALL),
-    "<=": (lambda x, y: x <= y, np.less_equal, ALL),
-    ">=": (lambda x, y: x >= y, np.greater_equal, ALL),
-}
-
-
-def _truncating(x, y):
-    floored = np.floor_divide(x, y)
-    return floored + ((np.mod(x, y) != 0) & ((x < 0) != (y < 0))).astype(x.dtype)
+@pytest.mark.parametrize("name", ALIASES)
+def test_a_second_name_means_the_same(name):
+    x, y = Tensor([0.5]), [Tensor([1.5])] * (name == "arctan2")
+    assert getattr(Tensor, name)(x, *y).uop is getattr(Tensor, ALIASES[name])(x, *y).uop
 
 
 @st.composite
@@ -168,37 +62,41 @@ def pairs(draw, dtype):
     return [draw(arrays(dtype, shape[draw(st.integers(0, len(shape))) :])) for shape in kept]
 
 
-@pytest.mark.parametrize("name", ARITHMETIC)
-@given(data=st.data(), compiled=sometimes)
-def test_arithmetic_with_broadcasting(name, data, compiled):
-    ours, theirs, kinds = ARITHMETIC[name]
-    dtype = data.draw(st.sampled_from(kinds))
-    x, y = data.draw(pairs(dtype))
+OF_TWO = [name for name, op in BINARY.items() if op.dtypes]
+
+
+def row_of_two(name: str, dtype: DType, x: np.ndarray, y: np.ndarray) -> tuple:
+    """What `check_all` takes: a function of two arrays, and NumPy's value."""
+    op = BINARY[name]
     with np.errstate(all="ignore"):
-        if name in ("//", "%", "idiv", "fmod"):
+        if name in DIVISIONS:
             y = np.where(y == 0, 1, y).astype(y.dtype)
         wide = [a.astype(np.float32) if dtype is dtypes.half else a for a in (x, y)]
-        expected = theirs(*wide)
-    out = ours(tensor(x, dtype), tensor(y, dtype))
-    assert out.dtype is (dtypes.bool if expected.dtype == bool else dtype)
-    if out.dtype is dtype:
-        expected = rounded(expected, dtype)
-    check(out, expected, compiled, what=f"{x.tolist()} {name} {y.tolist()} of {dtype}")
+        expected = op.numpy(*wide)
+        s, t = tensor(x, dtype), tensor(y, dtype)
+        out = ours(name)(s, t)
+        if hasattr(Tensor, name):  # the operator and the method
+            assert getattr(Tensor, name)(s, t).uop is out.uop
+        assert out.dtype is (dtypes.bool if expected.dtype == bool else dtype)
+        expected = rounded(expected, dtype) if out.dtype is dtype else expected
+    return out, expected, op.scale, f"{x.tolist()} {name} {y.tolist()} of {dtype}"
 
 
-@given(x=arrays(dtypes.int32, max_ndim=1), compiled=sometimes)
-def test_dividing_ints_by_zero_gives_some_int(x, compiled):
-    for out in (Tensor(x) // 0, Tensor(x) % 0, Tensor(x).idiv(0)):
-        assert evaluate(out.uop).shape == x.shape
-        if compiled:
-            assert out.numpy().shape == x.shape
+@pytest.mark.parametrize("name", OF_TWO)
+def test_function_of_two_numbers(name):
+    kinds = BINARY[name].dtypes
+    rows = [
+        row_of_two(name, dtype, edge_values(dtype, 1), edge_values(dtype, 2)) for dtype in kinds
+    ]
+    check_all(rows)
+    check_all(rows[:1], compiled=True)  # of each dtype by each op: tests/backends
 
 
-@given(x=arrays(dtypes.int32, max_ndim=1), y=st.integers(-40, 40).filter(bool))
-def test_floor_and_remainder_make_the_whole(x, y):
-    t = Tensor(x)
-    np.testing.assert_array_equal(evaluate((t // y * y + t % y).uop), x)
-    np.testing.assert_array_equal(evaluate((t.idiv(y) * y + t.fmod(y)).uop), x)
+@given(data=st.data(), name=st.sampled_from(OF_TWO), compiled=sometimes)
+@settings(max_examples=100)
+def test_operands_broadcast(data, name, compiled):
+    dtype = data.draw(st.sampled_from(BINARY[name].dtypes))
+    check_all([row_of_two(name, dtype, *data.draw(pairs(dtype)))], compiled)
 
 
 def test_quotients_of_floats():
@@ -210,13 +108,6 @@ def test_quotients_of_floats():
     assert evaluate(x.div(y, rounding_mode="trunc").uop).tolist() == [3.0, -3.0, -3.0, 3.0]
     with pytest.raises(RuntimeError, match="rounding_mode"):
         x.div(y, rounding_mode="up")
-
-
-@given(x=arrays(dtypes.int32, shape=(4,)), count=st.integers(0, 31), compiled=sometimes)
-def test_shifts(x, count, compiled):
-    check(Tensor(x) << count, x << count, compiled)
-    check(Tensor(x) >> count, x >> count, compiled)
-    check(2 << Tensor([0, 3]), [2, 16])
 
 
 def shifted(x: np.ndarray, count: np.ndarray, left: bool) -> np.ndarray:
@@ -251,12 +142,6 @@ def test_shifts_by_any_count(dtype, device, noopt):
         one = np.array([edge.item()], kind)
         expected = [shifted(one, np.full_like(one, k), False)[0] for k in constants]
         assert Tensor.stack(*[edge >> k for k in constants]).tolist() == expected
-
-
-def test_shifts_are_those_of_numpy():
-    x, count = np.array([-8, 8, -8, 8], np.int32), np.array([40, 40, 2, 2], np.int32)
-    np.testing.assert_array_equal((Tensor(x) << Tensor(count)).numpy(), x << count)
-    np.testing.assert_array_equal((Tensor(x) >> Tensor(count)).numpy(), x >> count)
 
 
 @given(
@@ -343,18 +228,6 @@ def test_the_default_float_is_what_ints_become():
         dtypes.default_float = dtypes.float32
 
 
-@given(data=st.data(), a=st.sampled_from(ALL), b=st.sampled_from(ALL), compiled=sometimes)
-def test_cast(data, a, b, compiled):
-    values = elements(a)
-    if dtypes.is_float(a) and dtypes.is_int(b):
-        low, high = max(int(b.min), -(2**31)), min(int(b.max), 2**31 - 1)
-        values = st.floats(max(low, -1000), min(high, 1000), width=16)  # others: any value
-    x = data.draw(arrays(a, (4,), values=values))
-    with np.errstate(all="ignore"):
-        expected = rounded(x, b)
-    check(tensor(x, a).cast(b), expected, compiled, what=f"{x.tolist()} from {a} to {b}")
-
-
 @pytest.mark.parametrize(
     "name", ["half", "float", "double", "bfloat16", "int", "long", "short", "bool"]
 )
@@ -415,13 +288,10 @@ def test_where_takes_ints_as_conditions():
     check(Tensor([0, 2, -1]).where(1, 0), [0, 1, 1])
 
 
-@given(x=arrays(max_ndim=1), compiled=sometimes)
-def test_tests_for_what_is_not_finite(x, compiled):
-    check(Tensor(x).isnan(), np.isnan(x), compiled)
-    check(Tensor(x).isinf(), np.isinf(x), compiled)
+def test_infinities_of_one_sign():
+    x = np.array([np.inf, -np.inf, np.nan, 1.0], np.float32)
     check(Tensor(x).isinf(detect_negative=False), np.isposinf(x))
     check(Tensor(x).isinf(detect_positive=False), np.isneginf(x))
-    check(Tensor(x).isfinite(), np.isfinite(x), compiled)
 
 
 @given(x=arrays(shape=(5,)), y=arrays(shape=(5,)), equal_nan=st.booleans())

@@ -33,7 +33,7 @@ SMOOTH = {
     "pow": lambda x, y: x**y,
     "x ** 3": lambda x, y: x**3 * y,
     "x ** 2.5": lambda x, y: x**2.5 * y,
-    "mod": lambda x, y: (x + 4) % (y + 9),
+    "mod": lambda x, y: (x + 25) % (y + 9),
     "neg": lambda x, y: -x * y,
     "reciprocal": lambda x, y: x.reciprocal() * y,
     "sqrt": lambda x, y: x.sqrt() * y,

@@ -19,13 +19,16 @@ REPEATED = np.array([[2, 2, 0, 1], [1, 1, 2, 2]])
 def test_grid_sample_of_images(mode, padding_mode, align_corners):
     options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     # The kernels are large: those with reflection are compiled, of others the graph is evaluated.
-    compiled = padding_mode == "reflection" and align_corners == (mode == "nearest")
+    reflects = padding_mode == "reflection" and align_corners == (mode == "nearest")
     # the gradient jumps where a place meets an element, so that none may be exactly there
     grid = np.random.default_rng(0).uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(np.float32)
-    assert_agree(
+    given = (
         lambda x, g: x.grid_sample(g, **options), lambda x, g: F.grid_sample(x, g, **options),
-        [normal(0, 2, 2, 5, 4), grid], compiled=compiled, scale=60,
+        [normal(0, 2, 2, 5, 4), grid],
     )  # fmt: skip
+    assert_agree(*given, compiled=reflects and mode != "bicubic", scale=60)
+    if reflects and mode == "bicubic":  # its gradient takes a minute to compile
+        assert_agree(*given, compiled=True, scale=60, gradient=False)
 
 
 @pytest.mark.parametrize("padding_mode", ["zeros", "reflection"])

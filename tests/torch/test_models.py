@@ -50,7 +50,7 @@ def test_the_loss_of_a_transformer_goes_down_as_in_pytorch():
         return loss
 
     found, expected = [], []
-    for number in range(50):
+    for number in range(25):
         x, y = text_batch(number)
         found.append(step(Tensor(x).realize(), Tensor(y).realize()).item())
         reference.zero_grad()
@@ -58,7 +58,7 @@ def test_the_loss_of_a_transformer_goes_down_as_in_pytorch():
         loss.backward()
         reference.step()
         expected.append(loss.item())
-    assert expected[-1] < 0.75 * expected[0]
+    assert expected[-1] < 0.85 * expected[0]
     np.testing.assert_allclose(found, expected, rtol=0.01)
 
 

@@ -298,15 +298,16 @@ CYCLED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options"), CYCLED)
-@pytest.mark.parametrize("cycle", [True, False])
-def test_ten_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
+@pytest.mark.parametrize(
+    ("name", "options", "cycle"), [(*row, True) for row in CYCLED] + [(*CYCLED[0], False)]
+)
+def test_six_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
     class Both:
         """An optimizer whose step is followed by one of its schedule."""
 
         def __init__(self, optimizer, schedule):
             self.optimizer = optimizer
-            self.schedule = schedule(optimizer, 0.2, total_steps=11, cycle_momentum=cycle)
+            self.schedule = schedule(optimizer, 0.2, total_steps=7, cycle_momentum=cycle)
             self.zero_grad = optimizer.zero_grad
 
         def step(self):
@@ -315,7 +316,7 @@ def test_ten_steps_under_one_cycle_are_those_of_pytorch(name, options, cycle):
 
     kind = getattr(torch.optim, name)
     states = train(
-        10,
+        6,
         lambda p: Both(OURS[name](p, **options), lr.OneCycleLR),
         lambda p: Both(kind(p, **torch_options(options)), SCHEDULERS.OneCycleLR),
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.against_torch import rows_of
 from tests.values import arrays, check, check_all, sometimes
 from tinyframe import Tensor
 
@@ -37,16 +36,7 @@ ALONG = {
 
 
 def assert_agree(ours, theirs, inputs, scale, compiled, what):
-    """The results and the gradients of a weighted sum of them are those of PyTorch."""
-    mine = [Tensor(a, requires_grad=True) for a in inputs]
-    other = [torch.tensor(a, requires_grad=True) for a in inputs]
-    out, expected = ours(*mine), theirs(*other)
-    weights = np.linspace(0.5, 1.5, out.numel(), dtype=np.float32).reshape(out.shape)
-    expected.backward(torch.tensor(weights))
-    rows = [(out, expected.detach().numpy(), scale, what)]
-    for grad, t in zip(out.gradient(*mine, gradient=Tensor(weights)), other, strict=True):
-        rows.append((grad, t.grad.numpy(), 4 * scale, f"gradient of {what}"))
-    check_all(rows, compiled)
+    check_all(rows_of(ours, theirs, inputs, inputs, scale, what), compiled)
 
 
 @pytest.mark.parametrize("name", REDUCES)
@@ -88,62 +78,8 @@ def test_matmul_and_gradient(data, compiled):
     assert_agree(lambda x, y: x @ y, lambda x, y: x @ y, inputs, 10, compiled, f"{left} @ {right}")
 
 
-@given(data=st.data(), compiled=sometimes)
-def test_conv2d_and_gradient(data, compiled):
-    groups = data.draw(st.sampled_from((1, 2)))
-    stride, dilation, padding = (data.draw(st.integers(lo, 2)) for lo in (1, 1, 0))
-    small = st.floats(-2, 2, width=16)
-    x = data.draw(arrays(shape=(2, 2 * groups, 6, 5), values=small))
-    w = data.draw(arrays(shape=(2 * groups, 2, 2, 3), values=small))
-    bias = data.draw(arrays(shape=(2 * groups,), values=small))
-    options = {"stride": stride, "dilation": dilation, "padding": padding, "groups": groups}
-    ours, theirs = lambda *a: a[0].conv2d(*a[1:], **options), lambda *a: F.conv2d(*a, **options)
-    assert_agree(ours, theirs, [x, w, bias], 20, compiled, str(options))
-
-
 def test_a_convolution_beside_infinities_in_its_padding():
     # 0 * inf is NaN, in the padding of PyTorch's convolution too
     x, w = np.ones((1, 1, 3, 3), np.float32), np.full((1, 1, 3, 3), np.inf, np.float32)
     expected = F.conv2d(torch.tensor(x), torch.tensor(w), padding=1).numpy()
     check(Tensor(x).conv2d(Tensor(w), padding=1), expected, compiled=True)
-
-
-def network(x, w1, b1, w2, b2, softmax):
-    hidden = (x @ w1 + b1).relu()
-    return -(softmax(hidden @ w2 + b2)[:, :2]).mean()
-
-
-@given(data=st.data(), compiled=sometimes)
-def test_a_small_network_and_its_gradients(data, compiled):
-    small = st.floats(-2, 2, width=16)
-    inputs = [
-        data.draw(arrays(shape=s, values=small)) for s in ((4, 3), (3, 5), (5,), (5, 3), (3,))
-    ]
-    ours = partial(network, softmax=Tensor.log_softmax)
-    theirs = partial(network, softmax=partial(torch.log_softmax, dim=-1))
-    assert_agree(ours, theirs, inputs, 10, compiled, "network")
-
-
-@given(data=st.data(), compiled=sometimes)
-def test_second_gradients(data, compiled):
-    x = data.draw(arrays(shape=(5,), values=st.floats(-3, 3, width=16)))
-    for ours, theirs in [
-        (Tensor.tanh, torch.tanh),
-        (Tensor.sigmoid, torch.sigmoid),
-        (Tensor.silu, F.silu),
-        (Tensor.softmax, partial(torch.softmax, dim=-1)),
-        (Tensor.prod, torch.prod),
-        (Tensor.logsumexp, partial(torch.logsumexp, dim=0)),
-    ]:
-        mine, other = Tensor(x), torch.tensor(x, requires_grad=True)
-        (first,) = (ours(mine) ** 2).sum().gradient(mine)
-        (expected,) = torch.autograd.grad((theirs(other) ** 2).sum(), other, create_graph=True)
-        (second,) = (first * first).sum().gradient(mine)
-        (wanted,) = torch.autograd.grad((expected * expected).sum(), other)
-        check(
-            second,
-            wanted.numpy(),
-            compiled and ours is Tensor.tanh,
-            2e3,
-            f"{ours.__name__} of {x.tolist()}",
-        )

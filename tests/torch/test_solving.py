@@ -80,7 +80,7 @@ def gradients(of, by, flow):
     return [torch.zeros_like(t) if g is None else g for g, t in zip(found, by, strict=True)]
 
 
-@settings(max_examples=8)  # each shape has kernels of its own
+@settings(max_examples=4)  # each shape has kernels of its own
 @given(n=st.integers(1, 9), batch=st.lists(st.integers(0, 3), max_size=2), seed=st.integers(0, 99))
 def test_generated_shapes(n, batch, seed):
     a = matrix((*batch, n, n), seed, np.float32)
@@ -130,11 +130,11 @@ def test_the_determinant_of_a_singular_matrix_is_that_of_pytorch(a):
 
 
 def test_a_determinant_that_no_float_holds_is_inf_and_its_logarithm_is_not():
-    a = np.eye(50, dtype=np.float32) * 10
+    a = np.eye(20, dtype=np.float32) * 100
     assert Tensor(a).det().item() == torch.tensor(a).det().item() == np.inf
     expected = torch.tensor(a).logdet().numpy()
     assert_close(Tensor(a).logdet().numpy(), expected, dtypes.float32)
-    negative = a * np.where(np.arange(50) == 3, -1, 1)
+    negative = a * np.where(np.arange(20) == 3, -1, 1)
     assert np.isnan(Tensor(negative).logdet().item())
 
 

@@ -165,55 +165,6 @@ def test_values_and_gradients(name):
             check(grad, slope.numpy(), scale=40, what="gradient")
 
 
-UNARY = ("asin", "acos", "atan", "asinh", "acosh", "atanh", "frac", "nan_to_num", "signbit")
-
-
-@pytest.mark.parametrize("dtype", (np.float32, np.float64))
-@pytest.mark.parametrize("name", UNARY)
-def test_function_and_slope(name, dtype):
-    random = np.random.default_rng(1)
-    turns = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 0.4142, 2.4142, 1e9, -1e9, 1e-20, 1e-30]
-    x = np.concatenate([random.uniform(-1, 1, 40), random.normal(size=40) * 10, turns])
-    edges = np.concatenate([x, [np.inf, -np.inf, np.nan, 3e38, -3e38]]).astype(dtype)
-    expected = getattr(torch, name)(torch.tensor(edges)).numpy()
-    found = getattr(Tensor(edges), name)()
-    check(found, expected, compiled=dtype is np.float32)
-    if name == "signbit":
-        return
-    inside = x[(np.abs(np.abs(x) - 1) > 1e-3)].astype(dtype)
-    own, other = Tensor(inside, requires_grad=True), torch.tensor(inside, requires_grad=True)
-    getattr(torch, name)(other).sum().backward()
-    (grad,) = getattr(own, name)().sum().gradient(own)
-    # slopes are those of the polynomials: a little less exact than the function
-    expected = other.grad.numpy()
-    if name in ("asin", "acos", "acosh", "atanh"):  # beyond their range PyTorch has nan too
-        expected = np.where(np.isnan(expected), grad.numpy() * np.nan, expected)
-        outside = np.isnan(getattr(torch, name)(torch.tensor(inside)).numpy())
-        np.testing.assert_allclose(grad.numpy()[~outside], expected[~outside], rtol=2e-5)
-    else:
-        np.testing.assert_allclose(grad.numpy(), expected, rtol=2e-5, atol=1e-30)
-
-
-@pytest.mark.parametrize("name", ("atan2", "copysign", "hypot", "remainder", "logaddexp"))
-def test_function_of_two(name):
-    turns = np.array([0.0, -0.0, 1.0, -1.0, 2.5, -3.0, np.inf, -np.inf, 1e-20, 1e18], np.float32)
-    x, y = (a.ravel() for a in np.meshgrid(turns, turns))
-    if name == "remainder":
-        fits = (y != 0) & np.isfinite(x) & np.isfinite(y) & (np.abs(x) < 100) & (np.abs(y) > 0.5)
-        fits &= np.abs(y) < 100
-        x, y = x[fits], y[fits]
-    expected = getattr(torch, name)(torch.tensor(x), torch.tensor(y)).numpy()
-    check(getattr(Tensor(x), name)(Tensor(y)), expected, compiled=True)
-    small = np.random.default_rng(0).normal(size=(2, 30)).astype(np.float32) * 3
-    own = [Tensor(a, requires_grad=True) for a in small]
-    other = [torch.tensor(a, requires_grad=True) for a in small]
-    getattr(torch, name)(*other).sum().backward()
-    grads = getattr(own[0], name)(own[1]).sum().gradient(*own)
-    for grad, tensor in zip(grads, other, strict=True):
-        slope = np.zeros(30, np.float32) if tensor.grad is None else tensor.grad.numpy()
-        check(grad, slope, scale=10, what="gradient")
-
-
 @pytest.mark.parametrize("dtype", (dtypes.int8, dtypes.int64, dtypes.uint8, dtypes.half))
 def test_other_dtypes(dtype):
     x = np.random.default_rng(0).integers(0, 9, (3, 6))

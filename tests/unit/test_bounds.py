@@ -16,7 +16,7 @@ from tests.unit.expressions import (
     z3_refutes,
 )
 from tinyframe.dtype import dtypes
-from tinyframe.uop.evaluate import evaluate
+from tinyframe.uop.evaluate import evaluate, python_alu
 from tinyframe.uop.node import Ops, UOp
 
 
@@ -60,6 +60,22 @@ def test_bounds_are_proved(e):
     low, high = e.bounds
     assert z3_refutes(value >= low, known) is not True
     assert z3_refutes(value <= high, known) is not True
+
+
+SMALL = [(low, high) for low in range(-5, 6) for high in range(low, 6)]
+OF_TWO = [Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.CMPLT, Ops.CMPLE, Ops.CMPEQ, Ops.CMPNE,
+          Ops.AND, Ops.OR, Ops.XOR, Ops.MAX, Ops.MIN, Ops.MUL, Ops.SUB]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", OF_TWO)
+def test_bounds_hold_for_every_pair_of_small_ranges(op):
+    values = range(-5, 6)
+    result = {(x, y): python_alu[op](x, y) for x in values for y in values}
+    for low, high in SMALL:
+        for other, largest in SMALL:
+            e = var(low, high).alu(op, var(other, largest, name="b"))
+            found = [result[x, y] for x in range(low, high + 1) for y in range(other, largest + 1)]
+            assert e.vmin <= min(found) and max(found) <= e.vmax, (op, low, high, other, largest)
 
 
 a, b = var(-3, 5), var(2, 4, name="b")

@@ -489,10 +489,10 @@ def test_twice_the_graph_takes_twice_the_steps(graph, n, monkeypatch):
     assert counts[2] < 2.3 * counts[1]
 
 
-def test_ten_thousand_nodes_are_scheduled():
-    tensors = mlp_backward(340)
-    assert len(UOp.sink(*[t.uop for t in tensors]).toposort()) > 10_000
-    assert len(kernels_of(*tensors)) < 4 * 340
+def test_four_thousand_nodes_are_scheduled():
+    tensors = mlp_backward(140)
+    assert len(UOp.sink(*[t.uop for t in tensors]).toposort()) > 4_000
+    assert len(kernels_of(*tensors)) < 4 * 140
 
 
 def test_indices_of_a_symbolic_size_cover_it_once_only_as_a_range_of_that_size():

@@ -18,7 +18,7 @@ from tests.kernels import (
     run_with,
     source_of,
 )
-from tinyframe import Tensor
+from tinyframe import Tensor, dtypes
 from tinyframe.codegen.linearize import enclosing_loops, linearize, loop_tree
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.rewrite.spec import spec_program, verify
@@ -52,6 +52,14 @@ def test_what_depends_on_no_loop_is_before_all_of_them():
     body = body_of(source_of(on_buffer(8) * on_buffer(1).exp2(), []))
     assert depth_of(body, r"= data2\[0\]") == 0
     assert body.index("data2[0]") < body.index("for (")
+
+
+def test_in_place_an_element_is_read_before_it_is_overwritten():
+    i = UOp.range(8, 0)
+    x, y = (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(8), (), n).index(i, shape=(8,)) for n in (0, 1))
+    swap = UOp.sink(x.store(y.load(), i), y.store(x.load(), i))
+    ops = [u.op for u in program_of(swap, []).uops if u.op in (Ops.LOAD, Ops.STORE)]
+    assert ops == [Ops.LOAD, Ops.LOAD, Ops.STORE, Ops.STORE]
 
 
 def test_the_size_of_a_loop_is_computed_before_it():

@@ -107,15 +107,15 @@ def test_a_node_made_again_after_it_was_let_go_is_whole():
         assert (var("again") + 77).src[1].arg == 77
 
 
-def test_a_chain_of_100000_nodes_is_built_walked_bounded_replaced_and_let_go():
+def test_a_chain_of_20000_nodes_is_built_walked_bounded_replaced_and_let_go():
     gc.collect()
     before = len(UOp._table)
     u = a
-    for k in range(100_000):
+    for k in range(20_000):
         u = u + k % 3
     order = list(u.toposort())
-    assert order[-1] is u and len(order) == 100_000 + 4
-    assert u.bounds == (sum(k % 3 for k in range(100_000)), 9 + sum(k % 3 for k in range(100_000)))
+    assert order[-1] is u and len(order) == 20_000 + 4
+    assert u.bounds == (sum(k % 3 for k in range(20_000)), 9 + sum(k % 3 for k in range(20_000)))
     assert u.ranges == frozenset() and u.shape == ()
     replaced = u.substitute({a: b})
     assert replaced is not u and replaced.variables() == [b]

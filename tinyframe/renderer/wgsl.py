@@ -106,6 +106,20 @@ def replace_unsupported(sink: UOp) -> UOp:
     return graph_rewrite(sink, rules, name="replace unsupported ops")
 
 
+# Where an integer becomes one of 64 bits and of the other sign, naga widens by the new sign: -1
+# would be 2**32 - 1 as a u64.
+by_own_sign = PatternMatcher([
+    (UPat(Ops.CAST, dtypes.ulong, (UPat.var("x", {dtypes.char, dtypes.short, dtypes.int}),)),
+     lambda x: x.cast(dtypes.long).bitcast(dtypes.ulong)),
+    (UPat(Ops.CAST, dtypes.long, (UPat.var("x", {dtypes.uchar, dtypes.ushort, dtypes.uint}),)),
+     lambda x: x.cast(dtypes.ulong).bitcast(dtypes.long)),
+])  # fmt: skip
+
+
+def widen_by_own_sign(sink: UOp) -> UOp:
+    return graph_rewrite(sink, by_own_sign, name="widen by own sign")
+
+
 # ---- rows of the tables -------------------------------------------------------------------------
 
 
@@ -216,7 +230,9 @@ class WGSLLanguage(GPULanguage):
         self, target: Target | None = None, features: frozenset[str] = frozenset()
     ) -> None:
         super().__init__(target)
-        if "shader-int64" not in features:
+        if "shader-int64" in features:
+            self.passes = (*self.passes, ("widen by own sign", widen_by_own_sign))
+        else:
             self.passes = (*self.passes, ("64-bit integers in words", emulate_int64))
         if "shader-f64" not in features:  # by way of which these are computed elsewhere
             self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),

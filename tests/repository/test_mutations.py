@@ -1,0 +1,19 @@
+"""The planted bugs of tests/mutations still fit the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.mutations.__main__ import ROOT, place_of
+from tests.mutations.table import MUTATIONS
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_planted_bug_can_be_planted(mutation):
+    assert place_of(mutation).is_file()
+    assert mutation.new not in ("", mutation.old)
+    assert all((ROOT / path.partition("::")[0]).is_file() for path in mutation.tests)
+
+
+def test_every_bug_has_a_name_of_its_own():
+    assert len(MUTATIONS) == len({mutation.name for mutation in MUTATIONS}) >= 40
