@@ -225,8 +225,8 @@ MUTATIONS = [
     ),
     Mutation(
         "cuda-bits-converted",
-        '"__float_as_int({})"',
-        '"__float2int_rn({})"',
+        'text = f"__{\'_as_\'.join(VECTOR_WORDS.get(d, d.name) for d in kinds)}({given})"',
+        'text = f"({dtype.name})({given})"',
         "a bitcast keeps the bits, not the number",
         ("tests/backends/test_cuda_source.py", "tests/backends/test_cuda_emulator.py"),
     ),
@@ -290,8 +290,8 @@ MUTATIONS = [
     ),
     Mutation(
         "adam-without-its-square",
-        "squares = gradient.square() * (1 - self.b2)",
-        "squares = gradient.abs() * (1 - self.b2)",
+        "v * self.b2 + g.square() * (1 - self.b2)",
+        "v * self.b2 + g.abs() * (1 - self.b2)",
         "v is the mean of the square of the gradient",
         ("tests/nn/test_optim.py", "tests/torch/test_nn_optim.py"),
     ),
