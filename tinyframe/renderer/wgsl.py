@@ -233,7 +233,7 @@ class WGSLLanguage(GPULanguage):
         if "shader-int64" in features:
             self.passes = (*self.passes, ("widen by own sign", widen_by_own_sign))
         else:
-            self.passes = (*self.passes, ("64-bit integers in words", emulate_int64))
+            self.passes = (*self.passes, ("emulate int64", emulate_int64))
         if "shader-f64" not in features:  # by way of which these are computed elsewhere
             self.code_for_op = {**self.code_for_op, Ops.SIN: call("sin", typed=False),
                                 Ops.COS: call("cos", typed=False)}  # fmt: skip

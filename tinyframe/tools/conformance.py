@@ -389,20 +389,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     faulthandler.enable()  # where a kernel ends the process, it says in which Runner
     print(f"{device}, compared with PYTHON. ok: right, --: no such dtype, NO: wrong\n")
     stories = run(device, functools.partial(print, flush=True), options.only)
-    if stories:
-        print(f"\n{_counted(stories)}\n\n{stories[0]}")
-        return 1
-    print("\nEverything is right.")
-    return 0
-
-
-def _counted(stories: Sequence[str]) -> str:
-    """How many are wrong, and where there is more than the first one, how to see that."""
-    rows = list(dict.fromkeys(story.splitlines()[0].rsplit(", ", 2)[0] for story in stories))
-    if len(rows) == 1:
-        return f"{len(stories)} wrong. The first:"
-    return (f"{len(stories)} wrong. Here is the first; --only \"{rows[1]}\" shows that of another "
-            "row:")  # fmt: skip
+    if not stories:
+        print("\nEverything is right.")
+        return 0
+    wrong = list(dict.fromkeys(story.splitlines()[0].rsplit(", ", 2)[0] for story in stories))
+    another = f'; --only "{wrong[1]}" shows that of another row' if len(wrong) > 1 else ""
+    print(f"\n{len(stories)} wrong. Here is the first{another}:\n\n{stories[0]}")
+    return 1
 
 
 if __name__ == "__main__":

@@ -68,28 +68,12 @@ def _paragraph(title: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"  {title}: ", subsequent_indent=indent)
 
 
-def _plans_text() -> str:
-    of_a_cpu = _table_text("The first plan whose needs are all met is chosen.", CPU)
-    return f"{of_a_cpu}\n\n{_table_text('The same on a GPU, where blocks of threads run:', GPU)}"
-
-
 def _table_text(title: str, plans: Sequence[Plan]) -> str:
     lines = [title, ""]
     for plan in plans:
         lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
                                             subsequent_indent="  ")]  # fmt: skip
         lines += [f"    needs {need}" for need in plan.needs_text]
-    return "\n".join(lines)
-
-
-def _numbers_text() -> str:
-    lines = []
-    for row in thresholds.TABLE.values():
-        lines.append(f"{row.name} = {row.value} {row.unit}")
-        lines += textwrap.wrap(row.moves, WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
-        lines += textwrap.wrap(
-            f"chosen by: {row.origin}", WIDTH - 2, initial_indent="  ", subsequent_indent="    "
-        )
     return "\n".join(lines)
 
 
@@ -119,9 +103,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--numbers", action="store_true", help="list the thresholds")
     options = parser.parse_args(arguments)
     if options.numbers:
-        print(_numbers_text())
+        for row in thresholds.TABLE.values():
+            print(f"{row.name} = {row.value} {row.unit}")
+            for text, indent in ((row.moves, "  "), (f"chosen by: {row.origin}", "    ")):
+                print(textwrap.fill(text, WIDTH - 2, initial_indent="  ", subsequent_indent=indent))
     elif options.expression is None:
-        print(_plans_text())
+        print(_table_text("The first plan whose needs are all met is chosen.", CPU), end="\n\n")
+        print(_table_text("The same on a GPU, where blocks of threads run:", GPU))
     else:
         try:
             print(explain(tensor_of(options.expression)))

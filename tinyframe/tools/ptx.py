@@ -46,7 +46,11 @@ def ptx(source: str, architecture: str) -> str:
 
 def sass(source: str, architecture: str) -> str:
     """The machine code of a CUDA source, in words. DeviceUnavailable without nvdisasm."""
-    cubin, program = NVRTC(architecture).compile(source), _disassembler()
+    from cuda.pathfinder import find_nvidia_binary_utility
+
+    cubin, program = NVRTC(architecture).compile(source), find_nvidia_binary_utility("nvdisasm")
+    if program is None:
+        raise DeviceUnavailable(f"SASS is shown by nvdisasm, and that is not found: {ADVICE}")
     with tempfile.TemporaryDirectory(prefix="tinyframe-") as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
@@ -54,15 +58,6 @@ def sass(source: str, architecture: str) -> str:
     if done.returncode != 0:
         raise CompileError(done.stderr, source, f"{program} -c kernel.cubin")
     return done.stdout
-
-
-def _disassembler() -> str:
-    from cuda.pathfinder import find_nvidia_binary_utility
-
-    found = find_nvidia_binary_utility("nvdisasm")
-    if found is None:
-        raise DeviceUnavailable(f"SASS is shown by nvdisasm, and that is not found: {ADVICE}")
-    return found
 
 
 def show(program: ProgramSpec, options: argparse.Namespace) -> str:

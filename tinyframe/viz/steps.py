@@ -51,7 +51,7 @@ MEANINGS = {
     **MEANINGS_TO_C,
     "scalarize": "computes lane by lane, where the language can only move vectors",
     "wrap integers": "computes with unsigned integers where signed ones need not wrap around",
-    "64-bit integers in words": "computes in words of 32 bits, where there are no wider ones",
+    "emulate int64": "computes 64-bit integers in two words, where the language has none as wide",
     "replace unsupported ops": "rewrites what the language cannot express",
 }
 
