@@ -5,6 +5,8 @@ That their steps are right is compared with PyTorch in tests/torch.
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -319,3 +321,11 @@ def test_schedules_refuse_what_does_not_fit():
         lr.OneCycleLR(optimizer, 1.0, 10, anneal_strategy="sin")
     with pytest.raises(ValueError, match="SGD without momentum.*cycle_momentum=False"):
         lr.OneCycleLR(optimizer, 1.0, 10)
+
+
+def test_settings_that_there_are_stand_in_the_signature_and_in_the_error():
+    shown = "(params, lr=0.001, b1=0.9, b2=0.999, eps=1e-08, weight_decay=0.0)"
+    assert str(inspect.signature(optim.Adam)) == shown
+    with pytest.raises(TypeError) as caught:
+        optim.Adam([Tensor([1.0])], betas=(0.9, 0.999))
+    assert f"Adam{shown}" in str(caught.value) and "betas" in str(caught.value)

@@ -49,13 +49,18 @@ class Optimizer:
     _momentum_name: ClassVar[str | None] = None
     decoupled_weight_decay: bool = False
 
-    def __init_subclass__(cls) -> None:
+    @classmethod
+    def _signature(cls) -> inspect.Signature:
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         given = [inspect.Parameter(n, kind, default=d) for n, d in cls.settings.items()]
-        cls.__signature__ = inspect.Signature([inspect.Parameter("params", kind), *given])
+        return inspect.Signature([inspect.Parameter("params", kind), *given])
+
+    def __init_subclass__(cls) -> None:
+        if cls.__init__ is Optimizer.__init__:
+            cls.__signature__ = cls._signature()  # what help() shows
 
     def __init__(self, params: Iterable[Tensor], *args: Any, **kwargs: Any):
-        given = bound(type(self).__name__, self.__signature__, params, *args, **kwargs)
+        given = bound(type(self).__name__, self._signature(), params, *args, **kwargs)
         settings = {name: _checked(given[name], name) for name in self.settings}
         if isinstance(params, Tensor):
             raise TypeError("an optimizer takes a list of Tensors, so a single one as [parameter]")
@@ -82,6 +87,10 @@ class Optimizer:
         for slot, setting in self.slots.items():
             is_used = setting is None or getattr(self, setting)
             setattr(self, slot, self._filled(0.0) if is_used else [])
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What a rule checks, and keeps, beyond that."""
 
     if TYPE_CHECKING:
         # Settings and slots, which each rule names for itself.
@@ -261,8 +270,7 @@ class SGD(Optimizer):
     slots = {"b": "momentum"}
     _momentum_name = "momentum"
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         if self.nesterov and not self.b:
             raise ValueError("nesterov needs momentum: with momentum=0 there is nothing ahead")
 
@@ -323,8 +331,7 @@ class Adagrad(Optimizer):
     }  # fmt: skip
     slots, counts = {"v": None}, True
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self.v = self._filled(self.initial_accumulator_value)
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, v: Tensor) -> Tensor:
@@ -441,8 +448,7 @@ class NAdam(Adam):
         **Adam.settings, "lr": 0.002, "momentum_decay": 4e-3, "decoupled_weight_decay": False
     }  # fmt: skip
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self.product = self._keep(1.0)  # of mu up to t
 
     def _mu(self, t: Tensor) -> Tensor:
@@ -527,8 +533,7 @@ class Muon(Optimizer):
     slots = {"b": None}
     _momentum_name, decoupled_weight_decay = "momentum", True
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         for tensor in self.params:
             if tensor.ndim < 2:
                 raise ValueError(
