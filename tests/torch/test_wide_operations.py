@@ -162,7 +162,7 @@ def test_values_and_gradients(name):
         expected.backward(torch.tensor(weights))
         for grad, tensor in zip(out.gradient(*own, gradient=Tensor(weights)), other, strict=True):
             slope = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
-            check(grad, slope.numpy(), scale=40, what="gradient")
+            check(grad, slope.numpy(), compiled, scale=40, what="gradient")
 
 
 @pytest.mark.parametrize("dtype", (dtypes.int8, dtypes.int64, dtypes.uint8, dtypes.half))
