@@ -329,7 +329,7 @@ def test_a_source_without_a_kernel():
 
 def test_its_seconds_say_nothing_of_a_gpu_so_that_beam_leaves_the_plan():
     kernel = kernel_of(filled(numbers(8, 8), "CUDA").sum(1))
-    assert search.found(kernel, Device["CUDA"], 2) is None
+    assert search.search_result(kernel, Device["CUDA"], 2) is None
 
 
 def test_without_a_compiler_the_emulator_says_what_it_needs(monkeypatch):

@@ -82,7 +82,7 @@ def test_a_remainder_in_metal_is_not_that_of_negative_numbers():
 @pytest.mark.parametrize("language", GPUS)
 def test_the_cores_of_a_cpu_are_refused(language):
     device = f"NULL:{language}"
-    with pytest.raises(KernelOptError, match="no cores to divide a loop among: GLOBAL is for it"):
+    with pytest.raises(KernelOptError, match="no cores to divide a loop among: use GLOBAL"):
         program_of(on_buffer(64, device=device) + 1, [Opt(OptOps.THREAD, 0)], device)
 
 

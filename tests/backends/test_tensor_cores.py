@@ -247,7 +247,7 @@ def test_what_tensor_cores_cannot_do_is_refused_with_the_reason():
     assert "one operand has the rows" in refused(
         (on_buffer(32, 16, 64) * on_buffer(1, 16, 64)).sum(2)
     )
-    assert "axes are three" in refused(half, Opt(OptOps.TENSOR_CORE, 0))
+    assert "takes three axes" in refused(half, Opt(OptOps.TENSOR_CORE, 0))
     assert "the sum is a reduce's" in refused(half, Opt(OptOps.TENSOR_CORE, (0, 2, 1)))
     assert "three different loops" in refused(half, Opt(OptOps.TENSOR_CORE, (0, 0, 2)))
     assert "no tensor cores for f16" in refused(half, architecture="sm_75")

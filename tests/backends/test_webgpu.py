@@ -164,9 +164,9 @@ def test_beam_searches_and_finds_it_again(monkeypatch, tmp_path):
     monkeypatch.setenv("TINYFRAME_CACHE", str(tmp_path))
     x = numbers(40, 24)
     kernel = kernel_of(filled(x).sum(1))
-    found = search.found(kernel, DEVICE, 1)
+    found = search.search_result(kernel, DEVICE, 1)
     assert found.tried > 2 and 0 < found.seconds <= found.planned
-    assert search.found(kernel, DEVICE, 1) == found
+    assert search.search_result(kernel, DEVICE, 1) == found
     with Context(BEAM=1):
         np.testing.assert_allclose(Tensor(x).realize().sum(1).numpy(), x.sum(1), rtol=1e-5)
 

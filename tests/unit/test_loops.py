@@ -342,7 +342,7 @@ def test_what_is_computed_from_a_padding_that_readers_find_is_not_copied():
         ([Opt(UPCAST, 2, 4)], "axis 2 is a reduce's: UNROLL it, or give it VECTOR lanes"),
         ([Opt(THREAD, 0), Opt(UPCAST, 0, 4)], "axis 0 is a THREAD axis already"),
         ([Opt(UPCAST, 0, 0), Opt(UPCAST, 0, 0)], "960 copies; at most 256 are allowed"),
-        ([Opt(UNROLL, 0, 4)], "axis 0 is no reduce: UPCAST it"),
+        ([Opt(UNROLL, 0, 4)], "axis 0 is not a reduce's: UPCAST it"),
         ([Opt(UPCAST, 0, 24), Opt(UNROLL, 1, 0)], "768 copies; at most 256 are allowed"),
         ([Opt(VECTOR, 1, 3)], "vectors have 2, 4, 8, 16, 32 or 64 lanes, not 3"),
         ([Opt(VECTOR, 1, 1)], "vectors have 2, 4, 8, 16, 32 or 64 lanes, not 1"),
@@ -365,19 +365,19 @@ def test_what_is_computed_from_a_padding_that_readers_find_is_not_copied():
         ([Opt(REORDER, 1)], "the order must name each of the axes 0...2 once"),
         (
             [Opt(STAGE, 2, 2)],
-            "what is read of argument 2 does not change inside axis 2",
+            "the index of argument 2 does not vary inside axis 2",
         ),
-        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "STAGE comes after"),
+        ([Opt(SPLIT, 2, 4), Opt(STAGE, 2, 2), Opt(UNROLL, 2, 2)], "apply STAGE after this"),
         ([Opt(STAGE, 0, 9)], "argument 9 is not read"),
         ([Opt(STAGE, 0, 0)], "argument 0 is not read"),
         ([Opt(STAGE, 0, 2), Opt(STAGE, 0, 2)], "argument 2 is copied already"),
         (
             [Opt(STAGE, 1, 1), Opt(UPCAST, 0, 4)],
-            "an argument is copied inside this loop: STAGE comes after",
+            "an argument is copied inside this loop: apply STAGE after this",
         ),
         (
             [Opt(STAGE, 1, 2), Opt(VECTOR, 1, 4)],
-            "an argument is copied inside this loop: STAGE comes after",
+            "an argument is copied inside this loop: apply STAGE after this",
         ),
     ],
 )
@@ -391,10 +391,10 @@ def test_stage_says_what_it_cannot_copy():
     x = on_buffer(64, 48)
     with pytest.raises(KernelOptError, match="argument 2 is read in 2 different ways"):
         apply_opt(kernel_of(on_buffer(9, 9) + _twice()), Opt(STAGE, 0, 2))
-    with pytest.raises(KernelOptError, match="does not change inside axis 0"):
+    with pytest.raises(KernelOptError, match="does not vary inside axis 0"):
         apply_opt(kernel_of(x + on_buffer(64, 1)), Opt(STAGE, 0, 2))
     rows = on_buffer(64, 48)[on_buffer(5, dtype=dtypes.int)].contiguous()
-    with pytest.raises(KernelOptError, match="argument 2 is read at places that are themselves"):
+    with pytest.raises(KernelOptError, match="argument 2 is indexed with values read from memory"):
         apply_opt(kernel_of(rows), Opt(STAGE, 0, 2))
     with pytest.raises(KernelOptError, match="argument 0 is written by the kernel"):
         apply_opt(kernel_of(x.assign(x + on_buffer(48, 64).T)), Opt(STAGE, 0, 0))

@@ -113,7 +113,7 @@ def test_a_plan_that_was_not_chosen_says_what_it_lacks():
     lacks = {plan.name: plan.missing(kernel) for plan in CPU}
     assert lacks["dot products"] is None
     assert lacks["register tile"] is None  # it would apply too, but stands later
-    assert lacks["image by image"] == "rows of an operand that is padded"
+    assert lacks["image by image"] == "a padded operand that has the rows"
     assert lacks["transpose"] == "nothing reduced"
     assert all(need.__doc__ for plan in CPU for need in plan.needs)
 
@@ -174,7 +174,7 @@ def test_the_plans_can_be_listed_and_asked(capsys):
     assert command(["empty(600, 64) @ empty(64, 600)"]) == 0
     told = capsys.readouterr().out
     assert "plan: register tile, because" in told
-    assert "before it: image by image; columns, then images: need rows of an operand" in told
+    assert "before it: image by image; columns, then images: need a padded operand" in told
     assert re.search(r"nest: .*lanes along ridx1", told)
     assert command(["--numbers"]) == 0
     assert "THREADS_FROM = 65536" in capsys.readouterr().out

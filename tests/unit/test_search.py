@@ -20,7 +20,7 @@ from tinyframe.device import Compiled, CompileError, Compiler
 from tinyframe.renderer import Target
 from tinyframe.run import realize, search
 from tinyframe.run.realize import get_kernel
-from tinyframe.run.search import Bench, Found, best_opts, least_seconds
+from tinyframe.run.search import Bench, SearchResult, best_opts, least_seconds
 from tinyframe.runtime.host import HostAllocator
 from tinyframe.settings import Context
 from tinyframe.uop.node import UOp
@@ -81,12 +81,12 @@ class Numbers:
         return {opts: self.final[opts[0].arg if opts else 0] for opts in lists}
 
 
-def found(bench: Numbers, width: int = 1) -> Found:
+def found(bench: Numbers, width: int = 1) -> SearchResult:
     return search.search(bench, width)
 
 
 def test_it_goes_downhill_from_the_planned_to_the_end():
-    assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == Found(upcast(12), 3, 5, 5)
+    assert found(Numbers({0: 9, 10: 5, 11: 4, 12: 3, 13: 4})) == SearchResult(upcast(12), 3, 5, 5)
 
 
 def test_it_goes_downhill_from_no_opts_too():
@@ -114,7 +114,7 @@ def test_no_list_is_searched_from_twice():
 @pytest.mark.parametrize("seconds", [5.1, 5.0, 4.95])
 def test_the_planned_stays_unless_another_is_quicker_when_both_are_timed_anew(seconds):
     lucky = Numbers({0: 9, 10: 5, 11: 1}, final={11: seconds})
-    assert found(lucky) == Found(upcast(10), 5, 5, 3)
+    assert found(lucky) == SearchResult(upcast(10), 5, 5, 3)
 
 
 def test_the_planned_is_timed_anew_although_it_left_the_beam():
@@ -346,9 +346,9 @@ def searches(monkeypatch):
     """The widths of the searches that were made; each takes no time."""
     made: list[int] = []
 
-    def quick(bench: Bench, width: int) -> Found:
+    def quick(bench: Bench, width: int) -> SearchResult:
         made.append(width)
-        return Found((Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))), 1.0, 2.0, 3)
+        return SearchResult((Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))), 1.0, 2.0, 3)
 
     monkeypatch.setattr(search, "search", quick)
     return made
@@ -362,13 +362,13 @@ FOUND = [Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.REORDER, (0,))]
 
 
 def test_a_result_is_kept_with_what_it_was_measured_at():
-    whole = Found(tuple(FOUND), 1.5, 2.0, 30)
-    assert Found.from_bytes(whole.to_bytes()) == whole
+    whole = SearchResult(tuple(FOUND), 1.5, 2.0, 30)
+    assert SearchResult.from_bytes(whole.to_bytes()) == whole
 
 
 def test_what_a_search_took_is_found_on_disk_too(searches):
-    first, second = (search.found(ast(), CPU, 2) for _ in range(2))
-    assert first == second == Found(tuple(FOUND), 1.0, 2.0, 3)
+    first, second = (search.search_result(ast(), CPU, 2) for _ in range(2))
+    assert first == second == SearchResult(tuple(FOUND), 1.0, 2.0, 3)
     assert searches == [2]
 
 
@@ -401,11 +401,11 @@ def test_a_damaged_entry_is_searched_for_anew(searches, tmp_path):
 
 @pytest.mark.parametrize("data", [
     b"", b"\xff", b"[]", b"{}", b'{"opts": 3}', b'{"opts": [["TWIST", 0, 2]]}',
-    Found((Opt(OptOps.UPCAST, 9, 2),), 1.0, 1.0, 1).to_bytes(),
+    SearchResult((Opt(OptOps.UPCAST, 9, 2),), 1.0, 1.0, 1).to_bytes(),
 ])  # fmt: skip
 def test_an_intact_entry_that_makes_no_sense_is_searched_for_anew(searches, monkeypatch, data):
     with monkeypatch.context() as patch:
-        patch.setattr(Found, "to_bytes", lambda self: data)
+        patch.setattr(SearchResult, "to_bytes", lambda self: data)
         with pytest.raises((ValueError, KeyError, TypeError, KernelOptError)):
             best_opts(ast(), CPU, 2)
     assert best_opts(ast(), CPU, 2) == best_opts(ast(), CPU, 2) == FOUND
@@ -438,7 +438,11 @@ def test_without_memory_for_a_second_set_of_arguments_there_is_no_search(monkeyp
 
 @pytest.mark.parametrize("device", ["PYTHON", "NULL", "NULL:CUDA"])
 def test_where_times_mean_nothing_there_is_no_search(device, searches):
-    assert best_opts(ast(), Device[device], 2) is search.found(ast(), Device[device], 2) is None
+    assert (
+        best_opts(ast(), Device[device], 2)
+        is search.search_result(ast(), Device[device], 2)
+        is None
+    )
     assert searches == []
 
 

@@ -1,6 +1,6 @@
-"""Algebra: what integers and floats are equal to, and what follows for indices."""
+"""Algebra: simplification of integers and floats, and the analysis of indices."""
 
-# these provide UOp.simplify and UOp.st
+# these two define UOp.simplify and UOp.st
 from tinyframe.algebra import symbolic, view
 
 __all__ = ["symbolic", "view"]

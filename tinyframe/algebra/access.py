@@ -1,22 +1,22 @@
-"""What a kernel reads and writes, and how that lies in memory: one table, read off its INDEXes.
+"""Memory access analysis: a table of a kernel's reads and writes, derived from its INDEXes.
 
     table = AccessTable(kernel)
-    table.reads, table.writes      an Access for each place that is read, and for each STORE
-    access.step(r)                 elements between neighbours along RANGE r; 0 where r is not used,
-                                   None where they are not evenly spaced
+    table.reads, table.writes      an Access for each INDEX that is read, and for each STORE
+    access.step(r)                 stride along RANGE r, in elements; 0 if r is not used, None if
+                                   neighbours are not evenly spaced
     access.volume(ranges)          bytes read while these ranges run once; an element that is read
                                    twice counts twice
     access.windows                 dimensions that add up several ranges: y + ky in a convolution
     access.overlaps                whether neighbouring windows share elements
-    access.is_computed             whether something is computed from each element by itself
-    access.guarded                 whether a condition stands on it, as a padding puts there
+    access.is_computed             whether something is computed from each element alone
+    access.guarded                 whether it has a condition, as from a padding
     table.reduces                  the REDUCEs; table.around(node): all ranges that a node runs in
-    table.work                     how many times the innermost of all loops runs
-    table.contraction              the reduce of shared operands that the kernel spends its time on
+    table.work                     iterations of the innermost loop
+    table.contraction              the reduce with operand reuse that dominates the kernel's time
 
 In `for i: for j: for k: s += a[i, k] * b[k, j]`, with an `a` of shape (8, 4), step(i) of `a` is 4,
-step(j) is 0 and step(k) is 1. Whatever decides how a kernel's loops run asks here; nothing else
-looks into an index.
+step(j) is 0 and step(k) is 1. All decisions about a kernel's loops use this table; nothing else
+analyses an index.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from tinyframe.uop.node import (
 )
 
 Factors = dict[UOp, int | None]
-"""What a dimension's index adds up: RANGE -> its factor; None where it is not linear."""
+"""The linear form of a dimension's index: RANGE -> its factor; None if it is not linear in it."""
 
-# what closes ranges inside a kernel
+# ops that close ranges inside a kernel
 CLOSED_INSIDE = (Ops.REDUCE, Ops.STAGE, Ops.MMA)
 _WORK = {*GroupOp.ALU, Ops.REDUCE, Ops.LOAD, Ops.STORE}
 
 
 @dataclass(frozen=True, eq=False)
 class Access:
-    """Indices into an array, one for each dimension of its shape.
+    """One read or write of an array.
 
-    dims: the Factors of each dimension. below: elements between neighbours in it; None where a
-    Variable's size lies in between. index: the INDEX that these were read off. value: what is used
-    of what is read there (see `used_values`); None where it is written.
+    dims: the Factors of each dimension's index. below: the stride of each dimension; None if it
+    depends on a Variable. index: the INDEX. value: for a read, the value computed from the element
+    alone that is used (see `used_values`); None for a write.
     """
 
     dims: tuple[Factors, ...]
@@ -70,18 +70,18 @@ class Access:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element as it is used, which is how it is copied."""
-        place_or_value = self.index if self.value is None else self.value
-        return place_or_value.dtype.base.itemsize
+        """Bytes of an element as it is used, which is how it would be copied to a panel."""
+        used = self.index if self.value is None else self.value
+        return used.dtype.base.itemsize
 
     @property
     def is_computed(self) -> bool:
-        """Is something computed from each element before it meets others, as in A @ (B + 1)?"""
+        """Whether something is computed from each element alone, as in A @ (B + 1)."""
         return self.value is not None and self.value.op is not Ops.LOAD
 
     @property
     def ranges(self) -> frozenset[UOp]:
-        """All that it depends on."""
+        """All ranges that it depends on."""
         return self.index.ranges
 
     @property
@@ -99,7 +99,7 @@ class Access:
 
     @property
     def overlaps(self) -> bool:
-        """Do neighbouring windows share elements?"""
+        """Whether neighbouring windows share elements."""
         return any(
             1 + sum(abs(d[r] or 0) * (length(r) - 1) for r in d) < iterations(d)
             for d in self.dims
@@ -114,7 +114,7 @@ class Access:
 
 
 def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
-    """What the index of each dimension adds up."""
+    """The linear form of each dimension's index."""
     dims = []
     for i in indices:
         found: Factors = {}
@@ -128,7 +128,7 @@ def factors(indices: Sequence[UOp]) -> tuple[Factors, ...]:
 
 
 def elements_below(shape: Sequence) -> tuple[int | None, ...]:
-    """Elements between neighbours in each dimension of an array that lies in row-major order."""
+    """The strides of a row-major array; None if one depends on a Variable."""
     sizes = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     return tuple(size if isinstance(size, int) else None for size in sizes)
 
@@ -145,28 +145,28 @@ def _step(dims: tuple[Factors, ...], below: tuple[int | None, ...], r: UOp) -> i
 
 
 def access(index: UOp, value: UOp | None = None) -> Access:
-    """The Access of one INDEX. value: what is used of it."""
+    """The Access of one INDEX."""
     return Access(factors(index.src[2:]), elements_below(index.arg), index, value)
 
 
 def used_values(nodes: Iterable[UOp], outside: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]:
-    """LOAD -> the largest value that is computed from it alone, and from what is the same in all
-    loops but those `outside`: of A @ (B + 1) with float16 for A, a cast of A and B + 1. A LOAD
-    stands for itself where two different values of it are used, or nothing is computed.
+    """LOAD -> the largest expression computed from it alone and from values that are invariant in
+    all loops except `outside`: in A @ (B + 1) with float16 for A, a cast of A and B + 1. The LOAD
+    itself if two different expressions of it are used, or none.
 
     nodes: of a kernel, sources first.
     """
-    fixed: set[UOp] = set()  # the same in all other loops
+    invariant: set[UOp] = set()  # in all loops except `outside`
     load_of: dict[UOp, UOp] = {}  # computed from one LOAD alone -> that LOAD
-    ends: dict[UOp, set[UOp]] = {}  # LOAD -> those of these that others use
+    ends: dict[UOp, set[UOp]] = {}  # LOAD -> the largest of these expressions
     for u in nodes:
         loads = {load_of[s] for s in u.src if s in load_of}
-        if u.op not in CLOSED_INSIDE and not u.ranges - outside and all(s in fixed for s in u.src):
-            fixed.add(u)
+        if u.op not in CLOSED_INSIDE and not u.ranges - outside and invariant.issuperset(u.src):
+            invariant.add(u)
         elif u.op is Ops.LOAD:
             load_of[u] = u
         elif u.op in GroupOp.Elementwise and len(loads) == 1:
-            if all(s in load_of or s in fixed for s in u.src):
+            if all(s in load_of or s in invariant for s in u.src):
                 (load_of[u],) = loads
         for s in u.src:
             if s in load_of and load_of[s] is not load_of.get(u):
@@ -175,8 +175,8 @@ def used_values(nodes: Iterable[UOp], outside: frozenset[UOp] = frozenset()) -> 
 
 
 def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
-    """Do these indices, over the ranges they hold, name each element of an array exactly once?"""
-    # what changes with a Variable is seen in one way only: a RANGE of that very size
+    """Whether these indices, over their ranges, cover each element of an array exactly once."""
+    # with a Variable's size only one form is recognized: a RANGE of that very size
     for i, s in zip(indices, shape, strict=True):
         symbolic = any(map(is_symbolic, i.ranges)) or isinstance(s, UOp)
         if symbolic and not (i.op is Ops.RANGE and i.src[0] is s):
@@ -198,11 +198,11 @@ def covers_once(indices: Sequence[UOp], shape: Sequence) -> bool:
 
 @dataclass(frozen=True)
 class Contraction:
-    """A REDUCE and the two largest operands that it reads, where each of the two has a loop of
-    results that the other one does not use: so the other is read again in every turn of that loop.
+    """A REDUCE and its two largest operands, each constant along a loop of results that the other
+    varies along: so it is reused, read again in every iteration of that loop.
 
-    What is computed from the two does not matter. A matrix product is a contraction, and so are the
-    L1 distances between points, and shortest paths (a max of sums).
+    How the two are combined does not matter. A matrix product is a contraction, and so are the L1
+    distances between points, and shortest paths (a max of sums).
     """
 
     reduce: UOp
@@ -211,22 +211,22 @@ class Contraction:
 
     @property
     def summed(self) -> tuple[UOp, ...]:
-        """The ranges that are reduced, which only the REDUCE itself runs in."""
+        """The ranges that are reduced."""
         return self.reduce.own_ranges
 
     @property
     def has_windows(self) -> bool:
-        """Is it reduced over more than one loop, as a convolution is: its rows overlap."""
+        """Whether it is reduced over several loops, like a convolution, whose rows overlap."""
         return len(self.summed) > 1
 
     @property
     def work(self) -> int:
-        """How many values are reduced in all."""
+        """The number of values that are reduced in all."""
         return iterations((*self.reduce.ranges, *self.summed))
 
 
 class AccessTable:
-    """All that a kernel (a SINK of STOREs) reads and writes."""
+    """All reads and writes of a kernel (a SINK of STOREs)."""
 
     def __init__(self, sink: UOp) -> None:
         self.sink = sink
@@ -241,13 +241,13 @@ class AccessTable:
 
     @functools.cached_property
     def contraction(self) -> Contraction | None:
-        """The one that the kernel spends its time on."""
+        """The largest contraction of the kernel, which dominates its time."""
         found = filter(None, map(self.contraction_of, self.reduces))
         return max(found, key=lambda c: c.work, default=None)
 
     def contraction_of(self, reduce: UOp) -> Contraction | None:
         """This REDUCE as a contraction, if it is one."""
-        # loops of results -> what is read along them; `reduce.ranges` are the loops around it
+        # loops of results -> the largest operand along them; `reduce.ranges` are the loops around
         largest: dict[frozenset[UOp], Access] = {}
         for x in self.read_by(reduce.src[0]):
             around = x.ranges & reduce.ranges
@@ -263,7 +263,7 @@ class AccessTable:
         return Contraction(reduce, *max(pairs, key=lambda pair: sum(x.elements for x in pair)))
 
     def read_by(self, value: UOp) -> list[Access]:
-        """What a value is computed from, element by element: not what a REDUCE in it has read."""
+        """The reads that a value is computed from directly, not those of a REDUCE inside it."""
         if value not in self._read_by:
             below = value.toposort(gate=lambda u: u.op not in (Ops.LOAD, Ops.REDUCE))
             loaded = {u.src[0] for u in below if u.op is Ops.LOAD}
@@ -272,7 +272,7 @@ class AccessTable:
 
     @functools.cached_property
     def work(self) -> int:
-        """How often the operation runs that runs most often: what the innermost loop does."""
+        """How often the most frequent operation runs, that is, one in the innermost loop."""
         counted = (u for u in self.nodes if u.op in _WORK)
         return max((iterations(self.around(u)) for u in counted), default=0)
 

@@ -1,8 +1,8 @@
-"""Sums of integers: taken apart, put together in one order, divided and compared.
+"""Sums of integers: split into terms, rebuilt in a canonical order, divided and compared.
 
 Reshaping, slicing and splitting loops write index expressions full of divisions; a reader, and a C
-compiler, want `i*4+j`. Everything here rests on one idea. A sum is taken apart into `terms`, each
-with its factor, and put together again by `from_terms`, in one fixed order:
+compiler, want `i*4+j`. Everything here rests on one idea. A sum is split into `terms`, each with
+its factor, and rebuilt by `from_terms` in one canonical order:
 
     (i + 3)*4 + j - 1     terms: {i: 4, j: 1, None: 11}     from_terms: i*4 + j + 11
 
@@ -59,7 +59,7 @@ def _order(u: UOp) -> tuple:
 
 
 def order(u: UOp) -> tuple:
-    """What terms, factors and conditions are sorted by."""
+    """The sort key of terms, factors and conditions."""
     known = u.__dict__.get("_order")
     return _order.__get__(u, UOp) if known is None else known
 
@@ -79,7 +79,7 @@ def _arg_hash(arg: object) -> int:
     return 0 if arg is None else _text_hash(repr(arg))
 
 
-# ---- taken apart, put together ------------------------------------------------------------------
+# ---- sums to terms, and back --------------------------------------------------------------------
 
 
 def constant(dtype: DType, value: int) -> UOp:
@@ -90,7 +90,7 @@ def constant(dtype: DType, value: int) -> UOp:
 
 
 def value_of(u: UOp) -> int | None:
-    """The integer that a constant is (in every lane); None for anything else."""
+    """The value of an integer constant (in every lane); None if `u` is not one."""
     if u.op is Ops.VECTORIZE and len(set(u.src)) == 1:
         u = u.src[0]
     return u.arg if u.op is Ops.CONST and u.arg.__class__ is int else None
@@ -133,8 +133,8 @@ def terms(u: UOp) -> Terms:
 
 
 def is_widened(u: UOp) -> bool:
-    """Whether a CAST makes an index of 64 bits of one of 32: its terms are those of the narrow one,
-    which have the narrow dtype, and `from_terms` widens each."""
+    """Whether a CAST widens an index from 32 to 64 bits. Its terms are then those of the narrow
+    index, in the narrow dtype, and `from_terms` widens each."""
     return u.dtype.scalar() is dtypes.long and u.src[0].dtype.scalar() is dtypes.int
 
 
@@ -154,7 +154,7 @@ def from_terms(ts: Terms, dtype: DType = dtypes.int) -> UOp:
 
 
 def narrowed(u: UOp) -> UOp | None:
-    """A CAST to 32 bits of a sum of 64: the sum of its terms in 32, where those have no more."""
+    """A CAST of a sum from 64 to 32 bits: the sum of its terms in 32 bits, if they all have 32."""
     (x,) = u.src
     if u.dtype.scalar() is not dtypes.int or x.dtype.scalar() is not dtypes.long:
         return None
@@ -194,7 +194,7 @@ def bounds_of(ts: Terms) -> tuple[int, int]:
 
 
 def exact_terms(u: UOp) -> Terms:
-    """terms(u) where their sum is what `u` is, without wrapping around; else `u` as one term."""
+    """terms(u) if their sum cannot wrap around; otherwise `u` as a single term."""
     ts = terms(u)
     return ts if fits(u.dtype, *bounds_of(ts)) else {u: 1}
 
@@ -211,17 +211,17 @@ def canonical_sum(u: UOp) -> UOp:
 
 
 def _in_shape_of(u: UOp, out: UOp) -> UOp:
-    """`out`, and where it is a constant, in every element of a value of `u`'s shape."""
+    """`out`; a constant is expanded to the shape of `u`."""
     return u.const_like(out.arg) if out.op is Ops.CONST and u.shape else out
 
 
 def _divisor(u: UOp) -> int:
-    """The c of x // c and x % c, where it is a constant above 0; else 0."""
+    """The c of x // c and x % c, if it is a positive constant; otherwise 0."""
     return max(value_of(u.src[1]) or 0, 0)
 
 
 def _remainders(ts: Terms) -> list[tuple[UOp, int, UOp, int]]:
-    """The terms x % c of a sum, where c is a constant above 0: (term, its factor, x, c)."""
+    """The terms x % c of a sum, with positive constants c: (term, its factor, x, c)."""
     return [(t, f, t.src[0], c) for t, f in ts.items()
             if t is not None and t.op is Ops.MOD and (c := _divisor(t))]  # fmt: skip
 
@@ -249,7 +249,7 @@ def recombined(ts: Terms, dtype: DType) -> Terms:
 
 
 def product_factors(u: UOp) -> list[UOp]:
-    """What a chain of MULs multiplies; a chain that is too long counts as one factor."""
+    """The factors of a chain of MULs; a chain that is too long counts as one factor."""
     out, pending = [], [u]
     for _ in range(2 * MOST_TERMS):
         x = pending.pop()
@@ -271,7 +271,7 @@ def product_bounds(factors: Counter[UOp]) -> tuple[int, int]:
 
 
 def product(factors: list[UOp], dtype: DType) -> UOp:
-    """The product of one or more factors in their order."""
+    """The product of one or more factors in canonical order."""
     in_order = [f.cast(dtype) for f in sorted(factors, key=order)]
     return functools.reduce(lambda x, y: UOp(Ops.MUL, dtype, (x, y)), in_order)
 
@@ -313,8 +313,8 @@ def divide(u: UOp) -> UOp | None:
 
 
 def quotient_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
-    """The sum `ts`, which does not wrap around, divided by c > 0 and rounded down; None where there
-    is nothing to simplify."""
+    """The sum `ts`, which does not wrap around, divided by c > 0 and rounded down; None if there is
+    nothing to simplify."""
     quotient, rest, low, high = _split(ts, c)
     if high < c:
         return quotient
@@ -345,9 +345,9 @@ def _quotient_of_one(ts: Terms, c: int, dtype: DType) -> Terms | None:
 
 
 def remainder_terms(ts: Terms, c: int, dtype: DType) -> Terms | None:
-    """What quotient_terms leaves over, in 0..c-1; None where there is nothing to simplify."""
+    """The remainder of quotient_terms, in 0..c-1; None if there is nothing to simplify."""
     for t, f, x, a in _remainders(ts):
-        if a * f % c == 0:  # (x%a*f + …) % c = (x*f + …) % c  where c divides a*f
+        if a * f % c == 0:  # (x%a*f + …) % c = (x*f + …) % c  if c divides a*f
             rest = {s: g for s, g in ts.items() if s is not t}
             inside = plus(rest, scaled(exact_terms(x), f))
             if fits(dtype, *bounds_of(inside)):
@@ -382,10 +382,10 @@ def _remainder(ts: Terms, c: int, dtype: DType) -> Terms:
 
 
 def _split(ts: Terms, c: int) -> tuple[Terms, Terms, int, int]:
-    """ts = quotient*c + rest, where the factors in `rest` are smaller than c and its smallest value
-    lies in 0..c-1; and the bounds of `rest`.
+    """ts = quotient*c + rest, with the factors in `rest` smaller than c and its smallest value in
+    0..c-1; and the bounds of `rest`.
 
-    Factors are cut towards 0, or to the nearest multiple of c where only that leaves a rest within
+    Factors are rounded towards 0, or to the nearest multiple of c if only that leaves a rest within
     0..c-1: (a*3 + 3) % 4 = 3 - a  for a in 0..3.
     """
     cut = _cut(ts, {t: f // c if f >= 0 else -(-f // c) for t, f in ts.items()}, c)
@@ -452,7 +452,7 @@ def divide_by_symbol(u: UOp) -> UOp | None:
 
 
 def largest(ts: Terms) -> Terms:
-    """An upper bound of a sum, in which symbolic sizes stay: i over range(n) is at most n - 1."""
+    """An upper bound of a sum in terms of symbolic sizes: i over range(n) is at most n - 1."""
     out: Terms = {}
     for t, f in ts.items():
         if t is not None and t.op is Ops.RANGE and f > 0:
@@ -466,12 +466,12 @@ def largest(ts: Terms) -> Terms:
 
 
 def is_negated(u: UOp) -> bool:
-    """Whether `u` is written `x != True`, which means "not x"."""
+    """Whether `u` is a "not x", written `x != True`."""
     return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
 
 
 def bare(u: UOp) -> tuple[UOp, bool]:
-    """(x, True) of "x" and (x, False) of "not x"."""
+    """(x, True) for "x" and (x, False) for "not x"."""
     return (u.src[0], False) if is_negated(u) else (u, True)
 
 
@@ -485,14 +485,14 @@ def negated(u: UOp) -> UOp:
 
 
 def sides(u: UOp) -> tuple[Terms, int]:
-    """A comparison a ? b as  a - b without its constant ? constant."""
+    """A comparison a ? b as (terms, c): a - b without its constant  ?  that constant negated."""
     a, b = u.src
     difference = plus(exact_terms(a), scaled(exact_terms(b), -1))
     return difference, -difference.pop(None, 0)
 
 
 def both_sides(ts: Terms, c: int, dtype: DType) -> tuple[UOp, UOp] | None:
-    """ts ? c with what is subtracted moved to the right; None where a side could wrap around."""
+    """ts ? c with subtracted terms moved to the right; None if a side could wrap around."""
     left = {t: f for t, f in ts.items() if f > 0}
     right = plus({t: -f for t, f in ts.items() if f < 0}, {None: c})
     if not fits(dtype, *bounds_of(left)) or not fits(dtype, *bounds_of(right)):
@@ -501,7 +501,7 @@ def both_sides(ts: Terms, c: int, dtype: DType) -> tuple[UOp, UOp] | None:
 
 
 def less(u: UOp) -> UOp | None:
-    """CMPLT: a constant stands on the right, and the first term is not subtracted."""
+    """CMPLT: with the constant on the right, and a first term that is not subtracted."""
     dtype = u.src[0].dtype
     ts, c = sides(u)
     low, high = bounds_of(ts)
@@ -533,7 +533,7 @@ def _less(ts: Terms, c: int, dtype: DType) -> UOp | None:
 
 
 def equal(u: UOp) -> UOp | None:
-    """CMPEQ and CMPNE: a constant stands on the right, and the first term is not subtracted."""
+    """CMPEQ and CMPNE: with the constant on the right, and a first term that is not subtracted."""
     dtype, is_equal = u.src[0].dtype, u.op is Ops.CMPEQ
     ts, c = sides(u)
     low, high = bounds_of(ts)

@@ -1,4 +1,4 @@
-"""Algebra: tables of rules that give a simpler node of the same value, and what uses them.
+"""Algebra: tables of rules that rewrite a node to a simpler one of the same value, and their uses.
 
 | table | what it holds |
 |---|---|
@@ -9,7 +9,7 @@
 | `relaxed` | floats as if they were real numbers; on with RELAXED=1, before ops are decomposed |
 
 The algebra of integer sums, which is most of it, is in `sums.py`. A condition (of a PAD, a guard)
-is a conjunction of comparisons; `simplify_given` uses what it says about an index.
+is a conjunction of comparisons; `simplify_given` uses its bounds on an index.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def simplify(u: UOp) -> UOp:
 
 
 def forget_simplified() -> None:
-    """Every node is simplified anew when next asked: for those who want to see it done, step by
-    step, whatever was compiled before."""
+    """Clears the memoized results of simplify(), so that its steps can be shown even for nodes that
+    were simplified before."""
     for entry in list(UOp._table.values()):
         if (u := entry()) is not None:
             u.__dict__.pop("_simplified", None)
@@ -73,7 +73,7 @@ def forget_simplified() -> None:
 
 
 def conjuncts(condition: UOp) -> list[UOp]:
-    """The conditions that AND joins, in the order they are written; none of "True"."""
+    """The conditions joined by AND, in the order they are written; an empty list for True."""
     out, pending = [], [condition]
     while pending:
         u = pending.pop()
@@ -85,7 +85,7 @@ def conjuncts(condition: UOp) -> list[UOp]:
 
 
 def all_of(conditions: Iterable[UOp]) -> UOp:
-    """The AND of conditions, simplified; True of none."""
+    """The AND of conditions, simplified; True if there are none."""
     return simplify(functools.reduce(lambda x, y: x & y, conditions, UOp.const(dtypes.bool, True)))
 
 
@@ -99,12 +99,12 @@ def limit(u: UOp) -> tuple[UOp, bool, int] | None:
 
 
 def junction(u: UOp) -> UOp | None:
-    """AND and OR of booleans: sorted, nothing twice; of several limits on one value AND keeps the
-    tightest on each side, OR the loosest."""
+    """AND and OR of booleans: sorted, without duplicates; of several limits on one value AND keeps
+    the tightest on each side, OR the loosest."""
     if (parts := _joined(u)) is None:
         return None
     is_and = u.op is Ops.AND
-    decided = u.const_like(not is_and)  # what one False makes of an AND, one True of an OR
+    decided = u.const_like(not is_and)  # one False makes an AND False, one True an OR True
     kept: dict[object, tuple[UOp, int]] = {}
     for part in parts:
         if part.op is Ops.CONST:
@@ -130,7 +130,7 @@ def junction(u: UOp) -> UOp | None:
 
 
 def _joined(u: UOp) -> list[UOp] | None:
-    """What a chain of AND or OR joins, each once; None where that is too much."""
+    """The operands of a chain of AND or OR, without duplicates; None if it is too long."""
     parts: dict[UOp, None] = {}
     pending = [u]
     while pending:
@@ -145,7 +145,7 @@ def _joined(u: UOp) -> list[UOp] | None:
 
 
 def equal_booleans(u: UOp) -> UOp | None:
-    """a == b and a != b of booleans; `a != True` is how "not a" is written."""
+    """a == b and a != b of booleans; "not a" is written `a != True`."""
     (a, is_a), (b, is_b) = map(bare, sorted(u.src, key=order))  # a constant comes last
     same = (u.op is Ops.CMPEQ) is (is_a is is_b)
     if a is b:
@@ -161,8 +161,8 @@ USES_BOUNDS = {Ops.IDIV, Ops.MOD, Ops.CDIV, Ops.CMOD, Ops.MAX, *GroupOp.Comparis
 
 
 def known_limits(conjunct: UOp) -> tuple[Terms, int, int] | None:
-    """The sum that a comparison of integers speaks of, and its smallest and largest value where the
-    comparison holds: `i + j < 4` gives (i + j, its own smallest value, 3)."""
+    """The sum that a comparison of integers limits, and its bounds if the comparison holds:
+    `i + j < 4` gives (i + j, its own lower bound, 3)."""
     u, positive = bare(conjunct)
     if u.op not in (Ops.CMPLT, Ops.CMPEQ) or not dtypes.is_int(u.src[0].dtype):
         return None
@@ -202,13 +202,13 @@ def _placeholders(given: list[UOp]) -> list[tuple[Terms, UOp]]:
         limits[key] = ts, low, high
     tighter = [(ts, low, high) for ts, low, high in limits.values()
                if low <= high and (low, high) != bounds_of(ts)]  # fmt: skip
-    tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first: they say most
+    tighter.sort(key=lambda known: -len(known[0]))  # the longest sums first, the most specific
     return [(ts, UOp.variable(f"given{n}", low, high, _dtype_of(ts)))
             for n, (ts, low, high) in enumerate(tighter)]  # fmt: skip
 
 
 def _dtype_of(ts: Terms) -> DType:
-    """What holds a sum: the widest dtype of its terms, or int64 where they need it together."""
+    """The dtype of a sum: the widest one of its terms, or int64 if the sum needs that."""
     dtype = max((t.dtype for t in ts if t is not None), key=lambda dtype: dtype.itemsize)
     return dtypes.long if dtype is dtypes.int and not fits(dtype, *bounds_of(ts)) else dtype
 
@@ -244,10 +244,10 @@ def wrap(u: UOp) -> UOp | None:
 
 
 def one_value(u: UOp) -> UOp | None:
-    """A loop of one iteration (not one of at most one), a Variable that can have one value."""
+    """A loop of exactly one iteration, or a Variable that can have only one value."""
     low, high = u.bounds
-    turns = u.src[0] if u.op is Ops.RANGE else u.arg[1] if u.op is Ops.SPECIAL else None
-    may_not_run = isinstance(turns, UOp) and turns.vmin < 1
+    size = u.src[0] if u.op is Ops.RANGE else u.arg[1] if u.op is Ops.SPECIAL else None
+    may_not_run = isinstance(size, UOp) and size.vmin < 1
     return u.const_like(low) if low == high and not may_not_run else None
 
 
@@ -261,7 +261,7 @@ def drop_closed_constants(u: UOp) -> UOp | None:
 
 
 def cast_of_cast(u: UOp, x: UOp) -> UOp | None:
-    """A cast of a cast, where the first loses nothing that the second would have kept."""
+    """A cast of a cast, if the first loses nothing that the second would have kept."""
     middle = u.src[0].dtype
     if can_lossless_cast(x.dtype, middle):
         return x.cast(u.dtype)
@@ -272,7 +272,7 @@ def cast_of_cast(u: UOp, x: UOp) -> UOp | None:
 
 
 def by_power_of_two(x: UOp, c: UOp) -> UOp | None:
-    """x / c = x * (1/c), where 1/c is exact."""
+    """x / c = x * (1/c), if 1/c is exact."""
     if abs(math.frexp(c.arg)[0]) != 0.5:
         return None
     inverse = truncate[c.dtype](1 / c.arg)
@@ -280,18 +280,18 @@ def by_power_of_two(x: UOp, c: UOp) -> UOp | None:
 
 
 def known_power(x: UOp, c: UOp) -> UOp | None:
-    """x ** c for the exponents where multiplying is no less exact; x**0 is 1 for NaN too."""
+    """x ** c for exponents for which multiplying is as exact; x**0 is 1 even for NaN."""
     powers = {0: lambda: x.const_like(1), 1: lambda: x, 2: lambda: x * x, -1: x.reciprocal}
     return powers[c.arg]() if c.arg in powers else None
 
 
 def floor_like(op: Ops):
-    """A truncating division is a floor division where nothing is negative."""
+    """A truncating division is a floor division if nothing is negative."""
     return lambda x, y: x.alu(op, y) if x.vmin >= 0 and y.vmin > 0 else None
 
 
 def fits_in_mask(x: UOp, c: UOp) -> UOp | None:
-    """x & 0b111 = x, where x is in 0..7."""
+    """x & 0b111 = x, if x is in 0..7."""
     is_mask = c.arg & (c.arg + 1) == 0
     return x if is_mask and 0 <= x.vmin and x.vmax <= c.arg else None
 
@@ -312,7 +312,7 @@ def where(condition: UPat, yes: UPat, no: UPat) -> UPat:
 
 
 # fmt: off
-# Nothing is computed, or it is with constants: exact for NaN, infinities and -0.0.
+# Rules that compute nothing, or fold constants: exact for NaN, infinities and -0.0.
 common_rules = PatternMatcher([
     (UPat(GroupOp.Elementwise - SUMS - {Ops.BITCAST}, src=UPat(Ops.CONST), name="u"), fold),
     (UPat(SUMS, FLOATS | {BOOL}, src=UPat(Ops.CONST), name="u"), fold),
@@ -339,7 +339,7 @@ index_rules = PatternMatcher([
     (UPat({Ops.CMPEQ, Ops.CMPNE}, src=(int_x, y), name="u"), lambda u, x, y: equal(u)),
     (UPat(Ops.CDIV, INTS, src=(x, y)), floor_like(Ops.IDIV)),
     (UPat(Ops.CMOD, INTS, src=(x, y)), floor_like(Ops.MOD)),
-    # leaves, and what owns ranges
+    # leaves, and ops that own ranges
     (UPat(Ops.CONST, INTS, name="u"), wrap),
     (UPat({Ops.RANGE, Ops.DEFINE_VAR, Ops.SPECIAL}, name="u"), one_value),
     (UPat(Ops.BIND, src=(UPat(Ops.CONST), UPat.cvar("c"))), lambda c: c),
@@ -368,8 +368,8 @@ index_rules = PatternMatcher([
     (UPat(Ops.CAST, INTS, name="u", src=(UPat(SUMS, INTS),)), narrowed),
 ]) + common_rules
 
-# Each gives the very same bits for NaN, infinities and -0.0 and where something overflows, but for
-# the first: -0.0 + 0.0 would be 0.0. (Which of several NaNs a NaN is does not count.)
+# Each gives the same bits for NaN, infinities, -0.0 and on overflow, except for the first:
+# -0.0 + 0.0 would be 0.0. (The payload of a NaN doesn't count.)
 value_rules = PatternMatcher([
     (UPat(Ops.ADD, src=[x, zero]), lambda x: x),
     (UPat(Ops.ADD, src=[x, UPat.const(FLOATS, -0.0)]), lambda x: x),
@@ -388,10 +388,10 @@ value_rules = PatternMatcher([
      lambda u, c, x: None if x.op is Ops.CONST else x.alu(u.op, c)),
 ])
 
-# Equal for real numbers only. A column says where the result differs for floats: nan where an
-# argument or the result is NaN, inf, or 0 in a denominator; over: where something overflows;
-# round: in the last digits. For values only, before ops are decomposed: the decompositions write
-# down rounding on purpose, (x + 2**23) - 2**23.
+# Equal for real numbers only. Comments say when the result differs for floats: nan: an argument or
+# the result is NaN or inf, or a denominator is 0; over: something overflows; round: in the last
+# digits. For values only, before ops are decomposed: the decompositions use rounding on purpose,
+# as in (x + 2**23) - 2**23.
 relaxed = PatternMatcher([
     # over, round
     (UPat(Ops.LOG2, src=(UPat(Ops.EXP2, src=(x,)),)), lambda x: x),

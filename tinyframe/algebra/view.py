@@ -1,7 +1,7 @@
-"""ShapeTracker: shape, strides, offset and mask of a chain of movement ops, as others keep them.
+"""ShapeTracker: the shape, strides, offset and mask of a chain of movement ops.
 
-tinyframe keeps none of these. They are read off the index expression that the movement ops lead to:
-walk down with a RANGE per axis, and look at the sum that comes out.
+Other frameworks store these; tinyframe does not. They are derived from the index expression that
+the movement ops give for one RANGE per axis, by looking at the terms of that sum.
 
     >>> x = UOp.new_buffer("CPU", 12, dtypes.float).reshape((3, 4)).permute((1, 0))
     >>> x.st
@@ -27,11 +27,11 @@ Bounds = tuple[sint, sint]
 
 @dataclass(frozen=True, repr=False)
 class View:
-    """How a tensor lies in memory: element (i, j, …) is at offset + i*strides[0] + j*strides[1] + …
+    """A tensor's memory layout: element (i, j, …) is at offset + i*strides[0] + j*strides[1] + …
 
-    strides: None for an axis where that is not so (a reshape that strides cannot express).
-    mask: per axis the (begin, end) within which there is an element at all, the rest being zeros;
-    None where that is everywhere, or where it is no such box (then see ShapeTracker.valid).
+    strides: None for an axis that this does not hold for (a reshape that strides cannot express).
+    mask: per axis the (begin, end) of the elements that exist, the rest being zeros; None if all
+    exist, or if they are not such a box (then see ShapeTracker.valid).
     """
 
     shape: tuple[sint, ...]
@@ -47,9 +47,9 @@ class View:
 
 @dataclass(frozen=True, repr=False)
 class ShapeTracker:
-    """A View of a buffer, and the expressions it was read off.
+    """A View of a buffer, and the expressions that it was derived from.
 
-    index: where the element at `ranges` is in memory. valid: whether there is one.
+    index: the offset of the element at `ranges` in memory. valid: whether that element exists.
     """
 
     views: tuple[View, ...]
@@ -59,7 +59,8 @@ class ShapeTracker:
 
     @staticmethod
     def from_uop(u: UOp) -> ShapeTracker:
-        """Of the movement ops on top of `u`; whatever lies below them counts as contiguous."""
+        """The ShapeTracker of the movement ops that `u` ends in; the value below them counts as
+        contiguous."""
         shape = u.shape
         ranges = tuple(UOp.range(size, axis) for axis, size in enumerate(shape))
         index, valid = _place(u, ranges)
@@ -109,7 +110,7 @@ class ShapeTracker:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements lie in memory in their own order, from its start, without gaps."""
+        """Whether the elements are in memory in row-major order, from its start, without gaps."""
         return self.views[0].contiguous
 
     @property
@@ -121,9 +122,9 @@ UOp._shape_tracker.by(ShapeTracker.from_uop)
 
 
 def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
-    """The flat index in what lies below the movement ops, and the condition that there is one.
+    """The flat index into the value below the movement ops, and the condition that it is valid.
 
-    Below PAD and UNWINDOW a fresh RANGE stands for an index that need not be in range.
+    Below PAD and UNWINDOW a fresh RANGE replaces an index that may be out of range.
     """
     numbers = itertools.count(len(ix))
     placeholders: list[dict[UOp, UOp]] = []
@@ -151,7 +152,7 @@ def _place(u: UOp, ix: tuple[UOp, ...]) -> tuple[UOp, UOp]:
 
 
 def _box(valid: UOp, ranges: tuple[UOp, ...]) -> tuple[Bounds, ...] | None:
-    """The condition as (begin, end) per axis; None where it always holds or is no box."""
+    """The condition as (begin, end) per axis; None if it always holds or is not a box."""
     box: dict[UOp, Bounds] = {r: (0, plain(r.src[0])) for r in ranges}
     parts = conjuncts(valid)
     for c in parts:

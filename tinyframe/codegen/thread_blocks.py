@@ -98,10 +98,10 @@ def check_device(sink: UOp, target: Target) -> None:
         raise KernelOptError(f"vectors of {max(lanes)} lanes; it has {target.most_lanes} at most")
     if not target.block_threads:
         if runs_in_blocks(sink):
-            raise KernelOptError("this device has no blocks of threads: THREAD is for its cores")
+            raise KernelOptError("this device has no blocks of threads: use THREAD for its cores")
         return
     if runs_on_cores(sink):
-        raise KernelOptError("this device has no cores to divide a loop among: GLOBAL is for it")
+        raise KernelOptError("this device has no cores to divide a loop among: use GLOBAL")
     for form in {u.arg for u in sink.toposort() if u.op is Ops.MMA}:
         if (why := why_no_tensor_core(form, target)) is not None:
             raise KernelOptError(why)
@@ -122,7 +122,7 @@ def why_no_tensor_core(form: str, target: Target) -> str | None:
     if form not in target.tensor_cores:
         return f"this device has no tensor cores for {form}"
     if form == "tf32" and not settings.TF32:
-        return "of float32 a tensor core reads ten digits of 23: TF32=1 allows that"
+        return "a tensor core reads only ten of float32's 23 mantissa bits: TF32=1 allows that"
     return None
 
 

@@ -1,7 +1,7 @@
-"""What a captured function is given: Tensors, Variables, other values.
+"""The arguments of a captured function: Tensors, Variables, other values.
 
-A later call has to be like the captured one. `Arguments` says what that means, and is the one place
-where a call is compared with it.
+A later call has to match the captured one. `Signature` defines what that means, and is the only
+place where the two are compared.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 _PLACES = tuple(f"args[{n}]" for n in range(64))
 
 
-class Given(NamedTuple):
-    """All that is in the arguments of a call, and its places: `args[0]`, `batch['x']`. Of a list,
-    tuple or dict first the type and the size, then what is inside."""
+class FlatArguments(NamedTuple):
+    """The arguments of a call as a flat list, and the place of each: `args[0]`, `batch['x']`. A
+    list, tuple or dict is its type and size, followed by its items."""
 
     places: tuple[str, ...]
     values: tuple[Any, ...]
-    tensors: tuple[Tensor, ...]  # those among them
+    tensors: tuple[Tensor, ...]  # among the values
 
 
-def given_in(args: tuple, kwargs: Mapping[str, Any]) -> Given:
+def flatten_arguments(args: tuple, kwargs: Mapping[str, Any]) -> FlatArguments:
     if not kwargs and list(map(type, args)).count(Tensor) == len(args) < len(_PLACES):
-        return Given(_PLACES[: len(args)], args, args)  # the usual call
+        return FlatArguments(_PLACES[: len(args)], args, args)  # the common case
     places: list[str] = []
     values: list[Any] = []
 
@@ -55,26 +55,27 @@ def given_in(args: tuple, kwargs: Mapping[str, Any]) -> Given:
     for name, value in sorted(kwargs.items()):
         add(name, value)
     tensors = tuple([value for value in values if isinstance(value, Tensor)])
-    return Given(tuple(places), tuple(values), tensors)
+    return FlatArguments(tuple(places), tuple(values), tensors)
 
 
-def map_structure(structure: Any, change: Callable[[Any], Any]) -> Any:
-    """The same lists, tuples and dicts with everything else in them changed."""
+def tree_map(structure: Any, change: Callable[[Any], Any]) -> Any:
+    """The same nested lists, tuples and dicts, with `change` applied to everything else in them."""
     if isinstance(structure, (list, tuple)):
-        parts = [map_structure(item, change) for item in structure]
+        parts = [tree_map(item, change) for item in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
     if isinstance(structure, dict):
-        return {key: map_structure(item, change) for key, item in structure.items()}
+        return {key: tree_map(item, change) for key, item in structure.items()}
     return change(structure)
 
 
 @dataclass
 class Input:
-    """A Tensor that the captured call was given.
+    """A Tensor argument of the captured call.
 
-    view: how it lay in memory, which is all that a kernel knows of it. buffer: that memory. seen:
-    the graph of the last one; what is given again is known already. requires_grad: whether the
-    call may give it a gradient. is_written: whether it changes it.
+    view: its memory layout, which is all that a kernel depends on. text: its shape, dtype and
+    device, for errors. buffer: its memory. seen: the graph of the argument in the last call, which
+    need not be checked again. requires_grad: whether the call may give it a gradient. is_written:
+    whether the call changes it.
     """
 
     place: str
@@ -87,14 +88,14 @@ class Input:
 
 
 @dataclass
-class Arguments:
-    """What the captured call of a function was given, and what a later call has to be given too.
+class Signature:
+    """The arguments of the captured call, which those of a later call have to match.
 
-    places: of everything. others: what is no Tensor, by its number there. variables: those that all
-    of it depends on.
+    name: of the function, for errors. places: of all arguments. others: the arguments that are not
+    Tensors, by their index in `places`. variables: the Variables that the arguments depend on.
     """
 
-    name: str  # of the function, for errors
+    name: str
     places: tuple[str, ...]
     inputs: list[Input]
     others: dict[int, Any]
@@ -102,32 +103,32 @@ class Arguments:
     training: bool
 
     @staticmethod
-    def of(name: str, given: Given) -> Arguments:
-        """Computes the Tensors; JitError for what a replay could not look up anew."""
-        arguments = Arguments(
+    def of(name: str, given: FlatArguments) -> Signature:
+        """Computes the Tensors; JitError for an argument that a replay could not replace."""
+        signature = Signature(
             name, given.places, [], {}, set(bound_in(given.values)), Tensor.training
         )
         for number, (place, value) in enumerate(zip(given.places, given.values, strict=True)):
             if not isinstance(value, Tensor):
                 if isinstance(value, (np.ndarray, bytearray)):
-                    arguments.refuse(
+                    signature.refuse(
                         f"{place} is a {type(value).__name__}, which would be frozen at what it "
                         "holds in this call; pass a Tensor"
                     )
-                arguments.others[number] = _key_of(value)
+                signature.others[number] = _key_to_compare(value)
                 continue
-            arguments._realize(place, value)
+            signature._realize(place, value)
             separate(value._storage)
             uop = value.uop
             buffer = buffer_of(base_of(uop))
-            if twin := next((i.place for i in arguments.inputs if i.buffer is buffer), None):
-                arguments.refuse(
+            if twin := next((i.place for i in signature.inputs if i.buffer is buffer), None):
+                signature.refuse(
                     f"{place} and {twin} are the same Tensor; a replay could not tell which of "
                     "them a kernel means. Pass it once, or a clone()"
                 )
-            seen, asks = weakref.ref(uop), value.is_param
-            arguments.inputs.append(Input(place, lies(uop), _text(uop), buffer, seen, asks))
-        return arguments
+            seen, view, text = weakref.ref(uop), memory_layout(uop), _text(uop)
+            signature.inputs.append(Input(place, view, text, buffer, seen, value.is_param))
+        return signature
 
     def _realize(self, place: str, tensor: Tensor) -> None:
         """Computes an argument that is still lazy; JitError for one that needs no memory."""
@@ -137,12 +138,12 @@ class Arguments:
                 "it contiguous() first, or create it inside"
             )
 
-    def match(self, given: Given) -> dict[UOp, UOp]:
-        """Brings the Tensors of a later call into memory as the captured ones were; gives the BIND
-        of each Variable. JitError where it is not like the captured one."""
+    def match(self, given: FlatArguments) -> dict[UOp, UOp]:
+        """Computes the Tensors of a later call, in the captured memory layout; returns the BIND of
+        each Variable. JitError if the call does not match the captured one."""
         if given.places != self.places or len(given.tensors) != len(self.inputs):
             now = zip(given.places, given.values, strict=True)
-            self.refuse_like(
+            self.refuse_mismatch(
                 f"it was captured with Tensors at {_listed(i.place for i in self.inputs)}, and is "
                 f"called with {_listed(f'{p} ({type(v).__name__})' for p, v in now)}"
             )
@@ -150,19 +151,19 @@ class Arguments:
             if not _is_same(key, given.values[number]):
                 self._refuse_other(given.places[number], given.values[number], key)
         if Tensor.training is not self.training:
-            self.refuse_like(f"it was captured with Tensor.training {self.training}")
+            self.refuse_mismatch(f"it was captured with Tensor.training {self.training}")
         for known, tensor in zip(self.inputs, given.tensors, strict=True):
             if known.seen() is not tensor.uop:
-                self._look_closely(known, tensor)
+                self._check_input(known, tensor)
         bound = bound_in(given.values) if self.variables else {}
         if bound.keys() != self.variables:
             self._refuse_variables(bound)
         return bound
 
-    def _look_closely(self, known: Input, tensor: Tensor) -> None:
+    def _check_input(self, known: Input, tensor: Tensor) -> None:
         self._realize(known.place, tensor)
         uop = tensor.uop
-        if lies(uop) != known.view:
+        if memory_layout(uop) != known.view:
             if (now := _text(uop)) == known.text:
                 self.refuse(
                     f"{known.place} was captured as another view of its memory; pass "
@@ -170,14 +171,14 @@ class Arguments:
                 )
             if (variables := bound_in([tensor])).keys() - self.variables:
                 self._refuse_variables(variables)
-            self.refuse_like(f"{known.place} was captured as {known.text}, not {now}")
+            self.refuse_mismatch(f"{known.place} was captured as {known.text}, not {now}")
         known.seen = weakref.ref(uop)
 
     def _refuse_other(self, place: str, value: Any, key: Any) -> NoReturn:
         if isinstance(value, UOp) or isinstance(key, UOp):
             self._refuse_variables(bound_in([value]))
         was = key[1] if isinstance(key, tuple) else "another object"
-        self.refuse_like(
+        self.refuse_mismatch(
             f"{place} was captured as {was}, and is {value!r} now; only Tensors may change between "
             "calls. Pass a Tensor, or a bound Variable"
         )
@@ -187,7 +188,7 @@ class Arguments:
             _listed(sorted(f"{v.expr} ({v.vmin} to {v.vmax})" for v in variables))
             for variables in (self.variables, bound)
         ]
-        self.refuse_like(
+        self.refuse_mismatch(
             f"it was captured with the Variables {was}, and is called with {now}; name, bounds and "
             "what is computed from them have to be the same"
         )
@@ -195,17 +196,17 @@ class Arguments:
     def refuse(self, why: str) -> NoReturn:
         raise JitError(f"{self.name}: {why}")
 
-    def refuse_like(self, why: str) -> NoReturn:
-        """Raises JitError for a call that is not like the captured one."""
+    def refuse_mismatch(self, why: str) -> NoReturn:
+        """Raises JitError for a call that does not match the captured one."""
         self.refuse(f"{why}. Call .reset() to capture it again, or use a TinyJit for each case")
 
 
-def _key_of(value: Any) -> Any:
-    """What tells whether an argument that is no Tensor is the same in a later call."""
+def _key_to_compare(value: Any) -> Any:
+    """A key that tells whether an argument that is not a Tensor is the same in a later call."""
     if isinstance(value, UOp):
         return unbound(value)
     if isinstance(value, _PLAIN):
-        return type(value), repr(value)  # which tells 0.0 from -0.0, and knows NaN again
+        return type(value), repr(value)  # tells 0.0 from -0.0, and NaN equals itself
     try:
         return weakref.ref(value)
     except TypeError:
@@ -236,9 +237,10 @@ def bound_in(values: Iterable[Any]) -> dict[UOp, UOp]:
     return bindings(u for graph in graphs if isinstance(graph, UOp) for u in graph.unknowns)
 
 
-def lies(uop: UOp) -> tuple | UOp:
-    """How a value lies in memory: whole, in some shape, which is all that a kernel knows of it; or
-    in what view. Neither says which memory, or what Variables are bound to."""
+def memory_layout(uop: UOp) -> tuple | UOp:
+    """The memory layout of a value: for all of a BUFFER in some shape, the shape and the buffer's
+    size, dtype and device; else the view's graph. Neither depends on which BUFFER it is, nor on the
+    values of Variables."""
     base = memory_state(uop)
     if base.op is Ops.BUFFER:
         return uop.shape, base.arg, base.dtype, base.src[1]

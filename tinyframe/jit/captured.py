@@ -1,13 +1,13 @@
-"""A captured call: what it launched, and whose memory that is.
+"""A captured call: its launches, and the owner of each buffer that they use.
 
-A kernel only knows Buffers. Of each that a call uses, a replay has to know whose it is:
+A kernel only knows Buffers. For each Buffer that a call uses, a replay has to know the owner:
 
-- input i: an argument's. The memory of today's argument is put in its place.
-- state: that of a Tensor that was there before. It is found where it lies now, and changed there.
-- a result: what the call returns, or leaves as a `.grad`. Each replay takes new memory for it.
-- private: anything else. It is used again by every replay, and nobody else may read it.
+- input i: an argument. It is replaced with the memory of the current argument.
+- state: a Tensor that existed before the call. Its current memory is looked up, and updated.
+- result: returned by the call, or left as a `.grad`. Each replay allocates new memory for it.
+- private: anything else, intermediate values. Every replay reuses it, and nobody else may read it.
 
-`recording.py` sees to it that there are no more kinds than these.
+`recording.py` makes sure that there are no other kinds.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
-from tinyframe.jit.arguments import Arguments, Given, lies, map_structure
-from tinyframe.jit.replay import Replay, joined
-from tinyframe.run.capture import BOTH
+from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
+from tinyframe.jit.replay import Replay, merge_runs
+from tinyframe.run.capture import ALIASED_ARGUMENT
 from tinyframe.run.realize import running
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.history import Lost, put_history, targets_below
@@ -42,12 +42,12 @@ NO_HISTORY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Returned:
-    """A Tensor in a result: what a path leads to from a storage. That is an argument's (its
-    number), or one that was there before, or (None) a new one, number `new`, that means what
-    `inside` leads to from a BUFFER or a constant.
+class ReturnedTensor:
+    """A Tensor in a result: a view, `path`, of a storage. The storage is an argument's (its
+    number), an older one, or (None) a new one, number `new`, whose value is the view `inside` of
+    `base`, a BUFFER or a constant.
 
-    cut: those by whom a gradient was to be had through it.
+    cut: the targets that gradients would have flowed to through it (see `Lost`).
     """
 
     storage: int | Storage | None
@@ -57,16 +57,17 @@ class Returned:
     path: Path
     requires_grad: bool | None
     cut: list[Any]
-    grad: Returned | None
+    grad: ReturnedTensor | None
 
 
 @dataclass
 class State:
-    """Memory of a Tensor that the call uses without being given it: of that Tensor itself, or of
-    what is the `.grad` of `owner` by then.
+    """The memory of a Tensor that the call uses but does not take as an argument: a fixed storage,
+    or the current `.grad` of `owner`.
 
-    view: how it lies there. captured: the Buffer that the kernels were recorded with. cut: see
-    Returned. seen: the graph of the last call. has_history: whether it had one then.
+    view: its memory layout. captured: the Buffer that the kernels were recorded with. cut: see
+    ReturnedTensor. seen: its graph in the last call. has_history: whether gradients flowed on from
+    it when it was captured.
     """
 
     storage: weakref.ref[Storage]
@@ -86,41 +87,42 @@ class State:
 
 
 @dataclass
-class Grad:
-    """What a call does with the `.grad` of a Tensor, an argument's (its number) or one that was
-    there before: whether one has to be there (None: that makes no difference), and what it leaves.
+class GradChange:
+    """The effect of a call on the `.grad` of a Tensor, an argument (its number) or an older one.
+
+    must_exist: whether it had one before (None: that makes no difference). after: the new one.
     """
 
     owner: int | weakref.ref[Tensor]
-    is_there: bool | None
-    stays: bool
-    after: Returned | None
+    must_exist: bool | None
+    is_unchanged: bool
+    after: ReturnedTensor | None
 
 
 @dataclass
 class Captured:
-    """A recorded call: what it launched, and how arguments and results are connected to that."""
+    """A recorded call: its launches, and how its arguments, states and results map to buffers."""
 
-    arguments: Arguments
+    signature: Signature
     runs: list[tuple[list[ScheduleItem], dict[UOp, int]]]
     random: list[tuple[Buffer, Callable[[Buffer], None]]]
     states: list[State]
-    constants: list[tuple[weakref.ref[Storage], UOp]]  # kernels hold their values as numbers
-    input_cuts: list[list[Any]]  # of the inputs that are written
-    result: Any  # the returned structure, with Returned in place of Tensors
-    grads: list[Grad]
-    made: dict[UOp, Buffer]  # the BUFFERs of its results
-    private: list[UOp]  # those that the first replay overwrites
-    # the runs with as many together as can be, from the first replay on
+    constants: list[tuple[weakref.ref[Storage], UOp]]  # compiled into the kernels
+    input_cuts: list[list[Any]]  # `cut` of each input
+    result: Any  # the returned structure, with ReturnedTensor in place of Tensors
+    grads: list[GradChange]
+    result_buffers: dict[UOp, Buffer]
+    private: list[UOp]  # BUFFERs that the first replay overwrites
+    # the merged runs, from the first replay on
     replays: list[tuple[Replay, dict[UOp, int]]] = field(default_factory=list)
-    moved: dict[Buffer, Buffer] = field(default_factory=dict)  # memory of states, since captured
-    # who knows the memory of written states, and how many they were when nobody but these did
+    moved: dict[Buffer, Buffer] = field(default_factory=dict)  # states' captured -> current memory
+    # the users of written states' memory, and their numbers when there were no others
     watched: list[list[Any]] = field(default_factory=list)
     counts: tuple[int, ...] = (-1,)
 
     def __post_init__(self) -> None:
-        self.why_lost = self.arguments.name + NO_HISTORY
-        cuts = zip(self.arguments.inputs, self.input_cuts, strict=True)
+        self.why_lost = self.signature.name + NO_HISTORY
+        cuts = zip(self.signature.inputs, self.input_cuts, strict=True)
         self.written_inputs = [(n, cut) for n, (i, cut) in enumerate(cuts) if i.is_written]
         self.written_states = [state for state in self.states if state.is_written]
 
@@ -131,37 +133,37 @@ class Captured:
 
     @property
     def kernels(self) -> list[UOp]:
-        """The loop nests among it."""
+        """The loop nests among the items."""
         return [item.ast for item in self.items if item.ast.op is Ops.SINK]
 
     def __repr__(self) -> str:
-        return f"<Captured: {len(self.kernels)} kernels, {len(self.arguments.inputs)} inputs>"
+        return f"<Captured: {len(self.kernels)} kernels, {len(self.signature.inputs)} inputs>"
 
-    def fits(self, given: Given) -> bool:
-        """Whether Python would do now what it did then, as far as that depends on constants, on
-        which Tensors have a `.grad`, and on which arguments may be given one."""
+    def fits(self, given: FlatArguments) -> bool:
+        """Whether the Python body would do the same as when it was captured, as far as that depends
+        on constants, on which Tensors have a `.grad`, and on which arguments may get one."""
         for ref, uop in self.constants:
             if (storage := ref()) is not None and storage.uop is not uop:
                 return False
         if not self.grads:
             return True
-        for tensor, known in zip(given.tensors, self.arguments.inputs, strict=False):
+        for tensor, known in zip(given.tensors, self.signature.inputs, strict=False):
             if tensor.is_param is not known.requires_grad:
                 return False
         for grad in self.grads:
             owner = self._owner(grad, given.tensors)
-            if owner is not None and grad.is_there not in (None, owner._grad is not None):
+            if owner is not None and grad.must_exist not in (None, owner._grad is not None):
                 return False
         return True
 
     # ---- a replay --------------------------------------------------------------------------------
 
-    def __call__(self, given: Given) -> Any:
+    def __call__(self, given: FlatArguments) -> Any:
         with running:
-            bound, tensors = self.arguments.match(given), given.tensors
-            replaced = self._find_states() | self._find_inputs(tensors)
+            bound, tensors = self.signature.match(given), given.tensors
+            replaced = self._locate_states() | self._find_inputs(tensors)
             fresh: dict[UOp, UOp] = {}
-            for base, buffer in self.made.items():
+            for base, buffer in self.result_buffers.items():
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
                 fresh[base] = new
                 replaced[buffer] = buffer_of(new)
@@ -171,60 +173,60 @@ class Captured:
             return self._results(tensors, fresh, bound)
 
     @staticmethod
-    def _owner(grad: Grad, tensors: Sequence[Tensor]) -> Tensor | None:
+    def _owner(grad: GradChange, tensors: Sequence[Tensor]) -> Tensor | None:
         return tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
 
     def _find_inputs(self, tensors: Sequence[Tensor]) -> dict[Buffer, Buffer]:
         replaced: dict[Buffer, Buffer] = {}
-        for known, tensor in zip(self.arguments.inputs, tensors, strict=True):
+        for known, tensor in zip(self.signature.inputs, tensors, strict=True):
             if known.is_written:
                 make_alone(tensor._storage)
             replaced[known.buffer] = buffer_of(base_of(tensor.uop))
         if len(set(replaced.values())) < len(replaced):
-            self.arguments.refuse("two of its arguments are the same Tensor; pass a clone() of one")
+            self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
         given = {}
         if self.states:
-            given = {t._storage: i for t, i in zip(tensors, self.arguments.inputs, strict=True)}
+            given = {t._storage: i for t, i in zip(tensors, self.signature.inputs, strict=True)}
         for state in self.states:
             both = given.get(storage) if (storage := state.now()) else None
             if both and (both.is_written or state.is_written or self.grads):
-                self.arguments.refuse(BOTH)
+                self.signature.refuse(ALIASED_ARGUMENT)
         return replaced
 
-    def _find_states(self) -> dict[Buffer, Buffer]:
-        """Finds the Tensors that the function uses; gives the memory of those that have moved."""
+    def _locate_states(self) -> dict[Buffer, Buffer]:
+        """Looks up the states of the function; returns the memory of those that have moved."""
         moved: dict[Buffer, Buffer] = {}
-        look = tuple(map(len, self.watched)) != self.counts
+        has_changed = tuple(map(len, self.watched)) != self.counts
         for state in self.states:
             storage = state.now()
             if storage is None:
-                self.arguments.refuse_like(
+                self.signature.refuse_mismatch(
                     f"a Tensor of {state.captured.size} elements of {state.captured.dtype} that it "
                     "uses is gone: another one may have taken its place in Python, which a replay "
                     "does not run. Write into the Tensor instead, with assign()"
                 )
-            elif state.seen() is not storage.uop or (look and state.is_written):
-                moved[state.captured] = self._find(state, storage)
-                look = True
-        if look:
+            elif state.seen() is not storage.uop or (has_changed and state.is_written):
+                moved[state.captured] = self._locate(state, storage)
+                has_changed = True
+        if has_changed:
             written = [s for state in self.written_states if (s := state.now())]
             self.watched = [users for storage in written for users in watched(storage)]
             self.counts = tuple(map(len, self.watched))
             self.moved.update(moved)
         return moved
 
-    def _find(self, state: State, storage: Storage) -> Buffer:
+    def _locate(self, state: State, storage: Storage) -> Buffer:
         compute([storage])
-        if lies(storage.uop) != state.view:
+        if memory_layout(storage.uop) != state.view:
             storage.point_to(storage.uop.contiguous())
             compute([storage])
-        if base_of(storage.uop).op is not Ops.BUFFER or lies(storage.uop) != state.view:
-            self.arguments.refuse_like(
+        if base_of(storage.uop).op is not Ops.BUFFER or memory_layout(storage.uop) != state.view:
+            self.signature.refuse_mismatch(
                 f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses lies in memory in "
                 "another way than when it was captured"
             )
         if self.grads and not state.has_history and has_history(storage, storage.uop):
-            self.arguments.refuse_like(
+            self.signature.refuse_mismatch(
                 f"a Tensor of shape {sizes_text(storage.uop.shape)} that it uses is computed from "
                 "parameters now, and was not when it was captured: detach() it"
             )
@@ -235,7 +237,7 @@ class Captured:
 
     def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
         if not self.replays and self.runs:
-            self.replays = [(Replay(items), was) for items, was in joined(self.runs)]
+            self.replays = [(Replay(items), was) for items, was in merge_runs(self.runs)]
             while self.private:
                 lose(self.private.pop())
         for replay, var_vals in self.replays:
@@ -246,7 +248,7 @@ class Captured:
     def _results(
         self, tensors: Sequence[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]
     ) -> Any:
-        """The Tensors of this call."""
+        """The result of this call; sets `.grad`s and histories as the call would."""
         for state in self.written_states:
             if (seen := state.seen()) is not None:
                 put_history(seen, self._lost(state.cut, tensors))
@@ -255,13 +257,13 @@ class Captured:
         call = tensors, fresh, bound, dict[int, Storage]()
         for grad in self.grads:
             owner = self._owner(grad, tensors)
-            if owner is not None and not grad.stays:
+            if owner is not None and not grad.is_unchanged:
                 owner._grad = None if grad.after is None else self._tensor_of(grad.after, call)
-        if type(self.result) is Returned:  # the usual one
+        if type(self.result) is ReturnedTensor:  # the common case
             return self._tensor_of(self.result, call)
-        return map_structure(self.result, lambda r: r and self._tensor_of(r, call))
+        return tree_map(self.result, lambda r: r and self._tensor_of(r, call))
 
-    def _tensor_of(self, returned: Returned, call: tuple) -> Tensor:
+    def _tensor_of(self, returned: ReturnedTensor, call: tuple) -> Tensor:
         tensors, fresh, bound, made = call
         storage, path = returned.storage, returned.path
         if bound:
@@ -288,12 +290,12 @@ class Captured:
 
 
 def has_history(storage: Storage, uop: UOp) -> bool:
-    """Whether gradients flow on from a value of a storage, to a parameter."""
+    """Whether gradients flow on from a storage's value to a parameter."""
     return any(target.is_parameter for target in targets_below(uop) - {storage})
 
 
 def _rebound(path: Path, bound: dict[UOp, UOp]) -> Path:
-    """The same path with the values that Variables have now."""
+    """A path with the current values of its Variables."""
 
     def now(size: UOp) -> Any:
         return plain(size.substitute({u: bound.get(u.src[0], u) for u in size.unknowns if u.src}))

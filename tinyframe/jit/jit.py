@@ -6,14 +6,14 @@
         optimizer.step()
         return loss
 
-The first call runs as always. The second runs too, and what it launches is recorded. From the third
+The first call runs as always. The second runs too, and its launches are recorded. From the third
 call on the recorded kernels are launched on the new inputs, and the Python body is not run any
 more: whatever it did besides Tensors (printing, counting, branching on a Python value) is frozen.
 
-What may change from call to call is what is passed in, Tensors (of the same shape, dtype, device
-and view) and bound Variables, and the values of the Tensors that the function uses without being
-given them: parameters, running statistics, a learning rate. Each replay finds them where they are
-now, and changes them as the call would. Any other argument has to be the same in each call.
+From call to call, the arguments may change if they are Tensors (of the same shape, dtype, device
+and view) or bound Variables. So may the values of the Tensors that the function uses without taking
+them as arguments: parameters, running statistics, a learning rate. Each replay finds their current
+memory, and updates them as the call would. Any other argument has to be the same in each call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tinyframe.jit.arguments import Arguments, given_in, map_structure
+from tinyframe.jit.arguments import Signature, flatten_arguments, tree_map
 from tinyframe.jit.captured import Captured
 from tinyframe.jit.recording import Recording, make_ready
 from tinyframe.run.capture import Capture, JitError, capture_now, capturing
@@ -49,9 +49,9 @@ _jits: weakref.WeakSet[TinyJit] = weakref.WeakSet()
 class TinyJit(Generic[P, Result]):
     """A decorator for functions and methods of Tensors; a method is captured for each instance.
 
-    cnt: calls so far. captured: what was recorded, from the second call on. reset(): forget it.
-    Calls from several threads wait for each other. Raises JitError where a call does not fit what
-    was captured, and where nothing can be.
+    cnt: calls so far. captured: the recording, from the second call on. reset(): forget it.
+    Calls from several threads wait for each other. Raises JitError if a call does not match the
+    captured one, and if the function cannot be captured.
     """
 
     def __init__(self, fxn: Callable[P, Result], prune: bool = False):
@@ -68,9 +68,9 @@ class TinyJit(Generic[P, Result]):
     def reset(self) -> None:
         self.cnt = 0
         self.captured: Captured | None = None
-        # it, and others before it for another choice of Tensors that have a .grad
+        # the last one, and earlier ones for when different Tensors had a .grad
         self._all: list[Captured] = []
-        # what the last capture used, and whether it changed that
+        # the storages that the last capture used, and whether it changed them
         self._used: list[tuple[weakref.ref[Storage], bool]] = []
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -82,12 +82,12 @@ class TinyJit(Generic[P, Result]):
         return bound
 
     def _of_instance(self, instance: Any) -> TinyJit:
-        """The TinyJit of one instance, which goes when that does."""
+        """The TinyJit of one instance, which lives as long as that."""
         key, found = id(instance), self._instances.get(id(instance))
         if found is None:
             try:
                 kept: Any = weakref.ref(instance, lambda _: self._instances.pop(key, None))
-            except TypeError:  # what cannot be referred to weakly is kept
+            except TypeError:  # an instance without weak references is kept alive
                 kept = instance
             found = self._instances[key] = kept, TinyJit(self.fxn, self.prune)
         return found[1]
@@ -101,9 +101,9 @@ class TinyJit(Generic[P, Result]):
         with self._lock:
             if not settings.JIT or self.cnt == 0:
                 result = self.fxn(*args, **kwargs)
-                compute(tensor._storage for tensor in given_in((result,), {}).tensors)
+                compute(tensor._storage for tensor in flatten_arguments((result,), {}).tensors)
             else:
-                given = given_in(args, kwargs)
+                given = flatten_arguments(args, kwargs)
                 fitting = [captured for captured in self._all if captured.fits(given)]
                 result = fitting[0](given) if fitting else self._capture(args, kwargs)
             self.cnt += 1
@@ -113,7 +113,7 @@ class TinyJit(Generic[P, Result]):
         return getattr(self.fxn, "__qualname__", repr(self.fxn))
 
     def __getstate__(self) -> dict[str, Any]:
-        # Memory, kernels and a lock are of this process: a copy captures for itself.
+        # Memory, kernels and a lock belong to this process: a copy captures again.
         kept = {n: v for n, v in vars(self).items() if n not in ("_lock", "_instances")}
         return kept | {"cnt": 0, "captured": None, "_all": [], "_used": []}
 
@@ -126,12 +126,12 @@ class TinyJit(Generic[P, Result]):
         for ref, is_changed in self._used:
             if (storage := ref()) is not None:
                 make_ready(storage, to_change=is_changed)
-        given = given_in(args, kwargs)
-        arguments, tensors = Arguments.of(self._name(), given), given.tensors
-        # The function gets other Tensors of the same memory, which tell what it was given from what
-        # it uses otherwise.
+        given = flatten_arguments(args, kwargs)
+        signature, tensors = Signature.of(self._name(), given), given.tensors
+        # The function gets different Tensors of the same storages, which tell its arguments from
+        # Tensors that it uses in other ways.
         own = {id(tensor): copy.copy(tensor) for tensor in tensors}
-        args, kwargs = map_structure((args, kwargs), lambda value: own.get(id(value), value))
+        args, kwargs = tree_map((args, kwargs), lambda value: own.get(id(value), value))
         asking = [tensor._requires_grad for tensor in tensors]
         capture = Capture.of(list(own.values()), live_tensors(), Storage.now())
         try:
@@ -139,7 +139,7 @@ class TinyJit(Generic[P, Result]):
                 tensor._requires_grad = False
             with record_runs() as runs, capturing(capture):
                 result = self.fxn(*args, **kwargs)
-                recording = Recording(capture, arguments, runs, result)
+                recording = Recording(capture, signature, runs, result)
                 is_settled = recording.settle()
         finally:
             for tensor, asks in zip(tensors, asking, strict=True):
@@ -147,12 +147,12 @@ class TinyJit(Generic[P, Result]):
         if is_settled:
             self.captured = recording.captured()
             self._all = [self.captured, *self._all[: MOST_CAPTURED - 1]]
-        self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.found.values()]
+        self._used = [(ref, ref() in capture.changed) for ref, *_ in capture.initial.values()]
         return result
 
 
 def _renew_locks() -> None:
-    """The calls of the parent's other threads are not in a child that was forked meanwhile."""
+    """A forked child has none of the parent's other threads, which may have held a lock."""
     for jit in list(_jits):
         jit._renew_lock()
 

@@ -1,8 +1,8 @@
-"""Runs a schedule again and again: prepared once, then launched in one call.
+"""Runs a schedule repeatedly: prepared once, then launched in one call.
 
-Launching a kernel from Python costs some microseconds, and a training step has dozens of small
-ones. A Replay has looked everything up: what is left is to put in the buffers and the Variables of
-this call, and to start the device's Graph.
+Launching a kernel from Python costs a few microseconds, and a training step has dozens of small
+ones. A Replay has prepared everything: it only sets the buffers and the Variables of this call, and
+launches the device's Graph.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 
 
-def joined(runs: Iterable[Run]) -> Iterator[Run]:
-    """Runs that follow each other as one, up to where a Variable changes its value."""
+def merge_runs(runs: Iterable[Run]) -> Iterator[Run]:
+    """Merges consecutive runs in which no Variable changes its value."""
     items: list[ScheduleItem] = []
     var_vals: dict[UOp, int] = {}
     for more, values in runs:
@@ -40,7 +40,7 @@ def joined(runs: Iterable[Run]) -> Iterator[Run]:
 
 
 class Replay:
-    """Repeats `run_schedule(items)`, with other buffers and other values of the Variables."""
+    """Repeats `run_schedule(items)` with different buffers and different values of Variables."""
 
     def __init__(self, items: Sequence[ScheduleItem]) -> None:
         self.items = items
@@ -50,30 +50,30 @@ class Replay:
         self.device = devices.pop() if one_graph else None
         self.setup: Setup | None = None
         self.prepared_for: tuple = ()
-        self.is_new = True  # its graph knows only the buffers of the capture
+        self.needs_all_buffers = True  # a new graph has the buffers of the capture
 
     def __call__(
         self,
         replaced: Mapping[Buffer, Buffer],
         var_vals: Mapping[UOp, int],
-        standing: Mapping[Buffer, Buffer],
+        moved: Mapping[Buffer, Buffer],
     ) -> None:
-        """Run all items on their buffers, or on those put in their place.
+        """Run all items on their buffers, or on those that replace them.
 
-        replaced: what is put in by this call. standing: what was put in by one of the calls before
-        and is still there. RuntimeError where a Variable has no value.
+        replaced: buffers replaced by this call. moved: buffers replaced by an earlier call, which
+        the graph already has. RuntimeError if a Variable has no value.
         """
         if runs_are_recorded() or not self._is_ready(var_vals):
-            return self._one_by_one({**standing, **replaced}, var_vals)
-        if self.is_new:
-            replaced = {**standing, **replaced}
-        self.is_new = True  # until all of them are put in: Ctrl-C may come between two
+            return self._launch_one_by_one({**moved, **replaced}, var_vals)
+        if self.needs_all_buffers:
+            replaced = {**moved, **replaced}
+        self.needs_all_buffers = True  # until all are set: Ctrl-C may come between two
         for was, buffer in replaced.items():
             for place in self.places.get(was, ()):
                 self.graph.set_buffer(place, buffer._buf)
         if self.symbolic:
-            self._use(var_vals)
-        self.is_new = False
+            self._set_variables(var_vals)
+        self.needs_all_buffers = False
         start = perf_counter()
         self.graph()
         seconds = perf_counter() - start
@@ -91,7 +91,7 @@ class Replay:
             return False
         now = Device[self.device], settings.fingerprint()
         if now != self.prepared_for:
-            # whoever wants to see or to time single launches gets them
+            # to show or time single launches, they have to be single
             self.usable = Device[self.device].graph is not None and not (
                 settings.DEBUG >= 2 or settings.VIZ
             )
@@ -100,7 +100,9 @@ class Replay:
             self.debug, self.prepared_for = settings.DEBUG, now
         return self.usable
 
-    def _one_by_one(self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]) -> None:
+    def _launch_one_by_one(
+        self, replaced: Mapping[Buffer, Buffer], var_vals: Mapping[UOp, int]
+    ) -> None:
         items = [
             ScheduleItem(item.ast, tuple([replaced.get(buf, buf) for buf in item.bufs]))
             for item in self.items
@@ -114,7 +116,7 @@ class Replay:
             [item.bufs[slot] for slot in kernel.spec.globals]
             for item, kernel in zip(self.items, self.kernels, strict=True)
         ]
-        self.is_new = True
+        self.needs_all_buffers = True
         self.places: dict[Buffer, list[int]] = {}
         for place, buf in enumerate(buf for each in bufs for buf in each):
             self.places.setdefault(buf, []).append(place)
@@ -125,12 +127,12 @@ class Replay:
         )
         self.operations = sum(kernel.spec.ops_estimate for kernel in self.kernels)
         self.nbytes = sum(kernel.spec.mem_estimate for kernel in self.kernels)
-        self._use(var_vals)
+        self._set_variables(var_vals)
         self.symbolic = any(kernel.spec.vars for kernel in self.kernels)
         self.setup = setup
 
-    def _use(self, var_vals: Mapping[UOp, int]) -> None:
-        """Whatever depends on Variables."""
+    def _set_variables(self, var_vals: Mapping[UOp, int]) -> None:
+        """Sets the launch sizes and arguments that depend on Variables."""
         self.graph.set_values(
             [kernel.sizes(var_vals) for kernel in self.kernels],
             [value for kernel in self.kernels for value in kernel.values(var_vals)],

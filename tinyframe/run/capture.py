@@ -1,6 +1,6 @@
-"""What a TinyJit is capturing in this thread: a note of all that a replay has to find again.
+"""The call that a TinyJit is capturing in this thread: a record of everything a replay depends on.
 
-A capture belongs to one thread. Others go on computing and reading as always.
+A capture belongs to one thread. Other threads compute and read as always.
 """
 
 from __future__ import annotations
@@ -22,49 +22,49 @@ class JitError(RuntimeError):
     do."""
 
 
-BOTH = (
+ALIASED_ARGUMENT = (
     "a Tensor is passed to a captured function that also uses it without being given it; a replay "
     "could not tell which of the two is meant. Pass a clone()"
 )
 
 
-KNOWN = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that need no kernel
+NEEDS_NO_KERNEL = (Ops.BUFFER, Ops.CONST, Ops.IOTA)  # values that need no kernel
 
 
-class Found(NamedTuple):
-    """What a captured call found in a storage that was there before: its graph, and its memory;
-    None for a constant, or what was not computed yet."""
+class InitialValue(NamedTuple):
+    """A storage's value before a captured call first used it: its graph, and its memory (None for a
+    constant, or a value that was not computed yet)."""
 
     storage: weakref.ref
     uop: UOp
     buffer: Buffer | None
 
     @staticmethod
-    def of(storage: Any) -> Found:
+    def of(storage: Any) -> InitialValue:
         base = base_of(storage.uop)
         buffer = buffer_of(base) if base.op is Ops.BUFFER else None
-        return Found(weakref.ref(storage), storage.uop, buffer)
+        return InitialValue(weakref.ref(storage), storage.uop, buffer)
 
 
 @dataclass(eq=False)
 class Capture:
     """A call that is being captured.
 
-    started: storages that the call makes have this number or a higher one. given: the Tensors that
-    stand for the arguments; inputs: the numbers of their storages; outside: all other Tensors of
-    these. waiting: the numbers of storages that were not computed yet. found: what it found in each
-    older storage, by number. changed: those of them that were assigned to. grads: the `.grad` of
-    each older Tensor when the call first read it; UNREAD where it was set first. nodes: the BUFFERs
-    of what was computed. random: memory that numbers for random() are read from, and what fills it
-    with the next ones.
+    started: storages that the call makes have this number or a higher one. arguments: the Tensors
+    passed to the function, and inputs: the numbers of their storages; aliases: the ids of all other
+    Tensors of these storages. unrealized: the numbers of storages that were not computed yet.
+    initial: the value of each older storage that the call used, by number. changed: those of them
+    that were assigned to. grads: the `.grad` of each older Tensor when the call first read it;
+    UNREAD if it was set first. nodes: the BUFFERs of computed values. random: the state of random
+    numbers, and the function that fills it anew.
     """
 
     started: int
-    given: list[Any]
+    arguments: list[Any]
     inputs: dict[int, int]
-    outside: set[int]
-    waiting: set[int]
-    found: dict[int, Found]
+    aliases: set[int]
+    unrealized: set[int]
+    initial: dict[int, InitialValue]
     changed: dict[Any, None] = field(default_factory=dict)
     grads: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     nodes: dict[UOp, None] = field(default_factory=dict)
@@ -72,38 +72,39 @@ class Capture:
     thread: int = field(default_factory=threading.get_ident)
 
     @staticmethod
-    def of(given: list[Any], live: Iterable[Any], started: int) -> Capture:
-        """live: all Tensors that there are. started: the number of the next storage."""
+    def of(arguments: list[Any], live: Iterable[Any], started: int) -> Capture:
+        """live: all Tensors in existence. started: the number of the next storage."""
         live = list(live)
-        inputs = {tensor._storage.born: n for n, tensor in enumerate(given)}
-        found = {tensor._storage.born: Found.of(tensor._storage) for tensor in given}
-        same = {id(tensor) for tensor in live if tensor._storage.born in inputs}
-        storages = {tensor._storage.born: tensor._storage for tensor in live}
-        waiting = {n for n, storage in storages.items() if base_of(storage.uop).op not in KNOWN}
-        return Capture(started, given, inputs, same - set(map(id, given)), waiting, found)
+        inputs = {tensor._storage.born: n for n, tensor in enumerate(arguments)}
+        initial = {tensor._storage.born: InitialValue.of(tensor._storage) for tensor in arguments}
+        aliases = {id(tensor) for tensor in live if tensor._storage.born in inputs}
+        aliases -= set(map(id, arguments))
+        bases = {tensor._storage.born: base_of(tensor._storage.uop) for tensor in live}
+        unrealized = {n for n, base in bases.items() if base.op not in NEEDS_NO_KERNEL}
+        return Capture(started, arguments, inputs, aliases, unrealized, initial)
 
     def made(self, storage: Any) -> bool:
-        """Whether the call made a storage: it is no older, and was not made by another thread."""
+        """Whether the call made a storage: it is not older, and not made by another thread."""
         return storage.born >= self.started and storage.thread == self.thread
 
     def note(self, storage: Any, tensor: Any = None) -> None:
-        """Called before a storage is read or changed. JitError where that is an argument's, and the
-        Tensor is not the function's parameter: a replay could not tell them apart."""
+        """Called before a storage is read or changed. JitError if it is an argument's storage, used
+        through a different Tensor: a replay could not tell the two apart."""
         if storage.born in self.inputs:
-            if id(tensor) in self.outside:
-                raise JitError(BOTH)
-        elif storage.born not in self.found and not self.made(storage):
-            self.found[storage.born] = Found.of(storage)
+            if id(tensor) in self.aliases:
+                raise JitError(ALIASED_ARGUMENT)
+        elif storage.born not in self.initial and not self.made(storage):
+            self.initial[storage.born] = InitialValue.of(storage)
 
     def note_grad(self, tensor: Any, grad: Any) -> None:
         """Called before `.grad` of a Tensor is read, or (UNREAD) set; JitError as in note()."""
-        if id(tensor) in self.outside:
-            raise JitError(BOTH)
+        if id(tensor) in self.aliases:
+            raise JitError(ALIASED_ARGUMENT)
         if not self.made(tensor._storage):
             self.grads.setdefault(id(tensor), (tensor, grad))
 
     def check_histories(self, values: Iterable[UOp]) -> None:
-        """Called with the realized values through whose histories gradients flow. JitError for one
+        """Called with the realized values whose histories gradients flow through. JitError for one
         that was computed before the call."""
         if any(base_of(value) not in self.nodes for value in values):
             raise JitError(
@@ -114,7 +115,7 @@ class Capture:
 
 UNREAD = object()
 _thread = threading.local()
-captures: list[Capture | None] = []  # of all threads: most of the time there is none
+captures: list[Capture | None] = []  # of all threads; usually empty
 
 
 def capture_now() -> Capture | None:
@@ -124,7 +125,7 @@ def capture_now() -> Capture | None:
 
 @contextmanager
 def capturing(capture: Capture | None) -> Iterator[None]:
-    """Inside, this thread captures (None: does not)."""
+    """Inside, this thread is in this capture (None: in none)."""
     before, _thread.capture = capture_now(), capture
     captures.append(capture)
     try:
@@ -144,7 +145,7 @@ def needs_value(what: str) -> None:
 
 
 def refill_at_replay(buffer: Buffer, refill: Callable[[Buffer], None]) -> None:
-    """Memory that a captured call reads and every replay has to fill anew (the state of random
-    numbers)."""
+    """Notes memory that a captured call reads and every replay has to refill: the state of random
+    numbers."""
     if (capture := capture_now()) is not None:
         capture.random.append((buffer, refill))

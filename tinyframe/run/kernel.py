@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CompiledKernel:
-    """A kernel that is ready to run on one device."""
+    """A kernel that is compiled and loaded on one device."""
 
     spec: ProgramSpec
     runner: Any
@@ -42,16 +42,16 @@ class CompiledKernel:
     ) -> float | None:
         """Run it on `bufs`, one for each argument of the kernel as it was scheduled.
 
-        With `wait`, return when it is done, and the seconds it took. RuntimeError where a Variable
-        that it uses has no value.
+        With `wait`, return the seconds it took, when it is done. RuntimeError if a Variable that it
+        uses has no value.
         """
         opaque = [bufs[slot]._buf for slot in self.spec.globals]
         more: dict[str, Any] = {}
-        # Left out where there are none: a Runner without `vals` is good enough for most kernels.
+        # Left out if there are none, so that a simple Runner need not support `vals`.
         if self.spec.vars:
             more["vals"] = self.values(var_vals)
         global_size, local_size = self.sizes(var_vals)
-        if 0 in global_size:  # no block, where a Variable is 0; a driver may not take that
+        if 0 in global_size:  # no blocks, because a Variable is 0; a driver may reject that
             return 0.0 if wait else None
         return self.runner(
             *opaque, global_size=global_size, local_size=local_size, wait=wait, **more
@@ -70,7 +70,7 @@ class CompiledKernel:
         return global_size, local_size
 
     def values(self, var_vals: Mapping[UOp, int]) -> tuple[int, ...]:
-        """The values of its Variables, in order."""
+        """The values of its Variables, in argument order."""
         return tuple([_value(variable, var_vals) for variable in self.spec.vars])
 
 
@@ -85,16 +85,16 @@ Compile = Callable[..., bytes]
 
 @contextmanager
 def compilers(count: int) -> Iterator[Callable[..., Future[bytes]]]:
-    """A function that starts `compile(*of_what)` and gives its Future; `count` run at a time.
+    """A function that starts a compilation and returns its Future; `count` run at a time.
 
-    Compilers are other processes: they run while Python makes the next source.
+    Compilers are separate processes: they run while Python generates the next source.
     """
     pool = ThreadPoolExecutor(max_workers=count)
     try:
-        # In a copy of this context: settings of a Context around here hold in the thread too.
-        yield lambda compile, *of: pool.submit(copy_context().run, compile, *of)
+        # In a copy of this context, so that the settings of a Context apply in the thread too.
+        yield lambda compile, *args: pool.submit(copy_context().run, compile, *args)
     finally:
-        # After an error or an interrupt, those that have not begun are not worth waiting for.
+        # After an error or an interrupt, compilations that have not begun are cancelled.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -102,12 +102,12 @@ def compilers(count: int) -> Iterator[Callable[..., Future[bytes]]]:
 
 
 def total_line(kernels: int, seconds: float) -> str:
-    """What all kernels of a run took: `1 kernel, 0.02 ms`."""
+    """The number of kernels of a run and their total time: `1 kernel, 0.02 ms`."""
     return f"{kernels} kernel{'s' * (kernels != 1)}, {seconds * 1e3:.2f} ms"
 
 
 def with_plan(spec: ProgramSpec) -> str:
-    """A source below a comment that says why its loops are as they are."""
+    """A kernel's source, below a comment with its plan, the reason for that, and its Opts."""
     said = []
     if spec.plan is not None:
         said += textwrap.wrap(f"plan: {spec.plan.name}, because {spec.plan.why}", 97)
@@ -131,7 +131,7 @@ def kernel_line(
 
 
 def _shapes(item: ScheduleItem) -> str:
-    """The arguments' shapes, "2x3 <- 2x4, 4x3", as the kernel's indices have them, without ones."""
+    """The shapes of the arguments as the kernel indexes them, without ones: "2x3 <- 2x4, 4x3"."""
     shapes: dict[int, tuple] = {}
     written = set()
     for u in item.ast.toposort():
@@ -158,12 +158,12 @@ _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def _pad(text: str, width: int) -> str:
-    """Spaces after a text until it is `width` wide as seen, colours not counted."""
+    """The text padded with spaces to a visible width of `width`: colour codes don't count."""
     return text + " " * (width - len(_COLOR.sub("", text)))
 
 
 def plain_unless_shown(text: str) -> str:
-    """The text without its colour codes where they would not be seen as colours: a file, a pipe."""
+    """The text, without its colour codes if stdout does not show colours: a file, a pipe."""
     return text if colors_are_shown() else _COLOR.sub("", text)
 
 

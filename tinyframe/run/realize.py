@@ -1,7 +1,7 @@
-"""Run a schedule: compile what is new, take memory, launch, count.
+"""Run a schedule: compile new kernels, allocate memory, launch, count.
 
 `run_schedule(items)` is the last step of `realize()`. Each item is a kernel (SINK) or a copy
-between devices (COPY) with its Buffers. What DEBUG shows of a run is in `kernel.py`.
+between devices (COPY) with its Buffers. The output of DEBUG is in `kernel.py`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 class Setup(NamedTuple):
-    """All that a kernel depends on beside its ast.
+    """Everything a compiled kernel depends on besides its ast.
 
-    Device, renderer and compiler are compared as objects: a device that is registered anew, or a
-    setting that changes what they produce, makes a different setup. So does a plan or a pass that
-    somebody puts into the list, for as long as it is there.
+    Device, renderer and compiler are compared by identity: registering a device again, or a setting
+    that changes what they produce, makes a different setup. So does a plan or a pass that somebody
+    inserts into the list, for as long as it is there.
     """
 
     device: Compiled
@@ -51,42 +51,42 @@ class Setup(NamedTuple):
     passes: tuple[tuple[str, Any], ...]
 
 
-# One thread at a time, from when a schedule is made until what it gave is known to all: two threads
-# that want the same value compute it once, and a change in place is made once.
+# Held from making a schedule until its results are published: two threads that want the same value
+# compute it once, and an in-place update is made once.
 running = threading.RLock()
 
-# os.fork() waits for it too: a child has none of its parent's other threads, so that what one of
-# them had begun would never be finished. So what a Tensor means changes under this lock, or in one
-# step, which a child finds made or not.
+# os.fork() takes it too: a child has none of its parent's other threads, so work that one of these
+# had begun would never be finished. Therefore a Tensor's value changes under this lock, or in a
+# single step that has either happened in the child or not.
 os.register_at_fork(
     before=running.acquire, after_in_parent=running.release, after_in_child=running.release
 )
 
-_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # the one used last stands last
-MOST_KERNELS = 2000  # so many are kept ready; any more are in the disk cache
+_kernels: dict[tuple[UOp, Setup], CompiledKernel] = {}  # most recently used last
+MOST_KERNELS = 2000  # kept loaded; any others are in the disk cache
 
 
 def get_kernel(ast: UOp, device: str) -> CompiledKernel:
-    """The kernel of `ast` on this device: the one made before, or compiled now."""
+    """The compiled kernel of `ast` on this device, from the cache if it is there."""
     return compile_all([(ast, device)])[0]
 
 
 def compile_all(wanted: Sequence[tuple[UOp, str]]) -> list[CompiledKernel]:
-    """A kernel for each (ast, device name); those that are new are compiled side by side."""
+    """A compiled kernel for each (ast, device name); new ones are compiled in parallel."""
     setups = {name: setup_of(name) for name in {name for _, name in wanted}}
     keys = [(ast, setups[name]) for ast, name in wanted]
-    # What shows the stages on the way down wants them to be gone through.
+    # showing the stages requires running them
     again = {key for key in keys if settings.DEBUG >= 4 or any(tell.wants(key))}
     new = list(dict.fromkeys(key for key in keys if key in again or key not in _kernels))
     if new:
-        # A search is done before any compiler runs: it measures time.
+        # Search before any compiler runs, because it measures time.
         opts = _searched(new) if settings.BEAM and not settings.NOOPT else {}
         specs = ((key, _program(key, opts.get(key))) for key in new)
         if len(new) == 1:
             for key, spec in specs:
                 _load(key, spec, _binary(key[1].compiler, spec))
         else:
-            _compile_side_by_side(specs)
+            _compile_in_parallel(specs)
     ready = {key: _kernels.pop(key) for key in dict.fromkeys(keys)}
     _kernels.update(ready)
     for key in list(itertools.islice(_kernels, max(0, len(_kernels) - MOST_KERNELS))):
@@ -127,7 +127,7 @@ def setup_of(name: str) -> Setup:
     return Setup(device, device.renderer, device.compiler, values, plans, tuple(passes))
 
 
-def _compile_side_by_side(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
+def _compile_in_parallel(specs: Iterable[tuple[tuple[UOp, Setup], ProgramSpec]]) -> None:
     with compilers(settings.THREADS) as start:
         started = [(key, spec, start(_binary, key[1].compiler, spec)) for key, spec in specs]
         for key, spec, lib in started:
@@ -145,13 +145,13 @@ _thread = threading.local()
 
 
 def _recordings() -> list[list[Run]]:
-    """The records that this thread keeps."""
+    """The recordings that are active in this thread."""
     return _thread.__dict__.setdefault("recordings", [])
 
 
 @contextmanager
 def record_runs() -> Iterator[list[Run]]:
-    """What run_schedule is asked to run in this thread inside the block, in order."""
+    """Collects the arguments of run_schedule in this thread inside the block, in order."""
     runs: list[Run] = []
     _recordings().append(runs)
     try:
@@ -184,11 +184,11 @@ def run_schedule(
 ) -> None:
     """Run every item in order.
 
-    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: gets each item
-    before it is run; after an error it says what may have been written.
+    var_vals: the value of each Variable (a DEFINE_VAR) that the kernels use. begun: each item is
+    appended before it runs, so that after an error it lists what may have been written.
 
-    An exception or Ctrl-C on the way leaves the buffers of earlier items and everything compiled as
-    it is; what the items after it would have written is not there.
+    An exception or Ctrl-C leaves the buffers of earlier items and everything compiled intact; the
+    items after it have not run.
     """
     var_vals = {} if var_vals is None else var_vals
     for runs in _recordings():
@@ -217,7 +217,7 @@ def _run_all(
     var_vals: Mapping[UOp, int],
     begun: list[ScheduleItem] | None,
 ) -> float:
-    """Runs each item, the SINKs by these kernels; gives the seconds that were measured."""
+    """Runs each item, SINKs with these kernels; returns the measured seconds."""
     debug, is_watched = settings.DEBUG, bool(observers())
     following = iter(kernels)
     measured = 0.0
@@ -258,7 +258,7 @@ def _run_kernel(
 def _run_copy(item: ScheduleItem, debug: int) -> None:
     target, source = item.bufs
     start = perf_counter()
-    # Straight into the target's memory where Python can reach it, else by way of the source's.
+    # Straight into the target's memory if Python can access it, else from the source's.
     if target.allocator.as_array(target._buf) is not None:
         source.copyout(target.as_memoryview())
     else:

@@ -1,16 +1,16 @@
-"""BEAM=n: better Opts than the plan's, found by timing.
+"""BEAM=n: better Opts than the plan's, found by timing (beam search).
 
-    beam         the n quickest lists of Opts so far; at first the plan's and the empty one
-    neighbours   what is one change away: an Opt more, one less, another size, another axis
-    a round      neighbours of the beam are compiled side by side, then timed one by one
+    beam         the n fastest lists of Opts so far; at first the plan's and the empty one
+    neighbours   lists one change away: one more Opt, one less, another size, another axis
+    a round      neighbours of the beam are compiled in parallel, then timed one by one
 
-Rounds go on until the beam stays as it is, or time is up. At the end the beam and the plan's
-list are timed anew, in turns, and the plan's stays unless another is quicker: what is found is
-never slower by what was measured. It is kept on disk, by kernel, compiler, machine and width; a
-compiler without an identity leaves nothing there, and each session searches anew.
+Rounds go on until the beam does not change, or time is up. At the end the beam and the plan's list
+are timed again, in turns, and the plan's wins unless another is faster: the result is never slower
+by this measurement. It is cached on disk, by kernel, compiler, machine and width; a compiler
+without an identity has no cache, and each session searches again.
 
-Candidates run on memory of their own, since a kernel may write to what it reads. Which Opts are
-legal is not asked here: get_program refuses the others.
+Candidates run on their own memory, because a kernel may write to what it reads. The search does not
+check which Opts are legal: get_program rejects the others.
 """
 
 from __future__ import annotations
@@ -36,27 +36,28 @@ from tinyframe.settings import Context, settings, usable_cores
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import listing
 
-# A search compiles and times no more candidates after so many seconds.
+# A search compiles and times no new candidates after this many seconds.
 MOST_SECONDS = 35.0
-# What replaces the plan's list takes less than this part of its time: less is noise.
+# To replace the plan's list, another has to take less than this fraction of its time: the rest is
+# noise.
 GAIN = 0.98
-# A first run so many times slower than the best is the only one.
+# A candidate whose first run is this many times slower than the best is not run again.
 HOPELESS = 3.0
-# Below this many seconds, a first run is mostly the loading of its code, and says nothing.
+# Below this many seconds a first run is mostly the loading of its code, and is not conclusive.
 FIRST_RUN_TELLS = 1e-3
-# Of a longer program, the C compiler takes long, and it has more values than there are registers.
+# A longer program takes long to compile, and has more values than there are registers.
 MOST_INSTRUCTIONS = 1500
 
-# Without Opts these may take seconds, which cannot be interrupted.
+# Without Opts, more operations may take seconds, which cannot be interrupted.
 MOST_OPERATIONS = 5e9
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found, and what it took to find it.
+class SearchResult:
+    """The result of a search, and its cost.
 
-    seconds: of a run. planned: the same of the plan's list. searched: seconds of the whole
-    search. memory: bytes of the candidates' arguments and programs.
+    seconds: of a run. planned: seconds of a run with the plan's list. tried: lists that were timed.
+    searched: seconds of the whole search. memory: bytes of the candidates' arguments and programs.
     """
 
     opts: Opts
@@ -71,62 +72,62 @@ class Found:
         return json.dumps({**vars(self), "opts": opts}).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Found:
-        """ValueError, KeyError or TypeError where that is not what it says."""
-        said = json.loads(data)
+    def from_bytes(cls, data: bytes) -> SearchResult:
+        """ValueError, KeyError or TypeError if `data` is not a result."""
+        fields = json.loads(data)
         opts = [
             Opt(OptOps[name], tuple(axis) if isinstance(axis, list) else axis, arg)
-            for name, axis, arg in said.pop("opts")
+            for name, axis, arg in fields.pop("opts")
         ]
-        return cls(tuple(opts), **said)
+        return cls(tuple(opts), **fields)
 
 
 def best_opts(ast: UOp, device: Compiled, width: int) -> list[Opt] | None:
     """The Opts that a search of this beam width finds, now or earlier; None for the plan's."""
-    what = found(ast, device, width)
-    return None if what is None else list(what.opts)
+    result = search_result(ast, device, width)
+    return None if result is None else list(result.opts)
 
 
-def found(ast: UOp, device: Compiled, width: int) -> Found | None:
-    """What a search of this beam width finds, now or earlier, and what that took.
+def search_result(ast: UOp, device: Compiled, width: int) -> SearchResult | None:
+    """The result of a search of this beam width, now or earlier.
 
-    None where there is no search: on a device whose times mean nothing, and without memory for it.
+    None if there is no search: on a device whose times mean nothing, or without memory for it.
     """
     identity, debug = device.compiler.identity(), settings.DEBUG
     if not device.times_kernels:
         return None
-    with Context(DEBUG=0, VIZ=0):  # or each candidate would be shown on its way down
+    with Context(DEBUG=0, VIZ=0):  # or the stages of each candidate would be shown
         spec = get_program(ast, device.renderer)
         key = (identity, device.device, repr(device.renderer.target), str(width),
                listing(ast.toposort()), spec.src)  # fmt: skip
 
         def make() -> bytes:
             bench = Bench(spec, device)
-            what = search(bench, width)
+            result = search(bench, width)
             if debug >= 2:
-                print(table(spec.name, bench.times, what))
-            return what.to_bytes()
+                print(table(spec.name, bench.times, result))
+            return result.to_bytes()
 
         try:
             if not identity:
-                return Found.from_bytes(make())
+                return SearchResult.from_bytes(make())
             try:
                 return _checked(cached("schedules", key, make), ast, device)
             except (ValueError, KeyError, TypeError, KernelOptError):
-                forget("schedules", key)  # intact, but of another version
+                forget("schedules", key)  # intact, but from a different version
                 return _checked(cached("schedules", key, make), ast, device)
-        except MemoryError:  # there is room for the kernel's arguments once, not twice
+        except MemoryError:  # there is memory for the kernel's arguments, but not for a second set
             return None
 
 
-def _checked(data: bytes, ast: UOp, device: Compiled) -> Found:
-    what = Found.from_bytes(data)
-    get_program(ast, device.renderer, list(what.opts))
-    return what
+def _checked(data: bytes, ast: UOp, device: Compiled) -> SearchResult:
+    result = SearchResult.from_bytes(data)
+    get_program(ast, device.renderer, list(result.opts))
+    return result
 
 
-def search(bench: Bench, width: int) -> Found:
-    """The quickest list of Opts that a beam of this width comes to."""
+def search(bench: Bench, width: int) -> SearchResult:
+    """The fastest list of Opts that a beam of this width finds."""
     times = bench.times
     bench.measure([bench.planned, ()])
     expanded: set[Opts] = set()
@@ -137,7 +138,7 @@ def search(bench: Bench, width: int) -> Found:
     winner = min(final, key=final.__getitem__)
     if final[winner] > GAIN * final[bench.planned]:
         winner = bench.planned
-    return Found(winner, final[winner], final[bench.planned], len(times), *bench.cost())
+    return SearchResult(winner, final[winner], final[bench.planned], len(times), *bench.cost())
 
 
 def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
@@ -147,9 +148,9 @@ def quickest(times: dict[Opts, float], width: int) -> list[Opts]:
 
 
 class Bench:
-    """Where one kernel's candidates are built and timed.
+    """Compiles and times the candidates of one kernel.
 
-    times: seconds of each list of Opts that ran; inf of those that ran once only.
+    times: seconds of each list of Opts that ran; inf for a hopeless one, which ran only once.
     """
 
     def __init__(self, spec: ProgramSpec, device: Compiled) -> None:
@@ -160,7 +161,7 @@ class Bench:
         self.planned: Opts = tuple(spec.opts)
         self.times: dict[Opts, float] = {}
         self.built: dict[Opts, tuple[ProgramSpec, bytes]] = {}
-        self.seen: set[str] = set()  # sources: many ways lead to the same one
+        self.seen: set[str] = set()  # sources: different lists may give the same one
         self.bufs = _scratch(self.ast, device.device)
         self.started = perf_counter()
 
@@ -177,7 +178,7 @@ class Bench:
         return neighbours(self.kernel, opts, self.renderer.target)
 
     def measure(self, lists: Iterable[Opts]) -> None:
-        """Adds to `times` what each list takes that is legal, compiles and is a program anew."""
+        """Adds to `times` each list that is legal, compiles and gives a new program."""
         fresh = self._build(lists)
         with _progress(f"{self.name} timed", len(fresh), self.times) as advance:
             for opts in fresh:
@@ -186,13 +187,13 @@ class Bench:
                     return
                 try:
                     self.times[opts] = least_seconds(self._loaded(opts), best)
-                except Exception:  # the driver refuses it: more registers than there are, say
+                except Exception:  # the driver rejects it, for example for too many registers
                     if opts == self.planned:
                         raise
                 advance()
 
     def compare(self, lists: list[Opts]) -> dict[Opts, float]:
-        """The least that each takes in several runs, in turns, so that all see the same noise."""
+        """The least time of each in several runs, in turns, so that all see the same noise."""
         runs = {opts: self._loaded(opts) for opts in lists}
         times = {opts: run() for opts, run in runs.items()}
         took = sum(times.values())  # 0 where the device's clock is coarse
@@ -201,7 +202,7 @@ class Bench:
         return times
 
     def _build(self, lists: Iterable[Opts]) -> list[Opts]:
-        """Those lists that give a new program, which is in `built` then."""
+        """Compiles the lists that give a new program into `built`, and returns them."""
         started = {}
         with compilers(usable_cores()) as start:
             for opts in dict.fromkeys(lists):
@@ -224,14 +225,14 @@ class Bench:
         return [opts for opts in started if opts in self.built]
 
     def _program(self, opts: Opts) -> ProgramSpec | None:
-        """None where an Opt is illegal, or the program would take too long or too much memory."""
+        """None if an Opt is illegal, or the program would take too long or too much memory."""
         if opts == self.planned:
             return get_program(self.ast, self.renderer, opts)
         if not opts and estimate_ops(self.ast) > MOST_OPERATIONS:
             return None
         try:
             spec = get_program(self.ast, self.renderer, opts)
-        except Exception:  # a KernelOptError, or a failure that only this list brings about
+        except Exception:  # a KernelOptError, or a failure that only this list causes
             return None
         panels = [u.dtype for u in spec.uops if u.op is Ops.DEFINE_LOCAL]
         room = sum(d.size * d.base.itemsize for d in panels if isinstance(d, PtrDType))
@@ -239,15 +240,15 @@ class Bench:
         return spec if small else None
 
     def _loaded(self, opts: Opts) -> Callable[[], float]:
-        """A function that runs the kernel once and gives the seconds."""
+        """A function that runs the kernel once and returns the seconds."""
         spec, lib = self.built[opts]
         kernel = CompiledKernel(spec, self.device.runner(spec.function, lib))
         return lambda: kernel(self.bufs, self.values, wait=True) or 0.0
 
 
 def _scratch(ast: UOp, device: str) -> list[Buffer]:
-    """A Buffer for each argument. Zeros: as an index they are in bounds, in sums they stay small,
-    and they were written, so that each page is one in memory."""
+    """A Buffer for each argument, filled with zeros: as an index they are in range, sums stay
+    small, and writing them makes every page resident."""
     places = {u.arg: u.dtype for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
     buffers = [Buffer(device, d.size, d.base) for _, d in sorted(places.items())
                if isinstance(d, PtrDType)]  # fmt: skip
@@ -255,7 +256,7 @@ def _scratch(ast: UOp, device: str) -> list[Buffer]:
 
 
 def least_seconds(run: Callable[[], float], best: float) -> float:
-    """The least that `run` takes after a first time, which warms up; inf where that is hopeless."""
+    """The least time of `run` after a first run to warm up; inf if that one is hopeless."""
     first = run()
     if first > HOPELESS * best and first > FIRST_RUN_TELLS:
         return inf
@@ -265,12 +266,12 @@ def least_seconds(run: Callable[[], float], best: float) -> float:
     return min(times)
 
 
-# ---- what is shown ------------------------------------------------------------------------------
+# ---- output -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _progress(name: str, count: int, times: dict[Opts, float]) -> Iterator[Callable[[], None]]:
-    """On a terminal a line that grows each time the function is called; elsewhere nothing."""
+    """A progress bar that advances each time the function is called; only on a terminal."""
     live, done = sys.stderr.isatty(), 0
 
     def advance() -> None:
@@ -289,8 +290,8 @@ def _progress(name: str, count: int, times: dict[Opts, float]) -> Iterator[Calla
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def table(name: str, times: dict[Opts, float], found: Found) -> str:
-    """All that was tried, the slowest first, and what came of it."""
+def table(name: str, times: dict[Opts, float], found: SearchResult) -> str:
+    """All lists that were timed, the slowest first, and the result."""
     rows = [
         f"{'  > 3x best' if seconds == inf else time_text(seconds)}  "
         + (", ".join(map(repr, opts)) or "no Opts")

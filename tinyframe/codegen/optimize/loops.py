@@ -108,7 +108,7 @@ def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
     """The RANGE of an Opt's axis, which has to be a reduce's. instead: advice if it is not."""
     r = axis_of(sink, opt.axis)
     if kind(r) is not AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is no reduce: {instead}")
+        raise KernelOptError(f"axis {opt.axis} is not a reduce's: {instead}")
     return r
 
 
@@ -179,7 +179,7 @@ def _split(sink: UOp, opt: Opt) -> UOp:
         )
     if kind(r) in (AxisType.GLOBAL, AxisType.LOCAL):
         raise KernelOptError(
-            f"axis {opt.axis} is a {kind(r).name} axis already: SPLIT comes before"
+            f"axis {opt.axis} is a {kind(r).name} axis already: SPLIT it before that"
         )
     return divide(sink, r, n, kind(r))
 
@@ -292,7 +292,7 @@ def _global(sink: UOp, opt: Opt) -> UOp:
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
     if length(r) == 1:  # its index would be the constant 0, and the launch always one block
-        raise KernelOptError(f"axis {opt.axis} has at most one turn, or none: it stays a loop")
+        raise KernelOptError(f"axis {opt.axis} has at most one iteration: it stays a loop")
     if any(u.op is Ops.REDUCE and r not in u.ranges for u in sink.toposort()):
         raise KernelOptError(f"a reduce would run {length(r)} times for each of its results")
     if len(grid_axes(sink)) == MOST_AXES:
@@ -325,7 +325,7 @@ def _group(sink: UOp, opt: Opt) -> UOp:
         GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
                                                       out = acc
     """
-    r = _reduce_at(sink, opt, "LOCAL is for it")
+    r = _reduce_at(sink, opt, "use LOCAL for it")
     n = _size(r, opt.arg, of_threads=True)
     _check_parallel(sink, r)
     not_inside_a_copy(sink, r)

@@ -288,12 +288,12 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
 
 
 def is_a_contraction(k: Workload) -> bool:
-    """two operands, each read again along a loop of results that only the other one has"""
+    """two operands, each reused along a loop of results that only the other one varies along"""
     return k.table.contraction is not None
 
 
 def has_a_tile(k: Workload) -> bool:
-    """a loop of results that fills a vector, and one of the other operand's beside it"""
+    """a loop of results that fills a vector, and another one along the other operand"""
     return k.maybe_tile is not None
 
 
@@ -301,7 +301,7 @@ def has_a_tile(k: Workload) -> bool:
 
 
 def has_one_loop_of_rows(k: Workload) -> bool:
-    """one loop of rows, and one that is summed over"""
+    """one loop of rows, and one that is summed"""
     t = k.tile
     return len(t.rows) == 1 and not t.contraction.has_windows and not is_symbolic(t.row)
 
@@ -313,7 +313,7 @@ def is_contiguous_along_the_sum(k: Workload) -> bool:
 
 
 def has_a_sum_of_many_vectors(k: Workload) -> bool:
-    """a sum of so many vectors that adding up their lanes does not matter"""
+    """a sum of so many vectors that the time to add up their lanes does not matter"""
     return k.tile.length >= thresholds.DOTS_LENGTH * k.lanes
 
 
@@ -341,12 +341,12 @@ def dot_products(k: Workload) -> Nest:
 
 
 def has_padded_rows(k: Workload) -> bool:
-    """rows of an operand that is padded"""
+    """a padded operand that has the rows"""
     return k.tile.a.guarded
 
 
 def has_several_images(k: Workload) -> bool:
-    """more than one loop of rows that the tile does not use up: images, and places in them"""
+    """more than one loop of rows outside of the tile: images, and positions in them"""
     return len(_rows_left(k.tile)) > 1
 
 
@@ -355,7 +355,7 @@ def _rows_left(t: RegisterTile) -> list[UOp]:
 
 
 def has_small_weights(k: Workload) -> bool:
-    """an operand of columns that stays in the cache beside an image, or is one panel anyway"""
+    """columns that fit into the cache together with an image, or are a single panel"""
     return not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
 
 
@@ -404,7 +404,7 @@ def columns_then_images(k: Workload) -> Nest:
 
 
 def has_padded_columns(k: Workload) -> bool:
-    """columns that lie side by side in an operand that is padded"""
+    """columns that are contiguous in a padded operand"""
     return k.tile.b.guarded and k.tile.b.step(k.tile.column) == 1
 
 
@@ -428,17 +428,17 @@ def _images(k: Workload, x: Access, *tiled: UOp) -> list[UOp]:
 
 
 def has_a_short_sum(k: Workload) -> bool:
-    """a short sum: writing its results takes the time"""
+    """a short sum: writing its results takes most of the time"""
     return not k.tile.is_long
 
 
 def has_columns_in_a_row(k: Workload) -> bool:
-    """columns that lie side by side"""
+    """columns that are contiguous in memory"""
     return k.tile.b.step(k.tile.column) == 1
 
 
 def has_columns_nearby(k: Workload) -> bool:
-    """columns that all stay in the cache"""
+    """columns that all fit into the cache"""
     return k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2)
 
 
@@ -451,17 +451,17 @@ def short_sum(k: Workload) -> Nest:
 
 
 def gains_from_a_copy(k: Workload) -> bool:
-    """rows that are neighbours in memory, so that the sum jumps, or are computed on the way"""
+    """rows that are neighbours in memory, so that the sum strides, or are computed on the fly"""
     return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
 
 
 def has_a_long_loop_to_sum(k: Workload) -> bool:
-    """one loop of the sum that is long by itself"""
+    """one loop of the sum that is long"""
     return max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM
 
 
 def has_blocks(k: Workload) -> bool:
-    """enough tiles of rows for blocks of them that the cache holds"""
+    """enough tiles of rows for blocks that fit into the cache"""
     return _block(k) > 1
 
 
@@ -656,16 +656,16 @@ def fits_always(k: Workload) -> bool:
 CPU = [
     Plan(
         "dot products",
-        "few rows read each column, and both operands are contiguous along a long sum: lanes along "
-        "the sum, for some rows and columns at once, need no panel",
+        "few rows reuse each column, and both operands are contiguous along a long sum: lanes "
+        "along the sum, for several rows and columns at once, need no panel",
         (is_a_contraction, has_a_tile, has_one_loop_of_rows, is_contiguous_along_the_sum,
          has_a_sum_of_many_vectors, has_few_rows),
         dot_products,
     ),
     Plan(
         "image by image",
-        "an operand is padded: one image at a time is copied with its border, and the condition is "
-        "paid once, in the copy",
+        "an operand is padded: one image at a time is copied with its border, so the condition is "
+        "only evaluated in the copy",
         (is_a_contraction, has_a_tile, has_padded_rows, has_several_images, has_small_weights),
         image_by_image,
     ),
@@ -678,8 +678,8 @@ CPU = [
     ),
     Plan(
         "lanes along an image",
-        "places in a padded image make better lanes than the other operand: one image at a time is "
-        "copied with its border, and neighbouring places become lanes",
+        "positions in a padded image make better lanes than the other operand: one image at a time "
+        "is copied with its border, and neighbouring positions become lanes",
         (is_a_contraction, has_a_tile, has_padded_columns),
         lanes_along_an_image,
     ),
@@ -692,36 +692,35 @@ CPU = [
     ),
     Plan(
         "blocks of rows",
-        "neighbouring rows are neighbours in memory, so that the sum jumps from one far place to "
-        "the next, or something is computed from each element first: a block of rows is copied for "
-        "all columns",
+        "neighbouring rows are neighbours in memory, so that the sum has a large stride, or "
+        "something is computed from each element first: a block of rows is copied for all columns",
         (is_a_contraction, has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
         blocks_of_rows,
     ),
     Plan(
         "register tile",
-        "each operand is read again along a loop of the other: a tile of results stays in "
-        "registers, and its columns come from a panel if many rows read it",
+        "each operand is reused along a loop of the other: a tile of results stays in registers, "
+        "and its columns come from a panel if many rows read it",
         (is_a_contraction, has_a_tile),
         columns_from_a_panel,
     ),
     Plan(
         "transpose",
-        "memory is contiguous along two different axes: in a block of both, every line of memory "
-        "is used whole",
+        "memory is contiguous along two different axes: in a block of both, whole cache lines are "
+        "used",
         (reduces_nothing, is_contiguous_along_two, has_room_for_vectors),
         blocks_of_both,
     ),
     Plan(
         "windows of an image",
-        "windows of a padded image overlap, and nothing else is read again, as in depthwise "
-        "convolution and pooling: an image at a time is copied with its border",
+        "windows of a padded image overlap, and nothing else is reused, as in depthwise "
+        "convolution and pooling: one image at a time is copied with its border",
         (reads_padded_windows, has_images),
         windows_of_an_image,
     ),
     Plan(
         "vectors",
-        "no plan above applies: vectors along what is contiguous in memory",
+        "no plan above applies: vectors along contiguous memory",
         (fits_always,),
         vectors,
     ),

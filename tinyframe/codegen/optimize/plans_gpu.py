@@ -182,12 +182,12 @@ def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
 
 
 def is_reduced_in_all_loops(k: Workload) -> bool:
-    """no reduce that stands outside of a loop of results"""
+    """no reduce outside of a loop of results"""
     return all(_is_around_all(k, r) for r in k.around)
 
 
 def has_a_long_sum(k: Workload) -> bool:
-    """one loop that is summed over, long enough for several panels"""
+    """one loop that is summed, long enough for several panels"""
     summed = contraction_of(k).summed
     return (
         len(summed) == 1
@@ -217,12 +217,12 @@ def tiles_from_panels(k: Workload) -> Nest:
 
 
 def suits_tensor_cores(k: Workload) -> bool:
-    """products of two operands that the device's tensor cores read, float32 only if TF32=1"""
+    """products of two operands of a dtype that the tensor cores take, float32 only if TF32=1"""
     return form_in_tensor_cores(k) is not None
 
 
 def has_a_warp_tile(k: Workload) -> bool:
-    """rows and columns for a tile, and a sum that several whole steps of the cores make up"""
+    """rows and columns for a tile, and a sum of several whole steps of the tensor cores"""
     return warp_tile(k) is not None
 
 
@@ -248,7 +248,7 @@ def in_tensor_cores(k: Workload) -> Nest:
 
 
 def has_rows_to_reuse(k: Workload) -> bool:
-    """a loop of results beside that of the threads, along which what a thread reads is the same"""
+    """a loop of results, other than the threads', along which a thread can reuse an operand"""
     return bool(_reused(k))
 
 
@@ -305,7 +305,7 @@ def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
 
 
 def needs_rows_again(k: Workload) -> bool:
-    """results that are computed from a whole reduce and then from each element"""
+    """results that need a finished reduce and then each element again"""
     reduces = set(k.table.reduces)
     nested = any(reduces & set(u.src[0].toposort()) for u in reduces)
     return nested or not is_reduced_in_all_loops(k)
@@ -409,15 +409,15 @@ GPU = [
     ),
     Plan(
         "tiles from panels",
-        "each operand is read again along a loop of the other: the threads of a block copy a part "
-        "of both to panels that they share, and keep a tile of results in their registers",
+        "each operand is reused along a loop of the other: the threads of a block copy a part of "
+        "both to panels that they share, and keep a tile of results in their registers",
         (is_a_contraction, is_reduced_in_all_loops, has_a_long_sum, has_a_block_tile),
         tiles_from_panels,
     ),
     Plan(
         "tiles in registers",
-        "each operand is read again along a loop of the other, but the sums are short, or of "
-        "windows: threads along memory, each with several results that share what it reads",
+        "each operand is reused along a loop of the other, but the sums are short, or of windows: "
+        "threads along memory, each with several results that share its reads",
         (is_a_contraction, is_reduced_in_all_loops, has_rows_to_reuse, has_many_results),
         tiles_in_registers,
     ),
@@ -430,21 +430,21 @@ GPU = [
     ),
     Plan(
         "shared sums",
-        "what is reduced lies side by side in memory, or there are few results: threads share each "
-        "reduce, and neighbours read neighbouring elements",
+        "reduces are along contiguous memory, or there are few results: threads share each reduce, "
+        "and neighbouring threads read neighbouring elements",
         (can_be_shared, has_sums_to_share, has_contiguous_or_few_sums),
         shared_sums,
     ),
     Plan(
         "transpose",
         "memory is contiguous along two different axes: a square goes through a panel, so that "
-        "reading and writing are both along what is contiguous",
+        "reading and writing are both contiguous",
         (reduces_nothing, is_contiguous_along_two, has_a_square),
         squares,
     ),
     Plan(
         "along memory",
-        "no plan above applies: threads along what is contiguous in memory, each with a vector",
+        "no plan above applies: threads along contiguous memory, each with a vector",
         (fits_always,),
         along_memory,
     ),

@@ -56,7 +56,7 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
     if not box.axes:
-        raise KernelOptError(f"what is read of argument {slot} does not change inside axis {axis}")
+        raise KernelOptError(f"the index of argument {slot} does not vary inside axis {axis}")
     loops, copied = copy_loops(sink, box)
     there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
     once, kept = conditions(box, copied)
@@ -99,7 +99,7 @@ def only_load(sink: UOp, slot: int) -> UOp:
     if any(loads[0] in value.toposort(lambda u: u.op not in CLOSED_INSIDE) for value in copied):
         raise KernelOptError(f"argument {slot} is copied already")
     if any(u.op is Ops.LOAD for i in loads[0].src[0].src[2:] for u in i.toposort()):
-        raise KernelOptError(f"argument {slot} is read at places that are themselves read")
+        raise KernelOptError(f"argument {slot} is indexed with values read from memory")
     return loads[0]
 
 
@@ -158,7 +158,7 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
         raise KernelOptError("an index mixes loops inside and outside in one term")
     if any(map(is_symbolic, inside)):
         slot = index.src[0].arg
-        raise KernelOptError(f"how much is read of argument {slot} is a Variable")
+        raise KernelOptError(f"the size of the part that is read of argument {slot} is a Variable")
     moving = [_moving(i, outside) for i in ix]
     position = {r: n for n, r in enumerate(inside)}
     tiles, others = [], []

@@ -76,7 +76,7 @@ def tensor_core(sink: UOp, opt: Opt, divide: Divide) -> UOp:
 def _loops(sink: UOp, opt: Opt) -> tuple[UOp, UOp, UOp]:
     """The loops over rows, over columns, and of the sum."""
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
-        raise KernelOptError("the axes are three: of rows, of columns, and of the sum")
+        raise KernelOptError("it takes three axes: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
     if not kind(row) is kind(column) is AxisType.LOOP or kind(summed) is not AxisType.REDUCE:
         raise KernelOptError("rows and columns are loops around the stores, the sum is a reduce's")
