@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.server
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -157,12 +158,13 @@ def test_a_file_that_is_there_with_another_checksum_is_downloaded_again(tmp_path
 def test_an_interrupt_leaves_what_came_so_far_for_the_next_time(tmp_path, monkeypatch):
     path = tmp_path / "file.bin"
 
+    @contextlib.contextmanager
     def interrupting(name, size):
         def show(have):
             if have >= 500_000:
                 raise KeyboardInterrupt
 
-        return show
+        yield show
 
     with serving() as server:
         with monkeypatch.context() as patch:
@@ -185,8 +187,11 @@ def test_two_at_once_download_once(tmp_path):
     assert path.read_bytes() == CONTENT
 
 
-def test_progress_is_shown(tmp_path, capsys):
+def test_progress_is_shown_with_rich_and_without(tmp_path, monkeypatch, capsys):
     with serving() as server:
+        get(tmp_path / "file.bin", server.url)
+        monkeypatch.setitem(sys.modules, "rich", None)
+        capsys.readouterr()
         get(tmp_path / "plain.bin", server.url)
     shown = capsys.readouterr().err
     assert "plain.bin" in shown and "1.0 of 1.0 MB" in shown

@@ -7,6 +7,7 @@ file of that name is complete.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import http.client
@@ -14,7 +15,7 @@ import os
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -48,18 +49,17 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
         if path.exists() and checksum(path) == sha256:
             _remove_empty(part)
             return path
-        problems, progress = [], _shown(path.name, size)
-        for url in urls:
-            try:
-                _fill(url, file, size, progress)
-                if (found := checksum(part)) != sha256:
-                    os.truncate(part, 0)  # whatever it is, more of it would not help
-                    raise DownloadError(f"the file has the checksum {found}, not {sha256}")
-            except (OSError, http.client.HTTPException, DownloadError) as error:
-                problems.append(f"{url}: {error}")
-            else:
-                os.replace(part, path)
-                return path
+        problems = []
+        with _shown(path.name, size) as progress:
+            for url in urls:
+                try:
+                    _fill(url, file, size, progress)
+                    _check(part, sha256)
+                except (OSError, http.client.HTTPException, DownloadError) as error:
+                    problems.append(f"{url}: {error}")
+                else:
+                    os.replace(part, path)
+                    return path
         _remove_empty(part)
     raise DownloadError("\n".join(problems))
 
@@ -67,6 +67,13 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
 def _remove_empty(part: Path) -> None:
     if part.exists() and part.stat().st_size == 0:
         part.unlink()
+
+
+def _check(part: Path, sha256: str) -> None:
+    found = checksum(part)
+    if found != sha256:
+        os.truncate(part, 0)  # whatever it is, more of it would not help
+        raise DownloadError(f"the file has the checksum {found}, not {sha256}")
 
 
 def _fill(url: str, file: IO[bytes], size: int, progress: Progress) -> None:
@@ -111,19 +118,38 @@ def _append(url: str, file: IO[bytes], have: int, size: int, progress: Progress)
         raise DownloadError(f"the server sends more than the {size} bytes that the file has")
 
 
-def _shown(name: str, size: int) -> Progress:
-    """Progress on stderr: a line that grows on a terminal, elsewhere a line for each tenth."""
+# ---- what is shown meanwhile ---------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _shown(name: str, size: int) -> Iterator[Progress]:
+    """A progress bar on stderr: rich's where it is installed, a line of text otherwise."""
+    try:
+        from rich import progress as rich
+        from rich.console import Console
+    except ImportError:
+        yield _plain(name, size)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        return
+    columns = [rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn()]
+    with rich.Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda have: bar.update(task, completed=have)
+
+
+def _plain(name: str, size: int) -> Progress:
+    """On a terminal a line that grows, elsewhere (a file, a notebook) a line for each tenth."""
     live, last = sys.stderr.isatty(), -1
 
     def show(have: int) -> None:
         nonlocal last
-        steps = (100 if live else 10) * have // size
-        if steps == last:
+        tenths = 10 * have // size
+        if not live and tenths == last:
             return
-        last, tenths = steps, 10 * have // size
+        last = tenths
         bar = "#" * (2 * tenths) + "." * (20 - 2 * tenths)
         text = f"{name}  {bar}  {have / 1e6:.1f} of {size / 1e6:.1f} MB"
-        end = "\r" if live and have < size else "\n"
-        print(text, end=end, file=sys.stderr, flush=True)
+        print(f"\r{text}" if live else text, end="" if live else "\n", file=sys.stderr, flush=True)
 
     return show

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -46,9 +47,18 @@ class Picture:
         return self._svg
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the SVG to a file; gives back its path."""
-        svg, target = self.svg(), Path(path)
-        target.write_text(svg, encoding="utf-8")
+        """Write the SVG to a file, whole or not at all; gives back its path."""
+        text, target = self.svg(), Path(path)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as file:
+            try:
+                file.write(text)
+                file.close()
+                os.replace(file.name, target)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
         return target
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
