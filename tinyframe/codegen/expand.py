@@ -316,14 +316,14 @@ rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
 # (`uop/mma.py`).
 
 
-class Layout(NamedTuple):
+class PanelLayout(NamedTuple):
     """The sizes of a panel's dimensions and of its row, padding included."""
 
     sizes: list[int]
     row: int
 
 
-def padded_panels(sink: UOp) -> dict[UOp, Layout]:
+def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
     """The panels of a kernel whose rows are padded."""
     found = {}
     operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
@@ -336,11 +336,11 @@ def padded_panels(sink: UOp) -> dict[UOp, Layout]:
     return found
 
 
-def _layout(panel: UOp, row: int, padding: int) -> Layout:
+def _layout(panel: UOp, row: int, padding: int) -> PanelLayout:
     sizes = list(map(length, panel.own_ranges))
     first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of a row
     sizes[first] += padding // math.prod(sizes[first + 1 :])
-    return Layout(sizes, row + padding)
+    return PanelLayout(sizes, row + padding)
 
 
 def panel_bytes(sink: UOp, least: int) -> int:

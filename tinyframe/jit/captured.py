@@ -31,7 +31,6 @@ from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
-
     from tinyframe.schedule.item import ScheduleItem
 
 

@@ -74,7 +74,7 @@ def lower(
         ranges = sorted({r for i in ix for r in i.ranges}, key=lambda r: r.arg[0])
         stores.append(index.store(value_at(value, ix), *ranges))
     return graph_rewrite(
-        renumber(order_ranges(UOp.sink(*stores))), simplify_kernel, name="simplify the kernel"
+        renumber(order_ranges(UOp.sink(*stores))), lowering_rules, name="simplify the kernel"
     )
 
 
@@ -200,7 +200,7 @@ kernel_rules = PatternMatcher(
         (UPat(Ops.LOAD, src=(_NEVER_VALID,), name="x"), lambda x: x.const_like(0)),
     ]
 )
-simplify_kernel = kernel_rules + gather_rules(guard) + sym
+lowering_rules = kernel_rules + gather_rules(guard) + sym
 
 
 # ---- canonical form -----------------------------------------------------------------------------

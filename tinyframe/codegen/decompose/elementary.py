@@ -24,7 +24,7 @@ from tinyframe.uop.node import UOp
 
 
 @dataclass(frozen=True)
-class Layout:
+class FloatLayout:
     """The bit layout of a float dtype: a sign, the exponent (plus bias), then the mantissa."""
 
     unsigned: DType
@@ -54,12 +54,12 @@ class Layout:
 
 
 LAYOUTS = {
-    dtypes.float32: Layout(dtypes.uint32, dtypes.int32, 23, 127),
-    dtypes.float64: Layout(dtypes.uint64, dtypes.int64, 52, 1023),
+    dtypes.float32: FloatLayout(dtypes.uint32, dtypes.int32, 23, 127),
+    dtypes.float64: FloatLayout(dtypes.uint64, dtypes.int64, 52, 1023),
 }
 
 
-def layout_of(x: UOp) -> Layout:
+def layout_of(x: UOp) -> FloatLayout:
     return LAYOUTS[x.dtype.scalar()]
 
 
