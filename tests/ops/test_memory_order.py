@@ -405,3 +405,20 @@ def test_a_change_that_never_began_can_be_made_later(monkeypatch):
         with pytest.raises(MemoryError):
             x.realize()
     assert x.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("turn", [lambda t: t.flip(0), lambda t: t.flip(1).T, lambda t: t.T.flip(1)])
+@pytest.mark.parametrize("part", [0, slice(None, None, 2), (slice(None), 1)])
+@pytest.mark.parametrize("first", ["part", "whole", "source"])
+def test_a_part_of_what_lies_in_memory_in_another_order_is_assigned(turn, part, first):
+    data = np.arange(9, dtype=np.float32).reshape(3, 3)
+    source = Tensor(data).realize()
+    whole = turn(source).realize()  # the same memory, seen in another order
+    view = whole[part]
+    view.assign(view * 10)
+    expected = {"source": data, "whole": np.array(turn(Tensor(data)).numpy())}
+    expected["whole"][part] *= 10
+    expected["part"] = expected["whole"][part]
+    tensors = {"source": source, "whole": whole, "part": view}
+    for name in [first, *tensors]:
+        np.testing.assert_array_equal(tensors[name].numpy(), expected[name], err_msg=name)

@@ -78,13 +78,13 @@ def _copy(u: UOp, x: UOp) -> UOp | None:
 
 
 def _assign_to_view(u: UOp, target: UOp, value: UOp) -> UOp | None:
-    """An assignment to a view of some memory becomes an ASSIGN of all of that memory, with the view
-    as a third source. Whatever read the view (or assigns to it again) now reads this ASSIGN through
-    the same view."""
+    """An assignment to a view of some memory, or to a part of such a view, becomes an ASSIGN of all
+    of that memory, with what is written as a third source. Whatever read the view (or assigns to it
+    again) now reads this ASSIGN through the same view."""
     if value.op is Ops.KERNEL or memory_state(target).op in (Ops.BUFFER, Ops.ASSIGN):
         return None
-    state = target.base
-    return target.substitute({state: u.replace(src=(state, value, target))})
+    state, part = target.base, u.src[2] if len(u.src) == 3 else target
+    return target.substitute({state: u.replace(src=(state, value, part))})
 
 
 def _filled(u: UOp, value) -> UOp:
@@ -120,7 +120,15 @@ prepare_rules = PatternMatcher(
         (UPat(Ops.DETACH, src=(UPat.var("x"),)), lambda x: x),
         (UPat(Ops.RESHAPE, src=(UPat(Ops.RESHAPE, name="x"),), name="u"), _merge_reshapes),
         (UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"), _copy),
-        (UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("value")), name="u"), _assign_to_view),
+        (
+            UPat(
+                Ops.ASSIGN,
+                src=(UPat.var("target"), UPat.var("value")),
+                allow_any_len=True,
+                name="u",
+            ),
+            _assign_to_view,
+        ),
         (UPat(Ops.REDUCE_AXIS, name="reduce"), transpose_operand),
     ]
 )
