@@ -422,3 +422,16 @@ def test_a_part_of_what_lies_in_memory_in_another_order_is_assigned(turn, part, 
     tensors = {"source": source, "whole": whole, "part": view}
     for name in [first, *tensors]:
         np.testing.assert_array_equal(tensors[name].numpy(), expected[name], err_msg=name)
+
+
+def test_an_old_value_that_is_read_through_a_change_of_other_memory_stays():
+    x = Tensor.empty(3).assign(Tensor([-3.0, 7.0, 8.0]))
+    y = (x > x).where(x, x * 1)
+    x[0] = -2.0
+    x.assign(y)
+    twice = Tensor.cat(x, x)  # of what x is now: y as it was
+    x.assign(-3.0)
+    y.assign(y + x)  # in the memory of y, which x was copied from
+    assert y.tolist() == [-6.0, 4.0, 5.0]
+    assert x.tolist() == [-3.0] * 3
+    assert twice.tolist() == [-3.0, 7.0, 8.0] * 2

@@ -30,7 +30,7 @@ from tinyframe.run.realize import run_schedule, running, unrecorded
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
-from tinyframe.uop.movement import base_of, in_new_memory, stored_state
+from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, drop_dead, sources_first
 
 if TYPE_CHECKING:
@@ -172,6 +172,10 @@ class Placed:
         while self.states:
             known = len(self.states)
             first, needed = self._readers()
+            # A change that is kept for others is made now, or they would make it later, of values
+            # that may be gone by then.
+            changes = [u for u in needed if u.op is Ops.ASSIGN and not is_result(u)]
+            first += [u for u in changes if u not in self.roots]
             self._look_below(first)
             # Those that stay lazy may be above one that is computed now, and read that instead.
             if not first or (not needed and len(self.states) == known):
