@@ -407,7 +407,9 @@ def test_a_change_that_never_began_can_be_made_later(monkeypatch):
     assert x.tolist() == [2, 3]
 
 
-@pytest.mark.parametrize("turn", [lambda t: t.flip(0), lambda t: t.flip(1).T, lambda t: t.T.flip(1)])
+@pytest.mark.parametrize(
+    "turn", [lambda t: t.flip(0), lambda t: t.flip(1).T, lambda t: t.T.flip(1)]
+)
 @pytest.mark.parametrize("part", [0, slice(None, None, 2), (slice(None), 1)])
 @pytest.mark.parametrize("first", ["part", "whole", "source"])
 def test_a_part_of_what_lies_in_memory_in_another_order_is_assigned(turn, part, first):
