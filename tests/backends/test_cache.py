@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tinyframe import disk_cache as cache
 from tinyframe.disk_cache import CacheWarning, cache_folder, cached
-from tinyframe.runtime import cache
 from tinyframe.settings import Context
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tinyframe import disk_cache as cache
 from tinyframe.device import Buffer, CompileError, Device, NoCompiler
 from tinyframe.dtype import dtypes
-from tinyframe.runtime import cache, clang, machine
+from tinyframe.runtime import clang, machine
 from tinyframe.runtime.clang import ClangCompiler, find_compiler
 from tinyframe.runtime.cpu import ClangRunner
 from tinyframe.settings import Context

@@ -124,7 +124,7 @@ def test_a_reduce_inside_a_loop_that_it_does_not_depend_on_is_found():
     place = out.index(row, column, shape=(3, 4))
     good, bad = (UOp.sink(place.store(total, *order)) for order in ((column, row), (row, column)))
     check_no_recompute(good, loop_tree(good))
-    with pytest.raises(RuntimeError, match="anew in 1 loop"):
+    with pytest.raises(RuntimeError, match="run again in 1 loop"):
         check_no_recompute(bad, loop_tree(bad))
 
 
