@@ -161,6 +161,11 @@ class Captured:
         with running:
             bound, tensors = self.signature.match(given), given.tensors
             replaced = self._locate_states() | self._find_inputs(tensors)
+            # dropped first, as by the call, so that new ones can take the memory
+            for grad in self.grads:
+                owner = self._owner(grad, tensors)
+                if owner is not None and grad.must_exist is None and not grad.is_unchanged:
+                    owner._grad = None
             fresh: dict[UOp, UOp] = {}
             for base, buffer in self.result_buffers.items():
                 new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
