@@ -159,7 +159,10 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
         bars.set(xticks=[], xlim=(0, 2.5 * max([1e-9, *took])), ylim=(len(shown) - 0.4, -0.6))
         for n, (_, _, source, compiled, ran) in enumerate(shown):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
-            bars.text(took[n], n, "  " + ", ".join(filter(None, said)), va="center", fontsize=7.5)
+            bars.annotate(
+                ", ".join(filter(None, said)), (took[n], n), (4, 0),
+                textcoords="offset points", va="center", fontsize=7.5,
+            )  # fmt: skip
 
     more = f"and {plural(len(rows) - MOST_TOLD, 'kernel')} more: print() lists them all"
     text = [headline, " | ".join(header), *[" | ".join(row) for row in rows]]
