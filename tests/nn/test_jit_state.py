@@ -615,6 +615,123 @@ def test_memory_that_a_call_changes_has_no_history_of_an_earlier_value():
     assert w.grad.tolist() == [1, 1]
 
 
+def _trained(transform):
+    """A call that trains; its parameter, and a Tensor of the kind that asks for no gradient."""
+    w = Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True).realize()
+    optimizer = nn.optim.SGD([w], lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = ((x @ w) ** 2).sum().backward()
+        optimizer.step()
+        return loss
+
+    step = transform(step)
+    return w, lambda n: step(Tensor([[n + 1.0, 2.0, -1.0]]).realize())
+
+
+def _as_grad_of_another(grad):
+    other = Tensor([[0.0]])
+    other.grad = grad
+    return lambda: other.grad.numpy()
+
+
+def _read_already(view):
+    view.numpy()
+    return view.numpy
+
+
+# each is how the values are read later
+WAYS_TO_KEEP = {
+    "the Tensor": lambda grad: grad.numpy,
+    "a view": lambda grad: grad[1:].numpy,
+    "a transposed view": lambda grad: grad.T.numpy,
+    "a view that was read": lambda grad: _read_already(grad.T),
+    "what is computed from it": lambda grad: (grad * 2).numpy,
+    "detached": lambda grad: grad.detach().numpy,
+    "a copy of the Tensor": lambda grad: copy.copy(grad).numpy,
+    "the `.grad` of another": _as_grad_of_another,
+    "its graph": lambda grad: lambda uop=grad.uop: Tensor(uop).numpy(),
+    "a part of its graph": lambda grad: lambda base=grad.uop.base: Tensor(base).numpy(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_KEEP)
+def test_a_gradient_that_somebody_keeps_in_any_way_stays_what_it_was(way):
+    def readers():
+        w, call = _trained(TinyJit)
+        for n in range(7):
+            call(n)
+            if n % 2:
+                yield WAYS_TO_KEEP[way](w.grad)
+
+    at_once = [read() for read in readers()]
+    later = [read() for read in list(readers())]
+    assert np.array_equal(later, at_once)
+    assert not np.array_equal(at_once[0], at_once[1])
+
+
+def test_a_gradient_that_nobody_keeps_is_written_again_and_read_each_time():
+    w, call = _trained(TinyJit)
+    plain_w, plain_call = _trained(lambda f: f)
+    places = set()
+    for n in range(8):
+        call(n), plain_call(n)
+        assert np.array_equal(w.grad.numpy(), plain_w.grad.numpy())
+        assert np.array_equal(w.grad.T.numpy(), plain_w.grad.T.numpy())
+        assert w.grad.sum().item() == plain_w.grad.sum().item()
+        if n >= 3:
+            places.add(id(w.grad))
+    assert len(places) == 1
+
+
+def test_a_gradient_that_has_got_a_gradient_or_a_value_of_its_own_is_made_anew():
+    w, call = _trained(TinyJit)
+    plain_w, plain_call = _trained(lambda f: f)
+    for n in range(9):
+        for one, step in ((w, call), (plain_w, plain_call)):
+            step(n)
+            if n == 3:
+                one.grad.assign(one.grad * 0 + 5)
+            if n == 4:
+                one.grad.requires_grad = True
+            if n == 5:
+                one.grad.grad = Tensor.ones(3, 2)
+            if n == 6:
+                one.grad = None
+        assert (w.grad is None) == (plain_w.grad is None)
+        if w.grad is not None:
+            assert np.array_equal(w.grad.numpy(), plain_w.grad.numpy())
+            assert w.grad.requires_grad is plain_w.grad.requires_grad
+            assert (w.grad.grad is None) == (plain_w.grad.grad is None)
+
+
+@pytest.mark.parametrize("gone_wrong", ["launched one by one", "refused"])
+def test_a_replay_after_one_that_the_graph_knows_nothing_of_has_its_memory(gone_wrong, capsys):
+    def run(transform):
+        w = Tensor([1.0, 2.0], requires_grad=True).realize()
+
+        def step(x):
+            w.grad = None
+            loss = (w * x).sum().backward()
+            w.assign(w.detach() + 1)
+            return loss
+
+        step, seen = transform(step), []
+        for n in range(8):
+            if n in (4, 6):
+                w.uop = Tensor([5.0 * n, 1.0]).realize().uop  # other memory
+            with Context(DEBUG=2 if n in (4, 6) and gone_wrong == "launched one by one" else 0):
+                if n in (4, 6) and gone_wrong == "refused" and transform is TinyJit:
+                    with pytest.raises(JitError, match="also uses it without being given it"):
+                        step(w)
+                loss = step(Tensor([1.0, float(n)]).realize())
+            seen.append((loss.item(), w.tolist(), w.grad.tolist()))
+        return seen
+
+    assert run(TinyJit) == run(lambda f: f)
+
+
 def test_a_gradient_kept_from_an_earlier_call_stays_what_it_was():
     w = Tensor([1.0, 2.0], requires_grad=True)
 

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from tinyframe.device import Buffer, buffer_of, lose
 from tinyframe.jit.arguments import FlatArguments, Signature, memory_layout, tree_map
+from tinyframe.jit.effects import Cut, GradChange, LeftGrad, ReturnedTensor
 from tinyframe.jit.replay import Replay, merge_runs
 from tinyframe.run.capture import ALIASED_ARGUMENT
 from tinyframe.run.realize import running
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.history import Lost, put_history, targets_below
+from tinyframe.tensor.history import put_history, targets_below
 from tinyframe.tensor.laziness import compute, make_alone, watched
 from tinyframe.tensor.storage import Path, Storage, follow
 from tinyframe.uop.movement import base_of
@@ -34,38 +35,13 @@ if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
 
 
-NO_HISTORY = (
-    " was replayed by TinyJit, without the Python that notes it. Call backward() inside the "
-    "captured function, or leave TinyJit out; .detach() the result if no gradient is wanted"
-)
-
-
-@dataclass(frozen=True, eq=False)
-class ReturnedTensor:
-    """A Tensor in a result: a view, `path`, of a storage. The storage is an argument's (its
-    number), an older one, or (None) a new one, number `new`, whose value is the view `inside` of
-    `base`, a BUFFER or a constant.
-
-    cut: the targets that gradients would have flowed to through it (see `Lost`).
-    """
-
-    storage: int | Storage | None
-    new: int
-    base: UOp
-    inside: Path
-    path: Path
-    requires_grad: bool | None
-    cut: list[Any]
-    grad: ReturnedTensor | None
-
-
 @dataclass
 class State:
     """The memory of a Tensor that the call uses but does not take as an argument: a fixed storage,
     or the current `.grad` of `owner`.
 
     view: its memory layout. captured: the Buffer that the kernels were recorded with. cut: see
-    ReturnedTensor. seen: its graph in the last call. has_history: whether gradients flowed on from
+    `Cut`. seen: its graph in the last call. has_history: whether gradients flowed on from
     it when it was captured.
     """
 
@@ -74,7 +50,7 @@ class State:
     view: tuple | UOp
     captured: Buffer
     is_written: bool
-    cut: list[Any]
+    cut: Cut
     seen: weakref.ref[UOp]
     has_history: bool
 
@@ -85,17 +61,21 @@ class State:
         return None if owner is None or owner._grad is None else owner._grad._storage
 
 
-@dataclass
-class GradChange:
-    """The effect of a call on the `.grad` of a Tensor, an argument (its number) or an older one.
+class Call:
+    """A replay under way.
 
-    must_exist: whether it had one before (None: that makes no difference). after: the new one.
+    tensors: the arguments; given: their storages. bound: the BIND of each Variable. states: by
+    their current storages. memory: the new BUFFERs of results, by the captured ones; rewritten: the
+    `.grad`s that are written to their memory again. made: results' storages, by their numbers.
     """
 
-    owner: int | weakref.ref[Tensor]
-    must_exist: bool | None
-    is_unchanged: bool
-    after: ReturnedTensor | None
+    def __init__(self, tensors: Sequence[Tensor], bound: dict[UOp, UOp]) -> None:
+        self.tensors, self.bound = tensors, bound
+        self.given = [weakref.ref(tensor._storage) for tensor in tensors]
+        self.states: dict[Storage, State] = {}
+        self.memory: dict[UOp, UOp] = {}
+        self.rewritten: dict[UOp, Tensor] = {}
+        self.made: dict[int, Storage] = {}
 
 
 @dataclass
@@ -107,7 +87,7 @@ class Captured:
     random: list[tuple[Buffer, Callable[[Buffer], None]]]
     states: list[State]
     constants: list[tuple[weakref.ref[Storage], UOp]]  # compiled into the kernels
-    input_cuts: list[list[Any]]  # `cut` of each input
+    input_cuts: list[Cut]  # of what each input is after the call
     result: Any  # the returned structure, with ReturnedTensor in place of Tensors
     grads: list[GradChange]
     result_buffers: dict[UOp, Buffer]
@@ -120,10 +100,13 @@ class Captured:
     counts: tuple[int, ...] = (-1,)
 
     def __post_init__(self) -> None:
-        self.why_lost = self.signature.name + NO_HISTORY
         cuts = zip(self.signature.inputs, self.input_cuts, strict=True)
         self.written_inputs = [(n, cut) for n, (i, cut) in enumerate(cuts) if i.is_written]
         self.written_states = [state for state in self.states if state.is_written]
+        self.cut_states = [state for state in self.written_states if state.cut]
+        self.to_forget = self.written_states  # those whose history has to be
+        self.changed_grads = [grad for grad in self.grads if not grad.is_unchanged]
+        self.dropped_grads = [grad for grad in self.changed_grads if grad.must_exist is None]
 
     @property
     def items(self) -> list[ScheduleItem]:
@@ -150,56 +133,58 @@ class Captured:
             if tensor.is_param is not known.requires_grad:
                 return False
         for grad in self.grads:
-            owner = self._owner(grad, given.tensors)
-            if owner is not None and grad.must_exist not in (None, owner._grad is not None):
-                return False
+            if grad.must_exist is not None and (owner := grad.owner_in(given.tensors)) is not None:
+                if grad.must_exist is not (owner._grad is not None):
+                    return False
         return True
 
     # ---- a replay --------------------------------------------------------------------------------
 
     def __call__(self, given: FlatArguments) -> Any:
         with running:
-            bound, tensors = self.signature.match(given), given.tensors
-            replaced = self._locate_states() | self._find_inputs(tensors)
-            # dropped first, as by the call, so that new ones can take the memory
-            for grad in self.grads:
-                owner = self._owner(grad, tensors)
-                if owner is not None and grad.must_exist is None and not grad.is_unchanged:
-                    owner._grad = None
-            fresh: dict[UOp, UOp] = {}
+            call = Call(given.tensors, self.signature.match(given))
+            self._locate_states(call)
+            replaced = self._find_inputs(call)
+            if self.dropped_grads:
+                self._drop_grads(call)
             for base, buffer in self.result_buffers.items():
-                new = UOp(Ops.BUFFER, base.dtype, (UOp.unique(), base.src[1]), base.arg)
-                fresh[base] = new
-                replaced[buffer] = buffer_of(new)
+                if base not in call.rewritten:
+                    src = UOp.unique(), base.src[1]
+                    call.memory[base] = new = UOp(Ops.BUFFER, base.dtype, src, base.arg)
+                    replaced[buffer] = buffer_of(new)
             for buffer, refill in self.random:
                 refill(buffer)
-            self._launch(replaced, bound)
-            return self._results(tensors, fresh, bound)
+            self._launch(replaced, call)
+            return self._results(call)
 
-    @staticmethod
-    def _owner(grad: GradChange, tensors: Sequence[Tensor]) -> Tensor | None:
-        return tensors[grad.owner] if isinstance(grad.owner, int) else grad.owner()
+    def _drop_grads(self, call: Call) -> None:
+        """Drops each `.grad` that the call replaces without having read it, so that its memory is
+        free for whatever the call needs; except for those that can be written again."""
+        for grad in self.dropped_grads:
+            if (owner := grad.owner_in(call.tensors)) is not None:
+                if grad.left is not None and not call.bound and grad.left.is_unknown(owner):
+                    assert grad.after is not None and owner._grad is not None
+                    call.rewritten[grad.after.base] = owner._grad
+                owner._grad = None
 
-    def _find_inputs(self, tensors: Sequence[Tensor]) -> dict[Buffer, Buffer]:
+    def _find_inputs(self, call: Call) -> dict[Buffer, Buffer]:
+        inputs = self.signature.inputs
         replaced: dict[Buffer, Buffer] = {}
-        for known, tensor in zip(self.signature.inputs, tensors, strict=True):
+        for known, tensor in zip(inputs, call.tensors, strict=True):
             if known.is_written:
                 make_alone(tensor._storage)
             replaced[known.buffer] = buffer_of(base_of(tensor.uop))
         if len(set(replaced.values())) < len(replaced):
             self.signature.refuse("two of its arguments are the same Tensor; pass a clone() of one")
-        given = {}
-        if self.states:
-            given = {t._storage: i for t, i in zip(tensors, self.signature.inputs, strict=True)}
-        for state in self.states:
-            both = given.get(storage) if (storage := state.now()) else None
-            if both and (both.is_written or state.is_written or self.grads):
-                self.signature.refuse(ALIASED_ARGUMENT)
+        for known, tensor in zip(inputs, call.tensors, strict=True) if call.states else ():
+            if tensor._storage in call.states:
+                state = call.states[tensor._storage]
+                if known.is_written or state.is_written or self.grads:
+                    self.signature.refuse(ALIASED_ARGUMENT)
         return replaced
 
-    def _locate_states(self) -> dict[Buffer, Buffer]:
-        """Looks up the states of the function; returns the memory of those that have moved."""
-        moved: dict[Buffer, Buffer] = {}
+    def _locate_states(self, call: Call) -> None:
+        """Looks up the states of the function, and the memory of those that have moved."""
         has_changed = tuple(map(len, self.watched)) != self.counts
         for state in self.states:
             storage = state.now()
@@ -209,15 +194,17 @@ class Captured:
                     "uses is gone: another one may have taken its place in Python, which a replay "
                     "does not run. Write into the Tensor instead, with assign()"
                 )
-            elif state.seen() is not storage.uop or (has_changed and state.is_written):
-                moved[state.captured] = self._locate(state, storage)
+            call.states[storage] = state
+            if state.seen() is not storage.uop or (has_changed and state.is_written):
+                for replay, _ in self.replays:
+                    replay.needs_all_buffers = True
+                self.moved[state.captured] = self._locate(state, storage)
                 has_changed = True
         if has_changed:
             written = [s for state in self.written_states if (s := state.now())]
+            self.to_forget = self.written_states
             self.watched = [users for storage in written for users in watched(storage)]
             self.counts = tuple(map(len, self.watched))
-            self.moved.update(moved)
-        return moved
 
     def _locate(self, state: State, storage: Storage) -> Buffer:
         compute([storage])
@@ -239,58 +226,67 @@ class Captured:
         state.seen = weakref.ref(storage.uop)
         return buffer_of(base_of(storage.uop))
 
-    def _launch(self, replaced: dict[Buffer, Buffer], bound: dict[UOp, UOp]) -> None:
+    def _launch(self, replaced: dict[Buffer, Buffer], call: Call) -> None:
         if not self.replays and self.runs:
             self.replays = [(Replay(items), was) for items, was in merge_runs(self.runs)]
             while self.private:
                 lose(self.private.pop())
+
+        def everything() -> dict[Buffer, Buffer]:
+            kept = {
+                self.result_buffers[base]: buffer_of(base_of(grad._storage.uop))
+                for base, grad in call.rewritten.items()
+            }
+            return self.moved | kept | replaced
+
+        bound = call.bound
         for replay, var_vals in self.replays:
             if bound:
                 var_vals = {v: bound[v].val if v in bound else x for v, x in var_vals.items()}
-            replay(replaced, var_vals, self.moved)
+            replay(replaced, var_vals, everything)
 
-    def _results(
-        self, tensors: Sequence[Tensor], fresh: dict[UOp, UOp], bound: dict[UOp, UOp]
-    ) -> Any:
+    def _results(self, call: Call) -> Any:
         """The result of this call; sets `.grad`s and histories as the call would."""
-        for state in self.written_states:
+        tensors = call.tensors
+        for state in self.to_forget:
             if (seen := state.seen()) is not None:
-                put_history(seen, self._lost(state.cut, tensors))
+                put_history(seen, state.cut.lost(call.given))
+        self.to_forget = self.cut_states
         for number, cut in self.written_inputs:
-            put_history(tensors[number]._storage.uop, self._lost(cut, tensors))
-        call = tensors, fresh, bound, dict[int, Storage]()
-        for grad in self.grads:
-            owner = self._owner(grad, tensors)
-            if owner is not None and not grad.is_unchanged:
-                owner._grad = None if grad.after is None else self._tensor_of(grad.after, call)
+            put_history(tensors[number]._storage.uop, cut.lost(call.given))
+        for grad in self.changed_grads:
+            if (owner := grad.owner_in(tensors)) is None:
+                continue
+            if grad.after is None:
+                owner._grad = None
+            elif grad.left is not None and grad.after.base in call.rewritten:
+                owner._grad = call.rewritten[grad.after.base]
+                grad.left.put_history(owner._grad, grad.after.cut.lost(call.given))
+            else:
+                owner._grad = new = self._tensor_of(grad.after, call)
+                if grad.is_rewritable:
+                    grad.left = LeftGrad(new, grad.after.cut.lost(call.given))
         if type(self.result) is ReturnedTensor:  # the common case
             return self._tensor_of(self.result, call)
         return tree_map(self.result, lambda r: r and self._tensor_of(r, call))
 
-    def _tensor_of(self, returned: ReturnedTensor, call: tuple) -> Tensor:
-        tensors, fresh, bound, made = call
-        storage, path = returned.storage, returned.path
+    def _tensor_of(self, returned: ReturnedTensor, call: Call) -> Tensor:
+        storage, path, bound = returned.storage, returned.path, call.bound
         if bound:
             path = _rebound(path, bound)
         if isinstance(storage, int):
-            path = (*tensors[storage]._path, *path)
-            storage = tensors[storage]._storage
-        elif storage is None and (storage := made.get(returned.new)) is None:
+            argument = call.tensors[storage]
+            storage, path = argument._storage, (*argument._path, *path)
+        elif storage is None and (storage := call.made.get(returned.new)) is None:
             inside = _rebound(returned.inside, bound) if bound else returned.inside
-            uop = follow(inside, fresh.get(returned.base, returned.base))
-            storage = made[returned.new] = Storage(uop, returned.requires_grad is not False)
-            if returned.cut:
-                put_history(uop, self._lost(returned.cut, tensors))
+            uop = follow(inside, call.memory.get(returned.base, returned.base))
+            storage = call.made[returned.new] = Storage(uop, returned.requires_grad is not False)
+            if (lost := returned.cut.lost(call.given)) is not None:
+                put_history(uop, lost)
         tensor = Tensor._seeing(storage, path, returned.requires_grad)
         if returned.grad is not None:
             tensor._grad = self._tensor_of(returned.grad, call)
         return tensor
-
-    def _lost(self, cut: list[Any], tensors: Sequence[Tensor]) -> Lost | None:
-        if not cut:
-            return None
-        refs = [weakref.ref(tensors[c]._storage) if isinstance(c, int) else c for c in cut]
-        return Lost(refs, self.why_lost)
 
 
 def has_history(storage: Storage, uop: UOp) -> bool:

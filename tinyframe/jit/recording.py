@@ -16,7 +16,8 @@ from typing import Any
 
 from tinyframe.device import Buffer, buffer_of, is_awaited, is_overwritten, lose, set_buffer
 from tinyframe.jit.arguments import Signature, memory_layout, tree_map
-from tinyframe.jit.captured import Captured, GradChange, ReturnedTensor, State, has_history
+from tinyframe.jit.captured import Captured, State, has_history
+from tinyframe.jit.effects import Cut, GradChange, ReturnedTensor
 from tinyframe.run.capture import UNREAD, Capture
 from tinyframe.run.realize import Run
 from tinyframe.tensor.base import live_tensors
@@ -53,6 +54,7 @@ class Recording:
     ) -> None:
         self.capture, self.signature, self.runs = capture, signature, runs
         self.result = result
+        self._cuts: dict[tuple, Cut] = {}
         grads = capture.grads.values()
         self.live_out = [t._grad for t, _ in grads if t._grad is not None]
         tree_map(result, self._add_result)
@@ -174,7 +176,7 @@ class Recording:
         cuts = []
         for known, value in zip(signature.inputs, capture.initial.values(), strict=False):
             known.is_written = known.buffer in written
-            cuts.append(self._cut(storage) if (storage := value.storage()) else [])
+            cuts.append(self._cut(value.storage()))
         initial_grads = [(t, g) for t, g in capture.grads.values() if isinstance(g, Tensor)]
         owners = {grad._storage: tensor for tensor, grad in initial_grads}
         states, constants = [], []
@@ -217,28 +219,37 @@ class Recording:
             where = self.capture.inputs[storage.born]
             path = path[len(self.capture.arguments[where]._path) :]
         grad = None if tensor._grad is None or where is not None else self._returned(tensor._grad)
-        cut = self._cut(storage) if where is None else []
+        cut = self._cut(storage if where is None else None)
         base = base_of(storage.uop)
+        if base.op is not Ops.BUFFER and not storage.uop.unknowns:
+            base = storage.uop  # a constant, the same in each call
         inside = path_between(base, storage.uop)
         requires_grad = tensor._requires_grad
         return ReturnedTensor(where, storage.born, base, inside, path, requires_grad, cut, grad)
 
-    def _cut(self, storage: Storage) -> list[Any]:
-        """The targets that gradients would flow to from a storage's current value: older storages,
-        or the numbers of arguments."""
-        if base_of(storage.uop).op is not Ops.BUFFER:
-            return []  # no gradient flows through a constant
-        number = self.capture.inputs
-        below = targets_below(storage.uop) - {storage}
-        old = [target for target in below if not self.capture.made(target)]
-        return [number.get(target.born, weakref.ref(target)) for target in old]
+    def _cut(self, storage: Storage | None) -> Cut:
+        """Those that gradients would flow to from a storage's current value; none from a constant.
+        Equal ones are one."""
+        targets: list[Any] = []
+        if storage is not None and base_of(storage.uop).op is Ops.BUFFER:
+            number = self.capture.inputs
+            below = targets_below(storage.uop) - {storage}
+            old = sorted((t for t in below if not self.capture.made(t)), key=lambda t: t.born)
+            targets = [number.get(target.born, weakref.ref(target)) for target in old]
+        return self._cuts.setdefault(tuple(targets), Cut(targets, self.signature.name))
 
     def _grad(self, tensor: Tensor, first: Any) -> GradChange:
         number = next((n for n, t in enumerate(self.capture.arguments) if t is tensor), None)
         final = tensor._grad
+        own = [base_of(live._storage.uop) for live in self.live_out]
         return GradChange(
             weakref.ref(tensor) if number is None else number,
             None if first is UNREAD else first is not None,
             final is first,
             None if final is None else self._returned(final),
+            final is not None
+            and self.capture.made(final._storage)
+            and (final._path, final._grad) == ((), None)
+            and (base := base_of(final._storage.uop)).op is Ops.BUFFER
+            and own.count(base) == 1,
         )

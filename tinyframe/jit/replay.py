@@ -7,7 +7,7 @@ launches the device's Graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 
 from tinyframe.counters import GlobalCounters
@@ -50,23 +50,24 @@ class Replay:
         self.device = devices.pop() if one_graph else None
         self.setup: Setup | None = None
         self.prepared_for: tuple = ()
-        self.needs_all_buffers = True  # a new graph has the buffers of the capture
+        self.needs_all_buffers = True  # the graph has not those of all earlier calls
 
     def __call__(
         self,
         replaced: Mapping[Buffer, Buffer],
         var_vals: Mapping[UOp, int],
-        moved: Mapping[Buffer, Buffer],
+        everything: Callable[[], Mapping[Buffer, Buffer]],
     ) -> None:
         """Run all items on their buffers, or on those that replace them.
 
-        replaced: buffers replaced by this call. moved: buffers replaced by an earlier call, which
-        the graph already has. RuntimeError if a Variable has no value.
+        replaced: those that this call replaces. everything: also those that an earlier call has
+        replaced, which the graph has already. RuntimeError if a Variable has no value.
         """
         if runs_are_recorded() or not self._is_ready(var_vals):
-            return self._launch_one_by_one({**moved, **replaced}, var_vals)
+            self.needs_all_buffers = True  # the graph knows nothing of this call
+            return self._launch_one_by_one(everything(), var_vals)
         if self.needs_all_buffers:
-            replaced = {**moved, **replaced}
+            replaced = everything()
         self.needs_all_buffers = True  # until all are set: Ctrl-C may come between two
         for was, buffer in replaced.items():
             for place in self.places.get(was, ()):

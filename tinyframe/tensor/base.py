@@ -40,8 +40,8 @@ else:
     Methods = object
 
 
-def _check_devices(*tensors: TensorBase) -> None:
-    names = dict.fromkeys([d for t in tensors if (d := t.uop.device) is not None])
+def _check_devices(graphs: list[UOp]) -> None:
+    names = dict.fromkeys([device for u in graphs if (device := u.device) is not None])
     if len(names) > 1:
         first, second, *_ = names
         raise DeviceError(
@@ -111,11 +111,12 @@ class TensorBase(Methods):
 
         DeviceError where they are on several devices.
         """
-        if others:
-            _check_devices(self, *others)
         sources = (self, *others) if is_grad_enabled() else [t._cut_off() for t in (self, *others)]
+        graphs = [tensor.uop for tensor in sources]
+        if others:
+            _check_devices(graphs)
         asks = [tensor._requires_grad for tensor in sources]
-        result = function(*[tensor.uop for tensor in sources])
+        result = function(*graphs)
         if not dtypes.is_float(result.dtype):  # nothing flows through ints and bools
             return self._of(result, False)
         return self._of(result, True if True in asks else None if None in asks else False)

@@ -106,6 +106,10 @@ class Elementwise(TensorBase, Operators):
                 dtype, other = dtypes.float32, math.copysign(math.inf, other)
             dtype = least_upper_float(dtype) if to_float else dtype
             x, other = x.cast(dtype), self._number(other, dtype, self.shape)
+        elif (dtype := self.dtype) is other.dtype and (not to_float or dtypes.is_float(dtype)):
+            if self.shape != other.shape:
+                shape = broadcast_shapes(self.shape, other.shape)
+                x, other = x._broadcast_to(shape), other._broadcast_to(shape)
         else:
             dtype = least_upper_dtype(self.dtype, other.dtype)
             if compare and dtypes.is_float(dtype) and dtypes.is_int(max(self.dtype, other.dtype)):

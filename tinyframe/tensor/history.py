@@ -73,7 +73,7 @@ class Lost:
     value: weakref.ref[UOp]
 
     def __init__(self, refs: Iterable[weakref.ref[Storage]], why: str) -> None:
-        self.refs, self.why = tuple(refs), why
+        self.refs, self.why = list(refs), why
 
     def storages(self) -> list[Storage]:
         return [storage for ref in self.refs if (storage := ref()) is not None]
@@ -165,8 +165,13 @@ def flows(u: UOp) -> bool:
 def _asking(u: UOp) -> Storage | None:
     """A Tensor's storage with this value, now or before it was assigned to, that a gradient may be
     asked by: a parameter if there is one."""
-    found = [s for s in storages_at(u) if s.asks] if dtypes.is_float(u.dtype) else []
-    return max(found, key=lambda storage: storage.is_parameter, default=None)
+    best: Storage | None = None
+    if dtypes.is_float(u.dtype):
+        for ref in (*u.__dict__.get("_holders", ()), *u.__dict__.get("_former", ())):
+            if isinstance(storage := ref(), Storage) and storage.asks:
+                if best is None or storage.is_parameter:
+                    best = storage
+    return best
 
 
 class _Search:
@@ -179,29 +184,28 @@ class _Search:
         self.cut: set[UOp] = set()  # what a gradient would flow through but for a DETACH below
         at: dict[UOp, Storage] = {}  # below it or at it
         for u in graph:
-            if not flows(u):
-                if u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
+            known = u.__dict__
+            if flows(u):
+                origin, best = known.get("_origin"), None
+                if origin is CUT_OFF or (self.cut and not self.cut.isdisjoint(u.src)):
                     self.cut.add(u)
-                if (asking := _asking(u)) is not None:
-                    at[u] = asking
-                continue
-            if origin_of(u) is CUT_OFF or not self.cut.isdisjoint(u.src):
+                if origin is not None:
+                    best = _witness_of(origin)
+                    self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
+                else:
+                    below = u.src if u.op is not Ops.ASSIGN else flows_to(u)
+                    if self.depth:
+                        self.depth[u] = max([self.depth.get(s, 0) for s in below], default=0)
+                    for s in below:
+                        if s in at and (best is None or at[s].is_parameter):
+                            best = at[s]
+                if best is not None:
+                    self.found[u] = at[u] = best
+                    if best.is_parameter:
+                        continue
+            elif u.op is Ops.DETACH and (u.src[0] in at or u.src[0] in self.cut):
                 self.cut.add(u)
-            best: Storage | None = None
-            if (origin := u.__dict__.get("_origin")) is not None:
-                best = _witness_of(origin)
-                self.depth[u] = origin.depth if isinstance(origin, Origin) else 0
-            else:
-                if self.depth:
-                    self.depth[u] = max([self.depth.get(s, 0) for s in flows_to(u)], default=0)
-                for s in flows_to(u):
-                    if s in at and (best is None or at[s].is_parameter):
-                        best = at[s]
-            if best is not None:
-                self.found[u] = at[u] = best
-                if best.is_parameter:
-                    continue
-            if (asking := _asking(u)) is not None:
+            if ("_holders" in known or "_former" in known) and (asking := _asking(u)) is not None:
                 at[u] = asking
 
 

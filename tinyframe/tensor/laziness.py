@@ -31,7 +31,7 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.history import Origin, origin_of, remember
 from tinyframe.tensor.storage import Storage, follow, holders_of, path_between
 from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_state
-from tinyframe.uop.node import GroupOp, Ops, UOp, drop_dead, sources_first
+from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
 
 if TYPE_CHECKING:
     from tinyframe.schedule.item import ScheduleItem
@@ -64,7 +64,8 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
             for storage in storages:
                 capture.note(storage)
         if roots := _uncomputed(storages):
-            schedule = Scheduled(roots)
+            with collector_paused():
+                schedule = Scheduled(roots)
             begun: list[ScheduleItem] = []
             try:
                 run_schedule(schedule.items, schedule.var_vals, begun)
@@ -72,7 +73,8 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
                 schedule.give_up(begun)
                 raise
             # After running: where that failed or was interrupted, the Tensors stay lazy.
-            schedule.finish()
+            with collector_paused():
+                schedule.finish()
 
 
 def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
