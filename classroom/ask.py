@@ -21,7 +21,7 @@ from classroom.exercise import Open, Wrong
 from classroom.guesses import Prediction
 from tinyframe import Tensor
 from tinyframe.schedule import create_schedule
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.laziness import unrealized
 from tinyframe.uop import Ops, UOp
 from tinyframe.viz import why

@@ -10,7 +10,7 @@ import html
 from functools import partial
 from typing import Any
 
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import is_computed
 from tinyframe.uop.node import UOp

@@ -24,7 +24,7 @@ from tinyframe.settings import settings
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
     from tinyframe.rewrite.steps import Pass
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
     from tinyframe.uop.node import UOp
 
 

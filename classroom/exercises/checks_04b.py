@@ -23,7 +23,7 @@ from classroom.ask import (
 from classroom.exercise import Wrong
 from tinyframe import GlobalCounters, Tensor
 from tinyframe.run.realize import run_schedule
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop import Ops
 from tinyframe.uop.node import AxisType, iterations
 

@@ -14,7 +14,7 @@ from tinyframe.dtype import dtypes
 from tinyframe.run import realize
 from tinyframe.run.kernel import _shapes, colors_are_shown
 from tinyframe.run.realize import get_kernel, run_schedule
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import Context, settings
 from tinyframe.uop.node import Ops, UOp
 

@@ -14,7 +14,7 @@ from tinyframe import Device, Tensor, Variable, dtypes
 from tinyframe import schedule as schedule_module
 from tinyframe.renderer import Target
 from tinyframe.renderer.cuda import CUDALanguage
-from tinyframe.schedule.occupancy import block_size
+from tinyframe.schedule.fuse import block_size
 from tinyframe.thresholds import BLOCKS_OF_PARTS, FILLING_BLOCKS, LEAST_READS, LONG_FOR_A_THREAD
 from tinyframe.uop.node import Ops, UOp
 

@@ -20,7 +20,7 @@ from tinyframe import schedule as schedule_module
 from tinyframe.device import buffer_of
 from tinyframe.run.realize import run_schedule
 from tinyframe.schedule import ScheduleItem, create_schedule, kernelize, share_memory
-from tinyframe.schedule.item import Kernel
+from tinyframe.schedule.kernels import Kernel
 from tinyframe.uop.node import Ops, UOp
 
 

@@ -32,7 +32,7 @@ from tinyframe.uop.node import Ops, UOp, map_sizes, plain
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
 
 
 @dataclass

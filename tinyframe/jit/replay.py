@@ -22,7 +22,7 @@ from tinyframe.run.realize import (
     runs_are_recorded,
     setup_of,
 )
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.node import Ops, UOp
 

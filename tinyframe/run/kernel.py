@@ -27,7 +27,7 @@ from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
     from tinyframe.codegen.program import ProgramSpec
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tinyframe.codegen.optimize.loops import Opt
     from tinyframe.codegen.optimize.plans import Plan
     from tinyframe.codegen.program import ProgramSpec
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
 
 
 class Setup(NamedTuple):

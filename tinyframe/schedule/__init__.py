@@ -20,10 +20,9 @@ from tinyframe.device import buffer_of
 from tinyframe.dtype import DType
 from tinyframe.observe import tell
 from tinyframe.rewrite.matcher import substituted
-from tinyframe.schedule.item import Kernel, ScheduleItem
-from tinyframe.schedule.kernels import buffer_of_state
+from tinyframe.schedule.fuse import target_of
+from tinyframe.schedule.kernels import Kernel, ScheduleItem, buffer_of_state
 from tinyframe.schedule.kernels import kernelize as _kernelize
-from tinyframe.schedule.occupancy import target_of
 from tinyframe.settings import settings
 from tinyframe.uop.movement import is_result
 from tinyframe.uop.node import (

@@ -10,21 +10,68 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tinyframe.device import Buffer
 from tinyframe.dtype import PtrDType, dtypes
 from tinyframe.observe import tell
 from tinyframe.renderer import Target
 from tinyframe.rewrite.matcher import graph_rewrite
 from tinyframe.rewrite.spec import spec_kernel, spec_tensor
 from tinyframe.rewrite.stages import staged
-from tinyframe.schedule.fuse import Fusion, KernelOutput, decide_fusion, is_leaf, is_memory
-from tinyframe.schedule.item import Kernel
-from tinyframe.schedule.occupancy import target_of
+from tinyframe.schedule.fuse import (
+    Fusion,
+    KernelOutput,
+    decide_fusion,
+    is_leaf,
+    is_memory,
+    target_of,
+)
 from tinyframe.schedule.partial import split_long_reduces
 from tinyframe.schedule.prepare import prepare_rules
 from tinyframe.schedule.ranges import lower
 from tinyframe.schedule.step import Steps
 from tinyframe.uop.movement import in_new_memory, memory_state, stored_state
 from tinyframe.uop.node import GroupOp, Ops, UOp, arg_key, sources_first
+
+# ---- the output of the scheduler: KERNEL nodes in the graph, and the items to run ----------------
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The argument of a KERNEL node: the loop nest (or COPY), and how many of the node's sources
+    are its buffers, outputs first. The sources after those are kernels that must have run before,
+    and Variables that must have a value."""
+
+    ast: UOp
+    buffers: int
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.ast.op} {len(self.ast.src)} outputs>"
+
+
+@dataclass(frozen=True)
+class ScheduleItem:
+    """One item to run: `ast` is a SINK (a kernel) or a COPY; `bufs` are its arguments in order.
+
+    has_run: whether `run_schedule` has run it.
+    """
+
+    ast: UOp
+    bufs: tuple[Buffer, ...]
+    has_run: bool = field(default=False, init=False, repr=False, compare=False)
+
+    def note_run(self) -> None:
+        """Called when the kernel is done, or started on an asynchronous device."""
+        object.__setattr__(self, "has_run", True)
+
+    @property
+    def written(self) -> list[Buffer]:
+        """The buffers that it writes: outputs, and those updated in place."""
+        if self.ast.op is Ops.COPY:
+            return [self.bufs[0]]
+        return [self.bufs[store.src[0].src[0].arg] for store in self.ast.src]
+
+
+# ---- cutting a graph into kernels ----------------------------------------------------------------
 
 # nodes that are always stored; Tensors that hold them will refer to that memory
 ALWAYS_STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tinyframe import thresholds
 from tinyframe.algebra.access import AccessTable
 from tinyframe.renderer import Target
-from tinyframe.schedule.occupancy import block_size, leaves_blocks_idle
+from tinyframe.schedule.fuse import block_size, leaves_blocks_idle
 from tinyframe.schedule.ranges import order_ranges, renumber
 from tinyframe.uop.node import (
     AxisType,

@@ -33,7 +33,7 @@ from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
 from tinyframe.tensor.advanced import AdvancedIndexing
 from tinyframe.tensor.arrangement import Arrangement
-from tinyframe.tensor.base import TensorBase, live_tensors
+from tinyframe.tensor.base import NoGrad, TensorBase, is_grad_enabled, live_tensors
 from tinyframe.tensor.casting import Casting
 from tinyframe.tensor.convolution import Convolution
 from tinyframe.tensor.creation import Creation, uop_of
@@ -67,7 +67,6 @@ from tinyframe.tensor.more.solving import Solving
 from tinyframe.tensor.more.special import Special
 from tinyframe.tensor.movement import Movement, broadcast_shapes
 from tinyframe.tensor.neural import Neural
-from tinyframe.tensor.no_grad import NoGrad, is_grad_enabled
 from tinyframe.tensor.pooling import Pooling
 from tinyframe.tensor.random import Random
 from tinyframe.tensor.reduce import Reduce
@@ -88,7 +87,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 
 if TYPE_CHECKING:
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
 
 
 class Tensor(

@@ -34,7 +34,7 @@ from tinyframe.uop.movement import base_of, in_new_memory, is_result, stored_sta
 from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, sources_first
 
 if TYPE_CHECKING:
-    from tinyframe.schedule.item import ScheduleItem
+    from tinyframe.schedule.kernels import ScheduleItem
 
 # what the scheduler stores wherever it stands
 STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)

@@ -18,7 +18,7 @@ from tinyframe.device import Allocator, Buffer
 from tinyframe.dtype import DType, to_np_dtype
 from tinyframe.run.kernel import CompiledKernel
 from tinyframe.run.realize import get_kernel, record_runs
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.uop.node import Ops
 
 # so long do the launches take together after which memory is read: far longer than Python needs

@@ -21,7 +21,7 @@ from typing import Any
 
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.run.capture import capture_now
-from tinyframe.schedule.item import Kernel, ScheduleItem
+from tinyframe.schedule.kernels import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz.boxes import of_kernels

@@ -12,7 +12,7 @@ from typing import Any
 from tinyframe.codegen.program import estimate_ops
 from tinyframe.device import Device
 from tinyframe.renderer import Renderer
-from tinyframe.schedule.item import Kernel, ScheduleItem
+from tinyframe.schedule.kernels import Kernel, ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Scheduled, unrealized
 from tinyframe.uop.node import Ops, UOp

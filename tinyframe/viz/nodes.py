@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinyframe.device import Buffer, human_bytes
-from tinyframe.schedule.item import Kernel, ScheduleItem
+from tinyframe.schedule.kernels import Kernel, ScheduleItem
 from tinyframe.uop.node import GroupOp, Ops, UOp
 from tinyframe.uop.show import INFIX, render, sizes_text
 from tinyframe.viz.kinds import KIND_OF

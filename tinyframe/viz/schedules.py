@@ -18,7 +18,7 @@ from typing import Any
 from tinyframe.algebra.access import AccessTable
 from tinyframe.device import Buffer, human_bytes
 from tinyframe.schedule import memory_use, share_memory
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Placed, unrealized
 from tinyframe.uop.movement import base_of

@@ -31,7 +31,7 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.observe import Observer, Ran
 from tinyframe.rewrite.steps import Pass, Step
-from tinyframe.schedule.item import ScheduleItem
+from tinyframe.schedule.kernels import ScheduleItem
 from tinyframe.settings import settings
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp
