@@ -42,7 +42,7 @@ REFUSALS = [
     (GradientError, "are gone"),
     (AssignError, "detach"),
     (ValueError, "in what is realized together"),
-    (ValueError, "(n="),  # a size that is only equal for this value of the Variable
+    (ValueError, "n="),  # a size that is only equal for this value of the Variable
 ]
 
 LIMIT = 1e3  # values stay so small that float32 is near enough to float64

@@ -24,6 +24,7 @@ from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS, Elementwise, float_function
 from tinyframe.uop.node import Ops, UOp
+from tinyframe.uop.show import sizes_text
 
 Axis = int | Sequence[int] | None
 
@@ -237,9 +238,11 @@ class Reduce(Elementwise):
             raise ShapeError(f"matmul needs at least one axis on both sides: {x.shape} @ {shape}")
         inner = -min(w.ndim, 2)
         if x.shape[-1] != w.shape[inner]:
+            left, right = sizes_text(x.shape), sizes_text(w.shape)
+            one, other = sizes_text(x.shape[-1]), sizes_text(w.shape[inner])
             raise ShapeError(
-                f"cannot multiply {x.shape} @ {w.shape}: the last axis of the left, {x.shape[-1]}, "
-                f"and axis {inner} of the right, {w.shape[inner]}, have to be equal"
+                f"cannot multiply {left} @ {right}: the last axis of the left, {one}, and axis "
+                f"{inner} of the right, {other}, have to be equal"
             )
         common = least_upper_dtype(x.dtype, w.dtype)
         result = common if dtype is None else to_dtype(dtype)
