@@ -125,7 +125,7 @@ def test_what_a_search_finds_is_not_recorded():
 
 def test_a_planted_plan_is_shown_with_the_kernels_name_its_opts_and_a_diff_of_its_source():
     old = recorded(matmul, rows, label="before", languages=("METAL",))
-    as_written = Plan("as written", "a test says so", (), lambda kernel: Nest(()))
+    as_written = Plan("as written", "a test says so", {}, lambda kernel: Nest(()))
     plans.CPU.insert(0, as_written)
     try:
         new = recorded(matmul, rows, label="after", languages=("METAL",))
