@@ -91,7 +91,9 @@ def with_threads(
     for r in along:
         if nest.left(r) > dtypes.max(dtypes.int):
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
-        n = _share(_inner_left(nest, r), threads, k.target.warp)
+        # of the inner loop after a SPLIT
+        splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
+        n = _share(splits[-1] if splits else nest.left(r), threads, k.target.warp)
         if n > 1 and axes_left:
             nest = _with_tiles(nest, (LOCAL, r, n))
             threads //= n
@@ -105,12 +107,6 @@ def _share(left: int, threads: int, warp: int) -> int:
         return left
     even = -(-left // -(-left // threads))
     return min(threads, -(-even // max(1, warp)) * max(1, warp))
-
-
-def _inner_left(nest: Nest, r: UOp) -> int:
-    """Iterations left for the next tile of a loop: of the inner loop after a SPLIT."""
-    splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
-    return splits[-1] if splits else nest.left(r)
 
 
 def with_grid(k: Workload, nest: Nest) -> Nest:
@@ -167,16 +163,14 @@ def _pieces(k: Workload, r: UOp) -> int:
     need a separate piece of memory each, and a warp that reads one element needs one piece."""
     piece, moved = thresholds.PIECE, 0
     for x in (*k.table.reads, *k.table.writes):
+        # it happens in the loops of the reduces that use it
+        reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
+        runs = (iterations({*u.ranges, *u.own_ranges}) for u in reduces)
         step = x.step(r)
         apart = piece if step is None else min(piece, abs(step) * x.index.dtype.base.itemsize)
-        moved += _runs(k, x) * (apart if r in x.ranges else piece // max(1, k.target.warp))
+        each = apart if r in x.ranges else piece // max(1, k.target.warp)
+        moved += max(runs, default=x.elements) * each
     return moved
-
-
-def _runs(k: Workload, x: Access) -> int:
-    """How often an access happens, in the loops of the reduces that use it."""
-    reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
-    return max((iterations({*u.ranges, *u.own_ranges}) for u in reduces), default=x.elements)
 
 
 def fits_vectors(k: Workload, r: UOp) -> bool:
@@ -471,7 +465,10 @@ def shared_sums(k: Workload) -> Nest:
     again = [r for r in k.around if not _is_around_all(k, r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
-    threads = _threads_for_sums(k, max([1, *[n for _, _, n in nest.tiles]]))
+    # as many threads as the shared memory has room for their partial results
+    lanes = max([1, *[n for _, _, n in nest.tiles]])
+    each = sum(max(u.dtype.itemsize, k.target.least_bytes) for u in shared) * lanes  # bytes
+    threads = power_of_two(min(block_size(k), k.target.shared_bytes // each))
     contiguous = all(_is_contiguous(k, reduce, r) for reduce, r in shared.items())
     beside = 1 if contiguous or not results else min(k.target.warp or 1, length(results[0]))
     n = _group(min(map(nest.left, loops)), max(1, threads // power_of_two(beside)))
@@ -481,13 +478,6 @@ def shared_sums(k: Workload) -> Nest:
     nest = with_threads(k, nest, results, min(threads // n, beside), MOST_AXES - 1)
     # the last one first: a GROUP adds a loop over partial results after the one that it divides
     return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
-
-
-def _threads_for_sums(k: Workload, lanes: int) -> int:
-    """The threads of a block, limited by the shared memory for their partial results."""
-    least = k.target.least_bytes
-    each = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
-    return power_of_two(min(block_size(k), k.target.shared_bytes // each))
 
 
 def _group(size: int, most: int) -> int:
@@ -501,7 +491,9 @@ def _group(size: int, most: int) -> int:
 
 def squares(k: Workload) -> Nest:
     """A square is read along one axis and written along the other, through a panel."""
-    column, row = _written_first(k)
+    found = contiguous_along(k)
+    written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
+    column, row = sorted(found, key=lambda r: r not in written)
     side, threads = thresholds.SQUARE, block_size(k)
     across = min(side, threads)
     down = min(side, threads // across)
@@ -509,13 +501,6 @@ def squares(k: Workload) -> Nest:
     nest = _with_parts(nest, row, (LOCAL, down), (UPCAST, side // down))
     others = [x for x in k.table.reads if x.step(row) == 1 and column in x.ranges]
     return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))
-
-
-def _written_first(k: Workload) -> Sequence[UOp]:
-    """The two axes, first the one along which the output is contiguous."""
-    found = contiguous_along(k)
-    written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
-    return sorted(found, key=lambda r: r not in written)
 
 
 def along_memory(k: Workload) -> Nest:

@@ -40,19 +40,15 @@ def stage(sink: UOp, opt: Opt) -> UOp:
     as outside, wherever they are in the order. The loop of a reduce may be outside too: a long sum
     then uses one panel for each part of it.
     """
-    axis = opt.axis
+    axis, slot = opt.axis, opt.arg
     if axis != -1:
         axis_of(sink, axis)
     assert isinstance(axis, int)
     loops = axes(sink)
-    outside = {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL}
     threads = {r for r in loops if kind(r) in (AxisType.LOCAL, AxisType.WARP)}
-    return stage_inside(sink, axis, opt.arg, frozenset(outside - threads))
-
-
-def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UOp:
-    """Copies argument `slot` inside the loops of `outside`, before all others. `axis`: for error
-    messages."""
+    outside = frozenset(
+        {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL} - threads
+    )
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
     if not box.axes:
@@ -82,13 +78,8 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
 def only_load(sink: UOp, slot: int) -> UOp:
     """The only LOAD of an argument. KernelOptError if the argument cannot be copied."""
     nodes = sink.toposort()
-    loads = [
-        u
-        for u in nodes
-        if u.op is Ops.LOAD
-        and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
-        and u.src[0].src[0].arg == slot
-    ]
+    found = [u for u in nodes if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL]
+    loads = [u for u in found if u.src[0].src[0].arg == slot]
     if not loads:
         raise KernelOptError(f"argument {slot} is not read")
     if any(s.src[0].src[0].arg == slot for s in sink.src):
@@ -159,7 +150,12 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
     if any(map(is_symbolic, inside)):
         slot = index.src[0].arg
         raise KernelOptError(f"the size of the part that is read of argument {slot} is a Variable")
-    moving = [_moving(i, outside) for i in ix]
+    moving = [
+        from_terms(
+            {t: f for t, f in terms(i).items() if t is not None and t.ranges - outside}, i.dtype
+        )
+        for i in ix
+    ]
     position = {r: n for n, r in enumerate(inside)}
     tiles, others = [], []
     for d, m in enumerate(moving):
@@ -189,13 +185,6 @@ def _axes_of(d: int, moving: UOp) -> list[Axis]:
         if no_loops and rest.ranges and rest.vmin == 0 and rest.vmax < ts[tile]:
             return [Axis(d, tile, ts[tile]), Axis(d, rest)]
     return [Axis(d, moving)]
-
-
-def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
-    """The terms of an index that vary inside."""
-    ts = terms(i).items()
-    changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
-    return from_terms(changing, i.dtype)
 
 
 def reading_order(sink: UOp) -> list[UOp]:
