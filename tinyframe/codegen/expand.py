@@ -197,7 +197,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes if they are evenly spaced and share a condition (`arg` is the stride,
     None for 1); otherwise one for each lane."""
     memory, valid, flat = index.src
-    # the loaded or reduced values that the index is computed from -> what these have become
+    # the loaded or reduced values that the index is computed from -> their replacements
     below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
     data = {u: done[u] for u in below if u.op in DATA}
 
@@ -225,7 +225,7 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
 
 
 def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    """A node in all lanes. done: what its sources have become."""
+    """A node in all lanes. done: node -> its replacement, for all of its sources."""
     # the ranges that it closes, except lanes
     owned = u.own_ranges if u.op in FIRST_RANGE else ()
     loops = [done[r] for r in owned if kind(r) is not AxisType.VECTOR]

@@ -74,7 +74,10 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
     kernel then needs."""
     try:
         out = _primitives[opt.op](sink, opt)
-        check_reduces_run_once(sink, out)
+        again = repeated_reduces(out, loop_tree(out))
+        if again and not repeated_reduces(sink, loop_tree(sink)):
+            times = math.prod(map(length, next(iter(again.values()))))
+            raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:
             check_device(out, target)
         return out
@@ -82,15 +85,7 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
         raise KernelOptError(f"{opt}: {error}") from None
 
 
-def check_reduces_run_once(before: UOp, after: UOp) -> None:
-    """Raises KernelOptError if a change makes a reduce run more often than it has results."""
-    for again in repeated_reduces(after, loop_tree(after)).values():
-        if not repeated_reduces(before, loop_tree(before)):
-            times = math.prod(map(length, again))
-            raise KernelOptError(f"a reduce would run {times} times for each of its results")
-
-
-# ---- what all primitives check ------------------------------------------------------------------
+# ---- checks ------------------------------------------------------------------------------------
 
 
 def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:

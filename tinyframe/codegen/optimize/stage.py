@@ -54,11 +54,13 @@ def stage(sink: UOp, opt: Opt) -> UOp:
     if not box.axes:
         raise KernelOptError(f"the index of argument {slot} does not vary inside axis {axis}")
     loops, copied = copy_loops(sink, box)
-    there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
     once, kept = conditions(box, copied)
     # the box may be larger than the part that is read, and extend beyond the argument
     shape = box.index.arg
-    places = [there.get(d, i) for d, i in enumerate(box.ix)]
+    places = [
+        (i - box.moving[d] + copied[d]).simplify() if d in copied else i
+        for d, i in enumerate(box.index.src[2:])
+    ]
     once += [(i >= 0) & (i < size) for i, size in zip(places, shape, strict=True)]
     copy = box.index.src[0].index(*places, valid=all_of(once), shape=shape)
     # if a reader's condition fails it gets 0, and values computed from that 0 still matter
@@ -128,16 +130,6 @@ class Footprint:
     moving: list[UOp]
     axes: list[Axis]
 
-    @property
-    def ix(self) -> tuple[UOp, ...]:
-        """The index in each dimension."""
-        return self.index.src[2:]
-
-    @property
-    def dims(self) -> list[int]:
-        """The dimensions whose index varies inside."""
-        return list(dict.fromkeys(axis.dim for axis in self.axes))
-
 
 def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
     """The footprint of an INDEX. KernelOptError if it is not a box, or its size is a Variable."""
@@ -206,7 +198,9 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
     loops: list[UOp] = []
     copied: dict[int, UOp] = {}
     for axis in box.axes:
-        n, width = axis.size, _lanes(axis.value)
+        n, parts = axis.size, [t for t in terms(axis.value) if t is not None]
+        lanes = (length(t) for t in parts if t.op is Ops.RANGE and kind(t) is AxisType.VECTOR)
+        width = next(lanes, 1)
         if width > 1 and n % width == 0 and axis is box.axes[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
             loop = fresh_range(sink, n // width, AxisType.LOOP, next(counter))
@@ -217,12 +211,6 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
         there = (place + axis.value.vmin) * axis.scale
         copied[axis.dim] = copied[axis.dim] + there if axis.dim in copied else there
     return loops, copied
-
-
-def _lanes(moving: UOp) -> int:
-    """The number of lanes that an index varies along; 1 if it doesn't."""
-    ranges = (t for t in terms(moving) if t is not None and t.op is Ops.RANGE)
-    return next((length(r) for r in ranges if kind(r) is AxisType.VECTOR), 1)
 
 
 # ---- conditions ---------------------------------------------------------------------------------
