@@ -47,13 +47,6 @@ class FloatLayout:
     def smallest_normal(self) -> float:
         return math.ldexp(1.0, 1 - self.bias)
 
-    def rounder(self, step: int = 1) -> float:
-        """Adding this to x and subtracting it rounds x to a multiple of `step` (a power of two).
-
-        The sum's last mantissa bit is worth `step`, so its low bits are x / step as an integer.
-        """
-        return math.ldexp(1.5, self.mantissa_bits) * step
-
 
 LAYOUTS = {
     dtypes.float32: FloatLayout(dtypes.uint32, dtypes.int32, 23, 127),
@@ -93,8 +86,9 @@ def uint64_like(x: UOp, value: int) -> UOp:
 
 
 def round_to(x: UOp, step: int = 1) -> tuple[UOp, UOp]:
-    """x rounded to a multiple of `step`, as a float, and as bits whose low ones are that / step."""
-    rounder = layout_of(x).rounder(step)
+    """x rounded to a multiple of `step` (a power of two), as a float, and as bits whose low ones
+    are that / step: the last mantissa bit of `shifted` is worth `step`."""
+    rounder = math.ldexp(1.5, layout_of(x).mantissa_bits) * step
     shifted = x + rounder
     return shifted + -rounder, bits_of(shifted)
 
@@ -350,12 +344,6 @@ def _inverse_of_pi() -> int:
     return (unit << _PI_BITS) // pi
 
 
-def _bits_of_inverse(first: int, last: int) -> float:
-    """The part of 1/pi whose bits are worth 2**-first down to 2**-last."""
-    units = _inverse_of_pi() >> (_PI_BITS - last)
-    return math.ldexp(units & ((1 << (last - first + 1)) - 1), -last)
-
-
 # sin(pi*r) = r*polynomial(r**2) for |r| <= 0.508, relative error 2**-35.2
 SIN_HALF_TURNS = (
     3.141592653508898, -5.1677127589452425, 2.5501631298120535, -0.5992499922765767,
@@ -372,8 +360,13 @@ _SCALE = 2.0**64
 
 @functools.cache
 def _window(low: int) -> list[float]:
+    """The five parts of 1/pi, times _SCALE, whose first bits are worth 2**(23-low), 24 bits less
+    and so on."""
     first = low - 23
-    return [_SCALE * _bits_of_inverse(n, n + 23) for n in range(first, first + 120, 24)]
+    parts = [
+        (_inverse_of_pi() >> (_PI_BITS - n - 23), n + 23) for n in range(first, first + 120, 24)
+    ]
+    return [_SCALE * math.ldexp(units & ((1 << 24) - 1), -last) for units, last in parts]
 
 
 def sine_float32(x: UOp, ahead: float) -> UOp:
