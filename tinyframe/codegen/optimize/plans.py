@@ -493,14 +493,11 @@ def vectors(k: Workload) -> Nest:
         width = min(k.lanes, 1 << (length(r).bit_length() - 1))
         wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
         if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
-            if not any(_both_used(k, r, other) for _, other, _ in lanes):
+            # no value may run in both loops: it would have lanes along two axes
+            pairs = [{r, other} for _, other, _ in lanes]
+            if not any(pair <= k.table.around(u) for pair in pairs for u in k.table.nodes):
                 lanes.append((VECTOR, r, width))
     return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
-
-
-def _both_used(k: Workload, r: UOp, other: UOp) -> bool:
-    """Whether any value runs in both loops, so that it would have lanes along two axes."""
-    return any({r, other} <= k.table.around(u) for u in k.table.nodes)
 
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
@@ -512,7 +509,8 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
     rows = [r for r in k.around if r is not lanes]
     alone = len(k.table.reduces) == 1
     (reduce, *_) = k.table.reduces
-    is_large = alone and _bytes_reduced(reduce) > k.target.l2
+    elements = iterations((*reduce.ranges, *reduce.own_ranges))
+    is_large = alone and elements * reduce.dtype.base.itemsize > k.target.l2
     registers = k.target.vector_registers
     if kind(lanes) is AxisType.LOOP:
         most, r = (registers // 2 if is_large else thresholds.COLUMNS_AT_ONCE), lanes
@@ -526,10 +524,6 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
             if n == 2 or left >= 2 * n * k.target.threads:
                 return replace(nest, tiles=(*nest.tiles, (UPCAST, r, n)))
     return nest
-
-
-def _bytes_reduced(reduce: UOp) -> int:
-    return iterations((*reduce.ranges, *reduce.own_ranges)) * reduce.dtype.base.itemsize
 
 
 def among_cores(k: Workload, nest: Nest) -> Nest:

@@ -176,20 +176,20 @@ def _pieces(k: Workload, r: UOp) -> int:
 def fits_vectors(k: Workload, r: UOp) -> bool:
     """Whether every access along a loop consists of whole, aligned vectors, so that one instruction
     of a thread moves one."""
+
+    def is_aligned(x: Access) -> bool:
+        if x.step(r) != 1 or r in x.index.src[1].ranges:
+            return False
+        others = [x.step(other) for other in x.ranges if other is not r]
+        if None in x.below or None in others:
+            return False
+        constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
+        start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
+        return all((step or 0) % k.lanes == 0 for step in (start, *others))
+
     found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
     whole = k.lanes > 1 and not is_symbolic(r) and length(r) % k.lanes == 0
-    return whole and bool(found) and all(_is_aligned(x, r, k.lanes) for x in found)
-
-
-def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
-    if x.step(r) != 1 or r in x.index.src[1].ranges:
-        return False
-    others = [x.step(other) for other in x.ranges if other is not r]
-    if None in x.below or None in others:
-        return False
-    constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
-    start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
-    return all((step or 0) % lanes == 0 for step in (start, *others))
+    return whole and bool(found) and all(map(is_aligned, found))
 
 
 # ---- contractions: the results that one block computes -------------------------------------------
@@ -422,16 +422,6 @@ def tiles_in_registers(k: Workload) -> Nest:
 # ---- reduces that threads share -----------------------------------------------------------------
 
 
-def _shared_loop(k: Workload, reduce: UOp) -> UOp | None:
-    """The loop of a reduce that threads share: a contiguous one if it is long enough for a warp,
-    else the longest."""
-    loops = [r for r in reduce.own_ranges if r.dtype is dtypes.int]
-    if not loops:
-        return None
-    warp = max(2, k.target.warp)
-    return max(loops, key=lambda r: (_is_contiguous(k, reduce, r) and length(r) >= warp, length(r)))
-
-
 def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
     """Whether most of a reduce's reads along a loop are contiguous along it."""
     found = [x for x in k.table.read_by(reduce.src[0]) if r in x.ranges]
@@ -451,9 +441,15 @@ def has_contiguous_or_few_sums(k: Workload) -> bool:
 
 
 def _shared(k: Workload) -> dict[UOp, UOp]:
-    """Each reduce -> the loop that threads share."""
-    found = {reduce: _shared_loop(k, reduce) for reduce in k.table.reduces}
-    return {reduce: r for reduce, r in found.items() if r is not None}
+    """Each reduce -> the loop that threads share: a contiguous one if it is long enough for a warp,
+    else the longest."""
+    warp, found = max(2, k.target.warp), {}
+    for u in k.table.reduces:
+        if loops := [r for r in u.own_ranges if r.dtype is dtypes.int]:
+            found[u] = max(
+                loops, key=lambda r: (_is_contiguous(k, u, r) and length(r) >= warp, length(r))
+            )
+    return found
 
 
 def shared_sums(k: Workload) -> Nest:
