@@ -125,7 +125,7 @@ def test_what_a_search_finds_is_not_recorded():
 
 def test_a_planted_plan_is_shown_with_the_kernels_name_its_opts_and_a_diff_of_its_source():
     old = recorded(matmul, rows, label="before", languages=("METAL",))
-    as_written = Plan("as written", "a test says so", (), lambda kernel: Nest(()))
+    as_written = Plan("as written", "a test says so", {}, lambda kernel: Nest(()))
     plans.CPU.insert(0, as_written)
     try:
         new = recorded(matmul, rows, label="after", languages=("METAL",))
@@ -184,8 +184,8 @@ def test_recordings_of_two_machines_are_said_to_be():
 
 def test_commits_are_recorded_in_worktrees_of_their_own_once(tmp_path):
     repository(tmp_path)
-    changed = tmp_path / "tinyframe" / "codegen" / "decompose" / "basic.py"
-    changed.write_text(changed.read_text() + "\nidioms.clear()  # a - b stays a + b * -1\n")
+    changed = tmp_path / "tinyframe" / "codegen" / "decompose" / "__init__.py"
+    changed.write_text(changed.read_text() + "\nusing.clear()  # a - b stays a + b * -1\n")
     git(tmp_path, "commit", "-qam", "a rule less")
     given = ("--tests", "test_small.py", "--languages", "METAL")
     done = run(tmp_path, "compare", "HEAD~1", "HEAD", *given)

@@ -16,8 +16,7 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_
 from tinyframe.codegen.optimize.neighbours import neighbours
 from tinyframe.codegen.optimize.nest import Nest
 from tinyframe.codegen.optimize.plans import CPU, Workload, choose
-from tinyframe.codegen.optimize.plans_gpu import GPU
-from tinyframe.codegen.optimize.tiles_gpu import block_tile
+from tinyframe.codegen.optimize.plans_gpu import GPU, block_tile
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.codegen.thread_blocks import block_threads, check_device, grid_axes
 from tinyframe.renderer import Target

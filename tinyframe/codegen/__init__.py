@@ -141,9 +141,13 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
     job = Compilation(renderer, None if opts is None else list(opts))
     sink = _run_passes(ast, job)
     recompute = bool(settings.SPEC and repeated_reduces(ast, loop_tree(ast)))
-    uops = staged(
-        "linearize", spec_program, lambda: with_barriers(_instructions(sink, recompute, renderer))
-    )
+    ops = frozenset(renderer.code_for_op)
+
+    def instructions() -> list[UOp]:
+        program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
+        return with_barriers(rewrite_program(program, program_idioms_with(ops)))
+
+    uops = staged("linearize", spec_program, instructions)
     loops = _named_loops(dict(job.stages)["optimize"])
     function = function_name(ast, loops)
     _check_ops(uops, renderer)
@@ -171,13 +175,6 @@ def get_program(ast: UOp, renderer: Renderer, opts: Sequence[Opt] | None = None)
         ops_estimate=estimate_ops(ast),
         mem_estimate=estimate_mem(ast),
     )
-
-
-def _instructions(sink: UOp, recompute: bool, renderer: Renderer) -> list[UOp]:
-    """A kernel's instructions, in ops that the language has."""
-    ops = frozenset(renderer.code_for_op)
-    program = rewrite_program(linearize(sink, recompute), reduces_without(ops))
-    return rewrite_program(program, program_idioms_with(ops))
 
 
 def _check_ops(uops: list[UOp], renderer: Renderer) -> None:
@@ -232,13 +229,11 @@ def _named_loops(optimized: UOp) -> list[UOp]:
 
 
 # ---- the default schedule ------------------------------------------------------------------------
-#
-# The first plan that applies is used: `plans.py` has those for a CPU's cores, `plans_gpu.py` those
-# for blocks of threads.
 
 
 def plans_for(target: Target) -> list[Plan]:
-    """The plans for a target, in the order in which they are tried."""
+    """The plans for a target, for a CPU's cores or for blocks of threads, in the order in which
+    they are tried: the first that applies is used."""
     return GPU if target.block_threads else CPU
 
 

@@ -12,7 +12,6 @@ the STORE that it comes after, and the loop whose every iteration reads it again
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field
 from tinyframe import thresholds
 from tinyframe.algebra.symbolic import from_terms, terms
 from tinyframe.codegen.expand import UNROLLED
-from tinyframe.dtype import AddrSpace, DType, dtypes
+from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.uop.node import Ops, UOp, fresh_number, identity, is_symbolic, length, rebuild
 
 
@@ -51,8 +50,8 @@ def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
     iteration of its loops adds."""
     around = tuple(sorted(reduce.ranges, key=lambda r: r.arg[0]))
     register = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(1, AddrSpace.REG), around, number)
-    place = register.index(_index_zero())
-    start = _identity_of(reduce.arg, reduce.dtype)
+    place = register.index(UOp.const(dtypes.int, 0))
+    start = UOp.const(reduce.dtype, identity(reduce.arg, reduce.dtype.scalar()))
     store = place.store(start)
     steps = [register, *place.src[1:], place, *dict.fromkeys(start.src), start, store]
     op, loops = reduce.arg, reduce.own_ranges
@@ -62,18 +61,6 @@ def _accumulation(reduce: UOp, parts: list[UOp], number: int) -> list[UOp]:
         store = place.store(value, *(loops if n == len(parts) else ()))
         steps += (before, value, store)
     return [*steps, UOp(Ops.LOAD, reduce.dtype, (place, store))]
-
-
-@functools.cache
-def _index_zero() -> UOp:
-    """The index of a register's only element."""
-    return UOp.const(dtypes.int, 0)
-
-
-@functools.cache
-def _identity_of(op: Ops, dtype: DType) -> UOp:
-    """The initial value of an accumulator; for a vector, that of each lane."""
-    return UOp.const(dtype, identity(op, dtype.scalar()))
 
 
 def unrolled_parts(reduce: UOp) -> list[UOp]:
@@ -140,7 +127,23 @@ def block_long_sums(sink: UOp) -> UOp:
             split = split_into_levels(loops, max(added), numbers)
             if len(split.levels) > 1:
                 cut[loops] = split
-    return _rebuilt(sink, cut) if cut else sink
+    if not cut:
+        return sink
+
+    def changed(old: UOp, u: UOp) -> UOp:
+        if old.op is Ops.REDUCE and old.own_ranges in cut:
+            split, value = cut[old.own_ranges], u.src[0]
+            if not _is_float_sum(old):
+                return value.reduce(old.arg, *split.loops)
+            for level in split.levels:
+                value = value.reduce(Ops.ADD, *level)
+            return value
+        is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
+        # from_terms sorts the terms of an index, so that the part of it that depends on the outer
+        # loop alone can be computed there.
+        return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
+
+    return rebuild(sink, changed, {r: new for s in cut.values() for r, new in s.replaced.items()})
 
 
 def _is_float_sum(u: UOp) -> bool:
@@ -177,11 +180,9 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
     n = next((n for n in lengths if count % n == 0), None)
     divides = n is not None
     n = n or -(-count // -(-count // most))
-    blocks = (
-        size.alu(Ops.ADD, size.const_like(n - 1)).alu(Ops.CDIV, size.const_like(n))
-        if is_symbolic(loop)
-        else size.const_like(-(-count // n))
-    )
+    blocks = size.const_like(-(-count // n))
+    if is_symbolic(loop):
+        blocks = size.alu(Ops.ADD, size.const_like(n - 1)).alu(Ops.CDIV, size.const_like(n))
     outer = loop.replace(src=(blocks,), arg=(next(numbers), *loop.arg[1:]))
     start = outer.alu(Ops.MUL, outer.const_like(n))
     left = size.alu(Ops.ADD, start.alu(Ops.MUL, start.const_like(-1)))
@@ -190,23 +191,3 @@ def _cut(loop: UOp, most: int, numbers: Iterator[int]) -> tuple[UOp, UOp, UOp]:
         block_length = left.alu(Ops.CMPLT, block_length).where(left, block_length)
     inner = loop.replace(src=(block_length,), arg=(next(numbers), *loop.arg[1:]))
     return outer, inner, start.alu(Ops.ADD, inner)
-
-
-def _rebuilt(sink: UOp, cut: dict[tuple[UOp, ...], SumLevels]) -> UOp:
-    def rebuilt(old: UOp, u: UOp) -> UOp:
-        if old.op is Ops.REDUCE and old.own_ranges in cut:
-            return _nested(old, u.src[0], cut[old.own_ranges])
-        is_sum = dtypes.is_int(u.dtype) and u.op in (Ops.ADD, Ops.MUL) and u.dtype.count == 1
-        # from_terms sorts the terms of an index, so that the part of it that depends on the outer
-        # loop alone can be computed there.
-        return from_terms(terms(u), u.dtype) if is_sum and u is not old else u
-
-    return rebuild(sink, rebuilt, {r: new for s in cut.values() for r, new in s.replaced.items()})
-
-
-def _nested(reduce: UOp, value: UOp, split: SumLevels) -> UOp:
-    if not _is_float_sum(reduce):
-        return value.reduce(reduce.arg, *split.loops)
-    for level in split.levels:
-        value = value.reduce(Ops.ADD, *level)
-    return value

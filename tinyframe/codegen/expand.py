@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tinyframe.algebra.symbolic import from_terms, terms
@@ -17,7 +17,17 @@ from tinyframe.dtype import AddrSpace, dtypes
 from tinyframe.observe import tell_became
 from tinyframe.uop import mma
 from tinyframe.uop.movement import flatten
-from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, kind, length, rebuild, sources_first
+from tinyframe.uop.node import (
+    FIRST_RANGE,
+    AxisType,
+    GroupOp,
+    Ops,
+    UOp,
+    kind,
+    length,
+    rebuild,
+    sources_first,
+)
 
 # marks the sums that UNROLL makes: linearize adds their parts to the accumulator one by one
 UNROLLED = "unrolled"
@@ -99,41 +109,33 @@ def expand_copies(sink: UOp) -> UOp:
                 value = UOp(u.arg, value.dtype, (value, part), tag=tag)
             return value.reduce(u.arg, *loops)
         if u.op is Ops.MMA and (rows := of_kind(u, AxisType.UNROLL)):
-            return u.replace(src=(_in_one_vector(u.src[0], rows), u.src[1]))
+            # one vector of all the rows' elements
+            copies = copies_of((u.src[0],), rows)
+            lanes = tuple(copy.gep(n) for copy in copies for n in range(copy.dtype.count))
+            operand = UOp(Ops.VECTORIZE, lanes[0].dtype.vec(len(lanes)), lanes)
+            return u.replace(src=(operand, u.src[1]))
         if u.op is Ops.STAGE and (copied := of_kind(u, AxisType.UPCAST, AxisType.UNROLL)):
-            return _stage_of_copies(u, copied)
-        return UOp.sink(*_copies(u.src), arg=u.arg) if u.op is Ops.SINK else u
+            # the copies are stored one after the other
+            loops = [r for r in u.own_ranges if r not in copied]
+            memory = u.src[0].src[0].src[0]
+            for copy in copies_of((u.src[0],), copied):
+                index, value = copy.src
+                place = index.replace(src=(memory, *index.src[1:]))
+                memory = u.replace(src=(place.store(value), *loops))
+            return memory
+        return u.replace(src=tuple(_copies_of_stores(u.src))) if u.op is Ops.SINK else u
 
     return rebuild(sink, expanded)
 
 
-def _in_one_vector(value: UOp, ranges: Sequence[UOp]) -> UOp:
-    """All copies of a vector, concatenated."""
-    lanes = [copy.gep(n) for copy in copies_of((value,), ranges) for n in range(copy.dtype.count)]
-    return UOp(Ops.VECTORIZE, value.dtype.scalar().vec(len(lanes)), tuple(lanes))
-
-
-def _stage_of_copies(stage: UOp, copied: list[UOp]) -> UOp:
-    """A panel that holds several copies of a value, stored one after the other."""
-    loops = [r for r in stage.own_ranges if r not in copied]
-    memory = stage.src[0].src[0].src[0]
-    for copy in copies_of((stage.src[0],), copied):
-        index, value = copy.src
-        place = index.replace(src=(memory, *index.src[1:]))
-        memory = stage.replace(src=(place.store(value), *loops))
-    return memory
-
-
-def _copies(stores: tuple[UOp, ...]) -> list[UOp]:
+def _copies_of_stores(stores: tuple[UOp, ...]) -> list[UOp]:
     """Each store once for every combination of its UPCAST ranges; stores that share these ranges
     are copied together."""
     groups: dict[tuple[UOp, ...], list[UOp]] = {}
     for store in stores:
         copied = tuple(of_kind(store, AxisType.UPCAST))
-        body = store.replace(
-            src=(*store.src[:2], *[r for r in store.own_ranges if r not in copied])
-        )
-        groups.setdefault(copied, []).append(body)
+        loops = [r for r in store.own_ranges if r not in copied]
+        groups.setdefault(copied, []).append(store.replace(src=(*store.src[:2], *loops)))
     copies = [copy for copied, bodies in groups.items() for copy in copies_of(bodies, copied)]
     # If an axis is shorter than the number of its copies, the excess copies would write nothing.
     return [copy for copy in copies if copy.src[0].src[1] is not NEVER]
@@ -183,13 +185,6 @@ def lane_of(*values: UOp) -> UOp | None:
 DATA = (Ops.LOAD, Ops.REDUCE)
 
 
-def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    if u.op in rules:
-        return rules[u.op](u, done)
-    n = _lanes(lane_of(u))
-    return UOp(u.op, u.dtype.vec(n), tuple([_broadcast(done[s], n) for s in u.src]), u.arg, u.tag)
-
-
 def _lanes(lane: UOp | None) -> int:
     return 1 if lane is None else length(lane)
 
@@ -202,7 +197,9 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     """One INDEX for all lanes if they are evenly spaced and share a condition (`arg` is the stride,
     None for 1); otherwise one for each lane."""
     memory, valid, flat = index.src
-    data = _data_in(index, done)
+    # the loaded or reduced values that the index is computed from -> their replacements
+    below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
+    data = {u: done[u] for u in below if u.op in DATA}
 
     def place(valid: UOp, flat: UOp, step: int | None = None) -> UOp:
         if data:
@@ -227,86 +224,64 @@ def _places(index: UOp, lane: UOp | None, done: dict[UOp, UOp]) -> list[UOp]:
     ]
 
 
-def _data_in(index: UOp, done: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    """The loaded or reduced values that an index is computed from -> what these have become."""
-    below = sources_first(index.src[1:], lambda u: () if u.op in DATA else u.src)
-    return {u: done[u] for u in below if u.op in DATA}
+def _with_lanes(u: UOp, done: dict[UOp, UOp]) -> UOp:
+    """A node in all lanes. done: node -> its replacement, for all of its sources."""
+    # the ranges that it closes, except lanes
+    owned = u.own_ranges if u.op in FIRST_RANGE else ()
+    loops = [done[r] for r in owned if kind(r) is not AxisType.VECTOR]
+    if u.op is Ops.RANGE:
+        if kind(u) is not AxisType.VECTOR:
+            return u
+        return UOp.const(u.dtype.vec(length(u)), tuple(range(length(u))))
+    if u.op is Ops.INDEX:
+        return u  # the LOAD or STORE rebuilds it
+    if u.op is Ops.LOAD:
+        lane = lane_of(u)
+        places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
+        if len(places) == 1:
+            return UOp(Ops.LOAD, vector, (places[0],))
+        return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
+    if u.op is Ops.STORE:
+        index, value = u.src[:2]
+        lane = lane_of(index, value)
+        places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
+        if len(places) == 1:
+            return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
+        # lanes that are stored one by one
+        values = [value.gep(k) for k in range(len(places))]
+        return UOp.sink(*[p.store(v, *loops) for p, v in zip(places, values, strict=True)])
+    if u.op is Ops.STAGE:
+        return u.replace(src=(done[u.src[0]], *loops))
+    if u.op is Ops.SINK:
+        stores = [done[s] for s in u.src]
+        return UOp.sink(
+            *[x for s in stores for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg
+        )
+    if u.op is Ops.REDUCE:
+        return _reduced_lanes(done[u.src[0]], u, loops)
+    if u.op is Ops.MMA:
+        # a thread's run of operand elements becomes lanes, and so do its results
+        a, b, result = u.src[:3]
+        (run,) = of_kind(u, AxisType.VECTOR)
+        given = [_broadcast(done[operand], length(run)) for operand in (a, b)]
+        return UOp(Ops.MMA, u.dtype.vec(length(result)), (*given, done[result], *loops), u.arg)
+    n = _lanes(lane_of(u))  # any other op is computed in all lanes at once
+    return UOp(u.op, u.dtype.vec(n), tuple([_broadcast(done[s], n) for s in u.src]), u.arg, u.tag)
 
 
-def _range(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    n = length(u)
-    return UOp.const(u.dtype.vec(n), tuple(range(n))) if kind(u) is AxisType.VECTOR else u
-
-
-def _load(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    lane = lane_of(u)
-    places, vector = _places(u.src[0], lane, done), u.dtype.vec(_lanes(lane))
-    if len(places) == 1:
-        return UOp(Ops.LOAD, vector, (places[0],))
-    return UOp(Ops.VECTORIZE, vector, tuple(UOp(Ops.LOAD, u.dtype, (p,)) for p in places))
-
-
-def _store(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    index, value = u.src[:2]
-    lane = lane_of(index, value)
-    places, value = _places(index, lane, done), _broadcast(done[value], _lanes(lane))
-    loops = _loops(u, done)
-    if len(places) == 1:
-        return UOp(Ops.STORE, dtypes.void, (places[0], value, *loops))
-    return UOp.sink(
-        *[UOp(Ops.STORE, dtypes.void, (p, value.gep(k), *loops)) for k, p in enumerate(places)]
-    )
-
-
-def _stage(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    return u.replace(src=(done[u.src[0]], *_loops(u, done)))
-
-
-def _sink(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    stores = [done[s] for s in u.src]  # lanes stored one by one are a nested SINK
-    return UOp.sink(*[x for s in stores for x in (s.src if s.op is Ops.SINK else [s])], arg=u.arg)
-
-
-def _reduce(u: UOp, done: dict[UOp, UOp]) -> UOp:
+def _reduced_lanes(value: UOp, reduce: UOp, loops: list[UOp]) -> UOp:
     """A reduce along lanes accumulates a vector of partial results, and combines the lanes after
     its loop."""
-    value, lanes, loops = done[u.src[0]], of_kind(u, AxisType.VECTOR), _loops(u, done)
+    lanes = of_kind(reduce, AxisType.VECTOR)
     if not lanes:
-        return value.reduce(u.arg, *loops)
+        return value.reduce(reduce.arg, *loops)
     n = length(lanes[0])
-    total = _broadcast(value, n).reduce(u.arg, *loops)
+    total = _broadcast(value, n).reduce(reduce.arg, *loops)
     parts = [total.gep(k) for k in range(n)]
     while len(parts) > 1:
         half = len(parts) // 2
-        parts = [a.alu(u.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
+        parts = [a.alu(reduce.arg, b) for a, b in zip(parts[:half], parts[half:], strict=True)]
     return parts[0]
-
-
-def _mma(u: UOp, done: dict[UOp, UOp]) -> UOp:
-    """A thread's run of operand elements becomes lanes, and so do its results."""
-    a, b, result = u.src[:3]
-    (run,) = of_kind(u, AxisType.VECTOR)
-    given = [_broadcast(done[operand], length(run)) for operand in (a, b)]
-    results = u.dtype.vec(length(result))
-    return UOp(Ops.MMA, results, (*given, done[result], *_loops(u, done)), u.arg)
-
-
-def _loops(u: UOp, done: dict[UOp, UOp]) -> list[UOp]:
-    """The ranges that a node closes, except lanes."""
-    return [done[r] for r in u.own_ranges if kind(r) is not AxisType.VECTOR]
-
-
-# op -> how it is rewritten; every other op is computed in all lanes at once
-rules: dict[Ops, Callable[[UOp, dict[UOp, UOp]], UOp]] = {
-    Ops.RANGE: _range,
-    Ops.INDEX: lambda u, done: u,  # the LOAD or STORE rebuilds it
-    Ops.LOAD: _load,
-    Ops.STORE: _store,
-    Ops.STAGE: _stage,
-    Ops.SINK: _sink,
-    Ops.REDUCE: _reduce,
-    Ops.MMA: _mma,
-}
 
 
 # ---- panels: row-major, with padding after each row to avoid bank conflicts ----------------------
@@ -329,18 +304,14 @@ def padded_panels(sink: UOp) -> dict[UOp, PanelLayout]:
     operands = [s for u in sink.toposort() if u.op is Ops.MMA for s in u.src[:2]]
     for u in UOp.sink(*operands).toposort(gate=lambda u: u.op is not Ops.STAGE):
         if u.op is Ops.INDEX and u.src[0].op is Ops.STAGE and len(u.arg) > 1:
-            row, itemsize = u.arg[-1], u.src[0].dtype.itemsize
+            panel, row, itemsize = u.src[0], u.arg[-1], u.src[0].dtype.itemsize
             pieces, rest = divmod(row * itemsize, mma.PIECE_BYTES)
             if not rest and pieces % 2 == 0:
-                found[u.src[0]] = _layout(u.src[0], row, mma.PIECE_BYTES // itemsize)
+                sizes, padding = list(map(length, panel.own_ranges)), mma.PIECE_BYTES // itemsize
+                first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of it
+                sizes[first] += padding // math.prod(sizes[first + 1 :])
+                found[panel] = PanelLayout(sizes, row + padding)
     return found
-
-
-def _layout(panel: UOp, row: int, padding: int) -> PanelLayout:
-    sizes = list(map(length, panel.own_ranges))
-    first = next(n for n in range(len(sizes)) if math.prod(sizes[n:]) == row)  # of a row
-    sizes[first] += padding // math.prod(sizes[first + 1 :])
-    return PanelLayout(sizes, row + padding)
 
 
 def panel_bytes(sink: UOp, least: int) -> int:

@@ -141,19 +141,16 @@ def most_steps(uops: list[UOp]) -> int:
     steps, around = 0, [1]
     for u in uops:
         if u.op is Ops.RANGE:
-            around.append(around[-1] * max(_most_iterations(u.src[0]), 0))
+            end = u.src[0]
+            most = int(end.vmax)
+            if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
+                # in a blocked sum (`accumulators.py`) the smaller of block size and what is left
+                most = min(int(s.vmax) for s in end.src[1:])
+            around.append(around[-1] * max(most, 0))
             steps += around[-1]
         elif u.op is Ops.ENDRANGE:
             around.pop()
     return steps
-
-
-def _most_iterations(end: UOp) -> int:
-    """The largest value of a RANGE's end. In a blocked sum the end is the smaller of the block size
-    and what is left of the loop (`accumulators.py`)."""
-    if end.op is Ops.WHERE and end.src[0].op is Ops.CMPLT and end.src[0].src == end.src[1:]:
-        return min(int(s.vmax) for s in end.src[1:])
-    return int(end.vmax)
 
 
 def launch_size(uops: list[UOp]) -> dict[str, tuple[sint, ...]]:

@@ -73,7 +73,7 @@ def _table_text(title: str, plans: Sequence[Plan]) -> str:
     for plan in plans:
         lines += [plan.name, *textwrap.wrap(plan.why, WIDTH - 2, initial_indent="  ",
                                             subsequent_indent="  ")]  # fmt: skip
-        lines += [f"    needs {need}" for need in plan.needs_text]
+        lines += [f"    needs {need}" for need in plan.needs]
     return "\n".join(lines)
 
 

@@ -2,17 +2,12 @@
 
 A backend says which elementwise ops it can express (`Renderer.code_for_op`); `decompositions`
 collects the rules for the others. The smallest backend needs these: ADD MUL FDIV CDIV CMPLT CMPNE
-AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those:
+AND OR XOR SHL SHR WHERE CAST BITCAST. All others become those, by the rows of `without` below:
 
-    basic.py        one op in terms of another: RECIP(x) = 1 / x; casts that C leaves undefined
-    integer.py      floor division, integer powers, shifts by any count
-    elementary.py   EXP2, LOG2
-    sine.py         SIN, COS
-    power.py        POW; LOG2 of float64
-    remainder.py    FMOD
-    threefry.py     random numbers
-    idioms.py       the other direction: a - b, min, a <= b, if the device has them
+    elementary.py   EXP2, LOG2, SIN, COS, POW, SQRT, TRUNC
+    integers.py     floor division, integer powers, shifts by any count, casts, FMOD, random bits
     narrow.py       float16 and bfloat16, computed in float32
+    idioms.py       the other direction: a - b, min, a <= b, if the device has them
 
 They are all elementwise arithmetic without branches, so they work on scalars and on vectors, before
 or after lanes are expanded.
@@ -23,43 +18,110 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from tinyframe.codegen.decompose import basic, idioms, narrow
-from tinyframe.codegen.decompose.elementary import exp2, exp2_of_multiple, log2_float32
-from tinyframe.codegen.decompose.integer import (
-    by_power_of_two,
-    floor_division,
-    integer_power,
-    shifts,
-)
-from tinyframe.codegen.decompose.power import float_power, log2_float64
-from tinyframe.codegen.decompose.remainder import fmod_float32, fmod_float64
-from tinyframe.codegen.decompose.sine import cos_float32, cos_float64, sin_float32, sin_float64
-from tinyframe.codegen.decompose.threefry import random_numbers
+from tinyframe.codegen.decompose import elementary, idioms, integers, narrow
 from tinyframe.dtype import dtypes
 from tinyframe.rewrite.matcher import PatternMatcher
 from tinyframe.rewrite.pattern import UPat
-from tinyframe.uop.node import GroupOp, Ops
+from tinyframe.uop.node import GroupOp, Ops, UOp
 
-_F32, _F64 = UPat.var("x", dtypes.float32), UPat.var("x", dtypes.float64)
+FLOATS, WIDE = set(dtypes.floats), {dtypes.float32, dtypes.float64}
+x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")
+wide, single, double = (UPat.var("x", t) for t in (WIDE, dtypes.float32, dtypes.float64))
+i, j, exponent = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints), UPat.var("exponent")
 
-# op -> the rules that replace it
+
+def unequal(x: UOp, y: UOp) -> UOp:
+    equal = x.eq(y)
+    return equal.where(equal.const_like(False), equal.const_like(True))
+
+
+def larger(x: UOp, y: UOp) -> UOp:
+    """The larger of two; NaN if either is."""
+    if dtypes.is_float(x.dtype):
+        return ((x < y) | y.ne(y)).where(y, x)
+    return (x < y).where(y, x)
+
+
+def reduce_of_bools(u: UOp) -> UOp | None:
+    """Any or all of some bools."""
+    by = {Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND}.get(u.arg)
+    return None if by is None else u.replace(arg=by)
+
+
+# op -> the rules that replace it with others
 without: dict[Ops, PatternMatcher] = {
     Ops.EXP2: PatternMatcher([
-        ((_F32 * UPat.cvar("factor")).exp2(), exp2_of_multiple),
-        ((_F64 * UPat.cvar("factor")).exp2(), exp2_of_multiple),
-        (_F32.exp2(), lambda x: exp2(x)),
-        (_F64.exp2(), lambda x: exp2(x)),
-    ]),
-    Ops.LOG2: PatternMatcher([(_F32.log2(), log2_float32), (_F64.log2(), log2_float64)]),
-    Ops.SIN: PatternMatcher([(_F32.sin(), sin_float32), (_F64.sin(), sin_float64)]),
-    Ops.COS: PatternMatcher([(_F32.alu(Ops.COS), cos_float32), (_F64.alu(Ops.COS), cos_float64)]),
-    Ops.POW: float_power,
+        ((wide * UPat.cvar("factor")).exp2(), elementary.exp2_of_multiple),
+        (wide.exp2(), lambda x: elementary.exp2(x))]),
+    Ops.LOG2: PatternMatcher([(wide.log2(), elementary.log2)]),
+    Ops.SIN: PatternMatcher([
+        (single.sin(), lambda x: elementary.sine_float32(x, -0.0)),
+        (double.sin(), lambda x: elementary.sine_float64(x, 0))]),
+    Ops.COS: PatternMatcher([
+        (single.alu(Ops.COS), lambda x: elementary.sine_float32(x, 0.5)),
+        (double.alu(Ops.COS), lambda x: elementary.sine_float64(x, 1))]),
+    Ops.POW: PatternMatcher([
+        (UPat.var("x", dtypes.floats) ** UPat.cvar("exponent", dtypes.floats),
+         elementary.power_by_constant),
+        (single ** y, elementary.power_float32),
+        (double ** y, elementary.power_float64)]),
     Ops.FMOD: PatternMatcher([
-        (_F32.alu(Ops.FMOD, UPat.var("y")), fmod_float32),
-        (_F64.alu(Ops.FMOD, UPat.var("y")), fmod_float64)]),
-    Ops.THREEFRY: random_numbers,
-    **basic.without,
+        (single.alu(Ops.FMOD, y), integers.fmod_float32),
+        (double.alu(Ops.FMOD, y), integers.fmod_float64)]),
+    Ops.THREEFRY: PatternMatcher([
+        (UPat(Ops.THREEFRY, src=(UPat.var("counter"), UPat.var("key"))), integers.threefry)]),
+    Ops.NEG: PatternMatcher([(UPat(Ops.NEG, src=(x,)), lambda x: x * -1)]),
+    Ops.SUB: PatternMatcher([(UPat(Ops.SUB, src=(x, y)), lambda x, y: x + y * -1)]),
+    Ops.RECIP: PatternMatcher([(x.reciprocal(), lambda x: x.const_like(1.0) / x)]),
+    Ops.FDIV: PatternMatcher([(x / y, lambda x, y: x * y.reciprocal())]),
+    Ops.MAX: PatternMatcher([(x.maximum(y), larger)]),
+    Ops.CMPEQ: PatternMatcher([(x.eq(y), lambda x, y: x.ne(y).ne(True))]),
+    Ops.CMPNE: PatternMatcher([(x.ne(y), unequal)]),
+    Ops.MULACC: PatternMatcher([(UPat(Ops.MULACC, src=(x, y, z)), lambda x, y, z: x * y + z)]),
+    Ops.CMOD: PatternMatcher([
+        (UPat(Ops.CMOD, src=(x, y)), lambda x, y: x - x.alu(Ops.CDIV, y) * y)]),
+    Ops.TRUNC: PatternMatcher([(UPat(Ops.TRUNC, src=(wide,)), elementary.truncated)]),
+    Ops.SQRT: PatternMatcher([(wide.sqrt(), elementary.square_root)]),
 }  # fmt: skip
+
+# op -> the rules that use it, for floats; the index rules write integers in their own form
+using: dict[Ops, PatternMatcher] = {
+    Ops.NEG: PatternMatcher([(UPat.var("x", FLOATS) * -1, lambda x: x.alu(Ops.NEG))]),
+    Ops.SUB: PatternMatcher([
+        (UPat.var("x", FLOATS) + UPat(Ops.NEG, src=(y,)), lambda x, y: x.alu(Ops.SUB, y))]),
+}  # fmt: skip
+
+# Casting a value out of the type's range is undefined in C (compilers and vector units differ), and
+# so is shifting by more than the bits that there are.
+everywhere = PatternMatcher([
+    (UPat((Ops.ADD, Ops.MAX), dtypes.bool, (x, y)), lambda x, y: x | y),
+    (UPat(Ops.MUL, dtypes.bool, (x, y)), lambda x, y: x & y),
+    (UPat(Ops.NEG, dtypes.bool, (x,)), lambda x: x.ne(True)),
+    (UPat(Ops.REDUCE, dtypes.bool, name="u"), reduce_of_bools),
+    # languages fuse floats only
+    (UPat(Ops.MULACC, {dtypes.bool, *dtypes.ints}, (x, y, z)), lambda x, y, z: x * y + z),
+    (UPat(Ops.CAST, {dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16}, (wide,), name="u"),
+     lambda x, u: x.cast(dtypes.int32).cast(u.dtype)),
+    (UPat(Ops.CAST, {dtypes.uint32, dtypes.uint64}, (wide,), name="u"), integers.to_unsigned),
+    (UPat((Ops.SHL, Ops.SHR), dtypes.ints, (i, j), name="u"), integers.shift),
+])  # fmt: skip
+casts_that_fit = PatternMatcher([
+    (UPat(Ops.CAST, {dtypes.int32, dtypes.int64}, (wide,), name="u"), integers.to_signed),
+])  # fmt: skip
+
+# exact for negative numbers too: an arithmetic shift rounds down, and so does two's complement
+by_power_of_two = PatternMatcher([
+    (i // UPat.cvar("y"), lambda x, y: None if (n := integers.log2_of(y)) is None else x >> n),
+    (i % UPat.cvar("y"), lambda x, y: None if integers.log2_of(y) is None else x & (y.arg - 1)),
+])  # fmt: skip
+
+# for a language that has neither floor division nor POW of integers
+of_integers = PatternMatcher([
+    (i // j, integers.floor_divide),
+    (i % j, integers.floor_modulo),
+    (UPat(Ops.POW, dtypes.ints, (x, exponent)), integers.power),
+    (UPat(Ops.POW, dtypes.bool, (x, exponent)), lambda x, exponent: x | exponent.ne(True)),
+])  # fmt: skip
 
 
 def decompositions(
@@ -71,6 +133,23 @@ def decompositions(
     native_casts: it casts a float that doesn't fit into an int as spec.py specifies.
     """
     return _decompositions(frozenset(code_for_op), native_half, native_casts)
+
+
+@functools.cache
+def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) -> PatternMatcher:
+    tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
+    if not native_half:
+        tables.append(narrow.as_bits(dtypes.float16))
+    tables.append(everywhere)
+    if not native_casts:
+        tables.append(casts_that_fit)
+    tables += [table for op, table in without.items() if op not in ops]
+    tables += [table for op, table in using.items() if op in ops]
+    if {Ops.SHR, Ops.AND} <= ops:
+        tables.append(by_power_of_two)
+    if not {Ops.IDIV, Ops.MOD} <= ops:
+        tables.append(of_integers)
+    return sum(tables, PatternMatcher([]))
 
 
 @functools.cache
@@ -92,21 +171,4 @@ def idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
 def program_idioms_with(code_for_op: frozenset[Ops]) -> PatternMatcher:
     """The same for `rewrite_program`."""
     tables = [table for op, table in idioms.in_program.items() if op in code_for_op]
-    return sum(tables, PatternMatcher([]))
-
-
-@functools.cache
-def _decompositions(ops: frozenset[Ops], native_half: bool, native_casts: bool) -> PatternMatcher:
-    tables = [narrow.in_float32, narrow.as_bits(dtypes.bfloat16)]
-    if not native_half:
-        tables.append(narrow.as_bits(dtypes.float16))
-    tables += [basic.bools, basic.casts, shifts]
-    if not native_casts:
-        tables.append(basic.casts_that_fit)
-    tables += [table for op, table in without.items() if op not in ops]
-    tables += [table for op, table in basic.idioms.items() if op in ops]
-    if {Ops.SHR, Ops.AND} <= ops:
-        tables.append(by_power_of_two)
-    if not {Ops.IDIV, Ops.MOD} <= ops:  # such a language's POW is for floats only
-        tables += [floor_division, integer_power]
     return sum(tables, PatternMatcher([]))

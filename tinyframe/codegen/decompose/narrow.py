@@ -90,16 +90,6 @@ def compute_in_float32(u: UOp) -> UOp:
     return u.replace(dtype=dtype, src=tuple(widened)).cast(u.dtype.scalar())
 
 
-def bits_of_constant(c: UOp) -> int:
-    value = np.array([truncate[c.dtype](c.arg)], np.float32)
-    stored = f32_to_bf16(value) if c.dtype is dtypes.bfloat16 else value.astype(np.float16)
-    return int(stored.view(np.uint16)[0])
-
-
-def constant_in_float32(c: UOp) -> UOp:
-    return UOp.const(dtypes.float32, truncate[c.dtype](c.arg))
-
-
 def cast_by_float32(x: UOp, u: UOp) -> UOp | None:
     """A cast between a narrow type and any type but float32."""
     source, target = x.dtype.scalar(), u.dtype.scalar()
@@ -114,7 +104,8 @@ in_float32 = PatternMatcher([
     (UPat(GroupOp.ALU - {Ops.WHERE} | {Ops.REDUCE}, NARROW, name="u"), compute_in_float32),
     (UPat(GroupOp.Comparison, src=UPat(dtype=NARROW), name="u"), compute_in_float32),
     (UPat(Ops.CAST, src=(UPat.var("x"),), name="u"), cast_by_float32),
-    (UPat(Ops.CAST, dtypes.float32, (UPat.cvar("c", NARROW),)), constant_in_float32),
+    (UPat(Ops.CAST, dtypes.float32, (UPat.cvar("c", NARROW),)),
+     lambda c: UOp.const(dtypes.float32, truncate[c.dtype](c.arg))),
     # exact in both directions
     (UPat(Ops.CAST, NARROW, (UPat(Ops.CAST, dtypes.float32, (UPat.var("x", NARROW),)),), name="u"),
      lambda x, u: x if x.dtype is u.dtype else None),
@@ -122,15 +113,11 @@ in_float32 = PatternMatcher([
 
 
 def _bits(x: UOp) -> UOp:
-    if x.op is Ops.CONST:
-        return UOp.const(dtypes.uint16, bits_of_constant(x))
-    return x.bitcast(dtypes.uint16)
-
-
-def _same_kind_of_uint16(dtype: DType) -> DType:
-    if isinstance(dtype, PtrDType):
-        return dtypes.uint16.vec(dtype.base.count).ptr(dtype.size, dtype.addrspace)
-    return dtypes.uint16.vec(dtype.count)
+    if x.op is not Ops.CONST:
+        return x.bitcast(dtypes.uint16)
+    value = np.array([truncate[x.dtype](x.arg)], np.float32)
+    stored = f32_to_bf16(value) if x.dtype is dtypes.bfloat16 else value.astype(np.float16)
+    return UOp.const(dtypes.uint16, int(stored.view(np.uint16)[0]))
 
 
 @functools.cache
@@ -138,20 +125,20 @@ def as_bits(dtype: DType) -> PatternMatcher:
     """The rules that replace all values and memory of a narrow dtype with uint16."""
 
     def stored(u: UOp) -> UOp:
-        return u.replace(dtype=_same_kind_of_uint16(u.dtype))
+        if isinstance(u.dtype, PtrDType):
+            bits = dtypes.uint16.vec(u.dtype.base.count)
+            return u.replace(dtype=bits.ptr(u.dtype.size, u.dtype.addrspace))
+        return u.replace(dtype=dtypes.uint16.vec(u.dtype.count))
 
     def staged(u: UOp) -> UOp:
         # after flatten_indices it holds a STORE, which has a rule of its own
         value = u.src[0] if u.src[0].op is Ops.STORE else _bits(u.src[0])
         return stored(u).replace(src=(value, *u.own_ranges))
 
-    def loaded(u: UOp) -> UOp:
-        return stored(u).bitcast(dtype)
-
     return PatternMatcher([
         (UPat(GroupOp.Defines, dtype, name="u"), stored),
         (UPat(Ops.INDEX, dtype, name="u"), stored),
-        (UPat(Ops.LOAD, dtype, name="u"), loaded),
+        (UPat(Ops.LOAD, dtype, name="u"), lambda u: stored(u).bitcast(dtype)),
         (UPat(Ops.STAGE, dtype, name="u"), staged),
         (UPat(Ops.MMA, src=(UPat.var("x", dtype), UPat.var("y", dtype)), allow_any_len=True,
               name="u"), lambda u, x, y: u.replace(src=(_bits(x), _bits(y), *u.src[2:]))),

@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tinyframe import thresholds
-from tinyframe.algebra.symbolic import all_of
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
@@ -33,6 +32,7 @@ from tinyframe.codegen.optimize.opt import (
     all_ranges,
     axes,
     axis_of,
+    divide,
     fresh_range,
     not_inside_a_copy,
     replace_ranges,
@@ -56,14 +56,10 @@ from tinyframe.uop.node import (
     AxisType,
     Ops,
     UOp,
-    identity,
     is_symbolic,
     kind,
     length,
-    plain,
 )
-
-# ---- the primitives ---------------------------------------------------------------------------
 
 
 def apply_opts(sink: UOp, opts: Iterable[Opt], target: Target | None = None) -> UOp:
@@ -78,7 +74,10 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
     kernel then needs."""
     try:
         out = _primitives[opt.op](sink, opt)
-        check_reduces_run_once(sink, out)
+        again = repeated_reduces(out, loop_tree(out))
+        if again and not repeated_reduces(sink, loop_tree(sink)):
+            times = math.prod(map(length, next(iter(again.values()))))
+            raise KernelOptError(f"a reduce would run {times} times for each of its results")
         if target is not None:
             check_device(out, target)
         return out
@@ -86,30 +85,20 @@ def apply_opt(sink: UOp, opt: Opt, target: Target | None = None) -> UOp:
         raise KernelOptError(f"{opt}: {error}") from None
 
 
-def check_reduces_run_once(before: UOp, after: UOp) -> None:
-    """Raises KernelOptError if a change makes a reduce run more often than it has results."""
-    for again in repeated_reduces(after, loop_tree(after)).values():
-        if not repeated_reduces(before, loop_tree(before)):
-            times = math.prod(map(length, again))
-            raise KernelOptError(f"a reduce would run {times} times for each of its results")
+# ---- checks ------------------------------------------------------------------------------------
 
 
-def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, instead: str = "") -> UOp:
-    """The RANGE of an Opt's axis, of one of these kinds. instead: advice if it is a reduce's."""
+def _loop_at(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
+    """The RANGE of an Opt's axis, of one of these kinds. advice: if it is a reduce's, or if only a
+    reduce's would do."""
     r = axis_of(sink, opt.axis)
     if kind(r) in kinds:
         return r
+    if kinds == (AxisType.REDUCE,):
+        raise KernelOptError(f"axis {opt.axis} is not a reduce's: {advice}")
     if kind(r) is AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is a reduce's: {instead}")
+        raise KernelOptError(f"axis {opt.axis} is a reduce's: {advice}")
     raise KernelOptError(f"axis {opt.axis} is a {kind(r).name} axis already")
-
-
-def _reduce_at(sink: UOp, opt: Opt, instead: str) -> UOp:
-    """The RANGE of an Opt's axis, which has to be a reduce's. instead: advice if it is not."""
-    r = axis_of(sink, opt.axis)
-    if kind(r) is not AxisType.REDUCE:
-        raise KernelOptError(f"axis {opt.axis} is not a reduce's: {instead}")
-    return r
 
 
 def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
@@ -122,50 +111,21 @@ def _size(r: UOp, arg: Any, of_threads: bool = False) -> int:
     return arg or length(r)
 
 
-def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
-    """r -> outer*n + inner, where the inner part is of kind `inner_kind`: SPLIT, UPCAST, VECTOR,
-    UNROLL, LOCAL, GROUP.
-
-    If n does not divide the size, the last tile is moved back so that it ends with the axis
-    (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
-    a reduce, elements that were counted already become its identity. The excess is guarded instead
-    if the kernel reads what it writes, so that it must not compute twice, or if the size is below
-    n, as a Variable's may be.
-    """
-    size, symbolic = length(r), is_symbolic(r)
-    inner = fresh_range(sink, n, inner_kind)
-    if size == n and not symbolic:
-        return replace_ranges(sink, {r: inner})
-    tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
-    outer = fresh_range(sink, plain(tiles), kind(r), 1)
-    owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
-    lane = inner.cast(r.dtype)
-    start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
-    index = start + lane
-    if size % n == 0 and not symbolic:
-        return replace_ranges(sink, {r: index}, owned_instead=owned)
-    if size > n and not symbolic and not _in_place(sink):
-        index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
-        counted, exists = index < start, UOp.const(dtypes.bool, True)
-    else:
-        exists = index < r.src[0]
-        counted = exists.logical_not()
-    counted, index = counted.simplify(), index.simplify()
-
-    def also(u: UOp) -> UOp | None:
-        if u.op is Ops.REDUCE and inner in u.own_ranges:
-            neutral = u.src[0].const_like(identity(u.arg, u.dtype))
-            return u.replace(src=(counted.where(neutral, u.src[0]), *u.src[1:]))
-        if u.op is Ops.INDEX and inner in u.ranges:
-            return u.replace(src=(u.src[0], all_of([u.src[1], exists]), *u.src[2:]))
-        return None
-
-    return replace_ranges(sink, {r: index}, also, owned)
+def _check_parallel(sink: UOp, r: UOp) -> None:
+    """KernelOptError if a range cannot become blocks or threads."""
+    if runs_on_cores(sink):
+        raise KernelOptError("the kernel is divided among cores already (THREAD)")
+    if r.dtype is not dtypes.int:
+        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
 
 
-def _in_place(sink: UOp) -> bool:
-    written = {s.src[0].src[0] for s in sink.src}
-    return any(u.op is Ops.LOAD and u.src[0].src[0] in written for u in sink.toposort())
+OF_A_REDUCE = "GROUP shares it among threads"
+COPIES = (AxisType.UPCAST, AxisType.UNROLL)
+# kinds of ranges whose iterations all exist at once: threads, copies, lanes
+NOT_LOOPS = (*THREADS, *COPIES, AxisType.VECTOR)
+
+
+# ---- a loop is divided ---------------------------------------------------------------------------
 
 
 def _split(sink: UOp, opt: Opt) -> UOp:
@@ -184,51 +144,88 @@ def _split(sink: UOp, opt: Opt) -> UOp:
     return divide(sink, r, n, kind(r))
 
 
-def _check_copies(sink: UOp, more: int) -> None:
-    """KernelOptError for more copies of a statement than the threshold: they only slow down the
-    compiler."""
-    if (count := _count_copies(sink) * more) > thresholds.MOST_COPIES:
-        raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
+def _tile(sink: UOp, opt: Opt, *kinds: AxisType, advice: str = "") -> UOp:
+    """The inner part of a loop becomes copies (UPCAST, UNROLL), lanes (VECTOR) or threads (LOCAL,
+    GROUP). Of copies in registers, nodes that don't depend on the loop stay shared: a register
+    tile. Threads that are the inner part of a loop around the stores:
 
+        for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
+        LOCAL(0, 8)                                                 out[i] = x[i] * 2
 
-def _count_copies(sink: UOp) -> int:
-    return math.prod(
-        length(r) for r in all_ranges(sink) if kind(r) in (AxisType.UPCAST, AxisType.UNROLL)
-    )
-
-
-def _upcast(sink: UOp, opt: Opt) -> UOp:
-    """Copies in registers; nodes that don't depend on the range stay shared: a register tile."""
-    r = _loop_at(sink, opt, AxisType.LOOP, instead="UNROLL it, or give it VECTOR lanes")
-    n = _size(r, opt.arg)
-    _check_copies(sink, n)
+    LOCAL also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size
+    is a Variable, the last block has threads that read and write nothing.
+    """
+    inner_kind = AxisType[opt.op.name]
+    r = _loop_at(sink, opt, *kinds, advice=advice)
+    n = _size(r, opt.arg, of_threads=inner_kind in THREADS)
+    if inner_kind in COPIES:
+        # more copies of a statement only slow down the compiler
+        count = n * math.prod(length(x) for x in all_ranges(sink) if kind(x) in COPIES)
+        if count > thresholds.MOST_COPIES:
+            raise KernelOptError(f"{count} copies; at most {thresholds.MOST_COPIES} are allowed")
+    if inner_kind is AxisType.VECTOR and (n & (n - 1) or not 2 <= n <= 64):
+        raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
+    if inner_kind in THREADS:
+        _check_parallel(sink, r)
     not_inside_a_copy(sink, r)
-    return divide(sink, r, n, AxisType.UPCAST)
-
-
-def _unroll(sink: UOp, opt: Opt) -> UOp:
-    """The inner part of a reduce becomes straight-line code."""
-    r = _reduce_at(sink, opt, "UPCAST it")
-    n = _size(r, opt.arg)
-    _check_copies(sink, n)
-    not_inside_a_copy(sink, r)
-    return divide(sink, r, n, AxisType.UNROLL)
+    return divide(sink, r, n, inner_kind)
 
 
 def _vector(sink: UOp, opt: Opt) -> UOp:
-    """The inner part becomes the lanes of a vector."""
-    r = _loop_at(sink, opt, AxisType.LOOP, AxisType.REDUCE)
-    n = _size(r, opt.arg)
-    if n & (n - 1) or not 2 <= n <= 64:
-        raise KernelOptError(f"vectors have 2, 4, 8, 16, 32 or 64 lanes, not {n}")
-    not_inside_a_copy(sink, r)
-    out = divide(sink, r, n, AxisType.VECTOR)
+    """The inner part becomes the lanes of a vector; no value may have lanes along two axes."""
+    out = _tile(sink, opt, AxisType.LOOP, AxisType.REDUCE)
     for u in out.toposort():
         # including its own ranges: a REDUCE accumulates in lanes, and a STORE stores them
         along = {*u.ranges, *(u.own_ranges if u.op in FIRST_RANGE else ())}
         if sum(kind(x) is AxisType.VECTOR for x in along) > 1:
             raise KernelOptError("a value would have lanes along two axes")
     return out
+
+
+def _local(sink: UOp, opt: Opt) -> UOp:
+    """The inner part becomes threads along an axis of each block."""
+    return _with_block_axes(_tile(sink, opt, AxisType.LOOP, AxisType.GLOBAL, advice=OF_A_REDUCE))
+
+
+def _group(sink: UOp, opt: Opt) -> UOp:
+    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
+    element; then the n partial results, in a panel, are added up.
+
+        for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
+        out = acc                                     panel[lidx0] = part
+        GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
+                                                      out = acc
+    """
+    out = _tile(sink, opt, AxisType.REDUCE, advice="use LOCAL for it")
+    before = set(all_ranges(sink))
+    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
+    every = fresh_range(out, length(thread), AxisType.REDUCE)
+
+    def also(u: UOp) -> UOp | None:
+        """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel
+        has an axis for each range that is not a loop, because these have a separate value for each
+        element."""
+        if u.op is not Ops.REDUCE or thread not in u.own_ranges:
+            return None
+        partial = u.src[0].reduce(u.arg, *[r for r in u.own_ranges if r is not thread])
+        loops = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
+        loops.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes last
+        panel = partial.stage(AddrSpace.LOCAL, *loops)
+        place = panel.index(
+            *[every if r is thread else r for r in loops], shape=tuple(map(length, loops))
+        )
+        return place.load().reduce(u.arg, every)
+
+    return _with_block_axes(replace_ranges(out, {}, also))
+
+
+def _with_block_axes(sink: UOp) -> UOp:
+    if (count := len(block_axes(sink))) > MOST_AXES:
+        raise KernelOptError(f"a block has {MOST_AXES} axes at most, not {count}")
+    return sink
+
+
+# ---- a loop as it is: its place, cores, blocks ---------------------------------------------------
 
 
 def _thread(sink: UOp, opt: Opt) -> UOp:
@@ -275,11 +272,6 @@ def _reorder(sink: UOp, opt: Opt) -> UOp:
     return replace_ranges(sink, {}, also)
 
 
-# ---- blocks of threads --------------------------------------------------------------------------
-
-OF_A_REDUCE = "GROUP shares it among threads"
-
-
 def _global(sink: UOp, opt: Opt) -> UOp:
     """A loop around the stores becomes an axis of the grid: each block runs one iteration.
 
@@ -287,7 +279,7 @@ def _global(sink: UOp, opt: Opt) -> UOp:
 
     Blocks share nothing, so every reduce has to depend on the loop, or each block would compute it.
     """
-    r = _loop_at(sink, opt, AxisType.LOOP, instead=OF_A_REDUCE)
+    r = _loop_at(sink, opt, AxisType.LOOP, advice=OF_A_REDUCE)
     _check_parallel(sink, r)
     if any(r not in s.own_ranges for s in sink.src):
         raise KernelOptError(f"axis {opt.axis} is not around every store")
@@ -300,86 +292,18 @@ def _global(sink: UOp, opt: Opt) -> UOp:
     return replace_ranges(sink, {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL))})
 
 
-def _local(sink: UOp, opt: Opt) -> UOp:
-    """The inner part of a loop around the stores becomes an axis of each block's threads.
-
-        for i in 0…63: out[i] = x[i] * 2      ->      for o in 0…7: i = o*8 + lidx0
-        LOCAL(0, 8)                                                 out[i] = x[i] * 2
-
-    It also divides a loop of the grid (GLOBAL): most kernels use the two together. If the size is a
-    Variable, the last block has threads that read and write nothing.
-    """
-    r = _loop_at(sink, opt, AxisType.LOOP, AxisType.GLOBAL, instead=OF_A_REDUCE)
-    n = _size(r, opt.arg, of_threads=True)
-    _check_parallel(sink, r)
-    not_inside_a_copy(sink, r)
-    return _with_block_axes(divide(sink, r, n, AxisType.LOCAL))
-
-
-def _group(sink: UOp, opt: Opt) -> UOp:
-    """The threads of a block share a reduce (a two-stage reduction): each adds up every nth
-    element; then the n partial results, in a panel, are added up.
-
-        for k in 0…255: acc += x[k]           ->      for o in 0…7: part += x[o*32 + lidx0]
-        out = acc                                     panel[lidx0] = part
-        GROUP(0, 32)                                  for g in 0…31: acc += panel[g]
-                                                      out = acc
-    """
-    r = _reduce_at(sink, opt, "use LOCAL for it")
-    n = _size(r, opt.arg, of_threads=True)
-    _check_parallel(sink, r)
-    not_inside_a_copy(sink, r)
-    before = set(all_ranges(sink))
-    out = divide(sink, r, n, AxisType.GROUP)
-    (thread,) = [x for x in all_ranges(out) if x not in before and kind(x) is AxisType.GROUP]
-    every = fresh_range(out, n, AxisType.REDUCE)
-
-    def also(u: UOp) -> UOp | None:
-        shared = u.op is Ops.REDUCE and thread in u.own_ranges
-        return _reduce_partial_results(u, thread, every) if shared else None
-
-    return _with_block_axes(replace_ranges(out, {}, also))
-
-
-def _reduce_partial_results(reduce: UOp, thread: UOp, every: UOp) -> UOp:
-    """A reduce of the threads' partial results: REDUCE of LOAD of STAGE of REDUCE. The panel has an
-    axis for each range that is not a loop, because these have a separate value for each element."""
-    partial = reduce.src[0].reduce(reduce.arg, *[r for r in reduce.own_ranges if r is not thread])
-    axes = [r for r in partial.ranges | {thread} if kind(r) in NOT_LOOPS]
-    axes.sort(key=lambda r: (kind(r) is AxisType.VECTOR, r is thread, r.arg[0]))  # lanes innermost
-    place = [every if r is thread else r for r in axes]
-    panel = partial.stage(AddrSpace.LOCAL, *axes)
-    return panel.index(*place, shape=tuple(map(length, axes))).load().reduce(reduce.arg, every)
-
-
-# kinds of ranges whose iterations all exist at once: threads, copies, lanes
-NOT_LOOPS = (*THREADS, AxisType.UPCAST, AxisType.UNROLL, AxisType.VECTOR)
-
-
-def _check_parallel(sink: UOp, r: UOp) -> None:
-    """KernelOptError if a range cannot become blocks or threads."""
-    if runs_on_cores(sink):
-        raise KernelOptError("the kernel is divided among cores already (THREAD)")
-    if r.dtype is not dtypes.int:
-        raise KernelOptError(f"a loop of {length(r)} is longer than a launch can count: SPLIT it")
-
-
-def _with_block_axes(sink: UOp) -> UOp:
-    if (count := len(block_axes(sink))) > MOST_AXES:
-        raise KernelOptError(f"a block has {MOST_AXES} axes at most, not {count}")
-    return sink
-
-
 _primitives: dict[OptOps, Callable[[UOp, Opt], UOp]] = {
     OptOps.SPLIT: _split,
     OptOps.REORDER: _reorder,
-    OptOps.UPCAST: _upcast,
+    OptOps.UPCAST: lambda sink, opt: _tile(
+        sink, opt, AxisType.LOOP, advice="UNROLL it, or give it VECTOR lanes"
+    ),
     OptOps.VECTOR: _vector,
-    OptOps.UNROLL: _unroll,
+    OptOps.UNROLL: lambda sink, opt: _tile(sink, opt, AxisType.REDUCE, advice="UPCAST it"),
     OptOps.THREAD: _thread,
     OptOps.STAGE: stage,
     OptOps.GLOBAL: _global,
     OptOps.LOCAL: _local,
     OptOps.GROUP: _group,
-    OptOps.TENSOR_CORE: lambda sink, opt: tensor_core(sink, opt, divide),
+    OptOps.TENSOR_CORE: tensor_core,
 }

@@ -4,7 +4,6 @@ whose index is divided are split, and equal reduce loops are fused."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 from tinyframe.algebra.access import access
 from tinyframe.codegen.linearize import loop_tree, repeated_reduces
@@ -31,17 +30,13 @@ def merge_neighbours(sink: UOp) -> UOp:
     INDEX, they become one dimension p. If a division is left anywhere, nothing is gained and the
     loops stay.
     """
-    while (merged := next(_merged(sink), None)) is not None:
+    while True:
+        owners = [u for u in sink.toposort() if u.op in FIRST_RANGE]
+        pairs = (pair for owner in owners for pair in itertools.pairwise(owner.own_ranges))
+        merged = next((new for pair in pairs if (new := _merge(sink, *pair)) is not None), None)
+        if merged is None:
+            return sink
         sink = merged
-    return sink
-
-
-def _merged(sink: UOp) -> Iterator[UOp]:
-    """The kernel with two neighbouring loops merged, for each pair that can be."""
-    for owner in [u for u in sink.toposort() if u.op in FIRST_RANGE]:
-        for outer, inner in itertools.pairwise(owner.own_ranges):
-            if (merged := _merge(sink, outer, inner)) is not None:
-                yield merged
 
 
 def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
@@ -60,7 +55,9 @@ def _merge(sink: UOp, outer: UOp, inner: UOp) -> UOp | None:
     merged = replace_ranges(
         sink, {outer: merged_range // n, inner: merged_range % n}, _merge_dimensions
     )
-    return merged if _divisions(merged) <= divisions and _same_loops(merged) else None
+    owned = [r for u in merged.toposort() if u.op in FIRST_RANGE for r in u.own_ranges]
+    are_loops = all(r.op is Ops.RANGE for r in owned)
+    return merged if _divisions(merged) <= divisions and are_loops else None
 
 
 def _both_or_neither(u: UOp, outer: UOp, inner: UOp) -> bool:
@@ -80,12 +77,6 @@ def _contiguous(index: UOp, outer: UOp, inner: UOp) -> bool:
     found = access(index)
     far, near = found.step(outer), found.step(inner)
     return far is None or near is None or far == near * length(inner)
-
-
-def _same_loops(sink: UOp) -> bool:
-    return all(
-        r.op is Ops.RANGE for u in sink.toposort() if u.op in FIRST_RANGE for r in u.own_ranges
-    )
 
 
 def _divisions(root: UOp) -> int:
@@ -118,9 +109,7 @@ def split_at_divisions(sink: UOp) -> UOp:
     Only if the size is a multiple of the divisor, and no other division replaces it.
     """
     tried: set[tuple[UOp, int]] = set()
-    while (
-        found := next((place for place in _divided_loops(sink) if place not in tried), None)
-    ) is not None:
+    while found := next((place for place in _divided_loops(sink) if place not in tried), None):
         tried.add(found)
         split = divide(sink, *found, kind(found[0]))
         if _divisions(split) < _divisions(sink):

@@ -27,17 +27,19 @@ skips elements that are counted already (`loops.divide`). A loop of a Variable's
 tiled by threads.
 
 A Nest is in terms of the kernel's RANGEs before any Opt. The iterations left of one after tiling
-are arithmetic (`left`), so a plan can reason about them without applying anything. `opts_of` then
-finds the axes, which are positions, and writes the list.
+are arithmetic (`left`), so a plan can reason about them without applying anything. `opts_of`
+applies it, and notes each step as an Opt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tinyframe.algebra.access import Access
 from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps, apply_opt, axes
+from tinyframe.codegen.thread_blocks import THREADS
 from tinyframe.renderer import Target
 from tinyframe.uop.node import AxisType, UOp, is_symbolic, kind, length
 from tinyframe.uop.show import render
@@ -126,86 +128,53 @@ def _loop_words(loop: Loop) -> str:
 def opts_of(sink: UOp, nest: Nest, target: Target | None = None) -> tuple[list[Opt], UOp]:
     """The Opts that make this nest, and the kernel after them. Those that are illegal for the
     kernel or the target are left out."""
-    applied = _OptList(sink, target)
+    kernel, opts = sink, list[Opt]()
+    left = {r: [r] for r in axes(sink)}  # RANGE -> the loops that are left of it: two after a SPLIT
+
+    def loop_of(named: Loop) -> list[UOp]:
+        return left[named.range][1:2] if isinstance(named, Inner) else left.get(named, [])[:1]
+
+    def apply(opt: Opt, divided: Iterable[tuple[UOp, UOp, int]] = ()) -> None:
+        """Applies an Opt, if it is legal. divided: RANGEs, their loops that it divides, and by
+        which sizes."""
+        nonlocal kernel
+        try:
+            after = apply_opt(kernel, opt, target)
+        except KernelOptError:
+            return
+        opts.append(opt)
+        before, kernel = axes(kernel), after
+        new = iter([x for x in axes(after) if x not in before and kind(x) not in THREADS])
+        for r, loop, n in sorted(divided, key=lambda row: before.index(row[1])):
+            place = left[r].index(loop)
+            outer = itertools.islice(new, 2 if opt.op is OptOps.SPLIT else length(loop) > n)
+            left[r][place : place + 1] = outer
+
+    def make_outermost(named: Iterable[Loop]) -> None:
+        loops = axes(kernel)
+        front = [loops.index(loop) for name in named for loop in loop_of(name)]
+        order = tuple(front + [n for n in range(len(loops)) if n not in front])
+        if order != tuple(range(len(loops))):
+            apply(Opt(OptOps.REORDER, order))
+
     cores = [tile for tile in nest.tiles if tile[0] is OptOps.TENSOR_CORE]
     for op, r, n in nest.tiles:
-        if op is not OptOps.TENSOR_CORE:
-            applied.tile(op, r, n)
-        elif r is cores[0][1]:
-            applied.tensor_core(cores)
-    applied.outermost(nest.order)
+        if op is OptOps.TENSOR_CORE and r is not cores[0][1]:
+            continue  # it is tiled together with the first
+        tiles = cores if op is OptOps.TENSOR_CORE else [(op, r, n)]
+        # after a SPLIT the inner loop is tiled, until nothing is left of it
+        divided = [(x, left[x][:2][-1], size) for _, x, size in tiles if left.get(x)]
+        at = tuple(axes(kernel).index(loop) for _, loop, _ in divided)
+        if at:
+            apply(Opt(op, at) if op is OptOps.TENSOR_CORE else Opt(op, at[0], n), divided)
+    make_outermost(nest.order)
     for r in nest.grid:
-        if (axis := applied.axis(r)) is not None:
-            applied.apply(Opt(OptOps.GLOBAL, axis))
-    for read, loop in nest.panels:
-        axis = -1 if loop is None else applied.axis(loop)
-        if axis is not None:
-            applied.apply(Opt(OptOps.STAGE, axis, read.slot))
+        for loop in loop_of(r):
+            apply(Opt(OptOps.GLOBAL, axes(kernel).index(loop)), [(r, loop, 1)])
+    for read, around in nest.panels:
+        for axis in [-1] if around is None else map(axes(kernel).index, loop_of(around)):
+            apply(Opt(OptOps.STAGE, axis, read.slot))
     if nest.thread is not None:
-        applied.outermost((nest.thread,))
-        applied.apply(Opt(OptOps.THREAD, 0))
-    return applied.opts, applied.sink
-
-
-class _OptList:
-    """A list of Opts being built, and for each axis the original RANGE that it is left of; None for
-    an axis of threads, or of their partial results."""
-
-    def __init__(self, sink: UOp, target: Target | None) -> None:
-        self.sink, self.target = sink, target
-        self.opts: list[Opt] = []
-        self.loops: list[UOp | None] = list(axes(sink))
-
-    def apply(self, opt: Opt) -> bool:
-        try:
-            self.sink = apply_opt(self.sink, opt, self.target)
-        except KernelOptError:
-            return False
-        self.opts.append(opt)
-        return True
-
-    def innermost(self, r: UOp) -> int | None:
-        """The position of a loop to be tiled: after a SPLIT that of the inner one, which comes
-        second."""
-        return None if r not in self.loops else self.loops.index(r) + (self.loops.count(r) > 1)
-
-    def tensor_core(self, tiles: Sequence[Tile]) -> None:
-        """Applies the tiles of rows, columns and sum. The threads of the warp are a new axis."""
-        before = dict(zip(axes(self.sink), self.loops, strict=True))
-        at = tuple(n for _, r, _ in tiles if (n := self.innermost(r)) is not None)
-        if not self.apply(Opt(OptOps.TENSOR_CORE, at)):
-            return
-        sizes = dict(zip(at, [n for _, _, n in tiles], strict=True))
-        tiled = [(r, length(loop), sizes.get(n)) for n, (loop, r) in enumerate(before.items())]
-        left = (r for r, loop, size in tiled if size and loop > size)
-        self.loops = [
-            before[loop] if loop in before else None if kind(loop) is AxisType.WARP else next(left)
-            for loop in axes(self.sink)
-        ]
-
-    def tile(self, op: OptOps, r: UOp, n: int) -> None:
-        if (axis := self.innermost(r)) is None:
-            return
-        if not self.apply(Opt(op, axis, n)):
-            return
-        is_left = len(axes(self.sink)) > len(self.loops)
-        if op is OptOps.SPLIT:
-            self.loops.insert(axis, r)
-        elif op in (OptOps.LOCAL, OptOps.GROUP):
-            self.loops[axis : axis + 1] = [r, None] if is_left else [None]
-        elif len(axes(self.sink)) < len(self.loops):
-            self.loops.pop(axis)  # nothing is left of it
-
-    def axis(self, loop: Loop) -> int | None:
-        """The position of a loop; None if nothing is left of it."""
-        r = loop.range if isinstance(loop, Inner) else loop
-        places = [n for n, x in enumerate(self.loops) if x is r]
-        which = 1 if isinstance(loop, Inner) else 0
-        return places[which] if which < len(places) else None
-
-    def outermost(self, first: Iterable[Loop]) -> None:
-        """Makes these loops the outermost ones, in this order."""
-        front = [n for loop in first if (n := self.axis(loop)) is not None]
-        order = tuple(front + [n for n in range(len(self.loops)) if n not in front])
-        if order != tuple(range(len(order))) and self.apply(Opt(OptOps.REORDER, order)):
-            self.loops = [self.loops[n] for n in order]
+        make_outermost((nest.thread,))
+        apply(Opt(OptOps.THREAD, 0))
+    return opts, kernel

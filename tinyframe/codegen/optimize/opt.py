@@ -1,4 +1,4 @@
-"""An Opt, why one is refused, and how the RANGEs of a kernel are found and replaced."""
+"""An Opt, why one is refused, and how the RANGEs of a kernel are found, replaced and divided."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tinyframe.algebra.symbolic import all_of
+from tinyframe.dtype import dtypes
 from tinyframe.uop.node import (
     FIRST_RANGE,
     LOOPS,
@@ -14,8 +16,11 @@ from tinyframe.uop.node import (
     Ops,
     UOp,
     fresh_number,
+    identity,
+    is_symbolic,
     kind,
     length,
+    plain,
     rebuild,
     sint,
 )
@@ -110,3 +115,46 @@ def not_inside_a_copy(sink: UOp, r: UOp) -> None:
     copies or threads that the loop becomes would all fill it at once."""
     if any(u.op is Ops.STAGE and r in u.ranges for u in sink.toposort()):
         raise KernelOptError("an argument is copied inside this loop: apply STAGE after this")
+
+
+def divide(sink: UOp, r: UOp, n: int, inner_kind: AxisType) -> UOp:
+    """r -> outer*n + inner, where the inner part is of kind `inner_kind`: SPLIT, UPCAST, VECTOR,
+    UNROLL, LOCAL, GROUP.
+
+    If n does not divide the size, the last tile is moved back so that it ends with the axis
+    (`min(outer*n, size-n) + inner`): some results are computed twice, and nothing needs a guard. In
+    a reduce, elements that were counted already become its identity. The excess is guarded instead
+    if the kernel reads what it writes, so that it must not compute twice, or if the size is below
+    n, as a Variable's may be.
+    """
+    size, symbolic = length(r), is_symbolic(r)
+    inner = fresh_range(sink, n, inner_kind)
+    if size == n and not symbolic:
+        return replace_ranges(sink, {r: inner})
+    tiles = (r.src[0] + (n - 1)) // n if symbolic else -(-size // n)
+    outer = fresh_range(sink, plain(tiles), kind(r), 1)
+    owned: dict[UOp, tuple[UOp, ...]] = {r: (outer, inner) if size > n else (inner,)}
+    lane = inner.cast(r.dtype)
+    start = outer.cast(r.dtype) * n if size > n else lane.const_like(0)
+    index = start + lane
+    if size % n == 0 and not symbolic:
+        return replace_ranges(sink, {r: index}, owned_instead=owned)
+    written = {s.src[0].src[0] for s in sink.src}
+    in_place = any(u.op is Ops.LOAD and u.src[0].src[0] in written for u in sink.toposort())
+    if size > n and not symbolic and not in_place:
+        index = lane - (-start).maximum(n - size)  # the smaller of start and size - n
+        counted, exists = index < start, UOp.const(dtypes.bool, True)
+    else:
+        exists = index < r.src[0]
+        counted = exists.logical_not()
+    counted, index = counted.simplify(), index.simplify()
+
+    def also(u: UOp) -> UOp | None:
+        if u.op is Ops.REDUCE and inner in u.own_ranges:
+            neutral = u.src[0].const_like(identity(u.arg, u.dtype))
+            return u.replace(src=(counted.where(neutral, u.src[0]), *u.src[1:]))
+        if u.op is Ops.INDEX and inner in u.ranges:
+            return u.replace(src=(u.src[0], all_of([u.src[1], exists]), *u.src[2:]))
+        return None
+
+    return replace_ranges(sink, {r: index}, also, owned)

@@ -61,13 +61,21 @@ class Workload:
         """The loops around the stores."""
         return [r for r in self.loops if kind(r) is AxisType.LOOP]
 
+    @property
+    def of_one(self) -> dict[UOp, Access]:
+        """The loops that only one operand of the contraction varies along -> that operand."""
+        contraction = self.table.contraction
+        assert contraction is not None, "a plan that uses the operands needs A_CONTRACTION"
+        pairs = (contraction.a, contraction.b), (contraction.b, contraction.a)
+        return {r: x for x, other in pairs for r in x.ranges - other.ranges}
+
     @functools.cached_property
     def maybe_tile(self) -> RegisterTile | None:
         return register_tile(self)
 
     @property
     def tile(self) -> RegisterTile:
-        assert self.maybe_tile is not None, "a plan that uses the tile needs `has_a_tile`"
+        assert self.maybe_tile is not None, "a plan that uses the tile needs A_TILE"
         return self.maybe_tile
 
     def l2(self, part: float) -> int:
@@ -92,37 +100,31 @@ def lanes_of(sink: UOp, target: Target) -> int:
     return min(lanes, target.most_lanes) if target.most_lanes else lanes
 
 
+Needs = dict[str, Callable[[Workload], object]]
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A row of the table.
 
-    name: as printed. why: when it is the right one, and what it does, in one sentence. needs:
-    conditions on a Workload; the first line of a condition's docstring is printed if it is not met.
-    nest: the loop nest for a Workload that meets them all.
+    name: as printed. why: when it is the right one, and what it does, in one sentence. needs: the
+    conditions on a Workload, by the words that are printed if one is not met. nest: the loop nest
+    for a Workload that meets them all.
     """
 
     name: str
     why: str
-    needs: Sequence[Callable[[Workload], object]]
+    needs: Needs
     nest: Callable[[Workload], Nest]
 
     def missing(self, kernel: Workload) -> str | None:
         """The first need that the kernel does not meet; None if the plan applies."""
-        needs = zip(self.needs, self.needs_text, strict=True)
-        return next((text for need, text in needs if not need(kernel)), None)
-
-    @property
-    def needs_text(self) -> list[str]:
-        """The needs in words."""
-        return [(need.__doc__ or need.__name__).splitlines()[0].rstrip(".") for need in self.needs]
-
-    def applies(self, kernel: Workload) -> bool:
-        return self.missing(kernel) is None
+        return next((words for words, met in self.needs.items() if not met(kernel)), None)
 
 
 def choose(kernel: Workload, plans: Sequence[Plan]) -> Plan:
     """The first plan that applies."""
-    return next(plan for plan in plans if plan.applies(kernel))
+    return next(plan for plan in plans if plan.missing(kernel) is None)
 
 
 def lacking(kernel: Workload, plans: Sequence[Plan]) -> dict[str, list[str]]:
@@ -175,15 +177,6 @@ class RegisterTile:
         return iterations(self.contraction.summed)
 
     @property
-    def is_long(self) -> bool:
-        return self.length >= thresholds.LONG_SUM
-
-    @property
-    def fills_panels(self) -> bool:
-        """Whether enough rows read a panel of columns to make it worthwhile."""
-        return iterations(self.rows) >= thresholds.PANEL_ROWS
-
-    @property
     def b_of_a_batch(self) -> int:
         """Bytes of `b` that one iteration of the batch loops reads."""
         return self.b.volume(self.b.ranges - set(self.batch))
@@ -213,12 +206,20 @@ def register_tile(k: Workload) -> RegisterTile | None:
     contraction = k.table.contraction
     if contraction is None or k.lanes < 2:
         return None
-    a, b = contraction.a, contraction.b
-    of_one = {r: x for x, other in ((a, b), (b, a)) for r in x.ranges - other.ranges}
+    a, b, of_one = contraction.a, contraction.b, k.of_one
     columns = [r for r in k.around if r in of_one and not is_symbolic(r) and length(r) >= k.lanes]
     if not columns:
         return None
-    column = max(columns, key=lambda r: _worth_as_lanes(k, of_one[r], r))
+    is_long = iterations(contraction.summed) >= thresholds.LONG_SUM
+
+    def as_lanes(r: UOp) -> tuple:
+        """A sort key for having lanes along `r`: storing whole vectors counts most."""
+        x, divides = of_one[r], length(r) % k.lanes == 0
+        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
+        good = divides + stored * (0.5 if is_long else 2)
+        return good, not x.guarded, not x.overlaps, x.step(r) == 1, length(r)
+
+    column = max(columns, key=as_lanes)
     if column in a.ranges:
         a, b = b, a
     rows = tuple(r for r in k.around if of_one.get(r) is a)
@@ -227,32 +228,18 @@ def register_tile(k: Workload) -> RegisterTile | None:
     contiguous = [r for r in columns if of_one[r] is b and b.step(r) == 1]
     if contiguous and b.step(column) != 1 and iterations(rows) < thresholds.PANEL_ROWS:
         column = max(contiguous, key=length)  # there is no panel to make others contiguous
-    row = _row_of(k, a, rows)
+    # Rows are long enough for a tile, and have a small stride. A padded operand is copied anyway,
+    # so for it a shorter loop is enough.
+    enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
+    row = max(
+        rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
+    )
     wide = _width(k, contraction, b, column, rows)
     # an overlapping last tile would prevent copying an image
     exact = contraction.has_windows
     high = tile_rows(length(row), wide, k.target.vector_registers, exact)
     batch = tuple(r for r in k.around if r in a.ranges and r in b.ranges)
     return RegisterTile(contraction, a, b, row, column, rows, batch, k.lanes, high, wide)
-
-
-def _worth_as_lanes(k: Workload, x: Access, r: UOp) -> tuple:
-    """A sort key for having lanes along `r`: storing whole vectors counts most."""
-    assert k.table.contraction is not None
-    is_long = iterations(k.table.contraction.summed) >= thresholds.LONG_SUM
-    stored = all(w.step(r) in (0, 1) for w in k.table.writes)
-    divides = length(r) % k.lanes == 0
-    good = divides + stored * (0.5 if is_long else 2)
-    return good, not x.guarded, not x.overlaps, x.step(r) == 1, length(r)
-
-
-def _row_of(k: Workload, a: Access, rows: tuple[UOp, ...]) -> UOp:
-    """The loop whose iterations become the rows: long enough for a tile, and with a small stride. A
-    padded operand is copied anyway, so for it a shorter loop is enough."""
-    enough = k.target.vector_registers // 4 if a.guarded else 2 * k.lanes
-    return max(
-        rows, key=lambda r: (not is_symbolic(r), min(length(r), enough), -abs(a.step(r) or 0))
-    )
 
 
 def _width(
@@ -287,38 +274,22 @@ def tile_rows(size: int, wide: int, registers: int, exact: bool = False) -> int:
     return min(heights, key=lambda n: max(allowed, -(-size // n) * n / size - 1))
 
 
-def is_a_contraction(k: Workload) -> bool:
-    """two operands, each reused along a loop of results that only the other one varies along"""
-    return k.table.contraction is not None
-
-
-def has_a_tile(k: Workload) -> bool:
-    """a loop of results that fills a vector, and another one along the other operand"""
-    return k.maybe_tile is not None
-
-
 # dot products
 
 
 def has_one_loop_of_rows(k: Workload) -> bool:
-    """one loop of rows, and one that is summed"""
     t = k.tile
     return len(t.rows) == 1 and not t.contraction.has_windows and not is_symbolic(t.row)
 
 
 def is_contiguous_along_the_sum(k: Workload) -> bool:
-    """both operands contiguous along the sum, in whole vectors"""
+    """Whether both operands are contiguous along the sum, in whole vectors."""
     (r,) = k.tile.contraction.summed
     return k.tile.a.step(r) == k.tile.b.step(r) == 1 and length(r) % k.lanes == 0
 
 
-def has_a_sum_of_many_vectors(k: Workload) -> bool:
-    """a sum of so many vectors that the time to add up their lanes does not matter"""
-    return k.tile.length >= thresholds.DOTS_LENGTH * k.lanes
-
-
 def has_few_rows(k: Workload) -> bool:
-    """so few rows that a panel gains little, but enough for a tile"""
+    """Whether a panel gains little, but there is enough for a tile."""
     t, side = k.tile, _side(k)
     return side <= length(t.row) <= thresholds.DOTS_ROWS and length(t.column) >= side
 
@@ -340,23 +311,8 @@ def dot_products(k: Workload) -> Nest:
 # image by image
 
 
-def has_padded_rows(k: Workload) -> bool:
-    """a padded operand that has the rows"""
-    return k.tile.a.guarded
-
-
-def has_several_images(k: Workload) -> bool:
-    """more than one loop of rows outside of the tile: images, and positions in them"""
-    return len(_rows_left(k.tile)) > 1
-
-
 def _rows_left(t: RegisterTile) -> list[UOp]:
     return [r for r in t.nest.loops(t.rows) if r in t.rows]
-
-
-def has_small_weights(k: Workload) -> bool:
-    """columns that fit into the cache together with an image, or are a single panel"""
-    return not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2)
 
 
 def image_by_image(k: Workload) -> Nest:
@@ -403,11 +359,6 @@ def columns_then_images(k: Workload) -> Nest:
 # lanes along an image
 
 
-def has_padded_columns(k: Workload) -> bool:
-    """columns that are contiguous in a padded operand"""
-    return k.tile.b.guarded and k.tile.b.step(k.tile.column) == 1
-
-
 def lanes_along_an_image(k: Workload) -> Nest:
     """One image at a time is copied with its border; its neighbouring positions become lanes."""
     t = k.tile
@@ -427,42 +378,12 @@ def _images(k: Workload, x: Access, *tiled: UOp) -> list[UOp]:
 # short sum
 
 
-def has_a_short_sum(k: Workload) -> bool:
-    """a short sum: writing its results takes most of the time"""
-    return not k.tile.is_long
-
-
-def has_columns_in_a_row(k: Workload) -> bool:
-    """columns that are contiguous in memory"""
-    return k.tile.b.step(k.tile.column) == 1
-
-
-def has_columns_nearby(k: Workload) -> bool:
-    """columns that all fit into the cache"""
-    return k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2)
-
-
 def short_sum(k: Workload) -> Nest:
     """Results in memory order, so that each core writes a contiguous part of them."""
     return among_cores(k, replace(k.tile.nest, order=k.tile.batch))
 
 
 # blocks of rows
-
-
-def gains_from_a_copy(k: Workload) -> bool:
-    """rows that are neighbours in memory, so that the sum strides, or are computed on the fly"""
-    return k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed
-
-
-def has_a_long_loop_to_sum(k: Workload) -> bool:
-    """one loop of the sum that is long"""
-    return max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM
-
-
-def has_blocks(k: Workload) -> bool:
-    """enough tiles of rows for blocks that fit into the cache"""
-    return _block(k) > 1
 
 
 def _block(k: Workload) -> int:
@@ -499,7 +420,8 @@ def _with_panel(k: Workload, nest: Nest) -> Nest:
     """The nest with a panel of columns, and its loops divided among cores."""
     t = k.tile
     is_panel = nest.left(t.column) == 1 and t.b.step(t.column) == 1  # already in reading order
-    copied = t.fills_panels and t.b.step(t.column) is not None and not is_panel
+    many = iterations(t.rows) >= thresholds.PANEL_ROWS
+    copied = many and t.b.step(t.column) is not None and not is_panel
     loops = nest.loops(k.around)
     if not loops or k.target.threads == 1 or t.contraction.work < thresholds.THREADS_FROM:
         return _with_a_copy(nest, t.b) if copied else nest
@@ -537,22 +459,6 @@ def contiguous_along(k: Workload) -> list[UOp]:
 # transpose
 
 
-def reduces_nothing(k: Workload) -> bool:
-    """nothing reduced"""
-    return not k.table.reduces
-
-
-def is_contiguous_along_two(k: Workload) -> bool:
-    """memory that is contiguous along two different axes"""
-    found = contiguous_along(k)
-    return len(found) == 2 and not any(map(is_symbolic, found))
-
-
-def has_room_for_vectors(k: Workload) -> bool:
-    """both axes as long as a vector"""
-    return min(map(length, contiguous_along(k))) >= k.lanes > 1
-
-
 def blocks_of_both(k: Workload) -> Nest:
     """Blocks of some rows and a vector of columns, so that whole cache lines are used."""
     column, row = contiguous_along(k)
@@ -563,25 +469,13 @@ def blocks_of_both(k: Workload) -> Nest:
 # windows
 
 
-def reads_padded_windows(k: Workload) -> bool:
-    """windows of a padded operand that overlap"""
-    return _padded_windows(k) is not None
-
-
-def _padded_windows(k: Workload) -> Access | None:
-    return next((x for x in k.table.reads if x.guarded and x.overlaps), None)
-
-
-def has_images(k: Workload) -> bool:
-    """a loop over images"""
-    x = _padded_windows(k)
-    return x is not None and bool(_images(k, x))
+def _padded_windows(k: Workload) -> list[Access]:
+    return [x for x in k.table.reads if x.guarded and x.overlaps]
 
 
 def windows_of_an_image(k: Workload) -> Nest:
     """Vectors along the image; one image at a time is copied with its border."""
-    x = _padded_windows(k)
-    assert x is not None
+    x = _padded_windows(k)[0]
     nest = vectors(k)
     lanes = {r for _, r, _ in nest.tiles}
     order = tuple(r for r in _images(k, x) if r not in lanes)
@@ -599,14 +493,11 @@ def vectors(k: Workload) -> Nest:
         width = min(k.lanes, 1 << (length(r).bit_length() - 1))
         wide_enough = width > 1 and width >= min(thresholds.NARROWEST_VECTOR, k.lanes)
         if wide_enough and _gain(k, r) > 0 and not is_symbolic(r):
-            if not any(_both_used(k, r, other) for _, other, _ in lanes):
+            # no value may run in both loops: it would have lanes along two axes
+            pairs = [{r, other} for _, other, _ in lanes]
+            if not any(pair <= k.table.around(u) for pair in pairs for u in k.table.nodes):
                 lanes.append((VECTOR, r, width))
     return among_cores(k, _several_sums(k, Nest(tuple(lanes))))
-
-
-def _both_used(k: Workload, r: UOp, other: UOp) -> bool:
-    """Whether any value runs in both loops, so that it would have lanes along two axes."""
-    return any({r, other} <= k.table.around(u) for u in k.table.nodes)
 
 
 def _several_sums(k: Workload, nest: Nest) -> Nest:
@@ -618,7 +509,8 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
     rows = [r for r in k.around if r is not lanes]
     alone = len(k.table.reduces) == 1
     (reduce, *_) = k.table.reduces
-    is_large = alone and _bytes_reduced(reduce) > k.target.l2
+    elements = iterations((*reduce.ranges, *reduce.own_ranges))
+    is_large = alone and elements * reduce.dtype.base.itemsize > k.target.l2
     registers = k.target.vector_registers
     if kind(lanes) is AxisType.LOOP:
         most, r = (registers // 2 if is_large else thresholds.COLUMNS_AT_ONCE), lanes
@@ -634,10 +526,6 @@ def _several_sums(k: Workload, nest: Nest) -> Nest:
     return nest
 
 
-def _bytes_reduced(reduce: UOp) -> int:
-    return iterations((*reduce.ranges, *reduce.own_ranges)) * reduce.dtype.base.itemsize
-
-
 def among_cores(k: Workload, nest: Nest) -> Nest:
     """The nest with its outermost loop divided among cores, if there is enough work."""
     loops = nest.loops(k.around)
@@ -648,80 +536,125 @@ def among_cores(k: Workload, nest: Nest) -> Nest:
     return replace(nest, thread=loops[0])
 
 
-def fits_always(k: Workload) -> bool:
-    """anything"""
-    return True
+# ---- the tables ----------------------------------------------------------------------------------
 
+A_CONTRACTION: Needs = {
+    "two operands, each reused along a loop of results that only the other one varies along":
+        lambda k: k.table.contraction is not None,
+}  # fmt: skip
+A_TILE = A_CONTRACTION | {
+    "a loop of results that fills a vector, and another one along the other operand":
+        lambda k: k.maybe_tile is not None,
+}  # fmt: skip
+SEVERAL_PADDED_IMAGES = A_TILE | {
+    "a padded operand that has the rows": lambda k: k.tile.a.guarded,
+    "more than one loop of rows outside of the tile: images, and positions in them":
+        lambda k: len(_rows_left(k.tile)) > 1,
+}  # fmt: skip
+TWO_CONTIGUOUS_AXES: Needs = {
+    "nothing reduced": lambda k: not k.table.reduces,
+    "memory that is contiguous along two different axes":
+        lambda k: len(contiguous_along(k)) == 2 and not any(map(is_symbolic, contiguous_along(k))),
+}  # fmt: skip
 
 CPU = [
     Plan(
         "dot products",
         "few rows reuse each column, and both operands are contiguous along a long sum: lanes "
         "along the sum, for several rows and columns at once, need no panel",
-        (is_a_contraction, has_a_tile, has_one_loop_of_rows, is_contiguous_along_the_sum,
-         has_a_sum_of_many_vectors, has_few_rows),
+        A_TILE | {
+            "one loop of rows, and one that is summed": has_one_loop_of_rows,
+            "both operands contiguous along the sum, in whole vectors": is_contiguous_along_the_sum,
+            "a sum of so many vectors that the time to add up their lanes does not matter":
+                lambda k: k.tile.length >= thresholds.DOTS_LENGTH * k.lanes,
+            "so few rows that a panel gains little, but enough for a tile": has_few_rows,
+        },
         dot_products,
     ),
     Plan(
         "image by image",
         "an operand is padded: one image at a time is copied with its border, so the condition is "
         "only evaluated in the copy",
-        (is_a_contraction, has_a_tile, has_padded_rows, has_several_images, has_small_weights),
+        SEVERAL_PADDED_IMAGES | {
+            "columns that fit into the cache together with an image, or are a single panel":
+                lambda k: not k.tile.outer or k.tile.b_of_a_batch <= k.l2(thresholds.BLOCK_OF_L2),
+        },
         image_by_image,
     ),
     Plan(
         "columns, then images",
         "an operand is padded, but all columns together are too large for the cache: some of them "
         "are copied for all images",
-        (is_a_contraction, has_a_tile, has_padded_rows, has_several_images),
+        SEVERAL_PADDED_IMAGES,
         columns_then_images,
     ),
     Plan(
         "lanes along an image",
         "positions in a padded image make better lanes than the other operand: one image at a time "
         "is copied with its border, and neighbouring positions become lanes",
-        (is_a_contraction, has_a_tile, has_padded_columns),
+        A_TILE | {
+            "columns that are contiguous in a padded operand":
+                lambda k: k.tile.b.guarded and k.tile.b.step(k.tile.column) == 1,
+        },
         lanes_along_an_image,
     ),
     Plan(
         "short sum",
         "the sums are so short that writing the results takes most of the time: they are written "
         "in memory order, and nothing is copied",
-        (is_a_contraction, has_a_tile, has_a_short_sum, has_columns_in_a_row, has_columns_nearby),
+        A_TILE | {
+            "a short sum: writing its results takes most of the time":
+                lambda k: k.tile.length < thresholds.LONG_SUM,
+            "columns that are contiguous in memory": lambda k: k.tile.b.step(k.tile.column) == 1,
+            "columns that all fit into the cache":
+                lambda k: k.tile.b_of_a_batch <= k.l2(thresholds.NEAR_OF_L2),
+        },
         short_sum,
     ),
     Plan(
         "blocks of rows",
         "neighbouring rows are neighbours in memory, so that the sum has a large stride, or "
         "something is computed from each element first: a block of rows is copied for all columns",
-        (is_a_contraction, has_a_tile, gains_from_a_copy, has_a_long_loop_to_sum, has_blocks),
+        A_TILE | {
+            "rows that are neighbours in memory, so that the sum strides, or are computed on the "
+            "fly": lambda k: k.tile.a.step(k.tile.row) == 1 or k.tile.a.is_computed,
+            "one loop of the sum that is long":
+                lambda k: max(map(length, k.tile.contraction.summed)) >= thresholds.LONG_SUM,
+            "enough tiles of rows for blocks that fit into the cache": lambda k: _block(k) > 1,
+        },
         blocks_of_rows,
     ),
     Plan(
         "register tile",
         "each operand is reused along a loop of the other: a tile of results stays in registers, "
         "and its columns come from a panel if many rows read it",
-        (is_a_contraction, has_a_tile),
+        A_TILE,
         columns_from_a_panel,
     ),
     Plan(
         "transpose",
         "memory is contiguous along two different axes: in a block of both, whole cache lines are "
         "used",
-        (reduces_nothing, is_contiguous_along_two, has_room_for_vectors),
+        TWO_CONTIGUOUS_AXES | {
+            "both axes as long as a vector":
+                lambda k: min(map(length, contiguous_along(k))) >= k.lanes > 1,
+        },
         blocks_of_both,
     ),
     Plan(
         "windows of an image",
         "windows of a padded image overlap, and nothing else is reused, as in depthwise "
         "convolution and pooling: one image at a time is copied with its border",
-        (reads_padded_windows, has_images),
+        {
+            "windows of a padded operand that overlap": lambda k: bool(_padded_windows(k)),
+            "a loop over images": lambda k: bool(_images(k, _padded_windows(k)[0])),
+        },
         windows_of_an_image,
     ),
     Plan(
         "vectors",
         "no plan above applies: vectors along contiguous memory",
-        (fits_always,),
+        {},
         vectors,
     ),
 ]  # fmt: skip

@@ -22,40 +22,56 @@ those of one thread.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tinyframe import thresholds
-from tinyframe.algebra.access import Access
+from tinyframe.algebra.access import Access, Contraction
 from tinyframe.algebra.symbolic import terms
 from tinyframe.codegen.optimize.loops import OptOps
 from tinyframe.codegen.optimize.nest import Nest, Tile
 from tinyframe.codegen.optimize.plans import (
+    A_CONTRACTION,
+    TWO_CONTIGUOUS_AXES,
+    Needs,
     Plan,
     Workload,
     contiguous_along,
-    fits_always,
-    is_a_contraction,
-    is_contiguous_along_two,
-    reduces_nothing,
 )
-from tinyframe.codegen.optimize.tiles_gpu import (
-    accumulators,
-    block_size,
-    block_tile,
-    contraction_of,
-    form_in_tensor_cores,
-    power_of_two,
-    warp_tile,
-)
-from tinyframe.codegen.thread_blocks import MOST_AXES
+from tinyframe.codegen.optimize.tensor_core import operands
+from tinyframe.codegen.thread_blocks import MOST_AXES, why_no_tensor_core
 from tinyframe.dtype import dtypes
 from tinyframe.uop import mma
 from tinyframe.uop.node import UOp, is_symbolic, iterations, length
 
 SPLIT, UPCAST, VECTOR = OptOps.SPLIT, OptOps.UPCAST, OptOps.VECTOR
 LOCAL, GROUP, TENSOR_CORE = OptOps.LOCAL, OptOps.GROUP, OptOps.TENSOR_CORE
+
+# Rows, and vectors of columns, of a thread; the largest tile first.
+TILES = ((8, 2), (8, 1), (4, 1), (2, 1), (1, 1))
+
+# A block's warps down and across; a warp's multiples of 16 rows and 8 columns. The largest first.
+WARP_TILES = ((2, 4, 4, 4), (2, 4, 2, 4), (2, 4, 2, 2), (2, 2, 2, 2), (1, 2, 1, 2), (1, 1, 1, 1))
+
+
+# ---- resources of a device -----------------------------------------------------------------------
+
+
+def power_of_two(n: int) -> int:
+    """The largest power of two that is no larger than n; 1 for n below 1."""
+    return 1 << max(0, n.bit_length() - 1)
+
+
+def block_size(k: Workload) -> int:
+    """The number of threads in a block: a power of two."""
+    return power_of_two(min(k.target.block_threads, thresholds.BLOCK_THREADS))
+
+
+def accumulators(k: Workload) -> int:
+    """The number of vector registers of a thread that hold results."""
+    return max(1, int(k.target.vector_registers * thresholds.RESULTS_OF_REGISTERS))
 
 
 # ---- threads along loops, and blocks along the rest ----------------------------------------------
@@ -75,7 +91,9 @@ def with_threads(
     for r in along:
         if nest.left(r) > dtypes.max(dtypes.int):
             nest = _with_tiles(nest, (SPLIT, r, thresholds.LONG_TURN))
-        n = _share(_inner_left(nest, r), threads, k.target.warp)
+        # of the inner loop after a SPLIT
+        splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
+        n = _share(splits[-1] if splits else nest.left(r), threads, k.target.warp)
         if n > 1 and axes_left:
             nest = _with_tiles(nest, (LOCAL, r, n))
             threads //= n
@@ -89,12 +107,6 @@ def _share(left: int, threads: int, warp: int) -> int:
         return left
     even = -(-left // -(-left // threads))
     return min(threads, -(-even // max(1, warp)) * max(1, warp))
-
-
-def _inner_left(nest: Nest, r: UOp) -> int:
-    """Iterations left for the next tile of a loop: of the inner loop after a SPLIT."""
-    splits = [n for op, tiled, n in nest.tiles if tiled is r and op is SPLIT]
-    return splits[-1] if splits else nest.left(r)
 
 
 def with_grid(k: Workload, nest: Nest) -> Nest:
@@ -115,6 +127,10 @@ def _is_around_all(k: Workload, r: UOp) -> bool:
     """Whether all stores and reduces of a kernel depend on a loop."""
     stored = all(r in store.own_ranges for store in k.sink.src)
     return stored and all(r in reduce.ranges for reduce in k.table.reduces)
+
+
+def _is_reduced_in_all_loops(k: Workload) -> bool:
+    return all(_is_around_all(k, r) for r in k.around)
 
 
 def _with_tiles(nest: Nest, *tiles: Tile) -> Nest:
@@ -147,47 +163,187 @@ def _pieces(k: Workload, r: UOp) -> int:
     need a separate piece of memory each, and a warp that reads one element needs one piece."""
     piece, moved = thresholds.PIECE, 0
     for x in (*k.table.reads, *k.table.writes):
+        # it happens in the loops of the reduces that use it
+        reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
+        runs = (iterations({*u.ranges, *u.own_ranges}) for u in reduces)
         step = x.step(r)
         apart = piece if step is None else min(piece, abs(step) * x.index.dtype.base.itemsize)
-        moved += _runs(k, x) * (apart if r in x.ranges else piece // max(1, k.target.warp))
+        each = apart if r in x.ranges else piece // max(1, k.target.warp)
+        moved += max(runs, default=x.elements) * each
     return moved
-
-
-def _runs(k: Workload, x: Access) -> int:
-    """How often an access happens, in the loops of the reduces that use it."""
-    reduces = [u for u in k.table.reduces if x in k.table.read_by(u.src[0])]
-    return max((iterations({*u.ranges, *u.own_ranges}) for u in reduces), default=x.elements)
 
 
 def fits_vectors(k: Workload, r: UOp) -> bool:
     """Whether every access along a loop consists of whole, aligned vectors, so that one instruction
     of a thread moves one."""
+
+    def is_aligned(x: Access) -> bool:
+        if x.step(r) != 1 or r in x.index.src[1].ranges:
+            return False
+        others = [x.step(other) for other in x.ranges if other is not r]
+        if None in x.below or None in others:
+            return False
+        constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
+        start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
+        return all((step or 0) % k.lanes == 0 for step in (start, *others))
+
     found = [x for x in (*k.table.reads, *k.table.writes) if r in x.ranges]
     whole = k.lanes > 1 and not is_symbolic(r) and length(r) % k.lanes == 0
-    return whole and bool(found) and all(_is_aligned(x, r, k.lanes) for x in found)
+    return whole and bool(found) and all(map(is_aligned, found))
 
 
-def _is_aligned(x: Access, r: UOp, lanes: int) -> bool:
-    if x.step(r) != 1 or r in x.index.src[1].ranges:
-        return False
-    others = [x.step(other) for other in x.ranges if other is not r]
-    if None in x.below or None in others:
-        return False
-    constants = [terms(i).get(None, 0) for i in x.index.src[2:]]
-    start = sum(c * (below or 0) for c, below in zip(constants, x.below, strict=True))
-    return all((step or 0) % lanes == 0 for step in (start, *others))
+# ---- contractions: the results that one block computes -------------------------------------------
 
 
-# ---- contractions -------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class ResultTile:
+    """The results of a contraction that one block computes: the largest tile that leaves enough
+    blocks for the whole device.
+
+    a: the operand that has the rows. b: the one that has the columns. down, across: the number of
+    threads, or with tensor cores of warps, that share the rows and the columns. high, wide: each of
+    them computes so many units of rows and columns. unit: its rows and columns; for a thread 1 and
+    a vector, for a warp 16 and 8 (`uop/mma.py`). step: how much of the sum is in the panels at a
+    time; with tensor cores, in MMA steps. row_bytes: bytes of a row of `a` and of a column of `b`
+    in a panel, for a step of 1. padding: bytes after each of them.
+
+    A thread's vectors are `across` vectors apart, so that neighbouring threads read neighbouring
+    vectors of the panel and write neighbouring vectors of the result.
+    """
+
+    a: Access
+    b: Access
+    row: UOp
+    column: UOp
+    down: int
+    across: int
+    high: int
+    wide: int
+    unit: tuple[int, int]
+    row_bytes: tuple[int, int]
+    padding: int = 0
+    step: int = 1
+
+    @property
+    def rows(self) -> int:
+        return self.down * self.high * self.unit[0]
+
+    @property
+    def columns(self) -> int:
+        return self.across * self.wide * self.unit[1]
+
+    @property
+    def panels(self) -> int:
+        """Bytes of both panels."""
+        a, b = (self.step * n + self.padding for n in self.row_bytes)
+        return self.rows * a + self.columns * b
+
+    def fits(self, k: Workload) -> bool:
+        """Whether its results fit into the registers and its panels into the shared memory."""
+        room = int(k.target.shared_bytes * thresholds.PANELS_OF_SHARED)
+        return self.high * self.wide <= accumulators(k) and self.panels <= room
+
+    def exceeds_results(self) -> bool:
+        """Whether the tile is larger than the results."""
+        return self.rows > length(self.row) or self.columns > length(self.column)
+
+    def blocks(self, k: Workload) -> int:
+        """The number of blocks."""
+        others = iterations(r for r in k.around if r not in (self.row, self.column))
+        return -(-length(self.row) // self.rows) * -(-length(self.column) // self.columns) * others
 
 
-def is_reduced_in_all_loops(k: Workload) -> bool:
-    """no reduce outside of a loop of results"""
-    return all(_is_around_all(k, r) for r in k.around)
+def contraction_of(k: Workload) -> Contraction:
+    """The contraction of a kernel that has one."""
+    assert k.table.contraction is not None
+    return k.table.contraction
+
+
+def _row_and_column(k: Workload) -> tuple[Access, Access, UOp, UOp] | None:
+    """The operands of a contraction with rows and with columns, and these loops; columns are
+    preferably contiguous in the result."""
+    of_one = k.of_one
+    loops = [r for r in k.around if r in of_one and not is_symbolic(r)]
+    columns = [r for r in loops if length(r) >= k.lanes]
+    if not columns:
+        return None
+
+    def worth(r: UOp) -> tuple:
+        stored = all(w.step(r) in (0, 1) for w in k.table.writes)
+        return stored, of_one[r].step(r) == 1, length(r)
+
+    column = max(columns, key=worth)
+    rows = [r for r in loops if of_one[r] is not of_one[column]]
+    if not rows:
+        return None
+    row = max(rows, key=length)
+    return of_one[row], of_one[column], row, column
+
+
+def _largest(k: Workload, tiles: Sequence[ResultTile]) -> ResultTile | None:
+    """The first, so the largest, tile that leaves enough blocks; the last one if none does."""
+    enough = (tile for tile in tiles if tile.blocks(k) >= thresholds.FILLING_BLOCKS)
+    return next(enough, tiles[-1] if tiles else None)
+
+
+def block_tile(k: Workload) -> ResultTile | None:
+    """The best tile for threads, None if there is none: for as many as a block may have, or for
+    half or a quarter of them, but at least a warp."""
+    loops, most = _row_and_column(k), block_size(k)
+    if loops is None:
+        return None
+    a, b, row, column = loops
+    (summed,) = contraction_of(k).summed
+    # divisors of the sum need no condition
+    sizes = (thresholds.PANEL_STEP >> n for n in range(3))
+    steps = sorted(sizes, key=lambda n: length(summed) % n != 0)
+    rows, vectors = length(row), -(-length(column) // k.lanes)
+    found = []
+    for threads, (high, wide) in itertools.product((most, most >> 1, most >> 2), TILES):
+        if threads < min(most, k.target.warp):
+            continue
+        # about the same number across and down, unless one is short
+        across = min(1 << threads.bit_length() // 2, power_of_two(vectors))
+        down = min(threads // across, power_of_two(rows))
+        across = min(threads // down, power_of_two(vectors))
+        tile = ResultTile(*loops, down, across, high, wide, (1, k.lanes), (a.itemsize, b.itemsize))
+        fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
+        if fitting and ((high, wide) == (1, 1) or not tile.exceeds_results()):
+            found.append(fitting[0])
+    return _largest(k, found)
+
+
+def form_in_tensor_cores(k: Workload) -> str | None:
+    """The form in which the device's tensor cores take a contraction's operands, if they may."""
+    found = operands(contraction_of(k).reduce)
+    return found[2] if found and why_no_tensor_core(found[2], k.target) is None else None
+
+
+def warp_tile(k: Workload) -> ResultTile | None:
+    """The best tile for tensor cores, None if there is none: no larger than the results, with a
+    step that divides the sum."""
+    form, loops = form_in_tensor_cores(k), _row_and_column(k)
+    if loops is None or form is None:
+        return None
+    (summed,) = contraction_of(k).summed
+    deep, size = mma.depth(form), length(summed)
+    steps = [n for n in (4, 2, 1) if size % (n * deep) == 0 and size > n * deep]
+    nbytes = deep * mma.DTYPES[form].itemsize
+    found = []
+    for down, across, high, wide in WARP_TILES:
+        tile = ResultTile(*loops, down, across, high, wide, (mma.ROWS, mma.COLUMNS),
+                          (nbytes, nbytes), mma.PIECE_BYTES)  # fmt: skip
+        steps = [
+            n for n in (4, 2, 1) if length(summed) % (n * deep) == 0 < length(summed) - n * deep
+        ]
+        fitting = [t for step in steps if (t := replace(tile, step=step)).fits(k)]
+        fits_block = down * across * mma.THREADS <= block_size(k)
+        if fitting and fits_block and not tile.exceeds_results():
+            found.append(fitting[0])
+    return _largest(k, found)
 
 
 def has_a_long_sum(k: Workload) -> bool:
-    """one loop that is summed, long enough for several panels"""
     summed = contraction_of(k).summed
     return (
         len(summed) == 1
@@ -197,7 +353,6 @@ def has_a_long_sum(k: Workload) -> bool:
 
 
 def has_a_block_tile(k: Workload) -> bool:
-    """rows and columns for a tile, and shared memory for its panels"""
     tile = block_tile(k)
     return tile is not None and tile.rows >= thresholds.LEAST_TILE <= tile.columns
 
@@ -207,7 +362,7 @@ def tiles_from_panels(k: Workload) -> Nest:
     t = block_tile(k)
     assert t is not None, "a plan that uses the tile needs `has_a_block_tile`"
     (summed,) = contraction_of(k).summed
-    nest = _with_parts(Nest(), t.column, (VECTOR, t.lanes), (LOCAL, t.across), (UPCAST, t.wide))
+    nest = _with_parts(Nest(), t.column, (VECTOR, k.lanes), (LOCAL, t.across), (UPCAST, t.wide))
     nest = _with_parts(nest, t.row, (UPCAST, t.high), (LOCAL, t.down))
     nest = _with_tiles(nest, (SPLIT, summed, t.step))
     return with_grid(k, replace(nest, panels=((t.a, summed), (t.b, summed))))
@@ -216,26 +371,16 @@ def tiles_from_panels(k: Workload) -> Nest:
 # tensor cores
 
 
-def suits_tensor_cores(k: Workload) -> bool:
-    """products of two operands of a dtype that the tensor cores take, float32 only if TF32=1"""
-    return form_in_tensor_cores(k) is not None
-
-
-def has_a_warp_tile(k: Workload) -> bool:
-    """rows and columns for a tile, and a sum of several whole steps of the tensor cores"""
-    return warp_tile(k) is not None
-
-
 def in_tensor_cores(k: Workload) -> Nest:
     """A tile of results for each warp; panels of both operands, which the warps of a block share,
     for each step of the sum."""
-    t = warp_tile(k)
-    assert t is not None, "a plan that uses the tile needs `has_a_warp_tile`"
+    t, form = warp_tile(k), form_in_tensor_cores(k)
+    assert t is not None and form is not None, "a plan that uses the tile needs `has_a_warp_tile`"
     (summed,) = contraction_of(k).summed
     nest = Nest()
     for r, n in ((t.column, t.columns), (t.row, t.rows)):
         nest = _with_tiles(nest, (SPLIT, r, n if length(r) % n else 1))
-    deep = mma.depth(t.form)
+    deep = mma.depth(form)
     sizes = ((t.row, mma.ROWS), (t.column, mma.COLUMNS), (summed, deep))
     nest = _with_tiles(nest, *[(TENSOR_CORE, r, n) for r, n in sizes])
     nest = _with_tiles(nest, (UPCAST, t.column, t.wide), (LOCAL, t.column, t.across))
@@ -245,11 +390,6 @@ def in_tensor_cores(k: Workload) -> Nest:
 
 
 # tiles in registers
-
-
-def has_rows_to_reuse(k: Workload) -> bool:
-    """a loop of results, other than the threads', along which a thread can reuse an operand"""
-    return bool(_reused(k))
 
 
 def _reused(k: Workload) -> list[UOp]:
@@ -263,7 +403,6 @@ def _reused(k: Workload) -> list[UOp]:
 
 
 def has_many_results(k: Workload) -> bool:
-    """more results than a GPU has threads, or short sums"""
     is_short = iterations(contraction_of(k).summed) < 2 * thresholds.PANEL_STEP
     return is_short or iterations(k.around) >= thresholds.MANY_THREADS
 
@@ -283,21 +422,6 @@ def tiles_in_registers(k: Workload) -> Nest:
 # ---- reduces that threads share -----------------------------------------------------------------
 
 
-def can_be_shared(k: Workload) -> bool:
-    """reduces, each with a loop that can be divided among threads"""
-    return bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces)
-
-
-def _shared_loop(k: Workload, reduce: UOp) -> UOp | None:
-    """The loop of a reduce that threads share: a contiguous one if it is long enough for a warp,
-    else the longest."""
-    loops = [r for r in reduce.own_ranges if r.dtype is dtypes.int]
-    if not loops:
-        return None
-    warp = max(2, k.target.warp)
-    return max(loops, key=lambda r: (_is_contiguous(k, reduce, r) and length(r) >= warp, length(r)))
-
-
 def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
     """Whether most of a reduce's reads along a loop are contiguous along it."""
     found = [x for x in k.table.read_by(reduce.src[0]) if r in x.ranges]
@@ -305,27 +429,27 @@ def _is_contiguous(k: Workload, reduce: UOp, r: UOp) -> bool:
 
 
 def needs_rows_again(k: Workload) -> bool:
-    """results that need a finished reduce and then each element again"""
+    """Whether results need a finished reduce and then each element again."""
     reduces = set(k.table.reduces)
     nested = any(reduces & set(u.src[0].toposort()) for u in reduces)
-    return nested or not is_reduced_in_all_loops(k)
-
-
-def has_sums_to_share(k: Workload) -> bool:
-    """reduces that are long enough to be worth a barrier"""
-    return min(map(length, _shared(k).values())) >= thresholds.LEAST_SHARED
+    return nested or not _is_reduced_in_all_loops(k)
 
 
 def has_contiguous_or_few_sums(k: Workload) -> bool:
-    """reduces along contiguous memory, or fewer results than a GPU has threads"""
     contiguous = [_is_contiguous(k, u, r) for u, r in _shared(k).items()]
     return all(contiguous) or iterations(k.around) < thresholds.MANY_THREADS
 
 
 def _shared(k: Workload) -> dict[UOp, UOp]:
-    """Each reduce -> the loop that threads share."""
-    found = {reduce: _shared_loop(k, reduce) for reduce in k.table.reduces}
-    return {reduce: r for reduce, r in found.items() if r is not None}
+    """Each reduce -> the loop that threads share: a contiguous one if it is long enough for a warp,
+    else the longest."""
+    warp, found = max(2, k.target.warp), {}
+    for u in k.table.reduces:
+        if loops := [r for r in u.own_ranges if r.dtype is dtypes.int]:
+            found[u] = max(
+                loops, key=lambda r: (_is_contiguous(k, u, r) and length(r) >= warp, length(r))
+            )
+    return found
 
 
 def shared_sums(k: Workload) -> Nest:
@@ -337,7 +461,10 @@ def shared_sums(k: Workload) -> Nest:
     again = [r for r in k.around if not _is_around_all(k, r)]
     results = [r for r in loops_in_memory(k) if r not in again]
     nest = Nest(tuple((VECTOR, r, k.lanes) for r in (*loops, *again[-1:]) if fits_vectors(k, r)))
-    threads = _threads_for_sums(k, max([1, *[n for _, _, n in nest.tiles]]))
+    # as many threads as the shared memory has room for their partial results
+    lanes = max([1, *[n for _, _, n in nest.tiles]])
+    each = sum(max(u.dtype.itemsize, k.target.least_bytes) for u in shared) * lanes  # bytes
+    threads = power_of_two(min(block_size(k), k.target.shared_bytes // each))
     contiguous = all(_is_contiguous(k, reduce, r) for reduce, r in shared.items())
     beside = 1 if contiguous or not results else min(k.target.warp or 1, length(results[0]))
     n = _group(min(map(nest.left, loops)), max(1, threads // power_of_two(beside)))
@@ -349,13 +476,6 @@ def shared_sums(k: Workload) -> Nest:
     return with_grid(k, _with_tiles(nest, *[(GROUP, r, n) for r in reversed(loops)]))
 
 
-def _threads_for_sums(k: Workload, lanes: int) -> int:
-    """The threads of a block, limited by the shared memory for their partial results."""
-    least = k.target.least_bytes
-    each = sum(max(reduce.dtype.itemsize, least) for reduce in k.table.reduces) * lanes  # bytes
-    return power_of_two(min(block_size(k), k.target.shared_bytes // each))
-
-
 def _group(size: int, most: int) -> int:
     """The number of threads that share a sum. With n threads, each reads size/n elements from
     memory, and then n from the panel: the time is least if n is the root of SHARED_READS * size."""
@@ -365,14 +485,11 @@ def _group(size: int, most: int) -> int:
 # ---- everything else ----------------------------------------------------------------------------
 
 
-def has_a_square(k: Workload) -> bool:
-    """both axes as long as a warp is wide"""
-    return min(map(length, contiguous_along(k))) >= thresholds.SQUARE
-
-
 def squares(k: Workload) -> Nest:
     """A square is read along one axis and written along the other, through a panel."""
-    column, row = _written_first(k)
+    found = contiguous_along(k)
+    written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
+    column, row = sorted(found, key=lambda r: r not in written)
     side, threads = thresholds.SQUARE, block_size(k)
     across = min(side, threads)
     down = min(side, threads // across)
@@ -380,13 +497,6 @@ def squares(k: Workload) -> Nest:
     nest = _with_parts(nest, row, (LOCAL, down), (UPCAST, side // down))
     others = [x for x in k.table.reads if x.step(row) == 1 and column in x.ranges]
     return with_grid(k, replace(nest, panels=tuple((x, None) for x in others)))
-
-
-def _written_first(k: Workload) -> Sequence[UOp]:
-    """The two axes, first the one along which the output is contiguous."""
-    found = contiguous_along(k)
-    written = {r for r in found if any(x.step(r) == 1 for x in k.table.writes)}
-    return sorted(found, key=lambda r: r not in written)
 
 
 def along_memory(k: Workload) -> Nest:
@@ -398,54 +508,87 @@ def along_memory(k: Workload) -> Nest:
     return with_blocks(k, nest, loops, block_size(k))
 
 
+# ---- the table -----------------------------------------------------------------------------------
+
+REDUCED_IN_ALL_LOOPS = A_CONTRACTION | {
+    "no reduce outside of a loop of results": _is_reduced_in_all_loops,
+}
+A_LONG_SUM = REDUCED_IN_ALL_LOOPS | {
+    "one loop that is summed, long enough for several panels": has_a_long_sum,
+}
+SHARED_REDUCES: Needs = {
+    "reduces, each with a loop that can be divided among threads":
+        lambda k: bool(k.table.reduces) and len(_shared(k)) == len(k.table.reduces),
+}  # fmt: skip
+
 GPU = [
     Plan(
         "tensor cores",
         "a sum of products that tensor cores compute: each warp has a tile of results in its "
         "registers, and the warps of a block share panels of both operands",
-        (is_a_contraction, is_reduced_in_all_loops, has_a_long_sum, suits_tensor_cores,
-         has_a_warp_tile),
+        A_LONG_SUM | {
+            "products of two operands of a dtype that the tensor cores take, float32 only if "
+            "TF32=1": lambda k: form_in_tensor_cores(k) is not None,
+            "rows and columns for a tile, and a sum of several whole steps of the tensor cores":
+                lambda k: warp_tile(k) is not None,
+        },
         in_tensor_cores,
     ),
     Plan(
         "tiles from panels",
         "each operand is reused along a loop of the other: the threads of a block copy a part of "
         "both to panels that they share, and keep a tile of results in their registers",
-        (is_a_contraction, is_reduced_in_all_loops, has_a_long_sum, has_a_block_tile),
+        A_LONG_SUM | {
+            "rows and columns for a tile, and shared memory for its panels": has_a_block_tile,
+        },
         tiles_from_panels,
     ),
     Plan(
         "tiles in registers",
         "each operand is reused along a loop of the other, but the sums are short, or of windows: "
         "threads along memory, each with several results that share its reads",
-        (is_a_contraction, is_reduced_in_all_loops, has_rows_to_reuse, has_many_results),
+        REDUCED_IN_ALL_LOOPS | {
+            "a loop of results, other than the threads', along which a thread can reuse an operand":
+                lambda k: bool(_reused(k)),
+            "more results than a GPU has threads, or short sums": has_many_results,
+        },
         tiles_in_registers,
     ),
     Plan(
         "a block for a row",
         "a row is reduced, and is needed again once its results are known, as in a softmax: the "
         "threads of a block share the reduces and then write the row",
-        (can_be_shared, needs_rows_again),
+        SHARED_REDUCES | {
+            "results that need a finished reduce and then each element again": needs_rows_again,
+        },
         shared_sums,
     ),
     Plan(
         "shared sums",
         "reduces are along contiguous memory, or there are few results: threads share each reduce, "
         "and neighbouring threads read neighbouring elements",
-        (can_be_shared, has_sums_to_share, has_contiguous_or_few_sums),
+        SHARED_REDUCES | {
+            "reduces that are long enough to be worth a barrier":
+                lambda k: min(map(length, _shared(k).values())) >= thresholds.LEAST_SHARED,
+            "reduces along contiguous memory, or fewer results than a GPU has threads":
+                has_contiguous_or_few_sums,
+        },
         shared_sums,
     ),
     Plan(
         "transpose",
         "memory is contiguous along two different axes: a square goes through a panel, so that "
         "reading and writing are both contiguous",
-        (reduces_nothing, is_contiguous_along_two, has_a_square),
+        TWO_CONTIGUOUS_AXES | {
+            "both axes as long as a warp is wide":
+                lambda k: min(map(length, contiguous_along(k))) >= thresholds.SQUARE,
+        },
         squares,
     ),
     Plan(
         "along memory",
         "no plan above applies: threads along contiguous memory, each with a vector",
-        (fits_always,),
+        {},
         along_memory,
     ),
 ]  # fmt: skip

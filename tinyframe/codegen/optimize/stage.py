@@ -40,29 +40,27 @@ def stage(sink: UOp, opt: Opt) -> UOp:
     as outside, wherever they are in the order. The loop of a reduce may be outside too: a long sum
     then uses one panel for each part of it.
     """
-    axis = opt.axis
+    axis, slot = opt.axis, opt.arg
     if axis != -1:
         axis_of(sink, axis)
     assert isinstance(axis, int)
     loops = axes(sink)
-    outside = {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL}
     threads = {r for r in loops if kind(r) in (AxisType.LOCAL, AxisType.WARP)}
-    return stage_inside(sink, axis, opt.arg, frozenset(outside - threads))
-
-
-def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UOp:
-    """Copies argument `slot` inside the loops of `outside`, before all others. `axis`: for error
-    messages."""
+    outside = frozenset(
+        {r for n, r in enumerate(loops) if n <= axis or kind(r) is AxisType.GLOBAL} - threads
+    )
     load = only_load(sink, slot)
     box = footprint(sink, load.src[0], outside)
     if not box.axes:
         raise KernelOptError(f"the index of argument {slot} does not vary inside axis {axis}")
     loops, copied = copy_loops(sink, box)
-    there = {d: (box.ix[d] - box.moving[d] + copied[d]).simplify() for d in box.dims}
     once, kept = conditions(box, copied)
     # the box may be larger than the part that is read, and extend beyond the argument
     shape = box.index.arg
-    places = [there.get(d, i) for d, i in enumerate(box.ix)]
+    places = [
+        (i - box.moving[d] + copied[d]).simplify() if d in copied else i
+        for d, i in enumerate(box.index.src[2:])
+    ]
     once += [(i >= 0) & (i < size) for i, size in zip(places, shape, strict=True)]
     copy = box.index.src[0].index(*places, valid=all_of(once), shape=shape)
     # if a reader's condition fails it gets 0, and values computed from that 0 still matter
@@ -82,13 +80,8 @@ def stage_inside(sink: UOp, axis: int, slot: int, outside: frozenset[UOp]) -> UO
 def only_load(sink: UOp, slot: int) -> UOp:
     """The only LOAD of an argument. KernelOptError if the argument cannot be copied."""
     nodes = sink.toposort()
-    loads = [
-        u
-        for u in nodes
-        if u.op is Ops.LOAD
-        and u.src[0].src[0].op is Ops.DEFINE_GLOBAL
-        and u.src[0].src[0].arg == slot
-    ]
+    found = [u for u in nodes if u.op is Ops.LOAD and u.src[0].src[0].op is Ops.DEFINE_GLOBAL]
+    loads = [u for u in found if u.src[0].src[0].arg == slot]
     if not loads:
         raise KernelOptError(f"argument {slot} is not read")
     if any(s.src[0].src[0].arg == slot for s in sink.src):
@@ -137,16 +130,6 @@ class Footprint:
     moving: list[UOp]
     axes: list[Axis]
 
-    @property
-    def ix(self) -> tuple[UOp, ...]:
-        """The index in each dimension."""
-        return self.index.src[2:]
-
-    @property
-    def dims(self) -> list[int]:
-        """The dimensions whose index varies inside."""
-        return list(dict.fromkeys(axis.dim for axis in self.axes))
-
 
 def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
     """The footprint of an INDEX. KernelOptError if it is not a box, or its size is a Variable."""
@@ -159,7 +142,12 @@ def footprint(sink: UOp, index: UOp, outside: frozenset[UOp]) -> Footprint:
     if any(map(is_symbolic, inside)):
         slot = index.src[0].arg
         raise KernelOptError(f"the size of the part that is read of argument {slot} is a Variable")
-    moving = [_moving(i, outside) for i in ix]
+    moving = [
+        from_terms(
+            {t: f for t, f in terms(i).items() if t is not None and t.ranges - outside}, i.dtype
+        )
+        for i in ix
+    ]
     position = {r: n for n, r in enumerate(inside)}
     tiles, others = [], []
     for d, m in enumerate(moving):
@@ -191,13 +179,6 @@ def _axes_of(d: int, moving: UOp) -> list[Axis]:
     return [Axis(d, moving)]
 
 
-def _moving(i: UOp, outside: frozenset[UOp]) -> UOp:
-    """The terms of an index that vary inside."""
-    ts = terms(i).items()
-    changing = {t: f for t, f in ts if t is not None and t.ranges and not t.ranges & outside}
-    return from_terms(changing, i.dtype)
-
-
 def reading_order(sink: UOp) -> list[UOp]:
     """All ranges in the order in which they are iterated: loops, copies, lanes."""
     rank = {AxisType.UPCAST: 1, AxisType.UNROLL: 1, AxisType.VECTOR: 2}
@@ -217,7 +198,9 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
     loops: list[UOp] = []
     copied: dict[int, UOp] = {}
     for axis in box.axes:
-        n, width = axis.size, _lanes(axis.value)
+        n, parts = axis.size, [t for t in terms(axis.value) if t is not None]
+        lanes = (length(t) for t in parts if t.op is Ops.RANGE and kind(t) is AxisType.VECTOR)
+        width = next(lanes, 1)
         if width > 1 and n % width == 0 and axis is box.axes[-1]:
             lane = fresh_range(sink, width, AxisType.VECTOR, next(counter))
             loop = fresh_range(sink, n // width, AxisType.LOOP, next(counter))
@@ -228,12 +211,6 @@ def copy_loops(sink: UOp, box: Footprint) -> tuple[list[UOp], dict[int, UOp]]:
         there = (place + axis.value.vmin) * axis.scale
         copied[axis.dim] = copied[axis.dim] + there if axis.dim in copied else there
     return loops, copied
-
-
-def _lanes(moving: UOp) -> int:
-    """The number of lanes that an index varies along; 1 if it doesn't."""
-    ranges = (t for t in terms(moving) if t is not None and t.op is Ops.RANGE)
-    return next((length(r) for r in ranges if kind(r) is AxisType.VECTOR), 1)
 
 
 # ---- conditions ---------------------------------------------------------------------------------

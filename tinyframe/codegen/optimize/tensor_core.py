@@ -17,13 +17,11 @@ float32's 23 mantissa bits a tensor core reads ten, which is only done if TF32=1
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tinyframe.codegen.optimize.opt import (
     KernelOptError,
     Opt,
-    all_ranges,
     axis_of,
+    divide,
     fresh_range,
     not_inside_a_copy,
     replace_ranges,
@@ -31,8 +29,6 @@ from tinyframe.codegen.optimize.opt import (
 from tinyframe.dtype import dtypes
 from tinyframe.uop import mma
 from tinyframe.uop.node import AxisType, Ops, UOp, is_symbolic, kind, length
-
-Divide = Callable[[UOp, UOp, int, AxisType], UOp]
 
 
 def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
@@ -48,33 +44,9 @@ def operands(reduce: UOp) -> tuple[UOp, UOp, str] | None:
     return None
 
 
-def tensor_core(sink: UOp, opt: Opt, divide: Divide) -> UOp:
+def tensor_core(sink: UOp, opt: Opt) -> UOp:
     """Opt(TENSOR_CORE, (row, column, summed)): a warp computes 16 rows and 8 columns of results,
     16 (TF32: 8) terms of the sum at a time."""
-    row, column, summed = _loops(sink, opt)
-    reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
-    found = operands(reduce)
-    if found is None:
-        raise KernelOptError(
-            "a tensor core sums products of two float16, two bfloat16 or two float32 in float32"
-        )
-    _check_operands(*found, row, column)
-    deep = mma.depth(found[2])
-    if length(summed) % deep or length(summed) == deep:
-        raise KernelOptError(
-            f"a sum of {length(summed)}: a tensor core takes {deep} at a time, more than once"
-        )
-    inner = []
-    for r, n in ((row, mma.ROWS), (column, mma.COLUMNS), (summed, deep)):
-        not_inside_a_copy(sink, r)
-        before = set(all_ranges(sink))
-        sink = divide(sink, r, n, AxisType.UPCAST)
-        inner += [x for x in all_ranges(sink) if x not in before and kind(x) is AxisType.UPCAST]
-    return _with_mma(sink, *inner)
-
-
-def _loops(sink: UOp, opt: Opt) -> tuple[UOp, UOp, UOp]:
-    """The loops over rows, over columns, and of the sum."""
     if not isinstance(opt.axis, tuple) or len(opt.axis) != 3:
         raise KernelOptError("it takes three axes: of rows, of columns, and of the sum")
     row, column, summed = (axis_of(sink, n) for n in opt.axis)
@@ -84,18 +56,35 @@ def _loops(sink: UOp, opt: Opt) -> tuple[UOp, UOp, UOp]:
         raise KernelOptError("three different loops, of fixed sizes")
     if any(u.op is Ops.MMA for u in sink.toposort()):
         raise KernelOptError("the kernel uses tensor cores already")
-    return row, column, summed
-
-
-def _check_operands(a: UOp, b: UOp, form: str, row: UOp, column: UOp) -> None:
+    found = operands(_reduce_over(sink, summed))
+    if found is None:
+        raise KernelOptError(
+            "a tensor core sums products of two float16, two bfloat16 or two float32 in float32"
+        )
+    a, b, form = found
     has_rows, has_columns = ([r in x.ranges for x in (a, b)] for r in (row, column))
     if sorted(has_rows) != [False, True] or has_columns != has_rows[::-1]:
         raise KernelOptError("one operand has the rows, and the other one has the columns")
+    deep = mma.depth(form)
+    if length(summed) % deep or length(summed) == deep:
+        raise KernelOptError(
+            f"a sum of {length(summed)}: a tensor core takes {deep} at a time, more than once"
+        )
+    inner = []
+    for r, n in ((row, mma.ROWS), (column, mma.COLUMNS), (summed, deep)):
+        not_inside_a_copy(sink, r)
+        inner.append(fresh_range(sink, n, AxisType.UPCAST))
+        sink = divide(sink, r, n, AxisType.UPCAST)
+    return _with_mma(sink, *inner)
+
+
+def _reduce_over(sink: UOp, summed: UOp) -> UOp:
+    return next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
 
 
 def _with_mma(sink: UOp, row: UOp, column: UOp, summed: UOp) -> UOp:
     """The kernel in which a warp's MMA replaces these ranges, the inner parts of three loops."""
-    reduce = next(u for u in sink.toposort() if u.op is Ops.REDUCE and summed in u.own_ranges)
+    reduce = _reduce_over(sink, summed)
     found = operands(reduce)
     assert found is not None, "dividing loops has changed what is summed"
     a, b, form = found

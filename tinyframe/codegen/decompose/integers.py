@@ -1,0 +1,269 @@
+"""Whole numbers: floor division, integer powers, shifts by any count, casts from floats to ints,
+the exact remainder of floats (FMOD), and random bits (THREEFRY).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tinyframe.codegen.decompose.elementary import (
+    LAYOUTS,
+    absolute,
+    bits_of,
+    uint64_like,
+    with_sign_of,
+)
+from tinyframe.dtype import dtypes
+from tinyframe.uop.node import Ops, UOp
+
+FITS = "fits"  # marks a cast whose operand fits
+
+# ---- IDIV and MOD --------------------------------------------------------------------------------
+#
+# IDIV and MOD round towards minus infinity, C's `/` and `%` (CDIV and CMOD) towards zero; they
+# agree if nothing is negative:
+#
+#     i // 4   with i in 0..31           i >> 2
+#     i // 3   with i in 0..31           CDIV(i, 3)
+#     x // 3   with x of any sign        CDIV(x, 3) - (CMOD(x, 3) < 0)
+#     x // y   nothing known             the same by the signs of the remainder and of y, and with 1
+#                                        for y where C traps: y = 0, and INT_MIN // -1
+#
+# Division by zero gives 0, and so does its remainder; INT_MIN // -1 wraps around to INT_MIN.
+
+
+def log2_of(y: UOp) -> int | None:
+    """n if y is the constant 2**n, else None."""
+    is_power = y.op is Ops.CONST and y.arg > 0 and y.arg & (y.arg - 1) == 0
+    return y.arg.bit_length() - 1 if is_power else None
+
+
+def _traps(x: UOp, y: UOp) -> UOp | None:
+    """The condition under which C's division traps; None if the bounds rule that out."""
+    traps = []
+    if y.vmin <= 0 <= y.vmax:
+        traps.append(y.eq(0))
+    if y.vmin <= -1 <= y.vmax and x.vmin == dtypes.min(x.dtype):
+        traps.append(y.eq(-1))
+    return traps[0] | traps[1] if len(traps) == 2 else traps[0] if traps else None
+
+
+def floor_divide(x: UOp, y: UOp) -> UOp:
+    if y.op is Ops.CONST and y.arg in (0, 1, -1):
+        return x * y  # 0, x and -x
+    traps = _traps(x, y)
+    divisor = y if traps is None else traps.where(y.const_like(1), y)
+    quotient = x.alu(Ops.CDIV, divisor)
+    if not (x.vmin >= 0 and y.vmin >= 0):
+        quotient = quotient - _was_rounded_up(x.alu(Ops.CMOD, divisor), y).cast(x.dtype)
+    # where it traps, y is 0 or -1, and x * y is the result for both
+    return quotient if traps is None else traps.where(x * y, quotient)
+
+
+def floor_modulo(x: UOp, y: UOp) -> UOp:
+    if y.op is Ops.CONST and y.arg in (0, 1, -1):
+        return x.const_like(0)
+    traps = _traps(x, y)
+    # where it traps, the result is 0, and so is x % 1
+    divisor = y if traps is None else traps.where(y.const_like(1), y)
+    rest = x.alu(Ops.CMOD, divisor)
+    if x.vmin >= 0 and y.vmin >= 0:
+        return rest
+    return rest + _was_rounded_up(rest, y).where(y, y.const_like(0))
+
+
+def _was_rounded_up(rest: UOp, y: UOp) -> UOp:
+    """Whether truncation rounded up: the remainder is not 0 and its sign differs from y's."""
+    if y.vmin >= 0:
+        return rest < 0
+    if y.vmax <= 0:
+        return rest > 0
+    return ((rest ^ y) < 0) & rest.ne(0)
+
+
+def power(x: UOp, exponent: UOp) -> UOp:
+    """x ** exponent by repeated squaring; it wraps around, as multiplication does.
+
+    With a negative exponent the result is 1 / x**-exponent rounded towards zero: 1 for an x of
+    1, ±1 for -1, else 0.
+    """
+    if exponent.op is Ops.CONST and exponent.arg >= 0:
+        constant, product = exponent.arg, None
+        while constant:
+            if constant & 1:
+                product = x if product is None else product * x
+            constant, x = constant >> 1, x * x
+        return x.const_like(1) if product is None else product
+    result, square = x.const_like(1), x
+    for bit in range(max(1, int(exponent.vmax).bit_length())):
+        is_set = ((exponent >> bit) & 1).ne(0)
+        result = is_set.where(result * square, result)
+        square = square * square
+    if exponent.vmin >= 0:
+        return result
+    # x ** (exponent & 1), which is right for 1 and -1, as they are their own inverses
+    of_unit = (exponent & 1).ne(0).where(x, x.const_like(1))
+    is_unit = x.eq(1) | x.eq(-1)
+    return (exponent < 0).where(is_unit.where(of_unit, x.const_like(0)), result)
+
+
+def shift(u: UOp, x: UOp, y: UOp) -> UOp | None:
+    """A shift whose count is in 0 to bits-1, the only ones that C defines; None if it is already.
+
+    Vectors are left alone: a user's shifts are decomposed before lanes are expanded.
+    """
+    bits = u.dtype.scalar().bits
+    if (y.vmin >= 0 and y.vmax < bits) or u.dtype.count > 1:
+        return None
+    beyond = (1 << bits) - bits if dtypes.is_unsigned(y.dtype) else -bits  # all but the low bits
+    stays = (y & beyond).eq(0)
+    if u.op is Ops.SHR and not dtypes.is_unsigned(u.dtype):
+        return x >> (stays.where(y, y.const_like(bits - 1)) & (bits - 1))
+    return stays.where(x.alu(u.op, y & (bits - 1)), x.const_like(0))
+
+
+def to_unsigned(x: UOp, u: UOp) -> UOp:
+    """A float as uint32 or uint64, via the signed integer of that width."""
+    signed = u.dtype.mask()
+    half = 1 << (signed.bits - 1)
+    is_above = x > float(half)
+    number = is_above.where(x + -float(half), x).cast(signed).cast(u.dtype)
+    return is_above.where(number ^ half, number)
+
+
+def to_signed(x: UOp, u: UOp) -> UOp | None:
+    """A float as int32 or int64, clamped to values that fit."""
+    if u.tag == FITS:
+        return None
+    low = float(u.dtype.min)
+    return ((x > low) & (x < -low)).where(x, x.const_like(low)).cast(u.dtype).rtag(FITS)
+
+
+# ---- FMOD, the remainder of floats ---------------------------------------------------------------
+#
+# It is exact and has no loop, however much larger x is than y. The remainder of x / y is a multiple
+# of the smaller of their last places, so it is a float, and the exact result is representable.
+# x - trunc(x / y) * y is not exact: the quotient has only as many bits as a float.
+#
+# Let x = m * 2**e * unit and y = n * unit, with integers m and n of 24 or 53 bits. Then
+#
+#     x mod y = (m * 2**e mod n) * unit
+#
+# and 2**e mod n comes from repeated squaring: e has 9 or 12 bits, the first of which only shift a
+# single bit. The rest is a few products of two numbers below n, modulo n.
+
+_DOUBLE = LAYOUTS[dtypes.float64]
+_MANTISSA = (1 << 52) - 1
+
+
+def _power_of_two(exponent: UOp) -> UOp:
+    """2**exponent as float64; the exponent is a uint64 that may have wrapped around below 0."""
+    return ((exponent + _DOUBLE.bias) << 52).bitcast(dtypes.float64)
+
+
+def _exponent(x: UOp) -> UOp:
+    """The biased exponent of a positive float64, uint64."""
+    return bits_of(x) >> 52
+
+
+def _power_modulo(e: UOp, squarings: int, one: Callable, multiply: Callable) -> UOp:
+    """2**e modulo n. `one(h)`: 2**h, if it is below n. `multiply(a, b, twice)`: a * b modulo n,
+    doubled if `twice`."""
+    power = one(e >> squarings)
+    for bit in reversed(range(squarings)):
+        power = multiply(power, power, ((e >> bit) & 1).ne(0))
+    return power
+
+
+def _finished(x: UOp, y: UOp, rest: UOp) -> UOp:
+    """The remainder with the sign of x; x itself if it is smaller than y, NaN if there is none."""
+    a, b = absolute(x), absolute(y)
+    exists = (a < math.inf) & b.ne(0) & b.eq(b)
+    result = (a < b).where(x, with_sign_of(x, rest))
+    return exists.where(result, x.const_like(math.nan))
+
+
+def _mantissa_and_exponent(x: UOp) -> tuple[UOp, UOp]:
+    """The 53 bits of a positive float64's mantissa, and its biased exponent, each as uint64."""
+    is_small = x < _DOUBLE.smallest_normal
+    x, by = is_small.where(x * 2.0**54, x), is_small.where(uint64_like(x, 54), uint64_like(x, 0))
+    return (bits_of(x) & _MANTISSA) | (1 << 52), _exponent(x) - by
+
+
+def fmod_float32(x: UOp, y: UOp) -> UOp:
+    """In float64, where a product of two numbers of 24 bits is exact, and so is the integer part of
+    its quotient: a fraction of n-ths is farther from 1 than float64 rounds."""
+    a, b = (absolute(v).cast(dtypes.float64) for v in (x, y))
+    # scaled by powers of two to be between 2**23 and 2**24
+    exponent = (_DOUBLE.bias + 23) << 52
+    n, m = (((bits_of(v) & _MANTISSA) | exponent).bitcast(dtypes.float64) for v in (b, a))
+
+    def modulo(product: UOp) -> UOp:
+        return product - (product / n).alu(Ops.TRUNC) * n
+
+    def multiply(p: UOp, q: UOp, twice: UOp) -> UOp:
+        return modulo(p * q * twice.where(p.const_like(2.0), p.const_like(1.0)))
+
+    e = (a < b).where(uint64_like(a, 0), _exponent(a).alu(Ops.SUB, _exponent(b)))
+    power = _power_modulo(e, 4, _power_of_two, multiply)  # e is below 277, so e >> 4 below 18
+    rest = modulo(m * power) * _power_of_two(_exponent(b) - (_DOUBLE.bias + 23))
+    return _finished(x, y, rest.cast(dtypes.float32))
+
+
+def fmod_float64(x: UOp, y: UOp) -> UOp:
+    """In 64-bit integers. A product has 106 bits, but the remainder only 53: the quotient, computed
+    in float64, is off by at most 2, so the lowest 64 bits of product - quotient * n are enough."""
+    a, b = absolute(x), absolute(y)
+    (m, e_a), (n, e_b) = (_mantissa_and_exponent(v) for v in (a, b))
+    as_float = n.cast(dtypes.float64)
+
+    def below_n(r: UOp) -> UOp:
+        return (r < n).where(r, r - n)
+
+    def multiply(p: UOp, q: UOp, twice: UOp | None = None) -> UOp:
+        product = p.cast(dtypes.float64) * q.cast(dtypes.float64)
+        # less 2, it is too small by 0 to 4, and the remainder is not negative
+        quotient = (product / as_float).cast(dtypes.int64) + -2
+        rest = p * q - quotient.bitcast(dtypes.uint64) * n
+        for _ in range(4):
+            rest = below_n(rest)
+        return rest if twice is None else twice.where(below_n(rest << 1), rest)
+
+    e = (a < b).where(uint64_like(a, 0), e_a - e_b)
+    # e is below 2098, so e >> 6 below 33
+    power = _power_modulo(e, 6, lambda h: uint64_like(a, 1) << (h & 63), multiply)
+    rest = multiply(m, power).cast(dtypes.float64)
+    # 2**(e_b - 52) may be too small for a float: multiply in two steps, neither of which rounds
+    scale = (e_b - (_DOUBLE.bias + 52)).bitcast(dtypes.int64)
+    half = scale >> 1
+    for k in (half, scale - half):
+        rest = rest * _power_of_two(k.bitcast(dtypes.uint64))
+    return _finished(x, y, rest)
+
+
+# ---- THREEFRY ------------------------------------------------------------------------------------
+#
+# The random number generator, in 32-bit additions, rotations and exclusive ors: Threefry-2x32 with
+# 20 rounds, from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC
+# 2011). It scrambles a 64-bit counter under a 64-bit key, so the nth random number doesn't depend
+# on the ones before it. The low halves of counter, key and result come first.
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = 0x1BD11BDA  # from the paper: keeps an all-zero key from being a weak one
+
+
+def threefry(counter: UOp, key: UOp) -> UOp:
+    (key_low, key_high), (low, high) = (
+        ((x & 0xFFFFFFFF).cast(dtypes.uint32), (x >> 32).cast(dtypes.uint32))
+        for x in (key, counter)
+    )
+    keys = (key_low, key_high, key_low ^ key_high ^ PARITY)
+    low, high = low + keys[0], high + keys[1]
+    for group in range(5):
+        for count in ROTATIONS[group % 2]:
+            low = low + high
+            high = ((high << count) | (high >> (32 - count))) ^ low
+        low = low + keys[(group + 1) % 3]
+        high = high + keys[(group + 2) % 3] + (group + 1)
+    return (high.cast(dtypes.uint64) << 32) | low.cast(dtypes.uint64)
