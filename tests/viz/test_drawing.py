@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from tests.viz.drawn import SVG, boxes, said, words
 from tinyframe import Tensor, viz
-from tinyframe.viz.blocks import AXES
 from tinyframe.viz.charts import LINES
 from tinyframe.viz.drawing import MUTED, Drawing, n, width_of, wrapped
 from tinyframe.viz.kinds import ARROW, TEXT
+from tinyframe.viz.nests import AXES
 from tinyframe.viz.picture import DrawnPicture
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,6 +19,7 @@ from tinyframe.viz.explorer.record import Recorder, shown_file
 from tinyframe.viz.explorer.rows import Rows, Table, after_steps, decoded, encoded
 from tinyframe.viz.explorer.store import Store, TraceError
 from tinyframe.viz.explorer.trace import Trace, view_of
+from tinyframe.viz.nodes import of_graph
 
 
 def watched(work) -> Trace:
@@ -83,12 +84,11 @@ def test_all_rewrites_of_a_pass_give_what_the_compiler_gave(trace) -> None:
 def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> None:
     described = trace.described("kernel/0")
     for number, stage in enumerate(described.stages):
-        for step in range(stage.step_count):
-            rewrite, n = stage.step(step)
+        for step, (rewrite, n) in enumerate(stage.steps):
             before = view_of(described, number, step)
             after = view_of(described, number, step, after=True)
             if rewrite.steps[n].before in before.roots[0].toposort():
-                assert before.changed == {rewrite.steps[n].before}
+                assert before.marks == {rewrite.steps[n].before: "matched"}
                 assert before.roots[0] is not after.roots[0]
 
 
@@ -226,6 +226,17 @@ def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     assert after_steps(rows, square, [], False) is square
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], False) is twice
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], True) is add
+
+
+def test_rows_are_drawn_as_the_uops_that_they_were() -> None:
+    x = Tensor.empty(8, 6)
+    y = (x.pad(((1, 2), (0, 0))).softmax(1) @ Tensor.empty(6, 5)).flip(0)
+    asts = [item.ast for item in y.schedule()]
+    table = Table()
+    places = [table.number(ast) for ast in asts]
+    rows = Rows(table.rows)
+    for ast, place in zip(asts, places, strict=True):
+        assert of_graph([rows[place]]) == of_graph([ast])
 
 
 @pytest.mark.parametrize("file, shown", [

@@ -19,7 +19,9 @@ from tinyframe.dtype import dtypes
 from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import NoLayout, graph, layout
+from tinyframe.viz.fold import trees_as_one
 from tinyframe.viz.kinds import ARROW, BY_KIND, KIND_OF, KINDS, TEXT
+from tinyframe.viz.nodes import of_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -148,12 +150,11 @@ def test_what_cannot_be_drawn_is_named():
         graph(3)
     with pytest.raises(TypeError, match="not str"):
         graph([matrix(), "x"])
-    with pytest.raises(ValueError, match="1 or more, not 0"):
-        graph(matrix(), limit=0)
 
 
 def test_a_constant_on_a_device_is_shown_as_its_number():
-    notes = [node.note for node in graph(Tensor.rand(3), limit=99).nodes if node.title == "BITCAST"]
+    nodes = of_graph([Tensor.rand(3).uop])
+    notes = [node.note for node in nodes if node.title == "BITCAST"]
     assert "1.0" in notes
 
 
@@ -180,11 +181,12 @@ def test_folding_keeps_shared_values_and_reduces_and_counts_every_node():
     x = matrix()
     for n in range(8):  # no two alike
         x = (x.exp2() + x.sum(axis=1, keepdim=True) * n).sin().cos().sqrt().exp2()
-    full, folded = graph(x, limit=1000), graph(x, limit=60)
-    assert len(full.nodes) > 60 > len(folded.nodes)
-    assert sum(node.count for node in folded.nodes) == len(full.nodes)
-    assert titles(folded).count("REDUCE_AXIS ADD") == 8
-    for number, node in enumerate(folded.nodes):
+    full = of_graph([x.uop])
+    folded = trees_as_one(full)
+    assert len(full) > 60 > len(folded)
+    assert sum(node.count for node in folded) == len(full)
+    assert [node.title for node in folded].count("REDUCE_AXIS ADD") == 8
+    for number, node in enumerate(folded):
         assert all(s < number for s in node.sources), "sources come first, so there is no ring"
 
 
@@ -195,7 +197,7 @@ def test_a_graph_that_no_folding_makes_small_is_cut_far_from_the_results():
     picture = graph(x)
     assert 10 < len(picture.nodes) <= 60
     assert re.fullmatch(r"[\d,]+ more nodes", picture.nodes[0].title)
-    assert sum(node.count for node in picture.nodes) == len(graph(x, limit=9999).nodes)
+    assert sum(node.count for node in picture.nodes) == len(of_graph([x.uop]))
     assert picture.nodes[-1].title == "2 ops"
     assert "more nodes" in picture.svg()
 

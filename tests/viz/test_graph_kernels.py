@@ -40,7 +40,7 @@ CASES = {
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES)
 def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
     x = make()
-    picture = graph(x, kernels=True, limit=999)
+    picture = graph(x, kernels=True, fold=False)
     boxes = list(dict.fromkeys(node.box for node in picture.nodes if node.box))
     items = x.schedule()
     said = [part for box in boxes for part in box.words.split("; then ")]
@@ -52,7 +52,7 @@ def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
 
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES)
 def test_arrows_go_from_earlier_kernels_to_later_ones(make):
-    picture = graph(make(), kernels=True, limit=999)
+    picture = graph(make(), kernels=True, fold=False)
     for number, node in enumerate(picture.nodes):
         for s in node.sources:
             assert s < number

@@ -17,8 +17,18 @@ from tinyframe.codegen.optimize.loops import KernelOptError, Opt, OptOps
 from tinyframe.device import Device
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import kernel
-from tinyframe.viz.blocks import AXES, Block, blocks_of, reuse, work_text
-from tinyframe.viz.nests import OPTS, changed_places, fitting, opt_text, shortened
+from tinyframe.viz.nests import (
+    AXES,
+    OPTS,
+    Block,
+    blocks_of,
+    changed_places,
+    fitting,
+    opt_text,
+    reuse,
+    shortened,
+    work_text,
+)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tinyframe.viz import rewrites
 from tinyframe.viz.explorer.rows import Row, Rows, Table, after_steps
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.rewrites import TALLEST, WIDGET_VIEW, RewritesPicture, broken
-from tinyframe.viz.steps import MEANINGS, Rule, Way, count_nodes, rule_at, told, way_of
+from tinyframe.viz.steps import MEANINGS, Rule, Way, rule_at, told, way_of
 
 HOSTILE = '<script>alert("x")</script>&'
 
@@ -125,15 +125,6 @@ def test_a_rewrites_sides_are_marked_and_explained() -> None:
     assert shown["before"] and shown["after"] and shown["before"] != shown["after"]
     file, line = shown["code"].split("  ")[0].split(":")
     assert file.endswith(".py") and int(line) > 0
-
-
-def test_nodes_are_counted_once_for_several_graphs() -> None:
-    x = UOp.variable("x", 0, 9)
-    table = Table()
-    places = [table.number(u) for u in (x + 1, (x + 1) * 2)]
-    rows = Rows(table.rows)
-    assert count_nodes([rows[n] for n in places]) == 5  # x, 1, x+1, 2, and the product
-    assert count_nodes([]) == 0
 
 
 def test_each_stage_has_a_meaning() -> None:

@@ -21,7 +21,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import PAGE, Drawing, colour_of, width_of
 from tinyframe.viz.kinds import ARROW
-from tinyframe.viz.nodes import plural
+from tinyframe.viz.nodes import ordinal, plural
 from tinyframe.viz.picture import DrawnPicture
 
 CELL_HEIGHT = 18.0  # points
@@ -121,12 +121,6 @@ def call_of(step: UOp) -> str:
     if step.op is Ops.SHRINK:
         return f"[{', '.join(f'{a}:{b}' for a, b in step.arg)}]"
     return f"{step.op.name.lower()}{sizes_text(tuple(step.arg))}"
-
-
-def ordinal(number: int) -> str:
-    """`2nd`."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return f"{number}{ending}"
 
 
 def strides_of(cells: Numbers) -> tuple[int | None, ...]:
