@@ -226,10 +226,15 @@ def test_a_kernel_too_long_for_a_screen_says_what_is_left_out():
 
 def test_runs_of_statements_are_shortened_and_counted():
     lines = ["void f() {", *[f"  a{k} = {k};" for k in range(100)], "  for (;;) {", "  }", "}"]
-    assert shortened(lines, 2) == [
-        "void f() {", "  a0 = 0;", "  a1 = 1;", "  // and 98 lines more", "  for (;;) {", "  }", "}"
+    assert fitting(lines, 400, 9) == [
+        *lines[:5], "  // and 96 lines more", "  for (;;) {", "  }", "}"
     ]  # fmt: skip
-    assert shortened(lines[:4] + ["}"], 2) == lines[:4] + ["}"], "saves no line"
+    assert list(shortened(lines[:4] + ["}"], 2))[-2:] == [([3], False), ([4], False)], (
+        "no line saved"
+    )
+    assert list(shortened(lines, 1, [50]))[1:4] == [
+        ([1], False), ([*range(2, 50)], True), ([50], False)
+    ]  # fmt: skip
     loops = [f"for (int i{k} = 0;;) {{" for k in range(300)]
     shown = fitting(loops, 400, 52)
     assert len(shown) == 52 and "249 lines more" in shown[-1]

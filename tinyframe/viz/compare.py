@@ -49,7 +49,11 @@ def compare(
     """
     called = given(names) if names else of_variables(sys._getframe(1))
     numbering: dict[Any, int] = {}
-    first, second = (of_graph(_roots(x), names=called, numbering=numbering) for x in (a, b))
+    both = [list(x) if isinstance(x, (list, tuple)) else [x] for x in (a, b)]
+    first, second = (
+        of_graph([r for x in xs for r in roots_of(x)], names=called, numbering=numbering)
+        for xs in both
+    )
     pairs = matched(first, second)
     for n, m in pairs.items():  # a BUFFER has the number of what it stands for
         if first[n].kind == "memory":
@@ -76,11 +80,6 @@ def compare(
     beside = [(n, at[node.of]) for n, node in enumerate(left) if node.of in at]
     shifted = [replace(node, sources=tuple(s + len(left) for s in node.sources)) for node in right]
     return GraphPicture("", [*left, *shifted], SCREEN, (about, "\n".join(text)), beside)
-
-
-def _roots(x: Any) -> list[UOp]:
-    things = list(x) if isinstance(x, (list, tuple)) else [x]
-    return [root for thing in things for root in roots_of(thing)]
 
 
 def _marked(node: Node, words: str) -> Node:

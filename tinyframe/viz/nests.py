@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from tinyframe.codegen import get_program
@@ -170,37 +171,29 @@ def _done_by(u: UOp) -> str | None:
         panel = " to a panel" if u.op is Ops.STORE else " from a panel"
         return u.op.name.lower() + (panel if memory.op is Ops.DEFINE_LOCAL else "")
     on_numbers = u.op in GroupOp.ALU and any(s.op is Ops.LOAD or s.op in GroupOp.ALU for s in u.src)
-    return u.op.name if on_numbers and not _is_index(u) else None
+    may_be_index = u.dtype.base.name in ("int", "long", "bool")
+    if not on_numbers or (may_be_index and all(s.op is not Ops.LOAD for s in u.toposort())):
+        return None
+    return u.op.name
 
 
-def _is_index(u: UOp) -> bool:
-    return u.dtype.base.name in ("int", "long", "bool") and all(
-        s.op is not Ops.LOAD for s in u.toposort()
-    )
-
-
-def reuse(block: Block) -> float:
+def reuse(tree: Block) -> float:
     """Operations for each element that is loaded from memory, in all of a tree; what comes from a
     panel does not count. Infinite where nothing is loaded."""
-    operations, loaded = _totals(block)
-    return operations / loaded if loaded else math.inf
+    total: Counter[bool] = Counter()
 
+    def add(block: Block, turns: int) -> None:
+        for part in block.body:
+            if isinstance(part, Block):
+                add(part, turns * length(part.range))  # type: ignore[arg-type]
+                continue
+            for (what, lanes), times in part.items():
+                if what == "load" or what.isupper():
+                    each = 2 if what == Ops.MULACC.name else 1
+                    total[what == "load"] += turns * times * lanes * each
 
-def _totals(block: Block) -> tuple[int, int]:
-    """Operations, and elements loaded from memory."""
-    operations = loaded = 0
-    for part in block.body:
-        if isinstance(part, Block):
-            inner = _totals(part)
-            operations, loaded = operations + inner[0], loaded + inner[1]
-            continue
-        for (what, lanes), times in part.items():
-            if what == "load":
-                loaded += lanes * times
-            elif what.isupper():
-                operations += lanes * times * (2 if what == Ops.MULACC.name else 1)
-    turns = 1 if block.range is None else length(block.range)
-    return turns * operations, turns * loaded
+    add(tree, 1)
+    return total[False] / total[True] if total[True] else math.inf
 
 
 def work_text(work: Work) -> str:
@@ -340,31 +333,35 @@ def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
     """At most so many lines of code: broken where they are too wide, of runs the first few."""
     for most in MOST_ALIKE:
         shown: list[str] = []
-        for line in shortened(lines, most):
-            fits = width_of(line, SIZE, mono=True) <= width
-            shown += [line] if fits else wrapped(line, width, SIZE, mono=True)
+        for run, is_left_out in shortened(lines, most):
+            if is_left_out:
+                last = lines[run[-1]]
+                indent = " " * (len(last) - len(last.lstrip()))
+                shown.append(f"{indent}// and {plural(len(run), 'line')} more")
+                continue
+            for line in (lines[n] for n in run):
+                fits = width_of(line, SIZE, mono=True) <= width
+                shown += [line] if fits else wrapped(line, width, SIZE, mono=True)
         if len(shown) <= most_lines:
             return shown
     left = len(shown) - most_lines + 1
     return [*shown[: most_lines - 1], f"// and {plural(left, 'line')} more: print() shows all"]
 
 
-def shortened(lines: list[str], most: int) -> list[str]:
-    """Of each run of statements without a brace at most so many lines; how many more there are."""
-    out: list[str] = []
-    run: list[str] = []
-    for line in [*lines, "}"]:
-        if not line.rstrip().endswith(("{", "}")):
-            run.append(line)
-            continue
-        # One statement more takes no more room than a line that says so.
-        out += run if len(run) <= most + 1 else run[:most]
-        if len(run) > most + 1:
-            indent = len(run[-1]) - len(run[-1].lstrip())
-            out.append(" " * indent + f"// and {plural(len(run) - most, 'line')} more")
-        run = []
-        out.append(line)
-    return out[:-1]
+def shortened(
+    lines: Sequence[str], most: int, calculates: Collection[int] = ()
+) -> Iterator[tuple[list[int], bool]]:
+    """The numbers of lines that stand together, and whether they are left out: of each run of
+    statements without a brace all but the first few that calculate, and the first few others. One
+    statement takes no more room than a line that says that it is left out."""
+    for is_brace, run in groupby(range(len(lines)), lambda n: lines[n].rstrip()[-1:] in {*"{}"}):
+        kept = numbers = list(run)
+        if not is_brace:
+            alike = [[n for n in numbers if (n in calculates) is kind] for kind in (True, False)]
+            kept = [n for group in alike for n in group[:most]]
+        for stays, part in groupby(numbers, lambda n, kept=frozenset(kept): n in kept):  # type: ignore
+            found = list(part)
+            yield found, not stays and len(found) > 1
 
 
 # ---- Opt by Opt ----------------------------------------------------------------------------------
