@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from tests.viz.drawn import height_of, texts
 from tinyframe import Tensor
 from tinyframe.uop.node import UOp
 from tinyframe.viz import graph
 from tinyframe.viz.fold import fits, fitted
 from tinyframe.viz.layout import SCREEN
-from tinyframe.viz.nodes import Node, lines_of, of_graph, wrapped
-
-SVG = "{http://www.w3.org/2000/svg}"
-
+from tinyframe.viz.nodes import lines_of, of_graph, wrapped
 
 pytestmark = pytest.mark.usefixtures("no_dot")
 
@@ -77,13 +74,8 @@ def test_10000_nodes_become_a_picture_that_fits_a_screen_and_counts_them_all(mak
     picture = graph(x)
     assert len(picture.nodes) <= 60
     assert sum(node.count for node in picture.nodes) == len(everything) > 5000
-    root = ElementTree.fromstring(picture.svg())
-    assert float(root.attrib["height"].removesuffix("pt")) <= SCREEN
-    assert_sources_come_first(picture.nodes)
-
-
-def assert_sources_come_first(nodes: list[Node]) -> None:
-    for number, node in enumerate(nodes):
+    assert height_of(picture) <= SCREEN
+    for number, node in enumerate(picture.nodes):
         assert all(s < number for s in node.sources), "so there is no ring"
 
 
@@ -112,8 +104,7 @@ def test_unfolded_a_picture_keeps_its_size():
     x = added(4).sin().exp2().cos().sqrt().sum(axis=1).exp2().sum() * added(30).sin().sum()
     picture = graph(x, fold=False)
     assert len(picture.nodes) > 40
-    height = ElementTree.fromstring(picture.svg()).attrib["height"]
-    assert float(height.removesuffix("pt")) > SCREEN
+    assert height_of(picture) > SCREEN
 
 
 # ---- words in lines -----------------------------------------------------------------------------
@@ -151,9 +142,7 @@ def test_a_long_note_is_shown_whole():
     x = matrix()
     items = x.gelu().sum(axis=1).schedule()
     for picture in (graph(items), graph(sum(v[1:], v[0]))):
-        words = " ".join(
-            t.text or "" for t in ElementTree.fromstring(picture.svg()).iter(f"{SVG}text")
-        )
+        words = " ".join(texts(picture))
         assert "…" not in words
         for node in picture.nodes:
             for _, line in lines_of(node):

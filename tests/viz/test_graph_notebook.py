@@ -95,13 +95,6 @@ def test_a_graph_that_makes_no_sense_is_text(shell, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_looking_at_a_tensor_does_not_compute_it(shell):
-    y = Tensor.empty(4).exp2()
-    before = y.uop
-    shown(shell, y)
-    assert y.uop is before
-
-
 def test_names_are_escaped(shell):
     x = UOp(Ops.DEFINE_VAR, dtypes.int, (), ("<script>", 0, 9))
     assert "<script" not in shown(shell, x * 2)["text/html"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
@@ -279,8 +277,6 @@ def test_a_kernel_can_be_chosen() -> None:
         (lambda: rewrites(numbers(3) + 1, kernel=0), ValueError),
         (lambda: rewrites(numbers(3)), ValueError),
         (lambda: rewrites(numbers(0) + 1), ValueError),
-        (lambda: rewrites("x"), TypeError),
-        (lambda: rewrites(None), TypeError),
     ],
 )
 def test_what_has_no_such_kernel_is_refused(wrong, error) -> None:
@@ -303,26 +299,6 @@ def test_hostile_names_are_text() -> None:
         tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()}
         assert "script" not in tags
     assert "<script" not in picture._repr_mimebundle_()["text/html"]
-
-
-SCRIPT = """
-from tinyframe import Tensor
-from tinyframe.viz import rewrites
-x = Tensor([[1.0, 2.0, 3.0]] * 4).realize()
-picture = rewrites(x.softmax(1))
-print(picture.svg(), [picture.shown(n) for n in range(9)], picture)
-"""
-
-
-def test_it_is_the_same_in_every_process() -> None:
-    outputs = set()
-    for seed in ("0", "1"):
-        env = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], env=env, capture_output=True, check=True
-        )
-        outputs.add(done.stdout)
-    assert len(outputs) == 1
 
 
 # ---- in a notebook -------------------------------------------------------------------------------
