@@ -7,8 +7,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tinyframe.uop.node import UOp
 from tinyframe.viz import Picture
 from tinyframe.viz.drawing import HIGH, PAGE, width_of
+from tinyframe.viz.explorer.rows import Row, Rows, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -86,6 +88,14 @@ def texts(picture: Picture) -> list[str]:
 
 def height_of(picture: Picture) -> float:
     return float(ElementTree.fromstring(picture.svg()).attrib["height"].removesuffix("pt"))
+
+
+def rows_of(*nodes: UOp) -> list[Row]:
+    """Nodes as a trace has them."""
+    table = Table()
+    places = [table.number(u) for u in nodes]
+    rows = Rows(table.rows)
+    return [rows[n] for n in places]
 
 
 def contrast(one: str, other: str) -> float:

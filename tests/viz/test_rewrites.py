@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.viz.drawn import rows_of
 from tinyframe import Context, GlobalCounters, Tensor, Variable, dtypes
 from tinyframe.algebra.symbolic import forget_simplified
 from tinyframe.codegen import get_program, passes
@@ -21,10 +22,10 @@ from tinyframe.renderer.cstyle import CStyleLanguage
 from tinyframe.rewrite.steps import record
 from tinyframe.uop.node import Ops, UOp
 from tinyframe.viz import rewrites
-from tinyframe.viz.explorer.rows import Row, Rows, Table, after_steps
+from tinyframe.viz.explorer.rows import after_steps
 from tinyframe.viz.kernels import one_kernel
 from tinyframe.viz.rewrites import TALLEST, WIDGET_VIEW, RewritesPicture, broken
-from tinyframe.viz.steps import MEANINGS, Rule, Way, rule_at, told, way_of
+from tinyframe.viz.steps import MEANINGS, Rule, rule_at, told, way_of
 
 HOSTILE = '<script>alert("x")</script>&'
 
@@ -58,46 +59,29 @@ KERNELS = {
 each_kernel = pytest.mark.parametrize("name", KERNELS)
 
 
-def way(name: str) -> Way:
-    ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
-    return way_of(ast, Device[Device.DEFAULT].renderer)
-
-
 # ---- what happened is what is told -----------------------------------------------------------
 
 
 @each_kernel
 @pytest.mark.parametrize("noopt", [0, 1])
-def test_all_rewrites_of_each_pass_lead_from_its_graph_to_its_result(name, noopt) -> None:
+def test_what_is_told_is_what_the_compiler_did(name, noopt) -> None:
     with Context(NOOPT=noopt):
-        found = way(name)
+        ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
+        renderer = Device[Device.DEFAULT].renderer
+        found = way_of(ast, renderer)
+        forget_simplified()
+        with record() as made:
+            program = get_program(ast, renderer)
+        again = rewrites(ast)  # though all of it has been simplified before
     for stage in found.stages:
         for one in stage.rewrites:
             done = after_steps(found.described.rows, one.before, one.steps, one.walk)
             assert done is one.after, (stage.name, one.name)
-
-
-@each_kernel
-def test_stages_hand_on_what_they_made_down_to_the_program(name) -> None:
-    found = way(name)
     for one, following in pairwise(found.stages[:-1]):
         assert following.before is one.after
-    ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
-    program = get_program(ast, Device[Device.DEFAULT].renderer)
-    assert len(found.stages[-1].roots) == len(program.uops)
     assert [row.op for row in found.stages[-1].roots] == [u.op for u in program.uops]
     assert found.source == program.src
-
-
-@each_kernel
-def test_as_many_rewrites_are_counted_as_the_compiler_makes(name) -> None:
-    found = way(name)
-    ast = one_kernel(KERNELS[name](), None, "rewrites")[0].ast
-    forget_simplified()
-    with record() as made:
-        get_program(ast, Device[Device.DEFAULT].renderer)
     assert found.count == sum(len(p.steps) for p in made)
-    again = rewrites(ast)  # though all of it has been simplified before
     assert sum(count for _, count, _, _ in again.table) == found.count
     assert len(found.stops) == found.count + len(found.changing)
 
@@ -167,13 +151,6 @@ def joined(inner):
 EXPRESSIONS = st.recursive(LEAVES, joined, max_leaves=12)
 
 
-def rows_of(*nodes: UOp) -> list[Row]:
-    table = Table()
-    places = [table.number(u) for u in nodes]
-    rows = Rows(table.rows)
-    return [rows[n] for n in places]
-
-
 def value(text: str, values: dict[str, int]) -> int:
     return eval(text, {"max": max, "min": min, "__builtins__": {}}, values)
 
@@ -183,12 +160,8 @@ def test_with_its_letters_put_in_a_text_is_the_expression(first, second, given_v
     before, after = rows_of(first * second + first, second + first)
     values = dict(zip(NAMES, given_values, strict=True))
     words = told(before, after)
-    used = {
-        row.arg[0]
-        for side in (before, after)
-        for row in side.toposort()
-        if row.op is Ops.DEFINE_VAR
-    }
+    below = (row for side in (before, after) for row in side.toposort())
+    used = {row.arg[0] for row in below if row.op is Ops.DEFINE_VAR}
     for text, node in ((words.before, first * second + first), (words.after, second + first)):
         names = dict(values)
         for letter, meaning in words.letters:
@@ -270,22 +243,14 @@ def test_a_kernel_can_be_chosen() -> None:
     assert [rewrites(item).way.function for item in y.schedule()] == names
 
 
-@pytest.mark.parametrize(
-    "wrong, error",
-    [
-        (lambda: rewrites(numbers(3) + 1, kernel=2), ValueError),
-        (lambda: rewrites(numbers(3) + 1, kernel=0), ValueError),
-        (lambda: rewrites(numbers(3)), ValueError),
-        (lambda: rewrites(numbers(0) + 1), ValueError),
-    ],
-)
-def test_what_has_no_such_kernel_is_refused(wrong, error) -> None:
-    with pytest.raises(error, match="kernel|draws"):
-        wrong()
+@pytest.mark.parametrize("size, kernel", [(3, 2), (3, 0), (0, None)])
+def test_what_has_no_such_kernel_is_refused(size, kernel) -> None:
+    with pytest.raises(ValueError, match="kernel"):
+        rewrites(numbers(size) + 1, kernel)
 
 
 def test_hostile_names_are_text() -> None:
-    found = way("integers")
+    found = rewrites(KERNELS["integers"]()).way
     stage = found.changing[0]
     found.stages[stage].name = HOSTILE  # a trace may say anything
     found.described.data["opts"] = found.opts[:] = [HOSTILE]
