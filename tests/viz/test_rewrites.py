@@ -127,7 +127,9 @@ def test_a_rule_says_its_first_sentence_or_its_line(tmp_path) -> None:
     )
     found = [rule_at(str(file), line) for line in (1, 5, 9, 12)]
     assert [rule.meaning for rule in found] == ["What it does", "What that does", "", ""]
-    assert [rule.name for rule in found[:3]] == ["first", "second", "third"]
+    assert [rule.title for rule in found[:3]] == [
+        "rules.py:1  first", "rules.py:5  second", "rules.py:9"
+    ]  # fmt: skip
     assert found[3].words == "(x + 0, lambda x: x)" and found[3].title == "rules.py:12"
 
 

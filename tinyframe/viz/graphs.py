@@ -140,10 +140,15 @@ def headline_of(what: str, nodes: Sequence[Node]) -> str:
 
 def lines_of_text(nodes: Sequence[Node]) -> list[str]:
     """What is said of nodes and of the boxes they are in, in a line each."""
-    rows = [
-        (f"%{number}", titled(node), node.value, sources_text(node))
-        for number, node in enumerate(nodes)
-    ]
+    rows = []
+    for number, node in enumerate(nodes):
+        mark, names = f"[{node.mark}] " * bool(node.mark), f"{', '.join(node.names)} = "
+        title = mark + names * bool(node.names) + node.title
+        # `%3, %4`; where each operand is something else, `x %3, y %4`
+        words = node.operands or ("",) * len(node.sources)
+        pairs = zip(words, node.sources, strict=True)
+        sources = ", ".join(f"{word} %{s}".lstrip() for word, s in pairs)
+        rows.append((f"%{number}", title, node.value, sources))
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
     lines = []
     for row, node in zip(rows, nodes, strict=True):
@@ -157,17 +162,6 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
         around = ", ".join(f"%{number}" for number in inside)
         lines.append(f"  {': '.join(filter(None, (box.heading, box.words)))} ({around})")
     return lines
-
-
-def titled(node: Node) -> str:
-    title = f"{', '.join(node.names)} = {node.title}" if node.names else node.title
-    return f"[{node.mark}] {title}" if node.mark else title
-
-
-def sources_text(node: Node) -> str:
-    """`%3, %4`; where each operand is something else, `x %3, y %4`."""
-    words = node.operands or ("",) * len(node.sources)
-    return ", ".join(f"{w} %{s}".lstrip() for w, s in zip(words, node.sources, strict=True))
 
 
 # ---- the learner's names of nodes ----------------------------------------------------------------

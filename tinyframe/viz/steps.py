@@ -65,16 +65,10 @@ class Rule(NamedTuple):
     meaning: str = ""
 
     @property
-    def name(self) -> str:
-        """Its function's name, or its line where it is a row of a table."""
-        if self.source.startswith("def "):
-            return self.source[4:].partition("(")[0]
-        return self.source
-
-    @property
     def title(self) -> str:
-        """Where it is, and which one there, where it has a name."""
-        return f"{self.place}  {self.name}" if self.meaning else self.place
+        """Where it is, and the name of its function where that has words."""
+        name = self.source.removeprefix("def ").partition("(")[0]
+        return f"{self.place}  {name}" if self.meaning else self.place
 
     @property
     def words(self) -> str:
