@@ -145,8 +145,7 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
         mark, names = f"[{node.mark}] " * bool(node.mark), f"{', '.join(node.names)} = "
         title = mark + names * bool(node.names) + node.title
         # `%3, %4`; where each operand is something else, `x %3, y %4`
-        words = node.operands or ("",) * len(node.sources)
-        pairs = zip(words, node.sources, strict=True)
+        pairs = zip(node.operands or ("",) * len(node.sources), node.sources, strict=True)
         sources = ", ".join(f"{word} %{s}".lstrip() for word, s in pairs)
         rows.append((f"%{number}", title, node.value, sources))
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
