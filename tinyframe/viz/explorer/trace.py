@@ -2,7 +2,7 @@
 
     trace = Trace.open("run.trace")
     trace.overview["kernels"][3]["name"]
-    trace.graph("kernel/3", stage=0, step=12)     # a Picture's nodes, with what changes marked
+    view_of(trace.described("kernel/3"), stage=0, step=12)     # nodes, with what changes marked
 
 What it gives is what the page and the terminal show, as plain data.
 """
