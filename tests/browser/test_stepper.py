@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 import tinyframe.viz.widget
+from tests.viz.drawn import contrast
 from tinyframe import Tensor
 from tinyframe.viz import rewrites
 
@@ -215,16 +216,6 @@ def test_words_can_be_read_and_nothing_sticks_out(opened, data, theme, width) ->
           while (back(under) === 'rgba(0, 0, 0, 0)') under = under.parentElement;
           return [back(under), getComputedStyle(e).color];
         }""")
-        assert contrast(back, front) >= 4.5, (theme, element.inner_text(), back, front)
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21 (WCAG 2.1, 1.4.3)."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+        parts = [map(int, re.findall(r"\d+", colour)[:3]) for colour in (back, front)]
+        pair = ["#{:02x}{:02x}{:02x}".format(*found) for found in parts]
+        assert contrast(*pair) >= 4.5, (theme, element.inner_text(), back, front)

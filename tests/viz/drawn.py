@@ -7,8 +7,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tinyframe.uop.node import UOp
 from tinyframe.viz import Picture
 from tinyframe.viz.drawing import HIGH, PAGE, width_of
+from tinyframe.viz.explorer.rows import Row, Rows, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -39,10 +41,7 @@ def checked(picture: Picture, height: float = HIGH + 60) -> ElementTree.Element:
     """The SVG, once it is what every picture is: whole, described, on the page, nothing over
     another's words, and the same each time it is drawn."""
     source = picture.svg()
-    root = ElementTree.fromstring(source)
-    assert root.get("role") == "img"
-    assert root.get("aria-label") == root.findtext(f"{SVG}title") == picture.headline
-    assert root.findtext(f"{SVG}desc") == picture.text == str(picture)
+    root = described(picture)
     assert "<script" not in source and "…" not in source
     assert source.count(" href=") == source.count(' href="data:image/png;base64,')
     for element in root.iter():
@@ -65,15 +64,50 @@ def checked(picture: Picture, height: float = HIGH + 60) -> ElementTree.Element:
 def charted(picture: Picture, height: float = HIGH + 200) -> list[str]:
     """The words of a chart, once it is whole, described, no larger than a page, and the same each
     time it is drawn."""
+    root = described(picture)
+    _, _, width, high = map(float, root.attrib["viewBox"].split())
+    assert width <= PAGE + 12 and high <= height, (width, high)
+    assert picture._draw() == picture.svg()
+    return texts(picture)
+
+
+def described(picture: Picture) -> ElementTree.Element:
+    """The SVG, once it says what it shows."""
     root = ElementTree.fromstring(picture.svg())
     assert root.get("role") == "img"
     assert root.get("aria-label") == root.findtext(f"{SVG}title") == picture.headline
     assert root.findtext(f"{SVG}desc") == picture.text == str(picture)
-    _, _, width, high = map(float, root.attrib["viewBox"].split())
-    assert width <= PAGE + 12 and high <= height, (width, high)
-    assert picture._draw() == picture.svg()
-    found = root.iter(f"{SVG}text")
-    return ["".join(element.itertext()).strip() for element in found]
+    return root
+
+
+def texts(picture: Picture) -> list[str]:
+    """The lines of words in a picture's SVG."""
+    root = ElementTree.fromstring(picture.svg())
+    return ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
+
+
+def height_of(picture: Picture) -> float:
+    return float(ElementTree.fromstring(picture.svg()).attrib["height"].removesuffix("pt"))
+
+
+def rows_of(*nodes: UOp) -> list[Row]:
+    """Nodes as a trace has them."""
+    table = Table()
+    places = [table.number(u) for u in nodes]
+    rows = Rows(table.rows)
+    return [rows[n] for n in places]
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours like #1b1b1b, from 1 to 21 (WCAG 2.2)."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
 
 
 def placed(

@@ -88,17 +88,18 @@ def numpy_indices(shape, steps) -> tuple[Tensor, np.ndarray]:
 )
 def test_all_that_a_kernel_reads_is_what_numpys_views_show(shape, steps):
     t, expected = numpy_indices(shape, steps)
-    (item,) = kernels_of((t * 2).contiguous(), "access")
+    assert elements_of(t * 2).tolist() == sorted(expected.ravel().tolist())
+
+
+def elements_of(x: Tensor) -> np.ndarray:
+    """All that the kernel of x touches of its first argument."""
+    (item,) = kernels_of(x.contiguous(), "access")
     places = [u for u in item.ast.toposort() if u.op is Ops.INDEX and u.src[0].arg == 1]
-    ranges = {r for place in places for r in place.ranges}
-    assert elements_named(places, ranges).tolist() == sorted(expected.ravel().tolist())
+    return elements_named(places, {r for place in places for r in place.ranges})
 
 
 def test_padding_reads_only_what_is_there():
-    (item,) = kernels_of(Tensor.empty(4).pad(((2, 3),)).contiguous(), "access")
-    places = [u for u in item.ast.toposort() if u.op is Ops.INDEX and u.src[0].arg == 1]
-    ranges = {r for place in places for r in place.ranges}
-    assert elements_named(places, ranges).tolist() == [0, 1, 2, 3]
+    assert elements_of(Tensor.empty(4).pad(((2, 3),))).tolist() == [0, 1, 2, 3]
 
 
 def test_what_depends_on_values_or_a_variable_is_said_in_words():
@@ -113,11 +114,8 @@ def test_what_depends_on_values_or_a_variable_is_said_in_words():
 
 
 def test_too_much_to_play_is_said():
-    place = (Tensor.empty(1 << 12, 1 << 12) + 1).contiguous()
-    (item,) = kernels_of(place, "access")
-    places = [u for u in item.ast.toposort() if u.op is Ops.INDEX]
     with pytest.raises(NotPlayed, match="too many"):
-        elements_named(places, {r for p in places for r in p.ranges})
+        elements_of(Tensor.empty(1 << 12, 1 << 12) + 1)
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,18 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": root, "BROWSER": "true", **more}
 
 
-def run(tmp_path, end: str = "", **more: str) -> subprocess.CompletedProcess:
-    (tmp_path / "script.py").write_text(SCRIPT.format(end=end))
-    return subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment(**more),
+def python(folder, *arguments: str, **more: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment(**more),
                           capture_output=True, text=True, timeout=120)  # fmt: skip
 
 
-def terminal(tmp_path, *arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "tinyframe.viz", *arguments]
-    return subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True,
-                          timeout=120)  # fmt: skip
+def run(folder, end: str = "", script: str = SCRIPT, **more: str) -> subprocess.CompletedProcess:
+    (folder / "script.py").write_text(script.replace("{end}", end))
+    return python(folder, "script.py", **more)
+
+
+def terminal(folder, *arguments: str, **more: str) -> subprocess.CompletedProcess:
+    return python(folder, "-m", "tinyframe.viz", *arguments, **more)
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +91,9 @@ def test_what_is_wrong_is_said_in_a_line(folder, arguments, said) -> None:
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "end, status",
-    [
-        ("import sys; sys.exit(3)", 3),
-        ("raise ValueError('mine')", 1),
-        ("import os; os._exit(5)", 5),
-    ],
-)
+@pytest.mark.parametrize("end, status", [
+    ("import sys; sys.exit(3)", 3), ("raise ValueError('mine')", 1), ("import os; os._exit(5)", 5),
+])  # fmt: skip
 def test_the_exit_status_stays_the_scripts(tmp_path, end, status) -> None:
     done = run(tmp_path, end, VIZ_TRACE="run.trace")
     assert done.returncode == status and done.stdout.startswith("198.0")
@@ -153,16 +150,11 @@ if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         print(pool.map(work, [2, 3]))
 """
-    (tmp_path / "script.py").write_text(script)
-    traced = environment(VIZ_TRACE="run.trace")
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=traced, text=True,
-                          capture_output=True, timeout=120)  # fmt: skip
+    done = run(tmp_path, script=script, VIZ_TRACE="run.trace")
     assert done.stdout == "[4.0, 6.0]\n", done.stderr
     assert done.stderr.count("wrote") == 1
 
 
 def test_showing_a_trace_is_not_watched_itself(folder) -> None:
-    command = [sys.executable, "-m", "tinyframe.viz", "run.trace", "--ls"]
-    done = subprocess.run(command, cwd=folder, env=environment(VIZ="1"), capture_output=True,
-                          text=True, timeout=120)  # fmt: skip
+    done = terminal(folder, "run.trace", "--ls", VIZ="1")
     assert done.returncode == 0 and done.stderr == ""

@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.viz.drawn import rows_of
 from tinyframe import Context, Tensor, TinyJit, dtypes
 from tinyframe.observe import observing
 from tinyframe.rewrite.steps import record
 from tinyframe.uop.node import AxisType, Ops, UOp
 from tinyframe.viz.explorer.record import Recorder, shown_file
-from tinyframe.viz.explorer.rows import Rows, Table, after_steps, decoded, encoded
+from tinyframe.viz.explorer.rows import Rows, Step, Table, after_steps, decoded, encoded
 from tinyframe.viz.explorer.store import Store, TraceError
 from tinyframe.viz.explorer.trace import Trace, view_of
+from tinyframe.viz.nodes import of_graph
 
 
 def watched(work) -> Trace:
@@ -83,12 +85,11 @@ def test_all_rewrites_of_a_pass_give_what_the_compiler_gave(trace) -> None:
 def test_each_rewrite_takes_what_it_matched_and_leaves_what_it_made(trace) -> None:
     described = trace.described("kernel/0")
     for number, stage in enumerate(described.stages):
-        for step in range(stage.step_count):
-            rewrite, n = stage.step(step)
+        for step, (rewrite, n) in enumerate(stage.steps):
             before = view_of(described, number, step)
             after = view_of(described, number, step, after=True)
             if rewrite.steps[n].before in before.roots[0].toposort():
-                assert before.changed == {rewrite.steps[n].before}
+                assert before.marks == {rewrite.steps[n].before: "matched"}
                 assert before.roots[0] is not after.roots[0]
 
 
@@ -168,15 +169,17 @@ def test_a_node_knows_the_line_that_it_was_written_on() -> None:
         y = x.reshape(4, 3)
         (y * 3).realize()
 
-    trace = watched(work)
-    schedules = [trace.described(f"schedule/{n}") for n in range(trace.overview["schedules"])]
-    lines = trace.overview["lines"]
-    found = {
-        (row.op.name, lines[row.line][2])
-        for d in schedules for row in d.rows.known if row.line is not None
-    }  # fmt: skip
+    found = ops_and_lines(watched(work))
     assert ("MUL", "(y * 3).realize()") in found
     assert ("RESHAPE", "y = x.reshape(4, 3)") in found
+
+
+def ops_and_lines(trace: Trace) -> set[tuple[str, str]]:
+    """The nodes of all schedules, and the lines that they were written on."""
+    about = trace.overview
+    schedules = [trace.described(f"schedule/{n}") for n in range(about["schedules"])]
+    known = (row for d in schedules for row in d.rows.known if row.line is not None)
+    return {(row.op.name, about["lines"][row.line][2]) for row in known}
 
 
 def test_a_graph_whose_inputs_were_computed_meanwhile_keeps_its_lines() -> None:
@@ -188,10 +191,7 @@ def test_a_graph_whose_inputs_were_computed_meanwhile_keeps_its_lines() -> None:
         z = y - 3
         z.realize()
 
-    trace = watched(work)
-    lines = trace.overview["lines"]
-    described = trace.described(f"schedule/{trace.overview['schedules'] - 1}")
-    found = {(r.op.name, lines[r.line][2]) for r in described.rows.known if r.line is not None}
+    found = ops_and_lines(watched(work))
     assert ("MUL", "y = x * w") in found and ("MUL", "z.realize()") not in found
 
 
@@ -220,12 +220,18 @@ def test_a_reader_follows_rules_that_replace_before_the_sources() -> None:
     numbers = [table.number(u) for u in (x + 1, x * 2, (x + 1) * (x + 1), (x * 2) * (x * 2))]
     rows = Rows(table.rows)
     add, twice, square, result = (rows[n] for n in numbers)
-    from tinyframe.viz.explorer.rows import Step
-
     assert after_steps(rows, square, [Step(0, add, twice)], False) is result
     assert after_steps(rows, square, [], False) is square
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], False) is twice
     assert after_steps(rows, square, [Step(0, square, add), Step(1, add, twice)], True) is add
+
+
+def test_rows_are_drawn_as_the_uops_that_they_were() -> None:
+    x = Tensor.empty(8, 6)
+    y = (x.pad(((1, 2), (0, 0))).softmax(1) @ Tensor.empty(6, 5)).flip(0)
+    asts = [item.ast for item in y.schedule()]
+    for ast, row in zip(asts, rows_of(*asts), strict=True):
+        assert of_graph([row]) == of_graph([ast])
 
 
 @pytest.mark.parametrize("file, shown", [
@@ -253,17 +259,10 @@ def test_arguments_survive(arg) -> None:
         assert back == arg
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"enum": ["os", "system"]},
-        {"enum": ["Ops", "NONE"]},
-        {"float": "1e999999"},
-        {"text": 3},
-        {},
-        [{"eval": "1"}],
-    ],
-)
+@pytest.mark.parametrize("data", [
+    {"enum": ["os", "system"]}, {"enum": ["Ops", "NONE"]}, {"float": "1e999999"}, {"text": 3}, {},
+    [{"eval": "1"}],
+])  # fmt: skip
 def test_arguments_that_nothing_gives_are_refused(data) -> None:
     with pytest.raises(ValueError, match="not an argument"):
         decoded(data)
@@ -325,13 +324,9 @@ def test_a_damaged_member_says_so(file, tmp_path) -> None:
 
 
 def test_a_member_that_says_what_cannot_be_is_refused(trace, tmp_path) -> None:
-    for rows in (
-        [["ADD", "int", [0, 7], None, None, None, None]],
-        [["OS", "int", [], 0, 0, 0, 0]],
-        [3],
-    ):
+    for row in (["ADD", "int", [0, 7], None, None, None, None], ["OS", "int", [], 0, 0, 0, 0], 3):
         store = Store.temporary()
-        store.write("kernel/0", {"rows": rows, "stages": []})
+        store.write("kernel/0", {"rows": [row], "stages": []})
         with pytest.raises(TraceError, match="cannot be"):
             Trace(store, dict).described("kernel/0")
 

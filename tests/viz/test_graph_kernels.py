@@ -7,13 +7,11 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+from tests.viz.drawn import SVG
 from tinyframe import Context, GlobalCounters, Tensor, Variable
 from tinyframe.device import buffer_of
 from tinyframe.viz import graph
 from tinyframe.viz.words import sentence
-
-SVG = "{http://www.w3.org/2000/svg}"
-
 
 pytestmark = pytest.mark.usefixtures("no_dot")
 
@@ -40,7 +38,7 @@ CASES = {
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES)
 def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
     x = make()
-    picture = graph(x, kernels=True, limit=999)
+    picture = graph(x, kernels=True, fold=False)
     boxes = list(dict.fromkeys(node.box for node in picture.nodes if node.box))
     items = x.schedule()
     said = [part for box in boxes for part in box.words.split("; then ")]
@@ -48,11 +46,6 @@ def test_there_is_a_box_for_each_kernel_of_the_schedule_with_its_sentence(make):
     assert sorted(said) == sorted(expected)
     numbers = [w for box in boxes for w in box.heading.split() if w.isdigit()]
     assert numbers == [str(n) for n in range(1, len(items) + 1)]
-
-
-@pytest.mark.parametrize("make", CASES.values(), ids=CASES)
-def test_arrows_go_from_earlier_kernels_to_later_ones(make):
-    picture = graph(make(), kernels=True, limit=999)
     for number, node in enumerate(picture.nodes):
         for s in node.sources:
             assert s < number
@@ -149,8 +142,7 @@ def test_a_chain_of_5000_ops_in_many_kernels_fits_a_screen():
     for _ in range(5000):
         x = x.sin()
     picture = graph(x, kernels=True)
-    assert len(picture.nodes) <= 60
-    assert picture.svg()
+    assert len(picture.nodes) <= 60 and picture.svg()
 
 
 def test_debug_output_is_not_printed_by_a_picture(capsys):

@@ -33,12 +33,10 @@ def shown(shell, x) -> dict[str, str]:
     return shell.display_formatter.format(x)[0]
 
 
-def picture_in(markup: str) -> str:
-    """What the <img> shows, as its headline says it."""
+def picture_in(markup: str) -> ElementTree.Element:
+    """What the <img> shows; its label is the headline."""
     data = re.search(r"base64,([^\"]+)", markup)
-    assert data
-    root = ElementTree.fromstring(base64.b64decode(data[1]))
-    return root.attrib["aria-label"]
+    return ElementTree.fromstring(base64.b64decode(data[1]))
 
 
 def test_a_lazy_tensor_is_drawn_below_its_text_with_the_learners_names(shell):
@@ -47,10 +45,9 @@ def test_a_lazy_tensor_is_drawn_below_its_text_with_the_learners_names(shell):
     bundle = shown(shell, a.exp2())
     assert bundle["text/plain"] == repr(a.exp2())
     assert html.escape(repr(a.exp2())) in bundle["text/html"]
-    assert picture_in(bundle["text/html"]) == "graph of 2 nodes: 1 memory, 1 elementwise"
-    assert (
-        ">a</" in base64.b64decode(re.search(r"base64,([^\"]+)", bundle["text/html"])[1]).decode()
-    )
+    root = picture_in(bundle["text/html"])
+    assert root.attrib["aria-label"] == "graph of 2 nodes: 1 memory, 1 elementwise"
+    assert "a" in [element.text for element in root.iter()]
 
 
 def test_uops_and_schedules_are_drawn_and_keep_their_text(shell):
@@ -59,7 +56,8 @@ def test_uops_and_schedules_are_drawn_and_keep_their_text(shell):
     assert html.escape(repr(y.uop)) in bundle["text/html"]
     items = y.schedule()
     bundle = shown(shell, items)
-    assert picture_in(bundle["text/html"]) == "schedule of 1 kernel, 2 buffers"
+    headline = picture_in(bundle["text/html"]).attrib["aria-label"]
+    assert headline == "schedule of 1 kernel, 2 buffers"
 
 
 @pytest.mark.parametrize("x", [[], [1, 2], [[Tensor]], "text", 3, None, {"a": 1}])
@@ -93,13 +91,6 @@ def test_a_graph_that_makes_no_sense_is_text(shell, capsys):
     odd = UOp(Ops.PERMUTE, dtypes.float, (UOp.const(dtypes.float, 1.0),), "nonsense")
     assert set(shown(shell, odd)) <= {"text/plain", "text/html"}
     assert capsys.readouterr().err == ""
-
-
-def test_looking_at_a_tensor_does_not_compute_it(shell):
-    y = Tensor.empty(4).exp2()
-    before = y.uop
-    shown(shell, y)
-    assert y.uop is before
 
 
 def test_names_are_escaped(shell):

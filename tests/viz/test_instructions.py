@@ -8,6 +8,7 @@ import pytest
 
 from tests.viz.drawn import checked, said
 from tinyframe import Context, Tensor
+from tinyframe.codegen import get_program
 from tinyframe.device import Device
 from tinyframe.viz import instructions
 from tinyframe.viz.instructions import by_line, meaning
@@ -64,25 +65,18 @@ r_4:
 """
 
 
-def test_instructions_belong_to_the_line_that_was_named_last():
-    assert by_line(X86, "r_4") == {
-        1: ["xor eax, eax"],
-        5: ["vfmadd231ss xmm0, xmm1, DWORD PTR [rdi+rax]", "vmovaps xmm2, xmm0"],
-        4: ["add rax, 4", "cmp rax, 16", "jne .L3"],
-    }
-    assert by_line(X86, "r_4_entry") == {9: ["jmp r_4@PLT"]}
-
-
-def test_arm_as_macos_writes_it():
-    assert by_line(MACOS, "r_4") == {
-        5: ["ldr q1, [x1, #16]", "str q2, [sp]", "fmla.4s v0, v1, v2[0]", "add x8, x8, #16", "ret"],
-    }
-
-
-def test_a_number_of_arm_is_no_comment():
-    assert by_line(GCC_FOR_ARM, "r_4") == {
-        2: ["adrp x2, .LC0", "ldr q26, [x2, #:lo12:.LC0]", "fmla v28.4s, v21.4s, v0.s[0]"],
-    }
+@pytest.mark.parametrize(("assembly", "function", "lines"), [
+    (X86, "r_4", {1: ["xor eax, eax"],
+                  5: ["vfmadd231ss xmm0, xmm1, DWORD PTR [rdi+rax]", "vmovaps xmm2, xmm0"],
+                  4: ["add rax, 4", "cmp rax, 16", "jne .L3"]}),
+    (X86, "r_4_entry", {9: ["jmp r_4@PLT"]}),
+    (MACOS, "r_4", {5: ["ldr q1, [x1, #16]", "str q2, [sp]", "fmla.4s v0, v1, v2[0]",
+                        "add x8, x8, #16", "ret"]}),
+    (GCC_FOR_ARM, "r_4", {2: ["adrp x2, .LC0", "ldr q26, [x2, #:lo12:.LC0]",  # `#` is a number
+                              "fmla v28.4s, v21.4s, v0.s[0]"]}),
+])  # fmt: skip
+def test_instructions_belong_to_the_line_that_was_named_last(assembly, function, lines):
+    assert by_line(assembly, function) == lines
 
 
 @pytest.mark.parametrize(
@@ -146,23 +140,9 @@ def test_a_device_that_does_not_say_what_it_makes():
 
 def test_a_long_kernel_fits_a_screen_and_its_text_has_all():
     with Context(NOOPT=0):
-        picture = instructions(Tensor.empty(512, 512) @ Tensor.empty(512, 512))
+        x = Tensor.empty(512, 512) @ Tensor.empty(512, 512)
+        picture, (item,) = instructions(x), x.schedule()
+        program = get_program(item.ast, Device["CPU"].renderer)
     checked(picture)
-    made = sum(len(v) for v in by_line(_assembly(), _function()).values())
-    assert f"{made} instructions" in picture.text
-
-
-def _program():
-    from tinyframe.codegen import get_program
-
-    (item,) = (Tensor.empty(512, 512) @ Tensor.empty(512, 512)).schedule()
-    with Context(NOOPT=0):
-        return get_program(item.ast, Device["CPU"].renderer)
-
-
-def _assembly() -> str:
-    return Device["CPU"].compiler.assembly(_program().src)
-
-
-def _function() -> str:
-    return _program().function
+    made = by_line(Device["CPU"].compiler.assembly(program.src), program.function)
+    assert f"{sum(map(len, made.values()))} instructions" in picture.text

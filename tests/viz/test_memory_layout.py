@@ -21,10 +21,10 @@ from tinyframe.viz.cells import (
     about,
     call_of,
     colour_of,
-    ordinal,
     strides_of,
     views_of,
 )
+from tinyframe.viz.nodes import ordinal
 
 
 def views(x: Tensor):

@@ -183,7 +183,7 @@ def safe_save(
         else:
             entries[name] = {**entry, "data": data.tobytes()}
     texts = None if metadata is None else dict(metadata)
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         try:
             library.serialize_file(entries, temporary, metadata=texts)
         except library.SafetensorError as error:  # what it makes of a full disk, among others
@@ -191,7 +191,7 @@ def safe_save(
 
 
 @contextlib.contextmanager
-def _replacing(path: str | os.PathLike) -> Iterator[str]:
+def replacing(path: str | os.PathLike) -> Iterator[str]:
     """A name for a new file, which takes the place of `path` at the end, or goes where it fails."""
     target = Path(os.path.realpath(path))  # of a link, what it leads to
     if not target.parent.is_dir():

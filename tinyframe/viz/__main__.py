@@ -123,7 +123,7 @@ def of_kernel(trace: Trace, name: str, stage: str | None) -> tuple[str, Any]:
         names = ", ".join(s.name for s in passes)
         raise NoSuch(f"{kernel['name']} has no pass {stage!r}; there are: {names}")
     graph = summary(wanted.roots[-1])  # type: ignore[arg-type]
-    steps = listed_steps(wanted, range(wanted.step_count))
+    steps = listed_steps(wanted)
     lines = [graph, f"{len(steps)} rewrites:"]
     for step in steps:
         step["rule"] = "{}:{}  {}".format(*about["rules"][step["rule"]])

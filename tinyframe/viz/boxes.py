@@ -32,7 +32,7 @@ from tinyframe.tensor.laziness import Placed, is_computed, unrealized
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, sizes_in
 from tinyframe.viz.kernels import NOTHING
-from tinyframe.viz.nodes import Box, Names, Node, Numbering, of_graph, plural
+from tinyframe.viz.nodes import Box, Names, Node, of_graph, plural
 from tinyframe.viz.words import sentence
 
 
@@ -62,7 +62,12 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
 
     The nodes are those of the graph as the scheduler has made it ready (`schedule/prepare.py`).
     """
-    seen = _Kernels()
+    seen, numbers = _Kernels(), itertools.count(-1, -1)  # which no real memory has
+
+    def memory(device: str, size: int, dtype: DType) -> UOp:
+        number = UOp(Ops.UNIQUE, arg=next(numbers))
+        return UOp(Ops.BUFFER, dtype, (number, UOp(Ops.DEVICE, arg=device)), size)
+
     lazy = [root for root in dict.fromkeys(roots) if not is_computed(root)]
     if lazy:
         placed = UOp.sink(*Placed(lazy).roots)
@@ -71,22 +76,10 @@ def fused_by(roots: Sequence[UOp]) -> _Kernels:
         unknown |= {u for x in order for size in sizes_in(x.arg) for u in size.unknowns}
         unbound = substituted(placed, {bind: var for var, bind in bindings(unknown).items()})
         with Context(DEBUG=0, VIZ=0), observing(seen):
-            kernelize(unbound.get(placed, placed), _Memory())
+            kernelize(unbound.get(placed, placed), memory)
         ready = {u: seen.prepared.get(v, v) for u, v in unbound.items()}
         seen.prepared = ready | {u: v for u, v in seen.prepared.items() if u not in ready}
     return seen
-
-
-class _Memory:
-    """Names memory for results, by numbers that no real memory has."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, device: str, size: int, dtype: DType) -> UOp:
-        self.count += 1
-        number = UOp(Ops.UNIQUE, arg=-self.count)
-        return UOp(Ops.BUFFER, dtype, (number, UOp(Ops.DEVICE, arg=device)), size)
 
 
 def of_kernels(roots: Sequence[UOp], names: Names) -> list[Node]:
@@ -128,7 +121,7 @@ class _Drawn:
         self.names = names
         self.nodes: list[Node] = []
         self.place: dict[UOp, int] = {}
-        self.numbering = Numbering()
+        self.numbering: dict[UOp, int] = {}
 
     def add_kernel(self, box: Box, values: list[UOp], reads: list[UOp]) -> None:
         def is_given(u: UOp) -> bool:

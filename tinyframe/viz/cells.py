@@ -21,7 +21,7 @@ from tinyframe.uop.node import Ops, UOp
 from tinyframe.uop.show import sizes_text
 from tinyframe.viz.drawing import PAGE, Drawing, colour_of, width_of
 from tinyframe.viz.kinds import ARROW
-from tinyframe.viz.nodes import plural
+from tinyframe.viz.nodes import ordinal, plural
 from tinyframe.viz.picture import DrawnPicture
 
 CELL_HEIGHT = 18.0  # points
@@ -81,7 +81,28 @@ def memory_layout(x: Tensor | UOp) -> DrawnPicture:
         raise ValueError("memory_layout() needs sizes that are numbers; one of these is a Variable")
     if (largest := max(math.prod(step.shape) for step in (u, *steps))) > MOST_CELLS:
         raise ValueError(f"memory_layout() draws up to {MOST_CELLS:,} elements, not {largest:,}")
-    return _drawn(u, views_of(u, steps))
+    views, dtype = views_of(u, steps), u.dtype.name
+    count = views[0].cells.size
+    used = set(views[-1].cells.ravel().tolist())
+    owner = "" if u.op is Ops.BUFFER else f", once {u.op.name} is computed"
+    sheet = Drawing()
+    left = top = row_end = 0.0
+    lines = []
+    for n, view in enumerate(views):  # in rows, with an arrow from each to the next
+        notes = [f"of {dtype}{owner}"] if n == 0 else about(view.cells)
+        panel = _panel(view, notes, count, used)
+        if left and left + GAP + panel.width > PAGE:
+            left, top = 0.0, row_end + 16
+        if n:
+            sheet.line([(left + 4, top + 9), (left + GAP - 6, top + 9)], width=1.5, arrow=True)
+            left += GAP
+        sheet.put(panel, left, top)
+        left, row_end = left + panel.width, max(row_end, top + panel.height)
+        lines += [f"{view.call}: {', '.join(notes)}"]
+        lines += [f"  {row}" for row in written(view.cells).splitlines()]
+    shape = views[-1].cells.shape
+    headline = f"memory layout: {plural(count, 'cell')} of {dtype}, seen as {shape}"
+    return DrawnPicture(headline, "\n".join([headline, *lines]), sheet)
 
 
 def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
@@ -95,17 +116,14 @@ def views_of(base: UOp, steps: Sequence[UOp]) -> list[View]:
     cells = views[0].cells.reshape(base.shape)
     for step in steps:
         before, cells = cells, PLAYED[step.op](cells, step.arg)
-        if step.op is Ops.RESHAPE and len(views) > 1 and _long(before) == _long(cells):
+        long, was = ([size for size in c.shape if size != 1] for c in (cells, before))
+        if step.op is Ops.RESHAPE and len(views) > 1 and long == was:
             views[-1] = View(views[-1].call, cells)
         else:
             views.append(View(call_of(step), cells))
     if len(views) == 1 and len(base.shape) != 1:
         views.append(View("its shape", cells))
     return views
-
-
-def _long(cells: Numbers) -> list[int]:
-    return [size for size in cells.shape if size != 1]
 
 
 def call_of(step: UOp) -> str:
@@ -121,12 +139,6 @@ def call_of(step: UOp) -> str:
     if step.op is Ops.SHRINK:
         return f"[{', '.join(f'{a}:{b}' for a, b in step.arg)}]"
     return f"{step.op.name.lower()}{sizes_text(tuple(step.arg))}"
-
-
-def ordinal(number: int) -> str:
-    """`2nd`."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return f"{number}{ending}"
 
 
 def strides_of(cells: Numbers) -> tuple[int | None, ...]:
@@ -165,32 +177,6 @@ def written(cells: Numbers) -> str:
 
 
 # ---- the picture ---------------------------------------------------------------------------------
-
-
-def _drawn(base: UOp, views: Sequence[View]) -> DrawnPicture:
-    """The views one after another, in rows, with an arrow from each to the next."""
-    count = views[0].cells.size
-    used = set(views[-1].cells.ravel().tolist())
-    dtype = base.dtype.name
-    owner = "" if base.op is Ops.BUFFER else f", once {base.op.name} is computed"
-    sheet = Drawing()
-    left = top = row_end = 0.0
-    lines = []
-    for n, view in enumerate(views):
-        notes = [f"of {dtype}{owner}"] if n == 0 else about(view.cells)
-        panel = _panel(view, notes, count, used)
-        if left and left + GAP + panel.width > PAGE:
-            left, top = 0.0, row_end + 16
-        if n:
-            sheet.line([(left + 4, top + 9), (left + GAP - 6, top + 9)], width=1.5, arrow=True)
-            left += GAP
-        sheet.put(panel, left, top)
-        left, row_end = left + panel.width, max(row_end, top + panel.height)
-        lines += [f"{view.call}: {', '.join(notes)}"]
-        lines += [f"  {row}" for row in written(view.cells).splitlines()]
-    shape = views[-1].cells.shape
-    headline = f"memory layout: {plural(count, 'cell')} of {dtype}, seen as {shape}"
-    return DrawnPicture(headline, "\n".join([headline, *lines]), sheet)
 
 
 def _panel(view: View, notes: Sequence[str], count: int, used: set[int]) -> Drawing:

@@ -76,6 +76,13 @@ SMALL: Any = {
 }
 
 
+def name_rows(axes: Any, title: str, labels: Sequence[str], **settings: Any) -> None:
+    """Axes with a title and a row for each label, from the top down. settings: of `axes.set`."""
+    axes.set_title(title)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set(**{"ylim": (len(labels) - 0.4, -0.6), **settings})
+
+
 def chart(
     headline: str,
     text: str,

@@ -25,7 +25,7 @@ from tinyframe.uop.node import UOp
 from tinyframe.viz.fold import WIDE, as_many_as_fit
 from tinyframe.viz.graphs import GraphPicture, given, lines_of_text, of_variables, roots_of
 from tinyframe.viz.layout import SCREEN
-from tinyframe.viz.nodes import Box, Node, Numbering, of_graph
+from tinyframe.viz.nodes import Box, Node, of_graph, ordinal
 
 TAKES = "takes "
 MOST_LEFT = 2000  # nodes that are matched in order, which takes their number squared
@@ -48,8 +48,12 @@ def compare(
     are called. names: as in graph(). TypeError for what cannot be drawn.
     """
     called = given(names) if names else of_variables(sys._getframe(1))
-    numbering = Numbering()
-    first, second = (of_graph(_roots(x), names=called, numbering=numbering) for x in (a, b))
+    numbering: dict[Any, int] = {}
+    both = [list(x) if isinstance(x, (list, tuple)) else [x] for x in (a, b)]
+    first, second = (
+        of_graph([r for x in xs for r in roots_of(x)], names=called, numbering=numbering)
+        for xs in both
+    )
     pairs = matched(first, second)
     for n, m in pairs.items():  # a BUFFER has the number of what it stands for
         if first[n].kind == "memory":
@@ -78,16 +82,10 @@ def compare(
     return GraphPicture("", [*left, *shifted], SCREEN, (about, "\n".join(text)), beside)
 
 
-def _roots(x: Any) -> list[UOp]:
-    things = list(x) if isinstance(x, (list, tuple)) else [x]
-    return [root for thing in things for root in roots_of(thing)]
-
-
 def _marked(node: Node, words: str) -> Node:
     """The node with a mark; and where that is about its sources, a word for each arrow."""
     if words.startswith(TAKES) and not node.operands and len(node.sources) > 1:
-        places = [*("1st", "2nd", "3rd"), *(f"{n}th" for n in range(4, 1 + len(node.sources)))]
-        node = replace(node, operands=tuple(places[: len(node.sources)]))
+        node = replace(node, operands=tuple(map(ordinal, range(1, 1 + len(node.sources)))))
     return replace(node, mark=words)
 
 

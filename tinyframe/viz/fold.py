@@ -22,19 +22,18 @@ MOST_USERS = 6  # of a node: what is used more often has little to do with each 
 FOLDABLE = {"elementwise", "movement", "constant"}
 
 
-def fitted(nodes: Sequence[Node], limit: int | None = None) -> list[Node]:
-    """The nodes, folded if there are more than `limit` of them; without one, also if they would
-    not fit a screen."""
+def fitted(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes, folded if they would not fit a screen."""
+    return as_many_as_fit(folded(nodes, lambda drawn: len(drawn) <= LIMIT and fits(drawn)))
 
-    def is_enough(drawn: Sequence[Node]) -> bool:
-        return len(drawn) <= (limit or LIMIT) and (limit is not None or fits(drawn))
 
+def folded(nodes: Sequence[Node], is_enough: Callable[[list[Node]], bool]) -> list[Node]:
+    """The nodes with trees, and then boxes, as one node each, until that is enough."""
     drawn = list(nodes)
     for way in (trees_as_one, boxes_as_one):
-        if is_enough(drawn):
-            return drawn
-        drawn = way(drawn)
-    return nearest(drawn, 3 * limit) if limit is not None else as_many_as_fit(drawn)
+        if not is_enough(drawn):
+            drawn = way(drawn)
+    return drawn
 
 
 def as_many_as_fit(nodes: Sequence[Node], wide: int = WIDE) -> list[Node]:

@@ -37,7 +37,6 @@ def graph(
     /,
     *,
     fold: bool = True,
-    limit: int | None = None,
     kernels: bool = False,
     **names: Tensor | UOp,
 ) -> GraphPicture:
@@ -49,38 +48,31 @@ def graph(
     looked through. Names of what is not in the graph are left out.
 
     Constants and index arithmetic are written inside their users, and graphs that do not fit a
-    screen are folded. `limit=` folds only those of more nodes than that, `fold=False` draws a node
-    for each UOp, up to 1,000. TypeError for anything else, and for names of anything else;
-    ValueError for `kernels=True` of what is a kernel already.
+    screen are folded. `fold=False` draws a node for each UOp, up to 1,000. TypeError for anything
+    else, and for names of anything else; ValueError for `kernels=True` of what is a kernel already.
     """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit is a number of nodes, 1 or more, not {limit!r}")
     called = given(names) if names else of_variables(sys._getframe(1))
-    return picture(x, called, fold, limit, kernels)
+    return picture(x, called, fold, kernels)
 
 
-def picture(
-    x: Any, called: Names, fold: bool = True, limit: int | None = None, kernels: bool = False
-) -> GraphPicture:
-    """graph() with these names only."""
+def picture(x: Any, called: Names, fold: bool = True, kernels: bool = False) -> GraphPicture:
+    """graph() with these names only. The picture keeps no UOp alive: it may be kept for long."""
     things = list(x) if isinstance(x, (list, tuple)) else [x]
     roots = [root for thing in things for root in roots_of(thing)]
+    is_schedule = isinstance(x, (list, tuple)) and all(isinstance(t, ScheduleItem) for t in things)
     if kernels:
         if any(u.op in TO_KERNELS or u.op is Ops.KERNEL for root in roots for u in root.toposort()):
             raise ValueError(
                 "kernels=True is for what is not cut into kernels yet: a Tensor's graph"
             )
-        return picture_of("graph", of_kernels(roots, called), fold, limit)
-    if isinstance(x, (list, tuple)) and all(isinstance(thing, ScheduleItem) for thing in things):
-        return picture_of("schedule", of_schedule(things), fold, limit)
-    return picture_of("graph", of_graph(roots, not fold, names=called), fold, limit)
-
-
-def picture_of(what: str, nodes: list[Node], fold: bool, limit: int | None) -> GraphPicture:
-    """Nodes folded as graph() says. They keep no UOp alive: a picture may be kept for long."""
-    drawn = fitted(nodes, limit) if fold else nearest(nodes, MOST)
-    tallest = SCREEN if fold and limit is None else None
-    return GraphPicture(what, [replace(node, of=None) for node in drawn], tallest)
+        nodes = of_kernels(roots, called)
+    elif is_schedule:
+        nodes = of_schedule(things)
+    else:
+        nodes = of_graph(roots, not fold, names=called)
+    drawn = [replace(node, of=None) for node in (fitted(nodes) if fold else nearest(nodes, MOST))]
+    what = "schedule" if is_schedule else "graph"
+    return GraphPicture(what, drawn, SCREEN if fold else None)
 
 
 def roots_of(x: Any) -> Sequence[UOp]:
@@ -148,10 +140,14 @@ def headline_of(what: str, nodes: Sequence[Node]) -> str:
 
 def lines_of_text(nodes: Sequence[Node]) -> list[str]:
     """What is said of nodes and of the boxes they are in, in a line each."""
-    rows = [
-        (f"%{number}", titled(node), node.value, sources_text(node))
-        for number, node in enumerate(nodes)
-    ]
+    rows = []
+    for number, node in enumerate(nodes):
+        mark, names = f"[{node.mark}] " * bool(node.mark), f"{', '.join(node.names)} = "
+        title = mark + names * bool(node.names) + node.title
+        # `%3, %4`; where each operand is something else, `x %3, y %4`
+        pairs = zip(node.operands or ("",) * len(node.sources), node.sources, strict=True)
+        sources = ", ".join(f"{word} %{s}".lstrip() for word, s in pairs)
+        rows.append((f"%{number}", title, node.value, sources))
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(4)]
     lines = []
     for row, node in zip(rows, nodes, strict=True):
@@ -165,17 +161,6 @@ def lines_of_text(nodes: Sequence[Node]) -> list[str]:
         around = ", ".join(f"%{number}" for number in inside)
         lines.append(f"  {': '.join(filter(None, (box.heading, box.words)))} ({around})")
     return lines
-
-
-def titled(node: Node) -> str:
-    title = f"{', '.join(node.names)} = {node.title}" if node.names else node.title
-    return f"[{node.mark}] {title}" if node.mark else title
-
-
-def sources_text(node: Node) -> str:
-    """`%3, %4`; where each operand is something else, `x %3, y %4`."""
-    words = node.operands or ("",) * len(node.sources)
-    return ", ".join(f"{w} %{s}".lstrip() for w, s in zip(words, node.sources, strict=True))
 
 
 # ---- the learner's names of nodes ----------------------------------------------------------------

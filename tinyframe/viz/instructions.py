@@ -10,18 +10,17 @@ do. Instructions that calculate with floats are marked, and said in words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import cycle, groupby
+from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt
-from tinyframe.codegen.program import ProgramSpec
 from tinyframe.device import Device
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import KINDS
-from tinyframe.viz.nests import function_of
+from tinyframe.viz.nests import function_of, shortened
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import DrawnPicture
 
@@ -54,6 +53,14 @@ LABEL = re.compile(r"(?P<name>[\w.$]+):")
 PLACE = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
 
 
+class Row(NamedTuple):
+    """A line of the source, its number (0: none), and its instructions."""
+
+    number: int
+    line: str
+    instructions: list[str]
+
+
 def instructions(
     x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None
 ) -> DrawnPicture:
@@ -71,7 +78,34 @@ def instructions(
     if not hasattr(compiler, "assembly"):
         raise ValueError(f"instructions() draws kernels of CPU; {name} does not say what it makes")
     made = by_line(compiler.assembly(program.src), program.function)
-    return _drawn(f"machine code of {program.function}{which}", program, made)
+    headline = f"machine code of {program.function}{which}"
+    source, lines = function_of(program.src, program.function), program.src.splitlines()
+    first = 1 + next(n for n in range(len(lines)) if lines[n : n + len(source)] == source)
+    # Of what stands above the function, the lines that were put into it.
+    numbers = [n for n in sorted(made) if 0 < n < first] + [first + n for n in range(len(source))]
+    rows = [Row(n, lines[n - 1], made.get(n, [])) for n in numbers]
+    counted = sum(len(row.instructions) for row in rows)
+    said = f"{plural(counted, 'instruction')} for {plural(len(source), 'line')} of C."
+    calculating = [n for n, row in enumerate(rows) if any(map(meaning, row.instructions))]
+    for most, most_lines in MOST:
+        shown: list[Row] = []
+        for run, is_left_out in shortened([row.line for row in rows], most_lines, calculating):
+            if is_left_out:
+                own = sum(len(rows[n].instructions) for n in run)
+                words = f"// {plural(len(run), 'line')} more, {plural(own, 'instruction')}"
+                shown.append(Row(0, words, []))
+            else:
+                shown += [rows[n] for n in run]
+        sheet = _sheet(said, shown, most)
+        if sheet.height <= HIGH:
+            break
+    text = [headline, said]
+    for row in rows:
+        # What stands behind | differs from compiler to compiler.
+        text.append(f"{row.number:3}  {row.line}" if row.number >= first else f"     | {row.line}")
+        for instruction in row.instructions:
+            text.append(f"     | {instruction:44} {meaning(instruction)}".rstrip())
+    return DrawnPicture(headline, "\n".join(text), sheet)
 
 
 def by_line(assembly: str, function: str) -> dict[int, list[str]]:
@@ -106,59 +140,6 @@ def lanes(kind: str, instruction: str) -> int:
         return REGISTER_BYTES[x86[1]] // ELEMENT_BYTES[kind]
     arm = ARM_LANES.search(instruction)
     return int(arm[1]) if arm else 1
-
-
-# ---- as a picture and as text --------------------------------------------------------------------
-
-
-class Row(NamedTuple):
-    """A line of the source, its number (0: none), and its instructions."""
-
-    number: int
-    line: str
-    instructions: list[str]
-
-    @property
-    def calculates(self) -> bool:
-        return any(map(meaning, self.instructions))
-
-
-def _drawn(headline: str, program: ProgramSpec, made: dict[int, list[str]]) -> DrawnPicture:
-    source, lines = function_of(program.src, program.function), program.src.splitlines()
-    first = 1 + next(n for n in range(len(lines)) if lines[n : n + len(source)] == source)
-    # Of what stands above the function, the lines that were put into it.
-    numbers = [n for n in sorted(made) if 0 < n < first] + [first + n for n in range(len(source))]
-    rows = [Row(n, lines[n - 1], made.get(n, [])) for n in numbers]
-    counted = sum(len(row.instructions) for row in rows)
-    said = f"{plural(counted, 'instruction')} for {plural(len(source), 'line')} of C."
-    for most, most_lines in MOST:
-        sheet = _sheet(said, shortened(rows, most_lines), most)
-        if sheet.height <= HIGH:
-            break
-    text = [headline, said]
-    for row in rows:
-        # What stands behind | differs from compiler to compiler.
-        text.append(f"{row.number:3}  {row.line}" if row.number >= first else f"     | {row.line}")
-        for instruction in row.instructions:
-            text.append(f"     | {instruction:44} {meaning(instruction)}".rstrip())
-    return DrawnPicture(headline, "\n".join(text), sheet)
-
-
-def shortened(rows: Sequence[Row], most: int) -> Iterator[Row]:
-    """Of each run of lines without a brace the first few that calculate, and the first few of the
-    others; in place of the rest, a row that says how many they are."""
-    for is_brace, group in groupby(rows, lambda row: row.line.rstrip().endswith(("{", "}"))):
-        run = list(group)
-        first = [[row.number for row in run if row.calculates == kind][:most] for kind in (0, 1)]
-        kept = {row.number for row in run} if is_brace else {*first[0], *first[1]}
-        for stays, part in groupby(run, lambda row, kept=kept: row.number in kept):  # type: ignore
-            found = list(part)
-            if stays or len(found) == 1:
-                yield from found
-            else:
-                own = sum(len(row.instructions) for row in found)
-                words = f"// {plural(len(found), 'line')} more, {plural(own, 'instruction')}"
-                yield Row(0, words, [])
 
 
 def _sheet(said: str, rows: Iterable[Row], most: int) -> Drawing:

@@ -56,12 +56,9 @@ def one_kernel(x: Any, number: int | None, caller: str) -> tuple[ScheduleItem, s
     if isinstance(number, bool) or not isinstance(number, int):
         raise TypeError(f"number is that of a kernel, 1 or more, not {number!r}")
     if not 1 <= number <= len(items):
-        raise ValueError(f"kernel number {number}: there {_are(len(items))}")
+        are = "is" if len(items) == 1 else "are"
+        raise ValueError(f"kernel number {number}: there {are} {plural(len(items), 'kernel')}")
     return items[number - 1], f", kernel {number} of {len(items)}" if len(items) > 1 else ""
-
-
-def _are(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {plural(count, 'kernel')}"
 
 
 def renderer_of(item: ScheduleItem) -> Renderer:

@@ -20,7 +20,7 @@ from tinyframe.codegen.program import ProgramSpec
 from tinyframe.observe import Observer, Ran, observing
 from tinyframe.tensor.core import Tensor
 from tinyframe.uop.node import UOp
-from tinyframe.viz.charts import chart
+from tinyframe.viz.charts import chart, name_rows
 from tinyframe.viz.kinds import ARROW, TEXT
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import Picture
@@ -151,12 +151,12 @@ def draw_spans(spans: Sequence[Span]) -> Picture:
         for axes, part in zip(lanes, parts, strict=True):
             _draw_lanes(axes, *part, numbers)
         figure.legend(*lanes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
-        bars.set_title("seconds that each kernel ran, the longest first")
         shown = rows[:MOST_TOLD]
         took = [sum(s.end - s.begin for s in runs if s.name == row[1]) for row in shown]
         bars.barh(range(len(shown)), took, 0.6, color=WHATS["run"][0], edgecolor=ARROW)
-        bars.set_yticks(range(len(shown)), [f"{number}  {name}" for number, name, *_ in shown])
-        bars.set(xticks=[], xlim=(0, 2.5 * max([1e-9, *took])), ylim=(len(shown) - 0.4, -0.6))
+        names = [f"{number}  {name}" for number, name, *_ in shown]
+        name_rows(bars, "seconds that each kernel ran, the longest first", names, xticks=[],
+                  xlim=(0, 2.5 * max([1e-9, *took])))  # fmt: skip
         for n, (_, _, source, compiled, ran) in enumerate(shown):
             said = [ran, f"source {source}" * bool(source), f"compiled {compiled}" * bool(compiled)]
             bars.annotate(
@@ -203,9 +203,7 @@ def _draw_lanes(
 
     order = sorted(spans, key=lambda s: (list(WHATS).index(s.what), s.lane))
     lanes = list(dict.fromkeys(s.lane for s in order))
-    axes.set_title(title)
-    axes.set_yticks(range(len(lanes)), lanes)
-    axes.set(xlim=(0, end - begin or 1e-9), ylim=(len(lanes) - 0.4, -0.6))
+    name_rows(axes, title, lanes, xlim=(0, end - begin or 1e-9))
     axes.xaxis.set_major_formatter(EngFormatter(unit="s"))
     axes.grid(axis="x")
     for what, (fill, meaning) in WHATS.items():

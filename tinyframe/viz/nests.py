@@ -12,27 +12,20 @@ does. Below them is what is no loop any more: copies and lanes of what the loops
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from tinyframe.codegen import get_program
 from tinyframe.codegen.optimize.loops import Opt, OptOps
 from tinyframe.codegen.program import ProgramSpec
 from tinyframe.renderer import Renderer
-from tinyframe.uop.node import UOp, kind
+from tinyframe.uop.node import AxisType, GroupOp, Ops, UOp, kind, length
 from tinyframe.uop.show import render
-from tinyframe.viz.blocks import (
-    AXES,
-    INSIDE,
-    Block,
-    axis_text,
-    blocks_of,
-    lines_of,
-    loops_of,
-    reuse,
-    work_text,
-)
 from tinyframe.viz.drawing import HIGH, MUTED, PAGE, Drawing, width_of, wrapped
 from tinyframe.viz.kernels import one_kernel, renderer_of
 from tinyframe.viz.kinds import ARROW, MARKED, TEXT
@@ -88,6 +81,155 @@ def kernel(
     sheet.put(draw_source(program, tree, PAGE - NEST - GAP, room), NEST + GAP, top + 6)
     text = [headline, reason, *done, *lines_of(tree), *gone_text(program)]
     return DrawnPicture(headline, "\n".join([*text, "", program.src.rstrip()]), sheet)
+
+
+# ---- a program as a tree of loops ---------------------------------------------------------------
+
+
+class Axis(NamedTuple):
+    """How a kind of loop is shown. fill: a light one of the colour that kernel names have for it
+    (AxisType.color). name: in a box, after its size. meaning: in a sentence."""
+
+    fill: str
+    name: str
+    meaning: str
+
+
+AXES = {
+    AxisType.GLOBAL: Axis("#cfdcfb", "blocks", "blocks of the grid"),
+    AxisType.THREAD: Axis("#bfeaf0", "shared by cores", "turns that the cores divide up"),
+    AxisType.LOCAL: Axis("#bfeaf0", "threads", "threads of a block"),
+    AxisType.LOOP: Axis("#e4e4e4", "loop", "turns, one after another"),
+    AxisType.GROUP: Axis("#d3efd0", "threads, reducing", "threads of a block that reduce together"),
+    AxisType.WARP: Axis("#bfeaf0", "threads of a warp", "threads that use a tensor core together"),
+    AxisType.REDUCE: Axis("#fbd0cf", "reducing loop", "turns that are reduced to one value"),
+    AxisType.UPCAST: Axis("#fdf0b0", "copies", "copies of what is in the loops, side by side"),
+    AxisType.VECTOR: Axis("#fdf0b0", "lanes", "lanes of a vector"),
+    AxisType.UNROLL: Axis("#f3d3f1", "unrolled", "turns of a reduce, written out"),
+}
+# kinds that a GPU runs at once
+AT_ONCE = (AxisType.GLOBAL, AxisType.LOCAL, AxisType.GROUP, AxisType.WARP)
+INSIDE = (AxisType.UPCAST, AxisType.VECTOR, AxisType.UNROLL)  # kinds that are no loops any more
+
+LONGEST_SIZE = 12  # characters
+
+Work = Counter[tuple[str, int]]  # (an op, or `load`, `store`; how many elements at once) -> times
+
+
+@dataclass
+class Block:
+    """A loop of the program, or with no `range` all of it. body: loops, and what is done between
+    them."""
+
+    range: UOp | None
+    body: list[Block | Work] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [part for part in self.body if isinstance(part, Block)]
+
+    def count(self, what: str, elements: int) -> None:
+        if not self.body or isinstance(self.body[-1], Block):
+            self.body.append(Counter())
+        work = self.body[-1]
+        assert not isinstance(work, Block)
+        work[what, elements] += 1
+
+
+def blocks_of(program: ProgramSpec) -> Block:
+    """The loops of a program as a tree, outermost first: around all others the blocks and threads
+    of a GPU, which run at once."""
+    root = Block(None)
+    opened = [root]
+    at_once = [r for r in program.loops if kind(r) in AT_ONCE]
+    for u in [*sorted(at_once, key=lambda r: kind(r) is not AxisType.GLOBAL), *program.uops]:
+        if u.op is Ops.RANGE:
+            opened[-1].body.append(block := Block(u))
+            opened.append(block)
+        elif u.op is Ops.ENDRANGE:
+            opened.pop()
+        elif what := _done_by(u):
+            value = u.src[1] if u.op is Ops.STORE else u
+            opened[-1].count(what, value.dtype.count)
+    return root
+
+
+def loops_of(block: Block) -> Iterator[UOp]:
+    """The loops of a tree in the order of the source."""
+    for inner in block.blocks:
+        assert inner.range is not None
+        yield inner.range
+        yield from loops_of(inner)
+
+
+def _done_by(u: UOp) -> str | None:
+    """What a line of the program does for the numbers; None where it works on indices."""
+    if u.op in (Ops.LOAD, Ops.STORE):
+        memory = u.src[0].src[0]
+        if memory.op is Ops.DEFINE_REG:
+            return None
+        panel = " to a panel" if u.op is Ops.STORE else " from a panel"
+        return u.op.name.lower() + (panel if memory.op is Ops.DEFINE_LOCAL else "")
+    on_numbers = u.op in GroupOp.ALU and any(s.op is Ops.LOAD or s.op in GroupOp.ALU for s in u.src)
+    may_be_index = u.dtype.base.name in ("int", "long", "bool")
+    if not on_numbers or (may_be_index and all(s.op is not Ops.LOAD for s in u.toposort())):
+        return None
+    return u.op.name
+
+
+def reuse(tree: Block) -> float:
+    """Operations for each element that is loaded from memory, in all of a tree; what comes from a
+    panel does not count. Infinite where nothing is loaded."""
+    total: Counter[bool] = Counter()
+
+    def add(block: Block, turns: int) -> None:
+        for part in block.body:
+            if isinstance(part, Block):
+                add(part, turns * length(part.range))  # type: ignore[arg-type]
+                continue
+            for (what, lanes), times in part.items():
+                if what == "load" or what.isupper():
+                    each = 2 if what == Ops.MULACC.name else 1
+                    total[what == "load"] += turns * times * lanes * each
+
+    add(tree, 1)
+    return total[False] / total[True] if total[True] else math.inf
+
+
+def work_text(work: Work) -> str:
+    """`6 loads, 4 loads of 16, 24 MUL of 16`: how often, what, and of how many elements."""
+    said = []
+    for (what, lanes), times in work.items():
+        word, *rest = what.split(" ", 1)
+        name = plural(times, word) if word.islower() else f"{times} {word}"
+        said.append(" ".join([name, *([f"of {lanes}"] if lanes > 1 else []), *rest]))
+    return ", ".join(said)
+
+
+def axis_text(r: UOp) -> str:
+    """`128 × reducing loop`; of a size that is a long expression the largest that it can be."""
+    size = render(r.src[0])
+    if len(size) > LONGEST_SIZE:
+        size = f"up to {length(r)}"
+    return f"{size.removeprefix('(').removesuffix(')')} × {AXES[kind(r)].name}"
+
+
+def lines_of(tree: Block) -> list[str]:
+    """A tree as text, a line for each loop, with its number, and for what is done in it."""
+    numbers = itertools.count(1)
+    lines: list[str] = []
+
+    def add(block: Block, depth: int) -> None:
+        for part in block.body:
+            if not isinstance(part, Block):
+                lines.append("  " * depth + work_text(part))
+            elif (r := part.range) is not None:
+                loop = f"{next(numbers)}  {axis_text(r)} ({kind(r).letter})"
+                lines.append("  " * depth + loop)
+                add(part, depth + 1)
+
+    add(tree, 0)
+    return lines
 
 
 # ---- loops as boxes ------------------------------------------------------------------------------
@@ -191,31 +333,35 @@ def fitting(lines: list[str], width: float, most_lines: int) -> list[str]:
     """At most so many lines of code: broken where they are too wide, of runs the first few."""
     for most in MOST_ALIKE:
         shown: list[str] = []
-        for line in shortened(lines, most):
-            fits = width_of(line, SIZE, mono=True) <= width
-            shown += [line] if fits else wrapped(line, width, SIZE, mono=True)
+        for run, is_left_out in shortened(lines, most):
+            if is_left_out:
+                last = lines[run[-1]]
+                indent = " " * (len(last) - len(last.lstrip()))
+                shown.append(f"{indent}// and {plural(len(run), 'line')} more")
+                continue
+            for line in (lines[n] for n in run):
+                fits = width_of(line, SIZE, mono=True) <= width
+                shown += [line] if fits else wrapped(line, width, SIZE, mono=True)
         if len(shown) <= most_lines:
             return shown
     left = len(shown) - most_lines + 1
     return [*shown[: most_lines - 1], f"// and {plural(left, 'line')} more: print() shows all"]
 
 
-def shortened(lines: list[str], most: int) -> list[str]:
-    """Of each run of statements without a brace at most so many lines; how many more there are."""
-    out: list[str] = []
-    run: list[str] = []
-    for line in [*lines, "}"]:
-        if not line.rstrip().endswith(("{", "}")):
-            run.append(line)
-            continue
-        # One statement more takes no more room than a line that says so.
-        out += run if len(run) <= most + 1 else run[:most]
-        if len(run) > most + 1:
-            indent = len(run[-1]) - len(run[-1].lstrip())
-            out.append(" " * indent + f"// and {plural(len(run) - most, 'line')} more")
-        run = []
-        out.append(line)
-    return out[:-1]
+def shortened(
+    lines: Sequence[str], most: int, calculates: Collection[int] = ()
+) -> Iterator[tuple[list[int], bool]]:
+    """The numbers of lines that stand together, and whether they are left out: of each run of
+    statements without a brace all but the first few that calculate, and the first few others. One
+    statement takes no more room than a line that says that it is left out."""
+    for is_brace, run in groupby(range(len(lines)), lambda n: lines[n].rstrip()[-1:] in {*"{}"}):
+        kept = numbers = list(run)
+        if not is_brace:
+            alike = [[n for n in numbers if (n in calculates) is kind] for kind in (True, False)]
+            kept = [n for group in alike for n in group[:most]]
+        for stays, part in groupby(numbers, lambda n, kept=frozenset(kept): n in kept):  # type: ignore
+            found = list(part)
+            yield found, not stays and len(found) > 1
 
 
 # ---- Opt by Opt ----------------------------------------------------------------------------------

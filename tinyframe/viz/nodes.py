@@ -75,18 +75,19 @@ def of_graph(
     marks: Mapping[Any, str] | None = None,
     names: Names | None = None,
     ends: Callable[[UOp], bool] = lambda u: False,
-    numbering: Numbering | None = None,
+    numbering: dict[Any, int] | None = None,
 ) -> list[Node]:
     """Every node that is not written inside another, once.
 
     literal: no node is written inside another, so there are just as many as there are UOps.
     marks: the words that set some nodes apart, each of which is drawn as one. names: the variables
-    that hold some nodes. ends: whether a node's sources are left out. numbering: that of graphs
-    which are drawn together. Rows of a trace are drawn as UOps are.
+    that hold some nodes. ends: whether a node's sources are left out. numbering: the numbers of
+    what has no name of its own, which grows: that of graphs which are drawn together. Rows of a
+    trace are drawn as UOps are.
     """
     marks = {} if marks is None else marks
     names = {} if names is None else names
-    numbering = numbering or Numbering()
+    numbering = {} if numbering is None else numbering
     order = list(dict.fromkeys(u for root in roots for u in root.toposort(lambda u: not ends(u))))
     used = {s for u in order for s in u.src}
     apart = {u for u in roots if u not in used} | marks.keys()
@@ -113,16 +114,6 @@ def of_graph(
             )
         )
     return nodes
-
-
-class Numbering:
-    """Numbers for what has no name of its own, in the order of first appearance."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[Any, int] = {}
-
-    def of(self, thing: Any) -> int:
-        return self.numbers.setdefault(thing, len(self.numbers))
 
 
 def written_inside(order: list[UOp], roots: set[UOp]) -> set[UOp]:
@@ -168,9 +159,13 @@ def sources_seen(u: UOp, inside: set[UOp]) -> list[UOp]:
 # ---- the words on a node ------------------------------------------------------------------------
 
 
-def title_of(u: UOp, numbering: Numbering) -> str:
+def title_of(u: UOp, numbering: dict[Any, int]) -> str:
+    """The op, and which one: BUFFERs are numbered as they first appear."""
+    if u.op in (Ops.BUFFER, Ops.UNIQUE):
+        unique = u.src[0] if u.op is Ops.BUFFER else u
+        return f"{u.op.name} {numbering.setdefault(unique, len(numbering))}"
     rule = titles.get(u.op)
-    return plain_text(f"{u.op.name} {rule(u, numbering)}" if rule else u.op.name)
+    return plain_text(f"{u.op.name} {rule(u)}" if rule else u.op.name)
 
 
 def number_text(value: Any) -> str:
@@ -224,17 +219,15 @@ def operands_text(u: UOp, inside: set[UOp]) -> str:
     return f" {INFIX[u.op]} ".join(words) if u.op in INFIX else ", ".join(words)
 
 
-titles: dict[Ops, Callable[[UOp, Numbering], str]] = {
-    Ops.BUFFER: lambda u, numbering: str(numbering.of(u.src[0])),
-    Ops.UNIQUE: lambda u, numbering: str(numbering.of(u)),
-    Ops.DEVICE: lambda u, numbering: str(u.arg),
-    Ops.CONST: lambda u, numbering: number_text(u.arg),
-    Ops.REDUCE_AXIS: lambda u, numbering: u.arg[0].name,
-    Ops.REDUCE: lambda u, numbering: u.arg.name,
-    Ops.RANGE: lambda u, numbering: render(u),
-    Ops.DEFINE_GLOBAL: lambda u, numbering: f"data{u.arg}",
-    Ops.DEFINE_VAR: lambda u, numbering: str(u.arg[0]),
-    Ops.GEP: lambda u, numbering: str(u.arg),
+titles: dict[Ops, Callable[[UOp], str]] = {
+    Ops.DEVICE: lambda u: str(u.arg),
+    Ops.CONST: lambda u: number_text(u.arg),
+    Ops.REDUCE_AXIS: lambda u: u.arg[0].name,
+    Ops.REDUCE: lambda u: u.arg.name,
+    Ops.RANGE: render,
+    Ops.DEFINE_GLOBAL: render,
+    Ops.DEFINE_VAR: lambda u: str(u.arg[0]),
+    Ops.GEP: lambda u: str(u.arg),
 }
 
 
@@ -289,8 +282,14 @@ notes: dict[Ops, Callable[[UOp], str]] = {
 }
 
 
-def axes_text(axes: tuple[int, ...]) -> str:
+def axes_text(axes: Sequence[int]) -> str:
     return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+
+
+def ordinal(number: int) -> str:
+    """`2nd`."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
+    return f"{number}{ending}"
 
 
 # ---- a schedule ---------------------------------------------------------------------------------
@@ -301,34 +300,28 @@ def of_schedule(items: Iterable[ScheduleItem]) -> list[Node]:
 
     A buffer that is written again becomes another node: what is read is always above its reader.
     """
-    numbering = Numbering()
+    numbering: dict[Buffer, int] = {}
     nodes: list[Node] = []
     current: dict[Buffer, int] = {}  # the latest node of each
+
+    def add(b: Buffer, sources: tuple[int, ...]) -> None:
+        title = f"buffer {numbering.setdefault(b, len(numbering))}"
+        size = f"{b.size:,} {repr(b.dtype).removeprefix('dtypes.')}"
+        current[b] = len(nodes)
+        nodes.append(Node("memory", title, size, f"{human_bytes(b.nbytes)} on {b.device}", sources))
+
     for number, item in enumerate(items, 1):
-        read = list(dict.fromkeys(item.bufs[slot] for slot in slots(item.ast, Ops.LOAD)))
+        ast = item.ast
+        read = dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.LOAD))
         for b in read:
             if b not in current:
-                current[b] = len(nodes)
-                nodes.append(buffer_node(b, numbering.of(b), ()))
-        kernel = Node(
-            "kernel",
-            f"{number}. {work_kind(item.ast)}",
-            loops_text(item.ast),
-            sentence(item.ast),
-            tuple(current[b] for b in read),
-        )
-        nodes.append(kernel)
-        place = len(nodes) - 1
-        for b in dict.fromkeys(item.bufs[slot] for slot in slots(item.ast, Ops.STORE)):
-            current[b] = len(nodes)
-            nodes.append(buffer_node(b, numbering.of(b), (place,)))
+                add(b, ())
+        place, title = len(nodes), f"{number}. {work_kind(ast)}"
+        sources = tuple(current[b] for b in read)
+        nodes.append(Node("kernel", title, loops_text(ast), sentence(ast), sources))
+        for b in dict.fromkeys(item.bufs[slot] for slot in slots(ast, Ops.STORE)):
+            add(b, (place,))
     return nodes
-
-
-def buffer_node(buffer: Buffer, number: int, sources: tuple[int, ...]) -> Node:
-    dtype = repr(buffer.dtype).removeprefix("dtypes.")
-    note = f"{human_bytes(buffer.nbytes)} on {buffer.device}"
-    return Node("memory", f"buffer {number}", f"{buffer.size:,} {dtype}", note, sources)
 
 
 def slots(ast: UOp, access: Ops) -> list[int]:

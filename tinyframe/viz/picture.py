@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import html
 import os
-import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tinyframe.nn.state import replacing
 from tinyframe.uop.show import printable
 from tinyframe.viz.drawing import Drawing
 
@@ -48,18 +48,10 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the SVG to a file, whole or not at all; gives back its path."""
-        text, target = self.svg(), Path(path)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as file:
-            try:
-                file.write(text)
-                file.close()
-                os.replace(file.name, target)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
-        return target
+        text = self.svg()
+        with replacing(path) as temporary:
+            Path(temporary).write_text(text, encoding="utf-8")
+        return Path(path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """For notebooks: the picture, as an image that has a text alternative, and the text.

@@ -17,6 +17,7 @@ from typing import Any
 
 from tinyframe.viz.drawing import MUTED, PAGE, Drawing, width_of
 from tinyframe.viz.explorer.answers import nodes_of
+from tinyframe.viz.explorer.rows import below
 from tinyframe.viz.explorer.trace import View, view_of
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.kernels import one_kernel, renderer_of
@@ -24,7 +25,7 @@ from tinyframe.viz.kinds import KINDS
 from tinyframe.viz.nests import function_of
 from tinyframe.viz.nodes import plural
 from tinyframe.viz.picture import NoLayout, Picture
-from tinyframe.viz.steps import MEANINGS, Rule, Stop, Told, Way, count_nodes, told, way_of
+from tinyframe.viz.steps import MEANINGS, Rule, Told, Way, told, way_of
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST_RULES = 5  # that the still picture shows
@@ -62,8 +63,8 @@ class RewritesPicture(Picture):
         self.way = way
         self.shown = functools.lru_cache(KEPT_READY)(self._shown)
         self.table = [
-            (stage.name, stage.step_count,
-             f"{count_nodes(way.before_stage(n)):,} → {count_nodes(stage.roots):,}",
+            (stage.name, len(stage.steps),
+             f"{len(below(way.before_stage(n))):,} → {len(below(stage.roots)):,}",
              MEANINGS.get(stage.name, ""))
             for n in way.changing for stage in [way.stages[n]]
         ]  # fmt: skip
@@ -74,7 +75,7 @@ class RewritesPicture(Picture):
             rewrite = way.rewrite(stop)
             assert rewrite is not None
             self.busiest.append((rule, times, told(rewrite.before, rewrite.after)))
-        rewriting = sum(stage.step_count > 0 for stage in way.stages)
+        rewriting = sum(bool(stage.steps) for stage in way.stages)
         headline = (
             f"{way.function}{which}: {plural(way.count, 'rewrite')} in {rewriting} of "
             f"{plural(len(way.stages), 'stage')}"
@@ -140,16 +141,17 @@ class RewritesPicture(Picture):
         stage = way.stages[stop.stage]
         rewrite = way.rewrite(stop)
         if rewrite is None:
-            ends = [View(way.before_stage(stop.stage), set()), view_of(way.described, stop.stage)]
+            ends = [View(way.before_stage(stop.stage), {}, {}), view_of(way.described, stop.stage)]
             place, rule = f"end of {stage.name}", MEANINGS.get(stage.name, "")
             code, words = "; ".join(way.opts) if stage.name == "optimize" else "", Told("", "", ())
         else:
             ends = [view_of(way.described, *stop, after=after) for after in (False, True)]
-            place = f"rewrite {(stop.step or 0) + 1} of {stage.step_count} in {stage.name}"
+            place = f"rewrite {(stop.step or 0) + 1} of {len(stage.steps)} in {stage.name}"
             fired, words = way.rules[rewrite.rule], told(rewrite.before, rewrite.after)
             code = f"{fired.place}  {fired.source}" if fired.place else ""
             rule = fired.meaning or ("" if code else fired.source)
-        pictures = [_graph_of(view, stop, bool(n)) for n, view in enumerate(ends)]
+        most = AT_THE_END if rewrite is None else NEAR
+        pictures = [_graph_of(view, most) for view in ends]
         if isinstance(stage.after, list):
             sheet = _code_box("\n".join(function_of(way.source, way.function)), "#fafafa", 80)
             title = f"the source of {way.function}"
@@ -177,10 +179,9 @@ class RewritesPicture(Picture):
         return bundle
 
 
-def _graph_of(view: View, stop: Stop, after: bool) -> dict[str, str]:
+def _graph_of(view: View, most: int) -> dict[str, str]:
     """One side of a stop: a graph around what changes, as SVG and in words."""
-    most = AT_THE_END if stop.step is None else NEAR
-    picture = GraphPicture("graph", nodes_of(view, stop.step, after, most))
+    picture = GraphPicture("graph", nodes_of(view, most))
     try:
         return {"svg": picture.svg(), "text": picture.headline}
     except NoLayout:

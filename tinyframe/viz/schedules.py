@@ -23,7 +23,7 @@ from tinyframe.tensor.core import Tensor
 from tinyframe.tensor.laziness import Placed, unrealized
 from tinyframe.uop.movement import base_of
 from tinyframe.uop.node import GroupOp, Ops, UOp, most
-from tinyframe.viz.charts import chart
+from tinyframe.viz.charts import chart, name_rows
 from tinyframe.viz.drawing import HIGH, colour_of
 from tinyframe.viz.kernels import NOTHING, kernels_of
 from tinyframe.viz.kinds import ARROW, KINDS, TEXT
@@ -112,9 +112,8 @@ def schedule(x: Any) -> Picture:
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()
-        axes.set_yticks(range(len(shown)), labels[: len(shown)])
-        axes.set(xticks=[], xlim=(-0.6, MOST_LANES - 0.4), ylim=(len(shown) - 0.4, -0.6))
-        axes.set_title("kernels, first to last; buffers: r is read, w is written")
+        title = "kernels, first to last; buffers: r is read, w is written"
+        name_rows(axes, title, labels[: len(shown)], xticks=[], xlim=(-0.6, MOST_LANES - 0.4))
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         for b, lane in lanes.items():
@@ -220,9 +219,7 @@ def _lifetimes(axes: Any, title: str, found: Sequence[tuple[int, Value, int]], c
     """A row for each memory, with the values that live in it one after another."""
     rows = {memory: n for n, memory in enumerate(dict.fromkeys(m for _, _, m in found))}
     sizes = {m: human_bytes(value.nbytes) for _, value, m in reversed(found)}
-    axes.set_title(title)
-    axes.set_yticks(range(len(rows)), [sizes[memory] for memory in rows])
-    axes.set_ylim(len({number for number, _, _ in found}) - 0.4, -0.6)
+    name_rows(axes, title, [sizes[memory] for memory in rows], ylim=(len(found) - 0.4, -0.6))
     for number, v, memory in found:
         edge, width = (KINDS["kernel"].line, 2.0) if v.is_result else (ARROW, 0.75)
         long, place = v.last + 1 - v.first, v.first + 0.5
@@ -320,9 +317,8 @@ def traffic(x: Any) -> Picture:
         both = figure.subplots(2, sharex=True, height_ratios=heights)
         for axes, (title, moved), rows, (words, _) in zip(both, parts, shown, labels, strict=True):
             total = human_bytes(sum(m.total for m in moved))
-            axes.set_title(f"{title}: {total} in {plural(len(moved), 'kernel')}")
-            axes.set_yticks(range(len(rows)), words)
-            axes.set(xlim=(0, room), ylim=(len(rows) - 0.4, -0.6), xticks=[])
+            head = f"{title}: {total} in {plural(len(moved), 'kernel')}"
+            name_rows(axes, head, words, xlim=(0, room), xticks=[])
             axes.spines["bottom"].set_visible(False)
             for n, m in enumerate(rows):
                 axes.barh(n, m.read, 0.6, color=READ, label="read" * (n == 0))

@@ -24,9 +24,9 @@ from tinyframe.codegen import get_program
 from tinyframe.observe import observing
 from tinyframe.renderer import Renderer
 from tinyframe.uop.node import Ops, UOp
-from tinyframe.uop.show import render
+from tinyframe.uop.show import INFIX, render
 from tinyframe.viz.explorer.record import OURS, Recorder, shown_rule
-from tinyframe.viz.explorer.rows import Row, Word, below
+from tinyframe.viz.explorer.rows import Row, Word
 from tinyframe.viz.explorer.rows import Step as Rewrite
 from tinyframe.viz.explorer.store import Store
 from tinyframe.viz.explorer.trace import Described, Stage, Trace
@@ -65,16 +65,10 @@ class Rule(NamedTuple):
     meaning: str = ""
 
     @property
-    def name(self) -> str:
-        """Its function's name, or its line where it is a row of a table."""
-        if self.source.startswith("def "):
-            return self.source[4:].partition("(")[0]
-        return self.source
-
-    @property
     def title(self) -> str:
-        """Where it is, and which one there, where it has a name."""
-        return f"{self.place}  {self.name}" if self.meaning else self.place
+        """Where it is, and the name of its function where that has words."""
+        name = self.source.removeprefix("def ").partition("(")[0]
+        return f"{self.place}  {name}" if self.meaning else self.place
 
     @property
     def words(self) -> str:
@@ -125,7 +119,7 @@ class Way:
     def changing(self) -> list[int]:
         """The numbers of the stages that changed something, or are another form of the kernel."""
         return [
-            n for n, s in enumerate(self.stages) if s.step_count or s.before is not s.after
+            n for n, s in enumerate(self.stages) if s.steps or s.before is not s.after
         ]  # fmt: skip
 
     @cached_property
@@ -134,13 +128,13 @@ class Way:
         return [
             Stop(n, step)
             for n in self.changing
-            for step in (*range(self.stages[n].step_count), None)
+            for step in (*range(len(self.stages[n].steps)), None)
         ]
 
     @property
     def count(self) -> int:
         """How many rewrites there are."""
-        return sum(s.step_count for s in self.stages)
+        return sum(len(s.steps) for s in self.stages)
 
     def before_stage(self, n: int) -> list[Row]:
         """The graph that a stage starts from."""
@@ -151,7 +145,7 @@ class Way:
         """The rule and the two nodes of a stop; None at the end of a stage."""
         if stop.step is None:
             return None
-        one, at = self.stages[stop.stage].step(stop.step)
+        one, at = self.stages[stop.stage].steps[stop.step]
         return one.steps[at]
 
     def busiest(self, most: int) -> list[tuple[Rule, int, Stop]]:
@@ -178,13 +172,9 @@ def way_of(ast: UOp, renderer: Renderer, opts: Sequence | None = None) -> Way:
     return Way(program.function, program.src, described.data["opts"], described, rules)
 
 
-def count_nodes(roots: Sequence[Row]) -> int:
-    """How many nodes some graphs have together."""
-    return len(below(roots))
-
-
 # ---- a rewrite in words --------------------------------------------------------------------------
 
+BRACKETED = {*INFIX, Ops.NEG, Ops.RECIP, Ops.WHERE, Ops.MULACC}  # as `render` writes them
 SHORT = 18  # characters: what is no longer than this needs no letter
 FITS = 60  # characters that a letter is explained in, if its expression is no longer
 MOST_WRITTEN = 14  # operations of one side that are written out; fewer, where it gets longer
@@ -230,10 +220,10 @@ def told(before: Row, after: Row) -> Told:
         met = {root, *spelled, *(s for row in spelled for s in row.src)}
         done: dict[Row, Row] = {}
         for row in root.toposort(lambda row: row in met):
-            src = tuple(done[s] for s in row.src) if row in spelled else row.src
             if row in spelled:
+                src = tuple(done[s] for s in row.src)
                 done[row] = _all_lanes(row, src) or replace(row, number=-1, src=src)
-            elif row in named or not _is_short(row):
+            elif row in met and (row in named or not _is_short(row)):
                 done[row] = _named(row, named.setdefault(row, free[len(named)]))
             else:
                 done[row] = row
@@ -272,17 +262,7 @@ def text_of(row: Row) -> str:
         index, value, *_ = row.src
         return f"{render(index)} = {render(value)}"  # type: ignore[arg-type]
     text = render(row)  # type: ignore[arg-type]
-    return text[1:-1] if _is_bracketed(text) else text
-
-
-def _is_bracketed(text: str) -> bool:
-    """Whether the first bracket is closed by the last."""
-    depth = 0
-    for place, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return c == ")" and place == len(text) - 1
-    return False
+    return text[1:-1] if row.op in BRACKETED else text
 
 
 def meaning_of(row: Row) -> str:

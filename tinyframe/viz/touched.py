@@ -66,6 +66,14 @@ class Argument:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def name(self) -> str:
+        return f"data{self.slot}"
+
+    @property
+    def verb(self) -> str:
+        return "writes" if self.is_output else "reads"
+
 
 def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = None) -> DrawnPicture:
     """A picture of what one turn of a kernel's inner loops reads and writes.
@@ -78,7 +86,29 @@ def access(x: Any, opts: Sequence[Opt] | None = None, *, number: int | None = No
     renderer = renderer_of(item)
     program = get_program(item.ast, renderer, opts)
     arguments = arguments_after(item.ast, renderer, program.opts)
-    return _drawn(f"what {program.function}{which} touches", arguments)
+    headline = f"what {program.function}{which} touches"
+    sheet, text = Drawing(), [headline]
+    for column, touch in enumerate(arguments[0].touches):
+        sheet.words(LABEL + column * (PANEL + GAP), 12, touch.level, bold=True, colour=MUTED)
+    top = 22.0
+    for argument in arguments:
+        sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
+        text.append(f"{argument.name}, {argument.verb} of {sizes}:")
+        text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
+        if argument.slot >= MOST_ROWS:
+            continue
+        sheet.words(0, top + 11, f"{argument.name} {argument.verb}", bold=True, colour=MUTED)
+        for n, line in enumerate(wrapped(sizes, LABEL - 10)):
+            sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
+        high = 40.0
+        for column, touch in enumerate(argument.touches):
+            left = LABEL + column * (PANEL + GAP)
+            high = max(high, _panel(sheet, left, top, argument, touch))
+        top += high + 12
+    if len(arguments) > MOST_ROWS:
+        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() tells of all"
+        sheet.words(0, top + 11, more, colour=MUTED)
+    return DrawnPicture(headline, "\n".join(text), sheet)
 
 
 def arguments_after(ast: UOp, renderer: Renderer, opts: Sequence[Opt]) -> list[Argument]:
@@ -94,36 +124,25 @@ def arguments_of(sink: UOp) -> list[Argument]:
     for u in sink.toposort():
         if u.op is Ops.INDEX and u.src[0].op is Ops.DEFINE_GLOBAL:
             places.setdefault(u.src[0].arg, []).append(u)
-    levels = _levels(sink)
-    return [
-        Argument(
-            slot,
-            tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1),
-            not written.isdisjoint(named),
-            tuple(_touch(name, named, ranges) for name, ranges in levels),
-        )
-        for slot, named in sorted(places.items())
-    ]
-
-
-def _levels(sink: UOp) -> list[tuple[str, list[UOp]]]:
-    """The levels that this kernel has, and the ranges that run at each."""
     ranges = [u for u in sink.toposort() if u.op is Ops.RANGE]
-    levels: list[tuple[str, list[UOp]]] = []
+    levels: list[tuple[str, list[UOp]]] = []  # that this kernel has, and the ranges that run there
     running: set[AxisType] = set()
-    for name, kinds in LEVELS:
+    for level, kinds in LEVELS:
         running |= kinds
         inside = [r for r in ranges if kind(r) in running]
         if not levels or len(inside) > len(levels[-1][1]):
-            levels.append((name, inside))
-    return levels
-
-
-def _touch(level: str, places: Sequence[UOp], ranges: Sequence[UOp]) -> Touch:
-    try:
-        return Touch(level, elements_named(places, ranges))
-    except NotPlayed as problem:
-        return Touch(level, None, str(problem))
+            levels.append((level, inside))
+    found = []
+    for slot, named in sorted(places.items()):
+        touches = []
+        for level, inside in levels:
+            try:
+                touches.append(Touch(level, elements_named(named, inside)))
+            except NotPlayed as problem:
+                touches.append(Touch(level, None, str(problem)))
+        shape = tuple(size for size in named[0].arg if isinstance(size, UOp) or size != 1)
+        found.append(Argument(slot, shape, not written.isdisjoint(named), tuple(touches)))
+    return found
 
 
 # ---- indices played out --------------------------------------------------------------------------
@@ -198,33 +217,6 @@ def played(u: UOp, values: Values) -> np.ndarray:
 # ---- the picture ---------------------------------------------------------------------------------
 
 
-def _drawn(headline: str, arguments: Sequence[Argument]) -> DrawnPicture:
-    sheet, text = Drawing(), [headline]
-    for column, touch in enumerate(arguments[0].touches):
-        sheet.words(LABEL + column * (PANEL + GAP), 12, touch.level, bold=True, colour=MUTED)
-    top = 22.0
-    for argument in arguments:
-        sizes = " × ".join(sizes_text(size) for size in argument.shape) or "1 element"
-        what = "writes" if argument.is_output else "reads"
-        name = f"data{argument.slot}"
-        text += [f"{name}, {what} of {sizes}:"]
-        text += [f"  {t.level}: {said(argument, t)}" for t in argument.touches]
-        if argument.slot >= MOST_ROWS:
-            continue
-        sheet.words(0, top + 11, f"{name} {what}", bold=True, colour=MUTED)
-        for n, line in enumerate(wrapped(sizes, LABEL - 10)):
-            sheet.words(0, top + 26 + 14 * n, line, colour=MUTED)
-        high = 40.0
-        for column, touch in enumerate(argument.touches):
-            left = LABEL + column * (PANEL + GAP)
-            high = max(high, _panel(sheet, left, top, argument, touch))
-        top += high + 12
-    if len(arguments) > MOST_ROWS:
-        more = f"and {len(arguments) - MOST_ROWS} more arguments: print() tells of all"
-        sheet.words(0, top + 11, more, colour=MUTED)
-    return DrawnPicture(headline, "\n".join(text), sheet)
-
-
 def said(argument: Argument, touch: Touch) -> str:
     """`16 of 262,144`, or why that is not known."""
     if touch.cells is None:
@@ -286,9 +278,8 @@ def shaded(shape: Sequence[int], cells: Sequence[np.ndarray], panel: float) -> n
 def tile_text(argument: Argument) -> str:
     """`data0: writes 384`, `data1: reads 6`: by one turn of the loops."""
     touch = _tile(argument)
-    what = "writes" if argument.is_output else "reads"
     count = touch.reason if touch.cells is None else f"{len(touch.cells):,}"
-    return f"data{argument.slot}: {what} {count}"
+    return f"{argument.name}: {argument.verb} {count}"
 
 
 def draw_tiles(arguments: Sequence[Argument], width: float) -> Drawing:

@@ -90,20 +90,10 @@ def _verbs(value: UOp) -> list[str]:
     ops = [u for u in _arithmetic(value, lambda u: u.op is Ops.REDUCE) if u.op is not Ops.REDUCE]
     numbers = _of_numbers(value)
     ops = [u for u in ops if u in numbers] or ops  # not what chooses between places
-    idioms = {u: idiom for u in ops if (idiom := _idiom(u)) is not None}
-    parts = {part for idiom in idioms.values() for part in idiom.parts}
-    verbs = list(
-        dict.fromkeys(idioms[u].words if u in idioms else _verb(u) for u in ops if u not in parts)
-    )
-    return [f"does {len(ops):,} operations"] if len(verbs) > MOST_VERBS else verbs
-
-
-def _verb(u: UOp) -> str:
-    if u.op is Ops.CAST:
-        return f"converts to {repr(u.dtype).removeprefix('dtypes.')}"
-    if u.op in (Ops.AND, Ops.OR, Ops.XOR) and u.dtype.name == "bool":
-        return "combines conditions"
-    return VERBS.get(u.op, u.op.name)
+    said = {u: _said(u) for u in ops}
+    parts = {part for _, inside in said.values() for part in inside}
+    verbs = dict.fromkeys(words for u, (words, _) in said.items() if u not in parts)
+    return [f"does {len(ops):,} operations"] if len(verbs) > MOST_VERBS else list(verbs)
 
 
 def _of_numbers(value: UOp) -> set[UOp]:
@@ -113,13 +103,6 @@ def _of_numbers(value: UOp) -> set[UOp]:
         if u.op in (Ops.LOAD, Ops.REDUCE) or any(s in found for s in u.src):
             found.add(u)
     return found
-
-
-class Idiom(NamedTuple):
-    """Several operations that are one thing to a person. parts: those that need no words then."""
-
-    words: str
-    parts: tuple[UOp, ...] = ()
 
 
 def _constant(u: UOp) -> float | None:
@@ -162,29 +145,29 @@ IDIOMS: list[tuple[UPat, str | Callable[[float], str]]] = [
 ]  # fmt: skip
 
 
-def _idiom(u: UOp) -> Idiom | None:
+def _said(u: UOp) -> tuple[str, Sequence[UOp]]:
+    """An operation in words, and those below it that need none of their own then."""
     for pattern, words in IDIOMS:
         for found in pattern.match(u, {}):
-            if not isinstance(words, str):
-                said = "" if (number := _constant(found["c"])) is None else words(number)
-            else:
-                said = words
+            number = None if isinstance(words, str) else _constant(found["c"])
+            said = words if isinstance(words, str) else "" if number is None else words(number)
             if said:
-                return Idiom(said, (found["part"],) if "part" in found else ())
-    return _relu(u) if u.op is Ops.WHERE else None
-
-
-def _relu(u: UOp) -> Idiom | None:
-    """0 where a < 0 or a == 0, else a; or, where no number decides, what cat() becomes"""
-    about = u.src[2]
-    tests = [t for t in u.src[0].toposort(lambda t: t is not about) if t.op in GroupOp.ALU]
-    tests = [t for t in tests if t is not about]
-    compares = [t for t in tests if t.op in GroupOp.Comparison]
-    zero = all(t.src[0] is about and _constant(t.src[1]) == 0 for t in compares)
-    if _constant(u.src[1]) == 0 and zero and any(t.op is Ops.CMPLT for t in compares):
-        return Idiom(RELU, tuple(tests))
-    is_by_place = u.src[0].op is not Ops.CONST and not _of_numbers(u.src[0])
-    return Idiom("puts together") if is_by_place else None
+                return said, [found["part"]] if "part" in found else []
+    if u.op is Ops.WHERE:
+        condition, yes, about = u.src
+        below = condition.toposort(lambda t: t is not about)
+        tests = [t for t in below if t.op in GroupOp.ALU and t is not about]
+        compares = [t for t in tests if t.op in GroupOp.Comparison]
+        zero = all(t.src[0] is about and _constant(t.src[1]) == 0 for t in compares)
+        if _constant(yes) == 0 and zero and any(t.op is Ops.CMPLT for t in compares):
+            return RELU, tests  # 0 where a < 0 or a == 0, else a
+        if condition.op is not Ops.CONST and not _of_numbers(condition):
+            return "puts together", []  # no number decides: what cat() becomes
+    if u.op is Ops.CAST:
+        return f"converts to {repr(u.dtype).removeprefix('dtypes.')}", []
+    if u.op in (Ops.AND, Ops.OR, Ops.XOR) and u.dtype.name == "bool":
+        return "combines conditions", []
+    return VERBS.get(u.op, u.op.name), []
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -210,8 +193,17 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
     size, places = _product(reduce.own_ranges), _product(outer)
     loads = [u for u in value.toposort() if u.op is Ops.LOAD]
     noun = _noun(reduce.own_ranges, outer, loads)
-    if reduce.arg is Ops.ADD and _is_product(value):
-        return _product_words(noun, size, places, outer, value)
+    operands = [_uncast(s) for s in value.src]
+    is_product = value.op is Ops.MUL and all(s.op is Ops.LOAD for s in operands)
+    if reduce.arg is Ops.ADD and is_product and operands[0] is not operands[1]:
+        each = f"each of {_shape(outer)} results is a sum of {size} products"
+        if noun == "windows":
+            return f"slides windows over its input: {each}"
+        if not outer:
+            return f"multiplies pairs of numbers and sums all {size} products"
+        if all(any(r not in s.ranges for r in outer) for s in operands):  # used for several results
+            return f"multiplies matrices: {each}"
+        return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
     groups = Groups(noun, places, size)
     if not outer:
         what = "the number" if size == "1" else f"all {_numbers(size)}"
@@ -223,33 +215,8 @@ def _reduced(reduce: UOp, known: set[Groups]) -> str:
     return _listed([*_verbs(value), f"{verb} {what}"])
 
 
-def _product_words(noun: str, size: str, places: str, outer: Sequence[UOp], value: UOp) -> str:
-    each = f"each of {_shape(outer)} results is a sum of {size} products"
-    if noun == "windows":
-        return f"slides windows over its input: {each}"
-    if outer and _is_shared(outer, value):
-        return f"multiplies matrices: {each}"
-    if not outer:
-        return f"multiplies pairs of numbers and sums all {size} products"
-    return f"multiplies pairs of numbers and sums each of {places} {noun} of {size} products"
-
-
-def _is_product(value: UOp) -> bool:
-    """Whether this is a product of two numbers from memory."""
-    return value.op is Ops.MUL and all(_loaded(s) is not None for s in value.src) and (
-        _loaded(value.src[0]) is not _loaded(value.src[1])
-    )  # fmt: skip
-
-
-def _loaded(u: UOp) -> UOp | None:
-    while u.op is Ops.CAST:
-        u = u.src[0]
-    return u if u.op is Ops.LOAD else None
-
-
-def _is_shared(outer: Sequence[UOp], value: UOp) -> bool:
-    """Whether each operand is used for several results: some loops leave it as it is."""
-    return all(any(r not in s.ranges for r in outer) for s in value.src)
+def _uncast(u: UOp) -> UOp:
+    return _uncast(u.src[0]) if u.op is Ops.CAST else u
 
 
 def _noun(own: Sequence[UOp], outer: Sequence[UOp], loads: Iterable[UOp]) -> str:

@@ -6,7 +6,8 @@ stand in a URL; BadQuery says what is wrong with one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,8 @@ from tinyframe.uop.node import Ops
 from tinyframe.uop.show import listing, render, sizes_text
 from tinyframe.viz.explorer.disassembly import machine_code
 from tinyframe.viz.explorer.rows import Row, below
-from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, rules_fired, view_of
-from tinyframe.viz.fold import boxes_as_one, nearest, trees_as_one
+from tinyframe.viz.explorer.trace import Described, Stage, Trace, View, view_of
+from tinyframe.viz.fold import folded, nearest
 from tinyframe.viz.graphs import GraphPicture
 from tinyframe.viz.nodes import Node, of_graph
 from tinyframe.viz.picture import NoLayout
@@ -24,8 +25,6 @@ from tinyframe.viz.roof import Roof, costs_of, verdict
 MOST_DRAWN = 70  # nodes of a graph on the page: more are folded
 MOST_WHOLE = 1000  # nodes, where all of it is asked for: more take seconds to lay out
 MOST_STEPS = 200  # rewrites that one answer lists
-CHANGED = "new"
-TAKEN = "matched"
 
 Query = Mapping[str, str]
 
@@ -77,8 +76,8 @@ def stages(trace: Trace, query: Query) -> Any:
             "name": s.name,
             "nodes": len(below(s.roots)),
             "program": isinstance(s.after, list),
-            "steps": s.step_count,
-            "rules": rules_fired(s),
+            "steps": len(s.steps),
+            "rules": Counter(rewrite.steps[at].rule for rewrite, at in s.steps).most_common(),
         }
         for s in d.stages
     ]
@@ -95,14 +94,13 @@ def steps(trace: Trace, query: Query) -> Any:
     """Some of a stage's rewrites: the rule, and what became what."""
     stage = _stage(described(trace, query), number(query, "stage"))
     start, count = number(query, "from", 0), number(query, "count", MOST_STEPS)
-    wanted = range(start, min(start + min(count, MOST_STEPS), stage.step_count))
-    return {"total": stage.step_count, "steps": listed_steps(stage, wanted)}
+    return {"total": len(stage.steps),
+            "steps": listed_steps(stage, start, start + min(count, MOST_STEPS))}  # fmt: skip
 
 
-def listed_steps(stage: Stage, numbers: Iterable[int]) -> list[dict[str, Any]]:
+def listed_steps(stage: Stage, start: int = 0, end: int | None = None) -> list[dict[str, Any]]:
     found = []
-    for n in numbers:
-        rewrite, at = stage.step(n)
+    for n, (rewrite, at) in enumerate(stage.steps[start:end], start):
         step = rewrite.steps[at]
         found.append({"n": n, "rule": step.rule, "pass": rewrite.name,
                       "before": shown(step.before), "after": shown(step.after)})  # fmt: skip
@@ -125,7 +123,7 @@ def graph(trace: Trace, query: Query) -> Any:
         text = listing(program)  # type: ignore[arg-type]
         return {"svg": None, "why": "", "headline": "program", "text": text, "nodes": []}
     most = MOST_WHOLE if query.get("whole") == "1" else MOST_DRAWN
-    picture = GraphPicture("graph", nodes_of(view, step, query.get("when") == "after", most))
+    picture = GraphPicture("graph", nodes_of(view, most))
     svg, why = None, ""
     try:
         svg = picture.svg()
@@ -154,20 +152,11 @@ def _stage(d: Described, n: int) -> Stage:
     return d.stages[n]
 
 
-def nodes_of(view: View, step: int | None, after: bool, most: int = MOST_DRAWN) -> list[Node]:
-    """What is drawn of a graph: folded where it has more than `most` nodes, around what changes."""
-    word = CHANGED if after or step is None else TAKEN
-    marks: dict[Row, str] = dict.fromkeys(view.changed, word)
-    if step is None and len(marks) > MOST_DRAWN // 2:
-        marks = {}  # where nearly all is new, that says nothing
-    nodes = of_graph(view.roots, marks=marks)  # type: ignore[arg-type]
-    if view.boxes:
-        nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
-    if len(nodes) > most:
-        nodes = trees_as_one(nodes)
-    if len(nodes) > most and view.boxes:
-        nodes = boxes_as_one(nodes)
-    return nearest(nodes, most)
+def nodes_of(view: View, most: int) -> list[Node]:
+    """A graph's nodes: folded where there are more than `most`, around what changes."""
+    nodes = of_graph(view.roots, marks=view.marks)  # type: ignore[arg-type]
+    nodes = [replace(node, box=view.boxes.get(node.of)) for node in nodes]
+    return nearest(folded(nodes, lambda drawn: len(drawn) <= most), most)
 
 
 def details(node: Node) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tinyframe.uop.node import AddrSpace, AxisType, Ops, UOp
+from tinyframe.uop.node import AddrSpace, AxisType, Ops, UOp, sources_first
 from tinyframe.uop.show import sizes_text
 
 ENUMS: dict[str, type[enum.Enum]] = {kind.__name__: kind for kind in (Ops, AxisType, AddrSpace)}
@@ -85,21 +85,11 @@ class Table:
 
     def number(self, root: UOp) -> int:
         """The number of a node, which gets a row if it has none."""
-        numbers = self.numbers
-        if root in numbers:
-            return numbers[root]
-        stack = [root]
-        while stack:
-            u = stack[-1]
-            missing = [s for s in u.src if s not in numbers]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            if u not in numbers:
-                numbers[u] = len(self.rows)
+        for u in root.toposort(lambda u: u not in self.numbers):
+            if u not in self.numbers:
+                self.numbers[u] = len(self.rows)
                 self.rows.append(self._row(u))
-        return numbers[root]
+        return self.numbers[root]
 
     def _row(self, u: UOp) -> RowData:
         dtype = repr(u.dtype).removeprefix("dtypes.")
@@ -131,6 +121,8 @@ def _interval(u: UOp) -> list[Any] | None:
 
 # ---- reading -------------------------------------------------------------------------------------
 
+below: Any = sources_first  # rows have sources as UOps do
+
 
 @dataclass(eq=False)
 class Row:
@@ -156,19 +148,8 @@ class Row:
         return next((str(s.arg) for s in self.src if s.op is Ops.DEVICE), "")
 
     def toposort(self, gate: Callable[[Row], bool] | None = None) -> dict[Row, None]:
-        """All below and itself, sources first; not what `gate` refuses."""
-        found: dict[Row, None] = {}
-        stack: list[tuple[Row, bool]] = [(self, False)]
-        while stack:
-            row, is_open = stack.pop()
-            if row in found:
-                continue
-            if is_open:
-                found[row] = None
-            elif gate is None or gate(row):
-                stack.append((row, True))
-                stack += [(s, False) for s in reversed(row.src) if s not in found]
-        return found
+        """All below and itself, as UOp.toposort has it."""
+        return below((self,), lambda row: row.src if gate is None or gate(row) else ())
 
 
 class Rows:
@@ -259,15 +240,3 @@ def after_steps(rows: Rows, root: Row, steps: Sequence[Step], walk: bool) -> Row
                 stack.append((row, row, "sources done"))
                 stack += [(s, s, "fresh") for s in reversed(row.src) if s not in done]
     return done.get(root, root)
-
-
-def below(roots: Iterable[Row]) -> dict[Row, None]:
-    """These rows and all that is below them, sources first."""
-    found: dict[Row, None] = {}
-
-    def is_new(row: Row) -> bool:
-        return row not in found
-
-    for root in roots:
-        found.update(root.toposort(is_new))
-    return found

@@ -19,6 +19,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from tinyframe.nn.state import replacing
+
 FORMAT, VERSION = "tinyframe trace", 1
 OVERVIEW = "overview"
 FOREIGN = "no trace of tinyframe's"
@@ -100,17 +102,8 @@ class Store:
 
     def save(self, path: Path, overview: dict[str, Any]) -> None:
         """All of it as a file, whole or not at all."""
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            try:
-                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
-                    for name in self._archive.namelist():
-                        copy.writestr(name, self.raw(name))
-                    copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))
-                file.close()
-                os.replace(file.name, path)
-            except BaseException:
-                file.close()
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        with replacing(path) as temporary:
+            with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, True, 1) as copy:
+                for name in self._archive.namelist():
+                    copy.writestr(name, self.raw(name))
+                copy.writestr(OVERVIEW, json.dumps(overview, separators=(",", ":")))

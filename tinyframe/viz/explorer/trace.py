@@ -2,7 +2,7 @@
 
     trace = Trace.open("run.trace")
     trace.overview["kernels"][3]["name"]
-    trace.graph("kernel/3", stage=0, step=12)     # a Picture's nodes, with what changes marked
+    view_of(trace.described("kernel/3"), stage=0, step=12)     # nodes, with what changes marked
 
 What it gives is what the page and the terminal show, as plain data.
 """
@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from tinyframe.viz.explorer.rows import Row, Rows, Step, after_steps
+from tinyframe.viz.explorer.rows import Row, Rows, Step, after_steps, below
 from tinyframe.viz.explorer.store import OVERVIEW, Store, TraceError
 from tinyframe.viz.nodes import Box
 
 KERNELS = "kernels"  # a stage that is not the compiler's: the prepared graph, and what is fused
 KEPT = 16  # members that were read last are kept ready
+NEW, TAKEN = "new", "matched"  # marks of nodes
+MOST_NEW = 35  # nodes: where nearly all of a stage is new, a mark says nothing
 
 
 @dataclass
@@ -47,20 +49,10 @@ class Stage:
     def roots(self) -> list[Row]:
         return self.after if isinstance(self.after, list) else [self.after]
 
-    @property
-    def step_count(self) -> int:
-        return sum(len(r.steps) for r in self.rewrites)
-
-    def step(self, number: int) -> tuple[Rewrite, int]:
-        """The rewrite that the stage's rule number `number` belongs to, and which of its steps it
-        is; IndexError where there are not so many."""
-        if number < 0:
-            raise IndexError(number)
-        for rewrite in self.rewrites:
-            if number < len(rewrite.steps):
-                return rewrite, number
-            number -= len(rewrite.steps)
-        raise IndexError(number)
+    @functools.cached_property
+    def steps(self) -> list[tuple[Rewrite, int]]:
+        """Every application of a rule: the rewrite it belongs to, and which of its steps it is."""
+        return [(rewrite, n) for rewrite in self.rewrites for n in range(len(rewrite.steps))]
 
 
 @dataclass
@@ -148,45 +140,28 @@ def _boxes(rows: Rows, kernels: list[dict[str, Any]]) -> dict[Row, Box]:
 # ---- what is drawn -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class View:
-    """Graphs to draw. changed: the nodes that the next rewrite takes away, or that the last one
-    made; none for a stage as a whole. boxes: around what each kernel computes."""
+class View(NamedTuple):
+    """Graphs to draw. marks: the nodes that the next step takes away, or that the last one or the
+    stage made, with a word for that. boxes: around what each kernel computes."""
 
-    roots: list[Row]
-    changed: set[Row]
-    boxes: dict[Row, Box] = field(default_factory=dict)
+    roots: Sequence[Row]
+    marks: dict[Row, str]
+    boxes: dict[Row, Box]
 
 
 def view_of(described: Described, stage: int, step: int | None = None, after: bool = False) -> View:
-    """The graph after a stage, or before (or after) its rewrite number `step`.
-
-    IndexError where there is no such stage or rewrite.
-    """
-    if stage < 0:
-        raise IndexError(stage)
+    """The graph after a stage, or before (or after) its step number `step`. IndexError where there
+    is no such stage or step."""
     s = described.stages[stage]
     if step is None:
-        before = set(s.before.toposort()) if s.before is not None else None
-        changed = set() if before is None or isinstance(s.after, list) else (
-            set(s.after.toposort()) - before
-        )  # fmt: skip
-        return View(s.roots, changed, described.boxes if s.name == KERNELS else {})
-    rewrite, n = s.step(step)
-    done = rewrite.steps[: n + after]
-    root = after_steps(described.rows, rewrite.before, done, rewrite.walk)
+        new = set() if s.before is None else below(s.roots).keys() - below([s.before]).keys()
+        marked = new if len(new) <= MOST_NEW and isinstance(s.after, Row) else ()
+        boxes = described.boxes if s.name == KERNELS else {}
+        return View(s.roots, dict.fromkeys(marked, NEW), boxes)
+    rewrite, n = s.steps[step]
+    root = after_steps(described.rows, rewrite.before, rewrite.steps[: n + after], rewrite.walk)
     taken, made = rewrite.steps[n].before, rewrite.steps[n].after
-    there = root.toposort()
-    if after:
-        changed = {r for r in made.toposort() if r in there} - set(taken.toposort())
-        return View([root], changed | ({made} & there.keys()))
-    return View([root], {taken} & there.keys())
-
-
-def rules_fired(stage: Stage) -> list[tuple[int, int]]:
-    """Each rule that was applied, and how often; the busiest first."""
-    counts: dict[int, int] = {}
-    for rewrite in stage.rewrites:
-        for step in rewrite.steps:
-            counts[step.rule] = counts.get(step.rule, 0) + 1
-    return sorted(counts.items(), key=lambda pair: -pair[1])
+    changed = {made} | made.toposort().keys() - taken.toposort().keys() if after else {taken}
+    return View(
+        [root], dict.fromkeys(changed & root.toposort().keys(), NEW if after else TAKEN), {}
+    )
