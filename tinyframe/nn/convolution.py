@@ -15,11 +15,9 @@ from typing import ClassVar
 
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
-from tinyframe.tensor.convolution import zeros_around
+from tinyframe.tensor.convolution import Sizes, one_per_axis, zeros_around
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.windows import one_per_axis
 
-Sizes = int | Sequence[int]
 PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 

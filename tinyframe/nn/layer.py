@@ -61,15 +61,26 @@ class Layer:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def layer(function: Callable[..., Any], name: str | None = None, inputs: int = 0) -> type[Layer]:
+REQUIRED = inspect.Parameter.empty  # in place of a default
+
+
+def layer(
+    function: Callable[..., Any], name: str | None = None, inputs: int = 0,
+    settings: Mapping[str, Any] | None = None,
+) -> type[Layer]:  # fmt: skip
     """The class of layers that call this function, by its name and with its docstring.
 
     name: for a layer that is just a method of Tensor, `layer(Tensor.elu, "ELU", 1)`: its first
-    arguments, as many as `inputs`, come in each call.
+    arguments, as many as `inputs`, come in each call. settings: the other arguments and their
+    defaults, where they are not those of the method.
     """
     signature = inspect.signature(function)
-    given = list(signature.parameters.values())[inputs:]
-    kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
+    if settings is None:
+        given = list(signature.parameters.values())[inputs:]
+        kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
+    else:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kept = [inspect.Parameter(n, kind, default=d) for n, d in settings.items()]
     parameters = signature.replace(parameters=kept, return_annotation=inspect.Signature.empty)
     method = "" if name is None else f"`Tensor.{function.__name__}` as a layer: "
     return type(

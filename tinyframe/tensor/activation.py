@@ -23,7 +23,7 @@ class Activation(Elementwise):
 
     def relu6(self) -> Self:
         """relu, and at most 6."""
-        return self.le(0).where(0, self.ge(6).where(6, self))
+        return self.hardtanh(0, 6)
 
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
         """self above 0, self * neg_slope below."""
@@ -53,8 +53,7 @@ class Activation(Elementwise):
 
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha * self + beta, kept between 0 and 1."""
-        line = self * alpha + beta
-        return line.le(0).where(0, line.ge(1).where(1, line))
+        return (self * alpha + beta).hardtanh(0, 1)
 
     @float_function
     def logsigmoid(self) -> Self:

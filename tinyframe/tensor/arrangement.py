@@ -196,40 +196,17 @@ class Arrangement(Movement):
         ShapeError where the channels do not divide by r * r. Shi et al., "Real-time single image
         and video super-resolution" (2016).
         """
-        r = self._factor("pixel_shuffle", upscale_factor)
-        *batch, channels, height, width = self.shape
-        if channels % (r * r):
-            raise ShapeError(
-                f"pixel_shuffle({r}) makes {r}*{r} pixels of as many channels, and {channels} "
-                f"channels of {self.shape} do not divide by {r * r}"
-            )
-        parts = self.reshape((*batch, channels // (r * r), r, r, height, width))
-        n = len(batch)
-        moved = parts.permute((*range(n), n, n + 3, n + 1, n + 4, n + 2))
-        return moved.reshape((*batch, channels // (r * r), height * r, width * r))
+        return self._regrouped("... (c a b) h w -> ... c (h a) (w b)", upscale_factor)
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
         """Pixels laid out as channels, the inverse of pixel_shuffle: (…, channels, height * r,
         width * r) to (…, channels * r * r, height, width)."""
-        r = self._factor("pixel_unshuffle", downscale_factor)
-        *batch, channels, height, width = self.shape
-        if height % r or width % r:
-            raise ShapeError(
-                f"pixel_unshuffle({r}) takes blocks of {r} by {r} pixels, which do not fill the "
-                f"{height} by {width} of {self.shape}"
-            )
-        parts = self.reshape((*batch, channels, height // r, r, width // r, r))
-        n = len(batch)
-        moved = parts.permute((*range(n), n, n + 2, n + 4, n + 1, n + 3))
-        return moved.reshape((*batch, channels * r * r, height // r, width // r))
+        return self._regrouped("... c (h a) (w b) -> ... (c a b) h w", downscale_factor)
 
-    def _factor(self, name: str, factor: int) -> Any:
-        if factor < 1 or self.ndim < 3:
-            raise ShapeError(
-                f"{name} takes (…, channels, height, width) and a factor of 1 or more, not "
-                f"{self.shape} and {factor}"
-            )
-        return factor
+    def _regrouped(self, formula: str, factor: int) -> Self:
+        if factor < 1:
+            raise ShapeError(f"pixels are shuffled by a factor of 1 or more, not {factor}")
+        return self.rearrange(formula, a=factor, b=factor)
 
     # ---- triangles and diagonals -----------------------------------------------------------------
 

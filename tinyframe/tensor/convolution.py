@@ -1,4 +1,5 @@
-"""Convolution, as a movement op, a multiply and a sum; and its transpose, the other way around.
+"""Convolution, as a movement op, a multiply and a sum; and its transpose. And the windows over
+trailing axes that convolution and pooling read.
 
 A convolution reads windows: output o is the sum over k of input[o*stride + k*dilation] * weight[k].
 Transposed, input i is added to output[i*stride + k*dilation], times weight[k]. WINDOW says the
@@ -17,24 +18,44 @@ from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, 
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS
-from tinyframe.tensor.windows import around, one_per_axis
 
 Sizes = int | Sequence[int]
 
 
-def _over(name: str, axes: int) -> Any:
-    """The convolution of this name, for weights with so many axes to slide over."""
+def one_per_axis(value: Sizes, count: int, name: str) -> tuple[int, ...]:
+    """An int for each axis; a single int stands for all. `name` is for the ShapeError."""
+    values = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(values) != count:
+        raise ShapeError(f"{name} is one int or {count} of them, not {value}")
+    return values
 
-    def convolution(self: Any, weight: Any, *args: Any, **kwargs: Any) -> Any:
-        if weight.ndim != axes + 2:
-            raise ShapeError(
-                f"the weight needs {axes} axes after its first two, not {weight.shape}"
-            )
-        return getattr(self, name)(weight, *args, **kwargs)
 
-    convolution.__name__ = name.replace("2d", f"{axes}d")
-    convolution.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
-    return convolution
+def padding_per_axis(padding: Sizes, count: int) -> list[tuple[int, int]]:
+    """(before, after) for each axis, first axis first.
+
+    padding: one int, one for each axis, or as in PyTorch two for each, last axis first.
+    """
+    if not isinstance(padding, int) and len(padding) == 2 * count:
+        flat = tuple(padding)
+        return list(zip(flat[::2], flat[1::2], strict=True))[::-1]
+    return [(width, width) for width in one_per_axis(padding, count, "padding")]
+
+
+def for_axes(name: str, axes: int) -> Any:
+    """The method `name`, which is for any number of axes, restricted to `axes` of them."""
+    first = "weight" if "conv" in name else "output_size" if "adaptive" in name else "kernel_size"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        value, *rest = args or (kwargs.pop(first),)
+        if first != "weight":
+            value = one_per_axis(value, axes, first)
+        elif value.ndim != axes + 2:
+            raise ShapeError(f"the weight needs {axes} axes after its first two, not {value.shape}")
+        return getattr(self, name)(value, *rest, **kwargs)
+
+    method.__name__ = name.replace("2d", f"{axes}d")
+    method.__doc__ = f"{name} over {['one axis', 'two axes', 'three axes'][axes - 1]}."
+    return method
 
 
 class Convolution(TensorBase):
@@ -149,9 +170,18 @@ class Convolution(TensorBase):
         )
         return y._with_bias(bias).cast(result)
 
-    conv1d, conv3d = _over("conv2d", 1), _over("conv2d", 3)
-    conv_transpose1d = _over("conv_transpose2d", 1)
-    conv_transpose3d = _over("conv_transpose2d", 3)
+    conv1d, conv3d = for_axes("conv2d", 1), for_axes("conv2d", 3)
+    conv_transpose1d = for_axes("conv_transpose2d", 1)
+    conv_transpose3d = for_axes("conv_transpose2d", 3)
+
+    def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:
+        """The windows over the last axes: shape (…, *positions, *size)."""
+        count, windows = len(size), self
+        steps = one_per_axis(stride, count, "stride")
+        spread = one_per_axis(dilation, count, "dilation")
+        for axis, sizes in enumerate(zip(size, steps, spread, strict=True), self.ndim - count):
+            windows = windows.window(axis, *sizes)
+        return windows
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
         """The dtype to sum products up in, and that of the result."""
@@ -194,7 +224,7 @@ def zeros_around(
 ) -> list[int]:
     """Widths as `pad` takes them: before and after of each axis, last axis first."""
     if not isinstance(padding, str):
-        return [width for pair in around(padding, len(kernel))[::-1] for width in pair]
+        return [width for pair in padding_per_axis(padding, len(kernel))[::-1] for width in pair]
     check_choice("padding in words", padding, "same", "valid")
     if padding == "same" and set(stride) != {1}:
         raise ValueError(f'padding="same" keeps the size, which stride {tuple(stride)} does not')

@@ -31,7 +31,6 @@ from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
-from tinyframe.tensor.advanced import AdvancedIndexing
 from tinyframe.tensor.arrangement import Arrangement
 from tinyframe.tensor.base import TensorBase, live_tensors
 from tinyframe.tensor.casting import Casting
@@ -48,6 +47,7 @@ from tinyframe.tensor.gradient import (
     with_part,
 )
 from tinyframe.tensor.history import CUT_OFF, Origin, origin_of
+from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import (
     Placed,
     Scheduled,
@@ -81,7 +81,6 @@ from tinyframe.tensor.storage import (
     shows_all,
     storages_at,
 )
-from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -92,7 +91,7 @@ if TYPE_CHECKING:
 
 
 class Tensor(
-    AdvancedIndexing,
+    Indexing,
     Arrangement,
     Counting,
     LinearAlgebra,
@@ -106,7 +105,6 @@ class Tensor(
     Reduce,
     Casting,
     Movement,
-    Windows,
     Convolution,
     Pooling,
     Interpolate,
@@ -472,9 +470,7 @@ class Tensor(
                 "deepcopy() of a Tensor that is computed from parameters would lose its history: "
                 "detach() it first, or use clone(), through which gradients flow"
             )
-        other = self._seeing(
-            copy.deepcopy(self._storage, memo), self._path, self._requires_grad
-        )
+        other = self._seeing(copy.deepcopy(self._storage, memo), self._path, self._requires_grad)
         memo[id(self)] = other
         other.grad = copy.deepcopy(self.grad, memo)
         return other
@@ -621,9 +617,7 @@ class Tensor(
                 result.append(zeros)
         return result
 
-    def _nodes_among(
-        self, values: Mapping[Storage, list[UOp]], below: Container[UOp]
-    ) -> list[UOp]:
+    def _nodes_among(self, values: Mapping[Storage, list[UOp]], below: Container[UOp]) -> list[UOp]:
         """What this Tensor is among the nodes `below`: the value that it has, and those that it had
         before it was assigned to."""
         seen = [follow(self._path, value) for value in values.get(self._storage, ())]

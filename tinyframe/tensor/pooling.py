@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
 from tinyframe.tensor.elementwise import float_function
-from tinyframe.tensor.windows import around, one_per_axis
 from tinyframe.uop.node import index_dtype
 
-Sizes = int | Sequence[int]
 
-
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """Where the windows are: one number, or one (before, after), for each trailing axis."""
 
     kernel: tuple[int, ...]
@@ -60,7 +56,7 @@ def grid_of(
         raise ShapeError(f"windows of {kernel} need as many axes, and {tuple(shape)} has fewer")
     steps = one_per_axis(kernel if stride is None else stride, axes, "stride")
     spread = one_per_axis(dilation, axes, "dilation")
-    sides = around(padding, axes)
+    sides = padding_per_axis(padding, axes)
     beyond = []
     for size, k, s, d, (before, after) in zip(
         shape[len(shape) - axes :], kernel, steps, spread, sides, strict=True
@@ -71,19 +67,6 @@ def grid_of(
             last -= s
         beyond.append(max(0, last + reach - inside) if ceil_mode else 0)
     return Grid(kernel, steps, spread, sides, beyond)
-
-
-def _over(name: str, axes: int) -> Any:
-    """The pooling of this name over so many axes."""
-    size = "output_size" if name.startswith("adaptive") else "kernel_size"
-
-    def pooling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        sizes = args[0] if args else kwargs.pop(size)
-        return getattr(self, name)(one_per_axis(sizes, axes, size), *args[1:], **kwargs)
-
-    pooling.__name__ = name.replace("2d", f"{axes}d")
-    pooling.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
-    return pooling
 
 
 class Pooling(TensorBase):
@@ -238,10 +221,10 @@ class Pooling(TensorBase):
 
     # ---- in one and three axes -------------------------------------------------------------------
 
-    max_pool1d, max_pool3d = _over("max_pool2d", 1), _over("max_pool2d", 3)
-    avg_pool1d, avg_pool3d = _over("avg_pool2d", 1), _over("avg_pool2d", 3)
-    adaptive_avg_pool1d = _over("adaptive_avg_pool2d", 1)
-    adaptive_max_pool1d = _over("adaptive_max_pool2d", 1)
+    max_pool1d, max_pool3d = for_axes("max_pool2d", 1), for_axes("max_pool2d", 3)
+    avg_pool1d, avg_pool3d = for_axes("avg_pool2d", 1), for_axes("avg_pool2d", 3)
+    adaptive_avg_pool1d = for_axes("adaptive_avg_pool2d", 1)
+    adaptive_max_pool1d = for_axes("adaptive_max_pool2d", 1)
 
     # ---- what they share -------------------------------------------------------------------------
 

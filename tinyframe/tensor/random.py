@@ -173,15 +173,15 @@ class Random(TensorBase):
         if n == 0:
             return cls.zeros(0, dtype=wanted, device=device)
         keys = cls._random_bits(n, Device.named(device))
-        return keys._rank().cast(wanted)
+        return keys.argsort().cast(wanted)
 
     # ---- initial values of layers ----------------------------------------------------------------
 
     @classmethod
     def scaled_uniform(cls, *shape: Any, **options: Any) -> Self:
         """Uniform from -b to b, with b = 1/sqrt(the number of elements)."""
-        elements = max(1, math.prod(checked_shape(shape)))
-        return cls._symmetric(shape, elements**-0.5, options)
+        bound = max(1, math.prod(checked_shape(shape))) ** -0.5
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def glorot_uniform(cls, *shape: Any, **options: Any) -> Self:
@@ -190,14 +190,13 @@ class Random(TensorBase):
         Glorot and Bengio, "Understanding the difficulty of training deep feedforward networks"
         (2010).
         """
-        outputs, inputs = _fan(shape)
-        return cls._symmetric(shape, math.sqrt(6 / max(1, inputs + outputs)), options)
+        bound = math.sqrt(6 / max(1, sum(_fan(shape))))
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def glorot_normal(cls, *shape: Any, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / (inputs + outputs)), of a shape (out, in, …)."""
-        outputs, inputs = _fan(shape)
-        return cls.normal(*shape, std=math.sqrt(2 / max(1, inputs + outputs)), **options)
+        return cls.normal(*shape, std=math.sqrt(2 / max(1, sum(_fan(shape)))), **options)
 
     @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
@@ -205,18 +204,14 @@ class Random(TensorBase):
 
         a: the slope of a leaky relu below 0. He et al., "Delving deep into rectifiers" (2015).
         """
-        inputs = max(1, _fan(shape)[1])
-        return cls._symmetric(shape, math.sqrt(6 / ((1 + a**2) * inputs)), options)
+        bound = math.sqrt(6 / ((1 + a**2) * max(1, _fan(shape)[1])))
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_normal(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / ((1 + a²) * inputs)), of a shape (out, in, …)."""
-        inputs = max(1, _fan(shape)[1])
-        return cls.normal(*shape, std=math.sqrt(2 / ((1 + a**2) * inputs)), **options)
-
-    @classmethod
-    def _symmetric(cls, shape: tuple[Any, ...], bound: float, options: dict[str, Any]) -> Self:
-        return cls.uniform(*shape, low=-bound, high=bound, **options)
+        std = math.sqrt(2 / ((1 + a**2) * max(1, _fan(shape)[1])))
+        return cls.normal(*shape, std=std, **options)
 
     # ---- of another Tensor -----------------------------------------------------------------------
 
@@ -248,10 +243,7 @@ class Random(TensorBase):
         if replacement or num_samples == 1:
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
             return races._speed().argmax(-1)
-        rank = weights._speed()._rank(descending=True)
-        wanted = self._range(num_samples).reshape((-1, 1))
-        numbers = self._range(self.shape[-1])
-        return (rank.unsqueeze(-2) == wanted).where(numbers, 0).sum(-1)
+        return weights._speed().topk(num_samples)[1]
 
     def _speed(self) -> Self:
         """For rates, random numbers of which each is the largest with a probability in proportion
@@ -259,14 +251,6 @@ class Random(TensorBase):
         drawn = self.rand(self.shape, dtype=self.dtype, device=self.device)
         time = drawn.sub(1, True).log().neg()
         return self.gt(0).where(self / time.maximum(1e-30), -1.0).contiguous()
-
-    def _rank(self, descending: bool = False) -> Self:
-        """How many elements of the last axis come before each; of equal ones, the earlier first."""
-        other, own = self.unsqueeze(-2), self.unsqueeze(-1)
-        number = self._range(self.shape[-1])
-        is_before = other > own if descending else other < own
-        is_before = is_before + (other == own) * (number < number.reshape((-1, 1)))
-        return is_before.sum(-1)
 
     def rand_like(self, **options: Any) -> Self:
         """rand in the shape, dtype and device of this Tensor."""
