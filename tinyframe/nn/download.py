@@ -54,7 +54,9 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
             for url in urls:
                 try:
                     _fill(url, file, size, progress)
-                    _check(part, sha256)
+                    if (found := checksum(part)) != sha256:
+                        os.truncate(part, 0)  # whatever it is, more of it would not help
+                        raise DownloadError(f"the file has the checksum {found}, not {sha256}")
                 except (OSError, http.client.HTTPException, DownloadError) as error:
                     problems.append(f"{url}: {error}")
                 else:
@@ -67,13 +69,6 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
 def _remove_empty(part: Path) -> None:
     if part.exists() and part.stat().st_size == 0:
         part.unlink()
-
-
-def _check(part: Path, sha256: str) -> None:
-    found = checksum(part)
-    if found != sha256:
-        os.truncate(part, 0)  # whatever it is, more of it would not help
-        raise DownloadError(f"the file has the checksum {found}, not {sha256}")
 
 
 def _fill(url: str, file: IO[bytes], size: int, progress: Progress) -> None:

@@ -23,6 +23,15 @@ from typing import Any, ClassVar
 
 from tinyframe.tensor.core import Tensor
 
+REQUIRED = inspect.Parameter.empty  # in place of a default
+
+
+def signature_of(settings: Mapping[str, Any], *first: str) -> inspect.Signature:
+    """The signature f(*first, *settings), where each setting has its default or REQUIRED."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = [*((name, REQUIRED) for name in first), *settings.items()]
+    return inspect.Signature([inspect.Parameter(n, kind, default=d) for n, d in given])
+
 
 def bound(name: str, signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by name, defaults included; TypeError where they do not fit."""
@@ -61,9 +70,6 @@ class Layer:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-REQUIRED = inspect.Parameter.empty  # in place of a default
-
-
 def layer(
     function: Callable[..., Any], name: str | None = None, inputs: int = 0,
     settings: Mapping[str, Any] | None = None,
@@ -74,14 +80,13 @@ def layer(
     arguments, as many as `inputs`, come in each call. settings: the other arguments and their
     defaults, where they are not those of the method.
     """
-    signature = inspect.signature(function)
     if settings is None:
+        signature = inspect.signature(function)
         given = list(signature.parameters.values())[inputs:]
         kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
+        parameters = signature.replace(parameters=kept, return_annotation=REQUIRED)
     else:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        kept = [inspect.Parameter(n, kind, default=d) for n, d in settings.items()]
-    parameters = signature.replace(parameters=kept, return_annotation=inspect.Signature.empty)
+        parameters = signature_of(settings)
     method = "" if name is None else f"`Tensor.{function.__name__}` as a layer: "
     return type(
         name or function.__name__,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
-from tinyframe.nn.layer import bound
+from tinyframe.nn.layer import bound, signature_of
 from tinyframe.tensor.core import Tensor
 
 
@@ -51,9 +51,7 @@ class Optimizer:
 
     @classmethod
     def _signature(cls) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        given = [inspect.Parameter(n, kind, default=d) for n, d in cls.settings.items()]
-        return inspect.Signature([inspect.Parameter("params", kind), *given])
+        return signature_of(cls.settings, "params")
 
     def __init_subclass__(cls) -> None:
         if cls.__init__ is Optimizer.__init__:

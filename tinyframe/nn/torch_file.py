@@ -99,35 +99,33 @@ class _Unpickler(pickle.Unpickler):
         if kind != "storage":
             raise FileError(f"{self.file.name} refers to {kind!r}, which is no storage")
         dtype = self._dtype(name)
-        entry = self._entry(f"{self.folder}data/{key}")
+        entry_name = f"{self.folder}data/{key}"
+        try:
+            entry = self.archive.getinfo(entry_name)
+        except KeyError as error:
+            raise FileError(
+                f"{self.file.name} lacks {entry_name}, which its pickle names"
+            ) from error
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise FileError(
+                f"{self.file.name}: {entry_name} is compressed, which torch.save never does"
+            )
         if entry.file_size < size * dtype.itemsize:
             raise FileError(
                 f"{self.file.name}: storage {key} has {entry.file_size} bytes, and {size} elements "
                 f"of {dtype} need {size * dtype.itemsize}"
             )
-        return _Storage(self._start(entry), size, dtype)
+        # the bytes follow the entry's own header, its name and some padding
+        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
+        if header[:4] != b"PK\x03\x04":
+            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
+        start = entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", header[26:30]))
+        return _Storage(start, size, dtype)
 
     def _dtype(self, name: Any) -> DType:
         if name not in _DTYPES:
             raise FileError(f"{self.file.name} has elements of {name}, which tinyframe lacks")
         return _DTYPES[name]
-
-    def _entry(self, name: str) -> zipfile.ZipInfo:
-        try:
-            entry = self.archive.getinfo(name)
-        except KeyError as error:
-            raise FileError(f"{self.file.name} lacks {name}, which its pickle names") from error
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise FileError(f"{self.file.name}: {name} is compressed, which torch.save never does")
-        return entry
-
-    def _start(self, entry: zipfile.ZipInfo) -> int:
-        """Where the bytes of an entry begin: after its own header, with a name and some padding."""
-        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
-        if header[:4] != b"PK\x03\x04":
-            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
-        name, extra = struct.unpack("<HH", header[26:30])
-        return entry.header_offset + _LOCAL_HEADER + name + extra
 
     def _typed_tensor(
         self, storage: _Storage, offset: int, shape: Any, stride: Any, _grad: Any, _hooks: Any,

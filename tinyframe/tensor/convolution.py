@@ -151,16 +151,24 @@ class Convolution(TensorBase):
         ]
         x, w = self.cast(exact), weight.cast(exact)
         phases = tuple(s if d == 1 else 1 for s, d in zip(steps, spread, strict=True))
-        # the weight's element a*phases + p is in place a of phase p
-        w = w._phases(phases)
-        for n in range(axes):
-            step = 1 if phases[n] == steps[n] else steps[n]
-            x = x._places(2 + n, w.shape[2 + n], step, spread[n])
+        # the weight taken apart: element a*phases + p of an axis is in place a of phase p
+        places = [-(-size // p) for size, p in zip(kernel, phases, strict=True)]
+        w = w._fitted([n * p for n, p in zip(places, phases, strict=True)])
+        w = w.reshape(
+            (*w.shape[:2], *[size for pair in zip(places, phases, strict=True) for size in pair])
+        )
+        w = w.permute((0, 1, *range(2, 2 + 2 * axes, 2), *range(3, 3 + 2 * axes, 2)))
+        # the input laid out once for each of these places, with element i of copy k at place
+        # i*step + k*dilation, and zeros between
+        for n, (k, d) in enumerate(zip(places, spread, strict=True)):
+            axis, step = 2 + n, 1 if phases[n] == steps[n] else steps[n]
+            length = (x.shape[axis] - 1) * step + d * (k - 1) + 1
+            copies = x.unsqueeze(-1).expand((*x.shape, k))
+            x = copies._apply(lambda u, args=(axis, step, d, length): u.unwindow(*args))
         size = x.shape[2 : 2 + axes]
-        taps = w.shape[2 : 2 + axes]
-        x = x.reshape((batch, groups, channels // groups, 1, *size, *(1,) * axes, *taps))
+        x = x.reshape((batch, groups, channels // groups, 1, *size, *(1,) * axes, *places))
         w = w.permute((0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes)))
-        w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *taps))
+        w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *places))
         summed = (x * w).sum((2, *range(4 + 2 * axes, 4 + 3 * axes)))  # batch, groups, out, …
         beside = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases beside places
         y = summed.permute((0, 1, 2, *beside))
@@ -193,30 +201,12 @@ class Convolution(TensorBase):
         """One number for each channel added."""
         return self if bias is None else self + bias.reshape((1, -1, *(1,) * (self.ndim - 2)))
 
-    def _phases(self, phases: Sequence[int]) -> Self:
-        """The last axes, each taken apart: shape (…, *places, *phases), the element at place*p +
-        phase of an axis at (place, phase), and zeros after its end."""
-        front, sizes = self.shape[: -len(phases)], self.shape[-len(phases) :]
-        places = [-(-size // p) for size, p in zip(sizes, phases, strict=True)]
-        padded = self._fitted([n * p for n, p in zip(places, phases, strict=True)])
-        pairs = [d for pair in zip(places, phases, strict=True) for d in pair]
-        first = len(front)
-        order = [first + 2 * n + which for which in (0, 1) for n in range(len(phases))]
-        return padded.reshape((*front, *pairs)).permute((*range(first), *order))
-
     def _fitted(self, lengths: Sequence[int]) -> Self:
         """The last axes cut at their end, or with zeros there, to these lengths."""
         front = self.ndim - len(lengths)
         more = [max(0, n - s) for n, s in zip(lengths, self.shape[front:], strict=True)]
         padded = self.pad([None] * front + [(0, m) for m in more])
         return padded.shrink([None] * front + [(0, n) for n in lengths])
-
-    def _places(self, axis: int, size: int, stride: int, dilation: int) -> Self:
-        """Laid out along an axis `size` times, as the last axis: the k-th time with element i at
-        place i*stride + k*dilation, and zeros between."""
-        length = (self.shape[axis] - 1) * stride + dilation * (size - 1) + 1
-        copies = self.unsqueeze(-1).expand((*self.shape, size))
-        return copies._apply(lambda x: x.unwindow(axis, stride, dilation, length))
 
 
 def zeros_around(

@@ -19,7 +19,7 @@ import functools
 import inspect
 import math
 import operator
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -584,7 +584,9 @@ class Tensor(
                 f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
             )
         values = values_of_storages(below)
-        nodes = [target._nodes_among(values, below) for target in targets]
+        # what each target is among these nodes: its value, and those before it was assigned to
+        seen = [[follow(t._path, v) for v in values.get(t._storage, ())] for t in targets]
+        nodes = [[node for node in each if node in below] for each in seen]
         wanted = {node for each in nodes for node in each}
         flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
         if (capture := capture_now()) is not None:
@@ -616,12 +618,6 @@ class Tensor(
                 zeros = self._of(target.zeros_like().uop, False) if materialize_grads else None
                 result.append(zeros)
         return result
-
-    def _nodes_among(self, values: Mapping[Storage, list[UOp]], below: Container[UOp]) -> list[UOp]:
-        """What this Tensor is among the nodes `below`: the value that it has, and those that it had
-        before it was assigned to."""
-        seen = [follow(self._path, value) for value in values.get(self._storage, ())]
-        return [node for node in seen if node in below]
 
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Adds the gradient of this to the `.grad` of every Tensor under it that requires one.
