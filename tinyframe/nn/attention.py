@@ -97,34 +97,11 @@ class MultiheadAttention:
         biases: Any = (None, None, None)
         if self.in_proj_bias is not None:
             biases = self.in_proj_bias.split(self.embed_dim)
-        q, k, v = [
-            self._heads(x.linear(weight.T, bias))
+        q, k, v = [  # (batch, heads, length, features of a head)
+            x.linear(weight.T, bias).reshape((*x.shape[:2], self.num_heads, -1)).transpose(1, 2)
             for x, weight, bias in zip(sequences, weights, biases, strict=True)
         ]
         scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.shape[-1]))
-        scores = self._masked(scores, attn_mask, key_padding_mask, is_causal)
-        weights = scores.softmax(-1).dropout(self.dropout)
-        together = (weights @ v).transpose(1, 2).flatten(2)
-        out = self.out_proj(together)
-        shown = weights.mean(1) if average_attn_weights else weights
-        if single:
-            out, shown = out.squeeze(0), shown.squeeze(0)
-        elif not self.batch_first:
-            out = out.transpose(0, 1)
-        return out, shown if need_weights else None
-
-    def _heads(self, x: Tensor) -> Tensor:
-        """(batch, length, features) as (batch, heads, length, features of a head)."""
-        return x.reshape((*x.shape[:2], self.num_heads, -1)).transpose(1, 2)
-
-    def _masked(
-        self,
-        scores: Tensor,
-        attn_mask: Tensor | None,
-        key_padding_mask: Tensor | None,
-        is_causal: bool,
-    ) -> Tensor:
-        """The scores, -inf where a query is not to look."""
         if is_causal:
             length, keys = scores.shape[-2:]
             rows = Tensor.arange(length, device=scores.device).reshape(-1, 1)
@@ -140,7 +117,15 @@ class MultiheadAttention:
             if mask is not None:
                 hidden = mask.dtype is dtypes.bool
                 scores = mask.where(-math.inf, scores) if hidden else scores + mask
-        return scores
+        weights = scores.softmax(-1).dropout(self.dropout)
+        together = (weights @ v).transpose(1, 2).flatten(2)
+        out = self.out_proj(together)
+        shown = weights.mean(1) if average_attn_weights else weights
+        if single:
+            out, shown = out.squeeze(0), shown.squeeze(0)
+        elif not self.batch_first:
+            out = out.transpose(0, 1)
+        return out, shown if need_weights else None
 
 
 def _drawn(outputs: int, inputs: int) -> Tensor:

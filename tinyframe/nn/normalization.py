@@ -58,19 +58,16 @@ class BatchNorm:
         if self.running_mean is not None and self.running_var is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
         else:
-            mean, variance = self._batch_statistics(values)
+            axes = tuple(axis for axis in range(x.ndim) if axis != 1)
+            mean = values.mean(axes)
+            # detached: the derivative of the variance with respect to the mean is 0
+            distances = values - mean.detach().reshape((1, -1, *(1,) * (x.ndim - 2)))
+            variance = distances.square().mean(axes)
             if Tensor.training:
                 self._track(mean.detach(), variance.detach(), values.numel() // self.sz)
         scale = (variance + self.eps).rsqrt()
         normal = values.batchnorm(self.weight, self.bias, mean, scale)
         return normal.cast(least_upper_float(x.dtype))
-
-    def _batch_statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-        mean = x.mean(axes)
-        # That the mean is one of x changes nothing: the derivative of the variance by it is 0.
-        distances = x - mean.detach().reshape((1, -1, *(1,) * (x.ndim - 2)))
-        return mean, distances.square().mean(axes)
 
     def _track(self, mean: Tensor, variance: Tensor, count: int) -> None:
         """Moves the running statistics; the variance by the unbiased one, as PyTorch does."""

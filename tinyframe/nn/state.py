@@ -241,32 +241,26 @@ def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, s
             f"{file.name} is no complete safetensors file ({error}). It has {file.size} bytes; "
             "was its download or its copy cut off?"
         ) from error
-    # Checked by the library: the header is JSON, and every place in it lies within the file.
+    # The library has checked that the header is JSON, and that every place in it has the right size
+    # and lies within the file.
     length = int.from_bytes(file.read(0, 8), "little")
     header = json.loads(file.read(8, length))
     metadata = header.pop("__metadata__", {})
     places = sorted(header.items(), key=lambda entry: entry[1]["data_offsets"])
-    return {
-        name: _tensor_at(file, name, entry, 8 + length, device) for name, entry in places
-    }, metadata
-
-
-def _tensor_at(file: OpenFile, name: str, entry: dict, start: int, device: str | None) -> Tensor:
-    if entry["dtype"] not in _NAMES:
-        raise FileError(
-            f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; it "
-            f"reads {', '.join(_NAMES)}"
-        )
-    shape, dtype = tuple(entry["shape"]), getattr(dtypes, _NAMES[entry["dtype"]])
-    begin, end = entry["data_offsets"]
-    if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:  # even of no bytes
-        raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")
-    if end - begin != math.prod(shape) * dtype.itemsize:
-        raise FileError(
-            f"`{name}` in {file.name} has {end - begin} bytes, and {shape} of {dtype} needs "
-            f"{math.prod(shape) * dtype.itemsize}"
-        )
-    return lazy_tensor(file, start + begin, shape, dtype, device)
+    tensors = {}
+    for name, entry in places:
+        if entry["dtype"] not in _NAMES:
+            raise FileError(
+                f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; "
+                f"it reads {', '.join(_NAMES)}"
+            )
+        shape, dtype = tuple(entry["shape"]), getattr(dtypes, _NAMES[entry["dtype"]])
+        # an empty Tensor may have any shape in a file, but not in NumPy
+        if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:
+            raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")
+        start = 8 + length + entry["data_offsets"][0]
+        tensors[name] = lazy_tensor(file, start, shape, dtype, device)
+    return tensors, metadata
 
 
 # ---- bytes as a file -----------------------------------------------------------------------------

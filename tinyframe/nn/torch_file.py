@@ -154,7 +154,11 @@ class _Unpickler(pickle.Unpickler):
                 f"does not lie within its storage of {storage.size} elements"
             )
         file, start = self.file, storage.start + offset * storage.dtype.itemsize
-        if not _is_in_order(stored, steps):
+        sizes_after = [math.prod(stored[axis + 1 :]) for axis in range(len(stored))]
+        if any(
+            n > 1 and step != after
+            for n, step, after in zip(stored, steps, sizes_after, strict=True)
+        ):
             file, start = self._in_order(storage, offset, stored, steps), 0
         tensor = lazy_tensor(file, start, stored, storage.dtype, self.device)
         return tensor if stored == sizes else tensor.expand(sizes)
@@ -177,16 +181,6 @@ class _Unpickler(pickle.Unpickler):
     def _device_name(self, kind: str, index: int | None = None) -> str:
         """`torch.device`: its name is all there is to it here."""
         return kind if index is None else f"{kind}:{index}"
-
-
-def _is_in_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> bool:
-    """Whether the elements lie one after the other, without gaps."""
-    expected = 1
-    for size, step in zip(reversed(sizes), reversed(steps), strict=True):
-        if size > 1 and step != expected:
-            return False
-        expected *= size
-    return True
 
 
 _STORAGES = {

@@ -65,14 +65,12 @@ class Arrangement(Movement):
             part = self._part(axis, begin, end)
             if mode == "reflect":
                 return [part.flip(axis)]
-            return [part._stretched(axis, width) if mode == "replicate" else part]
+            sizes = [width if d == axis else -1 for d in range(self.ndim)]
+            return [part.expand(sizes) if mode == "replicate" else part]
 
         middle = self._part(axis, max(0, -before), size - max(0, -after))
         parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
         return parts[0].cat(*parts[1:], dim=axis)
-
-    def _stretched(self, axis: int, size: Any) -> Self:
-        return self.expand([size if d == axis else -1 for d in range(self.ndim)])
 
     # ---- moved along axes ------------------------------------------------------------------------
 

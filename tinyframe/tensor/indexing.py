@@ -90,7 +90,9 @@ class Indexing(Gathering):
                 )
             else:
                 if known is not None and (axis := self._axes_before(items)) < self.ndim:
-                    self._check_known(np.asarray(known), axis)
+                    values, size = np.asarray(known), self.shape[axis]
+                    for outside in values[(values < -size) | (values >= size)]:
+                        self._out_of_bounds(outside, axis)
                 items.append(self._index_tensor(item))
         return items
 
@@ -100,14 +102,11 @@ class Indexing(Gathering):
             return self.ndim
         return sum(item is not None for item in items)
 
-    def _check_known(self, values: np.ndarray, axis: int) -> None:
-        size = self.shape[axis]
-        outside = values[(values < -size) | (values >= size)]
-        if outside.size:
-            raise TensorIndexError(
-                f"index {outside.flat[0]} is out of bounds for axis {axis} of size {size} "
-                f"(shape {self.shape})"
-            )
+    def _out_of_bounds(self, number: int, axis: int) -> None:
+        raise TensorIndexError(
+            f"index {number} is out of bounds for axis {axis} of size {self.shape[axis]} "
+            f"(shape {self.shape})"
+        )
 
     def _places_of(self, mask: Any, axis: int) -> list[Any]:
         """The indices of what is true, a Tensor for each axis of the mask."""
@@ -207,10 +206,7 @@ class Indexing(Gathering):
                 )
             number = operator.index(item)
             if not holds(number < size) or not holds(size >= -number):
-                raise TensorIndexError(
-                    f"index {number} is out of bounds for axis {axis} of size {size} "
-                    f"(shape {self.shape})"
-                )
+                self._out_of_bounds(number, axis)
             number = number + size if number < 0 else number
         return self._cut(axis, number, number + 1)
 
@@ -234,7 +230,14 @@ class Indexing(Gathering):
         size = self.shape[axis]
         step = 1 if item.step is None else operator.index(item.step)
         if any(isinstance(bound, UOp) for bound in (item.start, item.stop, size)):
-            return self._symbolic_slice(axis, item.start, item.stop, step)
+            if step != 1:
+                raise ValueError("a slice with a Variable in it has step 1")
+            begin, end = (
+                default if bound is None
+                else bound + size if isinstance(bound, int) and bound < 0 else bound
+                for bound, default in ((item.start, 0), (item.stop, size))
+            )  # fmt: skip
+            return self._cut(axis, begin, end)
         begin, end, step = slice(item.start, item.stop, item.step).indices(size)
         if step < 0:
             # the same elements from the other side, then turned around
@@ -247,18 +250,6 @@ class Indexing(Gathering):
         strided = part.window(axis, 1, abs(step))
         return strided.reshape(strided.shape[:-1])
 
-    def _symbolic_slice(self, axis: int, start: Any, stop: Any, step: int) -> Self:
-        if step != 1:
-            raise ValueError("a slice with a Variable in it has step 1")
-        size = self.shape[axis]
-
-        def from_front(bound: Any, default: Any) -> Any:
-            if bound is None:
-                return default
-            return bound + size if isinstance(bound, int) and bound < 0 else bound
-
-        return self._cut(axis, from_front(start, 0), from_front(stop, size))
-
     # ---- assignment ------------------------------------------------------------------------------
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -267,13 +258,27 @@ class Indexing(Gathering):
         A number is cast to this dtype, a Tensor has to have it: AssignError. AssignError too where
         a result that is not realized still needs the old values. Gradients flow to the value.
         """
-        value = self._assignable(value)
-        if (mask := self._mask_over(index, value)) is not None:
-            fitted = self._fitting(value, self.shape[mask.ndim :])
-            wide = mask.reshape((*mask.shape, *[1] * (self.ndim - mask.ndim)))
-            wide = wide._broadcast_to(self.shape)
-            self._write(self, wide.where(fitted, self), lambda: wide.uop)
-            return
+        if isinstance(value, (bool, int, float)):
+            value = self._of(constant(value, self.dtype, self.device))
+        elif not isinstance(value, TensorBase):
+            value = type(self)(value, device=self.device).cast(self.dtype)
+        if value.dtype is not self.dtype:
+            raise AssignError(
+                f"setitem dtype mismatch: a value of {value.dtype} in a Tensor of {self.dtype}"
+            )
+        if value.device != self.device and value.uop.device is not None:
+            raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
+        # With one mask as an index and a value that broadcasts there is nothing to look up.
+        mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+        if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
+            mask = type(self)(mask, device=self.device)
+        if isinstance(mask, TensorBase) and mask.dtype is dtypes.bool and mask.ndim > 0:
+            rest = self.shape[mask.ndim :]
+            if mask.shape == self.shape[: mask.ndim] and value.ndim <= len(rest):
+                fitted = self._fitting(value, rest)
+                wide = mask.reshape((*mask.shape, *[1] * len(rest)))._broadcast_to(self.shape)
+                self._write(self, wide.where(fitted, self), lambda: wide.uop)
+                return
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
             view = self._basic(items)
@@ -298,20 +303,6 @@ class Indexing(Gathering):
         hits = hits._broadcast_to((*view.shape, count))
         self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
 
-    def _assignable(self, value: Any) -> Self:
-        if not isinstance(value, TensorBase):
-            if isinstance(value, (bool, int, float)):
-                number = constant(value, self.dtype, self.device)
-                return self._of(number)
-            return type(self)(value, device=self.device).cast(self.dtype)
-        if value.dtype is not self.dtype:
-            raise AssignError(
-                f"setitem dtype mismatch: a value of {value.dtype} in a Tensor of {self.dtype}"
-            )
-        if value.device != self.device and value.uop.device is not None:
-            raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
-        return value
-
     def _fitting(self, value: Self, shape: tuple) -> Self:
         """The value in the shape of the part; axes of size 1 in front are dropped."""
         while value.ndim > len(shape) and value.shape[0] == 1:
@@ -319,18 +310,6 @@ class Indexing(Gathering):
         if value.ndim > len(shape) or broadcast_shapes(value.shape, shape) != shape:
             raise AssignError(f"setitem shape mismatch: {value.shape} does not fit {shape}")
         return value._broadcast_to(shape)
-
-    def _mask_over(self, index: Any, value: Self) -> Self | None:
-        """With one mask as an index and a value that broadcasts there is nothing to look up."""
-        mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-        if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
-            mask = type(self)(mask, device=self.device)
-        if not isinstance(mask, TensorBase) or mask.dtype is not dtypes.bool or mask.ndim == 0:
-            return None
-        rest = self.shape[mask.ndim :]
-        if mask.shape != self.shape[: mask.ndim] or value.ndim > len(rest):
-            return None
-        return mask
 
     def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:
         """Makes `view`, a part of this, mean `value`, which is_new (None: all) of it is new."""

@@ -172,24 +172,23 @@ class Sorting(Reduce):
         last = x.shape[-1] - 1
         rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
         rank = x.isnan().any(-1, keepdim=True).where(float(last), rank).movedim(0, -1).squeeze(-2)
-        found = x.sort(-1)[0]._at_rank(rank, interpolation).movedim(-1, 0)
+        ordered = x.sort(-1)[0]
+        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
+        if interpolation in ("lower", "higher", "nearest"):
+            nearest = rank.round().cast(dtypes.int32)
+            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
+            found = ordered.gather(-1, chosen)
+        else:
+            part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
+            low, high = ordered.gather(-1, below), ordered.gather(-1, above)
+            found = low + (high - low) * part
+        found = found.movedim(-1, 0)
         if axis is None:
             kept_shape: tuple[Any, ...] = (1,) * self.ndim
         else:
             kept_shape = tuple(1 if d == along else s for d, s in enumerate(self.shape))
         rest = kept_shape if keepdim else x.shape[:-1]
         return found.reshape((*q.shape, *rest))
-
-    def _at_rank(self, rank: Self, interpolation: str) -> Self:
-        """Between the elements of a sorted last axis, at places that are no whole numbers."""
-        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
-        if interpolation in ("lower", "higher", "nearest"):
-            nearest = rank.round().cast(dtypes.int32)
-            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
-            return self.gather(-1, chosen)
-        part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
-        low, high = self.gather(-1, below), self.gather(-1, above)
-        return low + (high - low) * part
 
     def searchsorted(self, values: Any, *, right: bool = False, side: str | None = None) -> Self:
         """The index at which each value would have to be inserted to keep the last axis, which is
@@ -199,7 +198,14 @@ class Sorting(Reduce):
         as the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
         """
         check_choice("side", side, "left", "right", None)
-        x, y = self._to_common(values)
+        y = type(self)(values, device=self.device) if isinstance(values, int) else values
+        y = y if isinstance(y, TensorBase) else self._tensor(y)
+        if not isinstance(y, TensorBase):
+            y = self._number(y, weak_dtype(y, self.dtype))
+        x = self
+        if dtypes.is_float(max(x.dtype, y.dtype)):  # ints of different dtypes compare as they are
+            dtype = least_upper_dtype(x.dtype, y.dtype)
+            x, y = x.cast(dtype), y.cast(dtype)
         if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
             raise ShapeError(
                 f"searchsorted in {self.shape} of values {y.shape}: the axes in front of the last "
@@ -209,17 +215,6 @@ class Sorting(Reduce):
         x = x if self.ndim == 1 else x.unsqueeze(-2)
         before = x.le(y) if right or side == "right" else x.lt(y)
         return before.cast(dtypes.int32).sum(-1)
-
-    def _to_common(self, other: Any) -> tuple[Self, Self]:
-        """Self and another Tensor, or a number, in one dtype, or both as ints; the shapes stay."""
-        other = type(self)(other, device=self.device) if isinstance(other, int) else other
-        other = other if isinstance(other, TensorBase) else self._tensor(other)
-        if not isinstance(other, TensorBase):
-            other = self._number(other, weak_dtype(other, self.dtype))
-        if not dtypes.is_float(max(self.dtype, other.dtype)):  # which compare as they are
-            return self, other
-        dtype = least_upper_dtype(self.dtype, other.dtype)
-        return self.cast(dtype), other.cast(dtype)
 
 
 def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
