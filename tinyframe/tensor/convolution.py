@@ -2,8 +2,8 @@
 trailing axes that convolution and pooling read.
 
 A convolution reads windows: output o is the sum over k of input[o*stride + k*dilation] * weight[k].
-Transposed, input i is added to output[i*stride + k*dilation], times weight[k]. WINDOW says the
-first, UNWINDOW the second, and as each is the other's gradient, so are the two convolutions:
+Its transpose adds input i, times weight[k], to output[i*stride + k*dilation]. WINDOW does the
+first and UNWINDOW the second; each is the gradient of the other, and so are the convolutions:
 
     [a b c] windows of 2                 [a b] [b c]
     [a b] unwindowed, 2 places each      [a b 0] [0 a b], to be multiplied with weight[0], weight[1]
@@ -61,8 +61,8 @@ def for_axes(name: str, axes: int) -> Any:
 class Convolution(TensorBase):
     """Convolutions over one, two, three or more trailing axes, and their transposes.
 
-    self: (batch, channels, *size). All take `groups`, into which channels are divided that do not
-    see each other, and `stride`, `dilation` and `padding`: an int, or one for each axis.
+    self: (batch, channels, *size). groups: the channels are divided into groups, each with weights
+    of its own. stride, dilation, padding: an int, or one for each axis.
     """
 
     def conv2d(
@@ -75,12 +75,12 @@ class Convolution(TensorBase):
         padding: Sizes | str = 0,
         dtype: DTypeLike | None = None,
     ) -> Self:
-        """The convolution over as many trailing axes as the weight has, which is not flipped.
+        """The convolution over the trailing axes of the weight, which is not flipped.
 
-        weight: (out, channels / groups, *kernel). padding: zeros around each axis, one int, one for
-        each axis or two for each, last axis first; or "same" (the size stays; stride 1 only) or
-        "valid" (none). dtype: to sum up in, and of the result. Returns (batch, out, *size_out).
-        ShapeError where channels, groups and kernel do not fit.
+        weight: (out, channels / groups, *kernel). padding: zeros around each axis; one int, one for
+        each axis, or two for each, last axis first; or "same" (the size stays; stride 1 only) or
+        "valid" (none). dtype: of the sum and of the result. Returns (batch, out, *size_out).
+        ShapeError if channels, groups and kernel do not fit.
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
@@ -120,12 +120,12 @@ class Convolution(TensorBase):
         output_padding: Sizes = 0,
         dtype: DTypeLike | None = None,
     ) -> Self:
-        """The transposed convolution over as many trailing axes as the weight has.
+        """The transposed convolution over the trailing axes of the weight.
 
-        weight: (channels, out / groups, *kernel). padding: so much of the result is cut off on both
-        sides. output_padding: so much more is computed at the end. Of each axis comes out
+        weight: (channels, out / groups, *kernel). padding: removed from both sides of the result.
+        output_padding: added at the end of the result. The size of each axis becomes
         (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
-        ShapeError where channels, groups and kernel do not fit.
+        ShapeError if channels, groups and kernel do not fit.
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
@@ -170,8 +170,8 @@ class Convolution(TensorBase):
         w = w.permute((0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes)))
         w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *places))
         summed = (x * w).sum((2, *range(4 + 2 * axes, 4 + 3 * axes)))  # batch, groups, out, …
-        beside = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases beside places
-        y = summed.permute((0, 1, 2, *beside))
+        order = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases next to places
+        y = summed.permute((0, 1, 2, *order))
         y = y.reshape((batch, -1, *[s * p for s, p in zip(size, phases, strict=True)]))
         y = y._fitted(lengths).shrink(
             [None, None] + [(cut, length - cut) for cut, length in zip(cuts, lengths, strict=True)]
@@ -192,17 +192,17 @@ class Convolution(TensorBase):
         return windows
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
-        """The dtype to sum products up in, and that of the result."""
+        """The dtypes of the sum of products, and of the result."""
         common = least_upper_dtype(self.dtype, weight.dtype)
         result = common if dtype is None else to_dtype(dtype)
         return sum_acc_dtype(result) if result in NARROW_FLOATS else result, result
 
     def _with_bias(self, bias: Self | None) -> Self:
-        """One number for each channel added."""
+        """The bias, one number for each channel, added."""
         return self if bias is None else self + bias.reshape((1, -1, *(1,) * (self.ndim - 2)))
 
     def _fitted(self, lengths: Sequence[int]) -> Self:
-        """The last axes cut at their end, or with zeros there, to these lengths."""
+        """The last axes cut, or padded with zeros, at their end to these lengths."""
         front = self.ndim - len(lengths)
         more = [max(0, n - s) for n, s in zip(lengths, self.shape[front:], strict=True)]
         padded = self.pad([None] * front + [(0, m) for m in more])
@@ -212,7 +212,7 @@ class Convolution(TensorBase):
 def zeros_around(
     padding: Sizes | str, kernel: Sequence[Any], stride: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
-    """Widths as `pad` takes them: before and after of each axis, last axis first."""
+    """Padding as `pad` takes it: before and after each axis, last axis first."""
     if not isinstance(padding, str):
         return [width for pair in padding_per_axis(padding, len(kernel))[::-1] for width in pair]
     check_choice("padding in words", padding, "same", "valid")

@@ -56,13 +56,12 @@ class Indexing(Gathering):
 
         t[1], t[-1, 2:], t[..., ::-2], t[:, None], a bound Variable as an index or a slice's end;
         t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last; out of range reads 0), and a
-        Tensor of bools, for which its values are needed. TensorIndexError where it is known to be
-        out of bounds.
+        Tensor of bools, which realizes. TensorIndexError if an index is known to be out of bounds.
 
-        Where an int and a Tensor stand apart, the int is taken first and every axis stays in its
-        place, as in PyTorch: t[:, 1, :, [0, 2]] of shape (3, 4, 5, 6) is (3, 5, 2), and NumPy's
-        (2, 3, 5). Tensors that stand apart put their axes in front, as in both; so does one of
-        shape (), which PyTorch takes for an int.
+        An int that is not next to a Tensor is applied first and the axes stay in place, as in
+        PyTorch: t[:, 1, :, [0, 2]] of shape (3, 4, 5, 6) is (3, 5, 2), where NumPy has (2, 3, 5).
+        Tensors that are not adjacent move their axes to the front, as in both; so does one of shape
+        (), which PyTorch treats as an int.
         """
         items = self._items(index)
         if not any(isinstance(item, TensorBase) for item in items):
@@ -71,7 +70,7 @@ class Indexing(Gathering):
         return view._take(axis, numbers)
 
     def _items(self, index: Any) -> list[Any]:
-        """The items of an index, with lists and arrays as Tensors, and masks as their places."""
+        """The items of an index, with lists and arrays as Tensors, and masks as positions."""
         items: list[Any] = []
         for item in index if isinstance(index, tuple) else [index]:
             known = item if isinstance(item, (list, tuple, np.ndarray)) else None
@@ -97,7 +96,7 @@ class Indexing(Gathering):
         return items
 
     def _axes_before(self, items: list[Any]) -> int:
-        """The axis that the next item indexes; beyond all where `...` comes before it."""
+        """The axis that the next item indexes; ndim if `...` comes before it."""
         if any(item is Ellipsis for item in items):
             return self.ndim
         return sum(item is not None for item in items)
@@ -109,7 +108,7 @@ class Indexing(Gathering):
         )
 
     def _places_of(self, mask: Any, axis: int) -> list[Any]:
-        """The indices of what is true, a Tensor for each axis of the mask."""
+        """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
         needs_value("indexing with a mask")
         shape = self.shape[axis : axis + mask.ndim]
         if axis < self.ndim and shape != mask.shape:
@@ -125,12 +124,12 @@ class Indexing(Gathering):
     def _choose(self, items: list[Any]) -> tuple[Self, int, Self]:
         """An index with Tensors in two steps: (view, axis, numbers).
 
-        view: what ints, slices and None leave, with the axes that Tensors index merged into one.
-        numbers: the places along it, of any shape; -1 for out of range.
+        view: the result of ints, slices and None, with the axes indexed by Tensors merged into one,
+        `axis`. numbers: the positions along it, of any shape; -1 if out of range.
         """
         basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
         view = self._basic(basic)
-        # where the axes of the Tensors are in the view
+        # the axes of the view that are indexed by Tensors
         axis, given = 0, []
         for item in items:
             if item is Ellipsis:
@@ -144,7 +143,7 @@ class Indexing(Gathering):
         places = [place for place, _ in given]
         shape = broadcast_shapes(*[item.shape for _, item in given])
         sizes = [view.shape[place] for place in places]
-        wide = index_dtype(elements(sizes))  # of a number in the one axis that they become
+        wide = index_dtype(elements(sizes))  # holds every position in the merged axis
         numbers: Any = None
         inside: Any = None
         for size, (_, item) in zip(sizes, given, strict=True):
@@ -154,7 +153,7 @@ class Indexing(Gathering):
             numbers = item if numbers is None else numbers * size + item
             inside = is_in if inside is None else inside & is_in
         numbers = inside.where(numbers, -1)
-        # Side by side they stay where they are, else their axes come first.
+        # Adjacent axes stay in place, others move to the front.
         together = places == list(range(places[0], places[0] + len(places)))
         first = places[0] if together else 0
         rest = [d for d in range(view.ndim) if d not in places]
@@ -193,7 +192,7 @@ class Indexing(Gathering):
         return picked.reshape(tuple(shape))
 
     def _pick(self, axis: int, item: Any) -> Self:
-        """One element along an axis, which stays, with size 1."""
+        """One element of an axis, which stays, with size 1."""
         size = self.shape[axis]
         number: sint
         if isinstance(item, UOp):
@@ -240,7 +239,7 @@ class Indexing(Gathering):
             return self._cut(axis, begin, end)
         begin, end, step = slice(item.start, item.stop, item.step).indices(size)
         if step < 0:
-            # the same elements from the other side, then turned around
+            # the same elements from the other end, then flipped
             begin, end = end + 1, begin + 1
         part = self._cut(axis, begin, max(begin, end))
         if step < 0:
@@ -253,10 +252,11 @@ class Indexing(Gathering):
     # ---- assignment ------------------------------------------------------------------------------
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Writes `value`, which broadcasts, to a part; of several writes to one place the last.
+        """Writes `value`, which broadcasts, to a part; the last of several writes to one element
+        wins.
 
-        A number is cast to this dtype, a Tensor has to have it: AssignError. AssignError too where
-        a result that is not realized still needs the old values. Gradients flow to the value.
+        A number is cast to this dtype. AssignError for a Tensor of another dtype or device, or a
+        shape that does not fit. Gradients flow to the value.
         """
         if isinstance(value, (bool, int, float)):
             value = self._of(constant(value, self.dtype, self.device))
@@ -268,7 +268,7 @@ class Indexing(Gathering):
             )
         if value.device != self.device and value.uop.device is not None:
             raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
-        # With one mask as an index and a value that broadcasts there is nothing to look up.
+        # A single mask and a value that broadcasts: no positions are needed.
         mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
         if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
             mask = type(self)(mask, device=self.device)
@@ -295,7 +295,7 @@ class Indexing(Gathering):
         count = math.prod(numbers.shape)
         if count == 0 or 0 in view.shape:
             return
-        # a last axis with all that is written to one place
+        # the last axis: all values written to one position
         source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :], 1))
         source = source.transpose(axis, -1)
         hits = view._range(view.shape[axis]).unsqueeze(-1).eq(numbers.reshape(1, -1))
@@ -304,7 +304,7 @@ class Indexing(Gathering):
         self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
 
     def _fitting(self, value: Self, shape: tuple) -> Self:
-        """The value in the shape of the part; axes of size 1 in front are dropped."""
+        """The value broadcast to the shape of the part, without leading axes of size 1."""
         while value.ndim > len(shape) and value.shape[0] == 1:
             value = value.squeeze(0)
         if value.ndim > len(shape) or broadcast_shapes(value.shape, shape) != shape:
@@ -312,7 +312,7 @@ class Indexing(Gathering):
         return value._broadcast_to(shape)
 
     def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:
-        """Makes `view`, a part of this, mean `value`, which is_new (None: all) of it is new."""
+        """Writes `value` to `view`, a part of this. is_new: see `_change`."""
         check_bindings(view, value)
         is_stored = memory_of(self._storage.uop) is not None
         view._change(value.uop, value._requires_grad, is_new)

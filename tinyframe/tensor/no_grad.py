@@ -1,10 +1,10 @@
-"""no_grad: results that no gradient will flow through.
+"""no_grad: results that no gradient flows through.
 
     with Tensor.no_grad():
-        w.assign(w - 0.1 * w.grad)      # w stays what it was: a parameter, not a result
+        w.assign(w - 0.1 * w.grad)      # w stays a parameter, and does not become a result
 
-Every method records how its result came about, since that is what will be computed. Inside
-`no_grad()` it cuts the way back: what requires a gradient, or may yet, is taken through a DETACH.
+Every method records its graph, which is needed to compute the result. Inside `no_grad()` operands
+that require a gradient, or may still come to, go through a DETACH, which stops gradients.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# In how many blocks of no_grad() this thread (or asyncio task) is.
+# The number of nested no_grad() blocks that this thread (or asyncio task) is in.
 _blocks: ContextVar[int] = ContextVar("tinyframe_no_grad", default=0)
 
 
 def is_grad_enabled() -> bool:
-    """Whether gradients will flow through what is made now."""
+    """Whether gradients flow through results that are made now."""
     return _blocks.get() == 0
 
 
 class NoGrad(contextlib.ContextDecorator):
-    """A block, or as a decorator a function, without gradients. It has no state of its own: one may
-    be entered twice, and by several threads."""
+    """A block, or as a decorator a function, without gradients. It has no state of its own, so one
+    can be entered twice, and by several threads."""
 
     def __enter__(self) -> None:
         _blocks.set(_blocks.get() + 1)
@@ -41,7 +41,7 @@ class NoGrad(contextlib.ContextDecorator):
         if not inspect.isgeneratorfunction(func):
             return super().__call__(func)
 
-        # A generator runs after its call has returned, and in between runs whoever asks it.
+        # A generator runs after the call has returned, in turns with its caller.
         @functools.wraps(func)
         def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             generator, sent = func(*args, **kwargs), None
