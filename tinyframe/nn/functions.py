@@ -14,7 +14,7 @@ from tinyframe.nn.layer import REQUIRED, layer
 from tinyframe.tensor.convolution import for_axes
 from tinyframe.tensor.core import Tensor
 
-# ---- activations --------------------------------------------------------------------------------
+# ---- activations ---------------------------------------------------------------------------------
 
 ReLU, ReLU6 = layer(Tensor.relu, "ReLU", 1), layer(Tensor.relu6, "ReLU6", 1)
 ELU, CELU = layer(Tensor.elu, "ELU", 1), layer(Tensor.celu, "CELU", 1)
@@ -36,7 +36,7 @@ def LeakyReLU(x: Tensor, /, negative_slope: float = 0.01) -> Tensor:
     return x.leaky_relu(negative_slope)
 
 
-# ---- the same values ----------------------------------------------------------------------------
+# ---- the same values -----------------------------------------------------------------------------
 
 
 @layer
@@ -57,7 +57,7 @@ def Unflatten(x: Tensor, /, dim: int, unflattened_size: Sequence[int]) -> Tensor
     return x.unflatten(dim, unflattened_size)
 
 
-# ---- pooling ------------------------------------------------------------------------------------
+# ---- pooling -------------------------------------------------------------------------------------
 
 
 def _pool(name: str, method: str, **settings: Any) -> Any:
@@ -81,7 +81,7 @@ AdaptiveMaxPool1d, AdaptiveMaxPool2d, _ = _pool(
     "AdaptiveMaxPool", "adaptive_max_pool2d", return_indices=False
 )
 
-# ---- two inputs ---------------------------------------------------------------------------------
+# ---- two inputs ----------------------------------------------------------------------------------
 
 CosineSimilarity = layer(Tensor.cosine_similarity, "CosineSimilarity", 2, {"dim": 1, "eps": 1e-8})
 # Losses are called with the prediction and then the target. reduction: "mean", "sum" or "none".

@@ -8,8 +8,8 @@
         optimizer.step()
         schedule.step()
 
-The number of steps and the learning rate are Tensors, and `at` computes one from the other with
-Tensor operations: a TinyJit replays that like all else.
+The number of steps and the learning rate are Tensors, and `at` computes the rate from the step with
+Tensor operations, so a TinyJit replays it like everything else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tinyframe.tensor.core import Tensor
 
 
 class Schedule:
-    """What all schedules share. Making one sets the optimizer's rate to that of step 0.
+    """The base of all schedules. Creating one sets the optimizer's rate to that of step 0.
 
     A subclass has `settings`, the arguments of its constructor after the optimizer, and `at`.
     base_lr: the optimizer's learning rate when its first schedule was made.
@@ -49,7 +49,7 @@ class Schedule:
         self._set()
 
     def _prepare(self) -> None:
-        """What a schedule checks and computes once."""
+        """Further checks and attributes of a subclass."""
 
     if TYPE_CHECKING:
         __signature__: ClassVar[inspect.Signature]
@@ -62,11 +62,11 @@ class Schedule:
         raise NotImplementedError(f"{type(self).__name__} has to define at(step)")
 
     def momentum_at(self, step: Tensor) -> Tensor | None:
-        """The momentum at a step; None where it stays as it is."""
+        """The momentum at a step; None if it does not change."""
         return None
 
     def step(self) -> None:
-        """Counts one step, and sets the optimizer's rate, and its momentum where that changes."""
+        """Counts one step, and sets the optimizer's rate, and its momentum if that changes."""
         self.steps.assign(self.steps + 1)
         self._set()
 
@@ -80,7 +80,7 @@ class Schedule:
         self.steps.realize()
 
     def get_lr(self) -> Tensor:
-        """The learning rate now."""
+        """The current learning rate."""
         return self.optimizer.lr
 
 
@@ -89,7 +89,7 @@ def _float(step: Tensor) -> Tensor:
 
 
 class LambdaLR(Schedule):
-    """base_lr times a function of the step, which is given and gives back a Tensor."""
+    """base_lr times a function of the step, from a Tensor to a Tensor."""
 
     settings = {"lr_lambda": REQUIRED}
 
@@ -130,7 +130,7 @@ class LinearLR(Schedule):
 
 
 class CosineAnnealingLR(Schedule):
-    """From base_lr down to eta_min along half a cosine, in T_max steps; after that up again.
+    """From base_lr down to eta_min along half a cosine in T_max steps, and then up again.
 
     Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts" (2017).
     """
@@ -142,11 +142,11 @@ class CosineAnnealingLR(Schedule):
 
 
 class OneCycleLR(Schedule):
-    """Up to max_lr in the first pct_start of the steps, and then down to next to nothing.
+    """Up to max_lr in the first fraction pct_start of the steps, and then down to almost 0.
 
-    It begins at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
-    "linear". cycle_momentum: the momentum (b1 of the Adam family) goes the other way, from
-    max_momentum down to base_momentum and back; ValueError where the optimizer has none.
+    It starts at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
+    "linear". cycle_momentum: the momentum (b1 of the Adam family) moves in the opposite direction,
+    from max_momentum down to base_momentum and back; ValueError if the optimizer has none.
     Smith and Topin, "Super-convergence" (2018).
     """
 
@@ -178,7 +178,7 @@ class OneCycleLR(Schedule):
     def _cycle(self, step: Tensor, first: float, middle: float, last: float) -> Tensor:
         top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
         now = _float(step)
-        # With pct_start * total_steps <= 1 there is no way to the middle: it begins there.
+        # With pct_start * total_steps <= 1 there is no first phase.
         before = self.between(now / top if top > 0 else now.ones_like(), first, middle)
         part = ((now - top) / (end - top)).clip(0, 1)
         return (now > top).where(self.between(part, middle, last), before)
@@ -222,6 +222,6 @@ class SequentialLR(Schedule):
         now = self.optimizer.kept_momentum()
         assert now is not None
         result = now = now.detach()
-        for begin, momentum in found:  # a schedule that leaves it alone leaves what it finds
+        for begin, momentum in found:  # None leaves it as it is
             result = (step >= begin).where(now if momentum is None else momentum, result)
         return result

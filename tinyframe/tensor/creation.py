@@ -39,7 +39,7 @@ from tinyframe.tensor.dlpack import imported
 from tinyframe.uop.node import Ops, UOp, holds, index_dtype, most, sint
 from tinyframe.uop.show import sizes_text
 
-# ---- existing data ------------------------------------------------------------------------------
+# ---- existing data -------------------------------------------------------------------------------
 
 # types that are refused in lists of numbers, and the remedy for the message
 NO_NUMBERS: dict[Any, str] = {
@@ -190,7 +190,7 @@ def _to_array(values: list, dtype: DType) -> np.ndarray:
         return np.array([truncate[dtype](v) for v in values], to_np_dtype(dtype))
 
 
-# ---- filled by a rule ---------------------------------------------------------------------------
+# ---- filled by a rule ----------------------------------------------------------------------------
 
 
 def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:

@@ -141,7 +141,7 @@ class Pooling(TensorBase):
         last = here.where(order, -1).max(-1, keepdim=True)
         return (last == order).where(values, 0).sum(-1).reshape((*front, *sizes))
 
-    # ---- means ------------------------------------------------------------------------------------
+    # ---- means -----------------------------------------------------------------------------------
 
     @float_function
     def avg_pool2d(
@@ -190,7 +190,7 @@ class Pooling(TensorBase):
 
     @float_function
     def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
-        """The means of the last axes, each divided into `output_size` parts (None keeps it).
+        """Means of the last axes, each divided into `output_size` parts (None: as is).
 
         Part i of m covers n elements from floor(i*n/m) to ceil((i+1)*n/m).
         """

@@ -1,8 +1,8 @@
 """Random numbers from a counter: Threefry scrambles (key, counter) into 64 bits.
 
-There is no hidden stream of numbers. `manual_seed` sets the key; each call takes the next counters,
-so what a Tensor holds does not depend on when, or in which order, Tensors are realized. The bits
-are those of JAX's `threefry_2x32` for the key `PRNGKey(seed)` and the counters 0, 1, 2, …
+There is no hidden stream of numbers. `manual_seed` sets the key and each call takes the next
+counters, so the values do not depend on when, or in which order, Tensors are realized. The bits are
+those of JAX's `threefry_2x32` for the key `PRNGKey(seed)` and the counters 0, 1, 2, …
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 """
@@ -32,9 +32,9 @@ class Random(TensorBase):
 
     @classmethod
     def manual_seed(cls, seed: int = 0) -> None:
-        """Starts all random numbers anew: after the same seed come the same numbers.
+        """Restarts all random numbers: the same seed gives the same numbers.
 
-        JitError inside a TinyJit, whose replays would not start anew.
+        JitError inside a TinyJit, whose replays would not restart them.
         """
         if capture_now() is not None:
             raise JitError(
@@ -46,7 +46,7 @@ class Random(TensorBase):
     @classmethod
     def _next_state(cls, count: int) -> np.ndarray:
         """The key and the first of `count` counters: three 32-bit words."""
-        # A counter is one word. Past 2**32 of them the key goes on to the next.
+        # A counter is one word; after 2**32 of them the key is incremented.
         if Random._counter % 2**32 + count > 2**32:
             Random._counter += -Random._counter % 2**32
         first, Random._counter = Random._counter, Random._counter + count
@@ -56,8 +56,8 @@ class Random(TensorBase):
     @classmethod
     def _random_bits(cls, count: int, device: str) -> Self:
         """`count` uint32s, every bit random."""
-        # Data and not constants, or each call would be another kernel to compile. A TinyJit fills
-        # it anew at each replay, as each call would have.
+        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
+        # replay, as each call would.
         state = cls._data(cls._next_state(count), dtypes.uint32, device)
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
 
@@ -65,8 +65,8 @@ class Random(TensorBase):
             buffer.copyin(cls._next_state(count).data.cast("B"))
 
         refill_at_replay(buffer_of(memory), refill)
-        # One scramble takes two counters and gives two results: those of the first half of the
-        # counters are with those of the second half. Past an odd count comes the counter 0.
+        # One scramble takes two counters, one from each half, and gives two results. An odd count
+        # is padded with the counter 0.
         pairs = -(-count // 2)
         word0, word1, first = [state.shrink(((i, i + 1),)).cast(dtypes.uint64) for i in range(3)]
         number = cls._index(pairs, device).cast(dtypes.uint64)
@@ -81,14 +81,14 @@ class Random(TensorBase):
 
     @creates
     def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """Numbers from 0 up to but not including 1, all equally likely."""
+        """Uniform numbers from 0 (included) to 1 (excluded)."""
         sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
         if not dtypes.is_float(wanted):
             raise DTypeError(f"rand gives floats, not {wanted}; there is randint")
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # The bits that a float has room for behind the point, under the exponent of 1 to 2.
+        # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
         mantissa = dtypes.finfo(wanted)[1]
         narrow = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[wanted.itemsize]
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
@@ -100,7 +100,7 @@ class Random(TensorBase):
 
     @creates
     def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """Numbers from the normal distribution with mean 0 and standard deviation 1.
+        """Normal numbers with mean 0 and standard deviation 1.
 
         Box and Muller, "A note on the generation of random normal deviates" (1958).
         """
@@ -114,9 +114,9 @@ class Random(TensorBase):
         cls, *shape: Any, low: int = 0, high: int = 10, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Ints from low up to but not including high, all equally likely; int32.
+        """Uniform ints from low (included) to high (excluded); int32.
 
-        TypeError where the bounds are no ints or the dtype is no int, ValueError where low >= high.
+        TypeError if the bounds or the dtype are not ints, ValueError if low >= high.
         """
         for bound in (low, high):
             if isinstance(bound, bool) or not isinstance(bound, int):
@@ -130,8 +130,8 @@ class Random(TensorBase):
         count: Any = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # The upper half of a random word times the number of values: unlike the rest of a division
-        # by it, no value is favoured by more than 1 in 2**32. For more values, 64-bit words.
+        # The upper half of a random word times the number of values: unlike with a remainder, no
+        # value is favoured by more than 1 in 2**32. For more values, 64-bit words.
         if high - low <= 2**32:
             numbers = cls._random_bits(count, name).cast(dtypes.uint64).mul(high - low).rshift(32)
         else:
@@ -144,9 +144,9 @@ class Random(TensorBase):
         cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Numbers from low up to but not including high, all equally likely.
+        """Uniform numbers from low (included) to high (excluded).
 
-        ValueError where low >= high.
+        ValueError if low >= high.
         """
         if not low < high:
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
@@ -159,14 +159,14 @@ class Random(TensorBase):
         cls, *shape: Any, mean: float = 0.0, std: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Numbers from the normal distribution. ValueError where std is negative."""
+        """Normal numbers. ValueError if std is negative."""
         if std < 0:
             raise ValueError(f"normal needs a standard deviation of 0 or more, not {std}")
         return cls.randn(*shape, dtype=dtype, device=device) * std + mean
 
     @classmethod
     def randperm(cls, n: int, *, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """The numbers 0 to n - 1 in a random order, all orders equally likely; int32."""
+        """The numbers 0 to n - 1 in a uniformly random order; int32."""
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if n < 0:
             raise ValueError(f"randperm needs a count of 0 or more, not {n}")
@@ -213,23 +213,22 @@ class Random(TensorBase):
         std = math.sqrt(2 / ((1 + a**2) * max(1, _fan(shape)[1])))
         return cls.normal(*shape, std=std, **options)
 
-    # ---- of another Tensor -----------------------------------------------------------------------
+    # ---- from another Tensor ---------------------------------------------------------------------
 
     def bernoulli(self) -> Self:
-        """1 with the probability that each element says, else 0."""
+        """1 with the probability given by each element, else 0."""
         drawn = self.rand(self.shape, dtype=dtypes.float32, device=self.device)
         return (drawn < self).cast(self.dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
-        """Numbers drawn with a probability in proportion to each element, of one or more rows.
+        """Indices drawn with probabilities proportional to the elements, for each row.
 
         self: (n,) or (rows, n), not negative, not all 0. Returns int32 (num_samples,) or (rows,
-        num_samples). replacement: whether a number may come again. ShapeError for other shapes, and
-        where more are to be drawn than there are.
+        num_samples). replacement: whether an index can be drawn more than once. ShapeError for
+        other shapes, and for more draws without replacement than there are elements.
 
-        It is a race: a clock for each number, which rings after a time from the exponential
-        distribution with that rate. The first to ring is the one drawn; the order of all is an
-        order of drawing without replacement.
+        For each index an exponentially distributed time with the element as its rate is drawn. The
+        smallest time wins; the order of all times is an order of drawing without replacement.
         """
         if self.ndim not in (1, 2):
             raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self.shape}")
@@ -246,8 +245,8 @@ class Random(TensorBase):
         return weights._speed().topk(num_samples)[1]
 
     def _speed(self) -> Self:
-        """For rates, random numbers of which each is the largest with a probability in proportion
-        to its rate: 1 / the time until a clock rings. -1 for a rate of 0."""
+        """1 / t for an exponentially distributed time t with each element as its rate: each is the
+        largest with a probability proportional to its rate. -1 for a rate of 0."""
         drawn = self.rand(self.shape, dtype=self.dtype, device=self.device)
         time = drawn.sub(1, True).log().neg()
         return self.gt(0).where(self / time.maximum(1e-30), -1.0).contiguous()
@@ -262,6 +261,6 @@ class Random(TensorBase):
 
 
 def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
-    """How many outputs, and how many inputs each has, of a weight (out, in, …)."""
+    """(outputs, inputs of each output) of a weight (out, in, …)."""
     sizes: Any = checked_shape(shape)
     return (sizes[0] if sizes else 1), math.prod(sizes[1:])
