@@ -87,13 +87,12 @@ class Recurrent:
         self.bidirectional = bidirectional
         rows = self.gates * hidden_size
         for layer in range(num_layers):
+            size = hidden_size * len(self._names(0)) if layer else input_size
+            shapes: dict[str, Any] = {"weight_ih": (rows, size), "weight_hh": (rows, hidden_size)}
+            shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
             for name in self._names(layer):
-                size = hidden_size * len(self._names(0)) if layer else input_size
-                setattr(self, f"weight_ih_{name}", by_fan_in((rows, size), hidden_size))
-                setattr(self, f"weight_hh_{name}", by_fan_in((rows, hidden_size), hidden_size))
-                if bias:
-                    setattr(self, f"bias_ih_{name}", by_fan_in((rows,), hidden_size))
-                    setattr(self, f"bias_hh_{name}", by_fan_in((rows,), hidden_size))
+                for kind, shape in shapes.items():
+                    setattr(self, f"{kind}_{name}", by_fan_in(shape, hidden_size))
 
     def _names(self, layer: int) -> list[str]:
         """The suffix of the parameters of a layer, for each direction."""

@@ -84,18 +84,9 @@ class Convolution(TensorBase):
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
-        if self.ndim != weight.ndim or self.ndim < 3:
-            raise ShapeError(
-                "a convolution takes an input (batch, channels, ...) and a weight (out, channels, "
-                f"...) with as many axes, not {self.shape} and {weight.shape}"
-            )
+        self._check_weight("a convolution", weight, groups)
         batch, channels = self.shape[:2]
         out = weight.shape[0]
-        if groups < 1 or channels != weight.shape[1] * groups or out % groups:
-            raise ShapeError(
-                f"a convolution of {channels} channels of {self.shape} in {groups} groups does not "
-                f"fit a weight of {weight.shape}"
-            )
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
         exact, result = self._dtypes_with(weight, dtype)
@@ -129,17 +120,8 @@ class Convolution(TensorBase):
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
-        if self.ndim != weight.ndim or self.ndim < 3:
-            raise ShapeError(
-                f"a transposed convolution takes an input (batch, channels, ...) and a weight "
-                f"(channels, out, ...) with as many axes, not {self.shape} and {weight.shape}"
-            )
+        self._check_weight("a transposed convolution", weight, groups)
         batch, channels = self.shape[:2]
-        if groups < 1 or channels != weight.shape[0] or channels % groups:
-            raise ShapeError(
-                f"a transposed convolution of {channels} channels of {self.shape} in {groups} "
-                f"groups does not fit a weight of {weight.shape}"
-            )
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
         cuts = one_per_axis(padding, axes, "padding")
@@ -181,6 +163,21 @@ class Convolution(TensorBase):
     conv1d, conv3d = for_axes("conv2d", 1), for_axes("conv2d", 3)
     conv_transpose1d = for_axes("conv_transpose2d", 1)
     conv_transpose3d = for_axes("conv_transpose2d", 3)
+
+    def _check_weight(self, name: str, weight: Self, groups: int) -> None:
+        """ShapeError if a weight does not fit this input."""
+        if self.ndim != weight.ndim or self.ndim < 3:
+            raise ShapeError(
+                f"{name} takes an input (batch, channels, ...) and a weight with as many axes, not "
+                f"{self.shape} and {weight.shape}"
+            )
+        first = weight.shape[0]
+        channels = first if "transposed" in name else weight.shape[1] * groups
+        if groups < 1 or self.shape[1] != channels or first % groups:
+            raise ShapeError(
+                f"{name} of {self.shape[1]} channels of {self.shape} in {groups} groups does not "
+                f"fit a weight of {weight.shape}"
+            )
 
     def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:
         """The windows over the last axes: shape (…, *positions, *size)."""

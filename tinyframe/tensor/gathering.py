@@ -219,38 +219,35 @@ class Gathering(Elementwise):
         if index.ndim > 1:
             raise TensorIndexError(f"slices are numbered by one axis, not by indices {index.shape}")
         index = index.reshape(-1) if index.ndim == 0 else index
-        if self.ndim == 0:
-            wanted: tuple[Any, ...] = ()
-        else:
-            wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
+        wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
             raise ShapeError(
                 f"{index.shape[0]} indices along axis {axis} of {self.shape} take a source of "
                 f"shape {wanted}, not {source.shape}"
             )
-        if self.ndim == 0:
-            return axis, index.reshape(())
         return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
 
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
         """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
-        axis, places = self._facing_slices(dim, index, source)
-        added = source if alpha == 1 else source * alpha
         if self.ndim == 0:
-            return places.eq(0).where(self + added, self)
-        return self.scatter_add(axis, places, added)
+            whole = self.reshape(1).index_add(dim, index, source.reshape(1), alpha=alpha)
+            return whole.reshape(())
+        axis, places = self._facing_slices(dim, index, source)
+        return self.scatter_add(axis, places, source if alpha == 1 else source * alpha)
 
     def index_copy(self, dim: int, index: Any, source: Any) -> Self:
         """A copy in which slice index[k] along `dim` is slice k of `source`; the last of several
         wins."""
+        if self.ndim == 0:
+            return self.reshape(1).index_copy(dim, index, source.reshape(1)).reshape(())
         axis, places = self._facing_slices(dim, index, source)
         return self.scatter(axis, places, source)
 
     def index_fill(self, dim: int, index: Any, value: Any) -> Self:
         """A copy in which the slices `index` along `dim` are filled with a number."""
-        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
         if self.ndim == 0:
-            return index.eq(0).any().where(self._number(value, self.dtype), self)
+            return self.reshape(1).index_fill(dim, index, value).reshape(())
+        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
         size = self.shape[axis]
         index = index.lt(0).where(index + size, index)
         is_there = index.eq(self._range(size)).any(0)

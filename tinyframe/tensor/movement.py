@@ -352,12 +352,11 @@ class Movement(TensorBase):
         """Each element repeated in place, along `dim` or in the flattened Tensor."""
         if repeats < 0:
             raise ShapeError(f"repeat_interleave needs a count of 0 or more, not {repeats}")
-        x, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
-        shape = x.shape if x.ndim else (1,)
-        wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
-        final = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
-        repeated = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :])).expand(wide)
-        return repeated.reshape(final)._value()
+        axis = 0 if dim is None else self._axis(dim)
+        x = self.flatten() if dim is None or self.ndim == 0 else self
+        wide = x.unsqueeze(axis + 1)
+        copies = wide.expand([repeats if d == axis + 1 else -1 for d in range(wide.ndim)])
+        return copies.flatten(axis, axis + 1)._value()
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Pieces along an axis: of one size (the last may be smaller), or of a list of sizes."""
