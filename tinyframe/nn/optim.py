@@ -270,7 +270,7 @@ class SGD(Optimizer):
 
     def _prepare(self) -> None:
         if self.nesterov and not self.b:
-            raise ValueError("nesterov needs momentum: with momentum=0 there is nothing ahead")
+            raise ValueError("nesterov needs momentum, which is 0")
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor | None = None) -> Tensor:
         p, g = self._decayed(p, g, rate)

@@ -97,7 +97,7 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, reference: Any) -> _Storage:
         kind, name, key, _location, size = reference
         if kind != "storage":
-            raise FileError(f"{self.file.name} refers to {kind!r}, which is no storage")
+            raise FileError(f"{self.file.name} refers to {kind!r}, which is not a storage")
         dtype = self._dtype(name)
         entry_name = f"{self.folder}data/{key}"
         try:

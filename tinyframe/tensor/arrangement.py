@@ -46,8 +46,8 @@ class Arrangement(Movement):
         most = {"reflect": size - 1, "circular": size, "replicate": math.inf}[mode]
         if max(before, after) > most or size == 0:
             raise ShapeError(
-                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} has "
-                f"{most} elements to continue with"
+                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} can "
+                f"add at most {most} elements"
             )
         if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
             cropped = self._part(axis, max(0, -before), size - max(0, -after))
@@ -99,7 +99,7 @@ class Arrangement(Movement):
         taken = self._axes((source,) if isinstance(source, int) else tuple(source))
         wanted = self._axes((destination,) if isinstance(destination, int) else tuple(destination))
         if len(taken) != len(wanted):
-            raise ShapeError(f"movedim from {source} to {destination}: not equally many axes")
+            raise ShapeError(f"movedim from {source} to {destination}: the numbers of axes differ")
         rest = iter(axis for axis in range(self.ndim) if axis not in taken)
         place = dict(zip(wanted, taken, strict=True))
         return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
@@ -280,7 +280,7 @@ class Arrangement(Movement):
                 raise ShapeError(f"{', '.join(sorted(twice))} is twice on one side of {formula!r}")
         if set(names[0]) != set(names[1]):
             odd = sorted(set(names[0]) ^ set(names[1]))
-            raise ShapeError(f"{', '.join(odd)} is on one side only of {formula!r}")
+            raise ShapeError(f"{', '.join(odd)} is on only one side of {formula!r}")
         if unknown := sizes.keys() - set(names[0]):
             raise ShapeError(f"sizes of {', '.join(sorted(unknown))}, not in {formula!r}")
         has_spread = any(group is SPREAD for group in left)
@@ -325,7 +325,7 @@ def _groups(side: str, formula: str) -> list[list[str]]:
         names = re.findall(r"\.\.\.|\w+|\S", token.strip("()"))
         for name in names:
             if name not in ("1", "...") and not name.isidentifier():
-                raise ShapeError(f"{name!r} is no name of an axis, in {formula!r}")
+                raise ShapeError(f"{name!r} is not a name of an axis, in {formula!r}")
         groups.append([name for name in names if name != "1"])
     return groups
 

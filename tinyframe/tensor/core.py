@@ -294,7 +294,7 @@ class Tensor(
         TypeError if it has no `__dlpack__`.
         """
         if not hasattr(data, "__dlpack__"):
-            raise TypeError(f"from_dlpack takes what has __dlpack__, not {type(data).__name__}")
+            raise TypeError(f"from_dlpack needs __dlpack__, which {type(data).__name__} lacks")
         return cls(data, device)
 
     def data(self) -> memoryview:
@@ -580,7 +580,7 @@ class Tensor(
             gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
         elif gradient.shape != self.shape:
             raise GradientError(
-                f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
+                f"gradient= has shape {gradient.shape}, but has to have {self.shape}"
             )
         values = values_of_storages(below)
         # the nodes of each target: its value, and those it had before it was assigned to
@@ -597,7 +597,7 @@ class Tensor(
         for target in targets:
             if target._storage in lost:
                 raise GradientError(
-                    f"the history between this Tensor and one of shape {target.shape} was let go: "
+                    f"the history between this Tensor and one of shape {target.shape} was dropped: "
                     f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):

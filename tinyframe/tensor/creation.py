@@ -67,8 +67,8 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         return uop if dtype is None else uop.cast(dtype)
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError(
-            "a Tensor has no mask: array.filled(value) puts a number where the array is masked, "
-            "and Tensor(array.mask) is the mask"
+            "a Tensor has no mask: array.filled(value) replaces masked elements, and "
+            "Tensor(array.mask) is the mask"
         )
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data), dtype, device)

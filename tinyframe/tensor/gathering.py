@@ -217,7 +217,7 @@ class Gathering(Elementwise):
         """The axis, and the indices of slices expanded to the shape of `source`."""
         axis, index = self._axis(dim), self._index_tensor(index)
         if index.ndim > 1:
-            raise TensorIndexError(f"slices are numbered by one axis, not by indices {index.shape}")
+            raise TensorIndexError(f"slices are selected by indices of one axis, not {index.shape}")
         index = index.reshape(-1) if index.ndim == 0 else index
         wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
@@ -264,12 +264,12 @@ class Gathering(Elementwise):
         if num_classes is None:
             needs_value("one_hot without num_classes")
             if self.numel() == 0 or self.min().item() < 0:
-                raise ValueError("one_hot finds num_classes only for numbers of 0 and more")
+                raise ValueError("one_hot finds num_classes only for numbers of 0 or more")
             num_classes = int(self.max().item()) + 1
         if num_classes < 0:
             raise ValueError(
-                f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out, and "
-                "they are counted"
+                f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out to "
+                "use the maximum plus 1"
             )
         hot = self.unsqueeze(-1).eq(self._range(num_classes))
         return hot.cast(dtypes.default_int)

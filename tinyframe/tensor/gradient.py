@@ -336,8 +336,8 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
             raise GradientError(
                 f"this gradient needs {u.arg} values of {u.dtype} that are gone: their memory was "
                 "changed in place (by assign(), a slice assignment or an optimizer's step) after "
-                "they were used. Ask for the gradient before the change, or compute it anew from "
-                "the values of now"
+                "they were used. Ask for the gradient before the change, or compute it again from "
+                "the current values"
             )
         else:
             src = tuple([done[s] for s in u.src])

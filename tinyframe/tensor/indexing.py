@@ -113,7 +113,7 @@ class Indexing(Gathering):
         shape = self.shape[axis : axis + mask.ndim]
         if axis < self.ndim and shape != mask.shape:
             raise TensorIndexError(
-                f"a mask of shape {mask.shape} does not fit axes {axis} and on of {self.shape}: "
+                f"a mask of shape {mask.shape} does not fit {self.shape} from axis {axis} on: "
                 "the sizes have to be equal"
             )
         if mask.ndim == 0:

@@ -166,7 +166,7 @@ class Losses(TensorBase):
     ) -> Self:
         """cross_entropy with the classes in the last axis: self (…, classes), Y ints (…)."""
         if dtypes.is_float(Y.dtype):
-            raise DTypeError(f"Y are the numbers of classes, ints, and not {Y.dtype}")
+            raise DTypeError(f"Y holds the indices of classes, ints, not {Y.dtype}")
         rows = self.reshape((-1, self.shape[-1]))
         if Y.shape != self.shape[:-1]:
             raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
@@ -184,7 +184,7 @@ class Losses(TensorBase):
                 f"shape {wanted}, or probabilities {self.shape}, not {Y.shape}"
             )
         if not dtypes.is_int(Y.dtype):
-            raise DTypeError(f"classes are ints, and not {Y.dtype}")
+            raise DTypeError(f"classes are ints, not {Y.dtype}")
         classes = self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
         return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)

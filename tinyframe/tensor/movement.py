@@ -218,7 +218,7 @@ class Movement(TensorBase):
                 for size, (b, a) in zip(self.shape, widths, strict=True)
             ]
             if any(end < begin for begin, end in crop):
-                raise ShapeError(f"cannot pad {self.shape} by {widths}: less than nothing is left")
+                raise ShapeError(f"cannot pad {self.shape} by {widths}: that crops too much")
             cropped = self.shrink(crop)
             widths = tuple((max(b, 0), max(a, 0)) for b, a in widths)
         padded = cropped._apply(lambda x: x.pad(widths))

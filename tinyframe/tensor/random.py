@@ -38,8 +38,8 @@ class Random(TensorBase):
         """
         if capture_now() is not None:
             raise JitError(
-                "manual_seed() inside a TinyJit: a replay runs no Python, so its numbers would go "
-                "on instead. Call it before the captured function"
+                "manual_seed() inside a TinyJit: a replay runs no Python, so its numbers would "
+                "continue. Call it before the captured function"
             )
         Random._key, Random._counter = seed & 0xFFFFFFFFFFFFFFFF, 0
 
@@ -84,7 +84,7 @@ class Random(TensorBase):
         """Uniform numbers from 0 (included) to 1 (excluded)."""
         sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
         if not dtypes.is_float(wanted):
-            raise DTypeError(f"rand gives floats, not {wanted}; there is randint")
+            raise DTypeError(f"rand gives floats, not {wanted}; use randint")
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
@@ -123,7 +123,7 @@ class Random(TensorBase):
                 raise TypeError(f"randint needs ints as bounds, not {low!r} and {high!r}")
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if not dtypes.is_int(wanted):
-            raise DTypeError(f"randint gives ints, not {wanted}; there is uniform")
+            raise DTypeError(f"randint gives ints, not {wanted}; use uniform")
         if low >= high:
             raise ValueError(f"randint needs low < high, not {low} and {high}")
         sizes, name = checked_shape(shape), Device.named(device)

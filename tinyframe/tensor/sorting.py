@@ -111,7 +111,7 @@ class Sorting(Reduce):
         if self.ndim == 0:
             return self.sort()
         if not 0 <= k <= self.shape[axis]:
-            raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: there are fewer")
+            raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: the axis is shorter")
         if 0 in self.shape or k == 0:
             none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
@@ -206,8 +206,8 @@ class Sorting(Reduce):
             x, y = x.cast(dtype), y.cast(dtype)
         if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
             raise ShapeError(
-                f"searchsorted in {self.shape} of values {y.shape}: the axes in front of the last "
-                "have to be equal, or a single sorted axis be given"
+                f"searchsorted in {self.shape} of values {y.shape}: all axes but the last must be "
+                "equal, unless self has a single axis"
             )
         x, y = x._sort_key(), y._sort_key().unsqueeze(-1)
         x = x if self.ndim == 1 else x.unsqueeze(-2)
