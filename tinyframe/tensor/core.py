@@ -294,7 +294,8 @@ class Tensor(
         TypeError if it has no `__dlpack__`.
         """
         if not hasattr(data, "__dlpack__"):
-            raise TypeError(f"from_dlpack needs __dlpack__, which {type(data).__name__} lacks")
+            kind = type(data).__name__
+            raise TypeError(f"from_dlpack takes an object with __dlpack__, not {kind}")
         return cls(data, device)
 
     def data(self) -> memoryview:
