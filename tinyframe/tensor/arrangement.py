@@ -193,17 +193,33 @@ class Arrangement(Movement):
         ShapeError if r * r does not divide the channels. Shi et al., "Real-time single image
         and video super-resolution" (2016).
         """
-        return self._regrouped("... (c a b) h w -> ... c (h a) (w b)", upscale_factor)
+        r = self._factor("pixel_shuffle", upscale_factor)
+        if self.shape[-3] % (r * r):
+            raise ShapeError(
+                f"pixel_shuffle({r}) needs channels divisible by {r * r}, not {self.shape[-3]} "
+                f"channels of {self.shape}"
+            )
+        return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
         """The inverse of pixel_shuffle: (…, channels, height * r, width * r) to (…, channels * r *
         r, height, width)."""
-        return self._regrouped("... c (h a) (w b) -> ... (c a b) h w", downscale_factor)
+        r = self._factor("pixel_unshuffle", downscale_factor)
+        height, width = self.shape[-2:]
+        if height % r or width % r:
+            raise ShapeError(
+                f"pixel_unshuffle({r}) needs height and width divisible by {r}, not {height} by "
+                f"{width} of {self.shape}"
+            )
+        return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)
 
-    def _regrouped(self, formula: str, factor: int) -> Self:
-        if factor < 1:
-            raise ShapeError(f"pixels are shuffled by a factor of 1 or more, not {factor}")
-        return self.rearrange(formula, a=factor, b=factor)
+    def _factor(self, name: str, factor: int) -> Any:
+        if factor < 1 or self.ndim < 3:
+            raise ShapeError(
+                f"{name} takes (…, channels, height, width) and a factor of 1 or more, not "
+                f"{self.shape} and {factor}"
+            )
+        return factor
 
     # ---- triangles and diagonals -----------------------------------------------------------------
 
