@@ -53,7 +53,7 @@ class Counting(Elementwise):
             needs_value("bincount without size")
             least, largest = (self.min().item(), self.max().item()) if self.shape[0] else (0, -1)
             if least < 0:
-                raise ValueError(f"bincount counts numbers of 0 or more, not {least}")
+                raise ValueError(f"bincount counts numbers of 0 or more, and there is {least}")
             size = max(largest + 1, minlength)
         hits = self.unsqueeze(0).eq(self._range(size).unsqueeze(1))
         if weights is None:
