@@ -85,7 +85,7 @@ def _rows_of(array: Any) -> tuple[np.ndarray, DType | None]:
     """The rows as a NumPy array, and their dtype if NumPy lacks it."""
     values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
     if not values.shape:
-        raise ValueError("a DataLoader's arrays need rows, which a single number does not have")
+        raise ValueError("a DataLoader's arrays need rows, and a single number has none")
     if isinstance(values, np.ndarray):
         return values, None
     return values.numpy(), dtypes.bfloat16 if values.dtype is dtypes.bfloat16 else None
