@@ -1,11 +1,11 @@
-"""MultiheadAttention, where each position takes a weighted mean of what all positions offer, and
-the encoder of a transformer: attention, then two linear maps, each added to what went in.
+"""Multi-head attention, and the transformer encoder built on it.
 
-A query asks, keys answer, and the better a key answers, the more of its value comes back:
+Each position has a query, a key and a value. The result of a query is a mean of all values,
+weighted by how well their keys match the query:
 
     softmax(query @ keys.T / sqrt(size)) @ values
 
-Several heads do that side by side, each in its own part of the features.
+Several heads do this in parallel, each on its own part of the features.
 Vaswani et al., "Attention is all you need" (2017).
 """
 
@@ -26,8 +26,8 @@ from tinyframe.tensor.core import Tensor
 class MultiheadAttention:
     """Attention with `num_heads` heads over embed_dim features, with PyTorch's parameters.
 
-    in_proj_weight: (3 * embed_dim, embed_dim), for query, key and value one under the other; where
-    kdim or vdim differ, q_proj_weight, k_proj_weight and v_proj_weight instead. in_proj_bias:
+    in_proj_weight: (3 * embed_dim, embed_dim), stacked for query, key and value; if kdim or vdim
+    differ, q_proj_weight, k_proj_weight and v_proj_weight instead. in_proj_bias:
     (3 * embed_dim,). out_proj: a Linear. dropout: the probability that a weight is 0 in training.
     Input is (length, batch, embed_dim), with batch_first (batch, length, embed_dim); or without a
     batch (length, embed_dim).
@@ -71,12 +71,12 @@ class MultiheadAttention:
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """What comes back, in the shape of `query`, and the weights: (batch, length, keys), with
-        average_attn_weights=False one for each head, (batch, heads, length, keys).
+        """(output, weights): the output has the shape of `query`; the weights are (batch, length,
+        keys), or (batch, heads, length, keys) with average_attn_weights=False.
 
-        key and value: `query` itself where None is given. key_padding_mask: (batch, keys), True
-        where a key is not to be seen. attn_mask: (length, keys) or (batch * heads, length, keys),
-        True where not to look, or floats to add. is_causal: each position sees none after it.
+        key, value: by default `query`. key_padding_mask: (batch, keys), True where a key is
+        ignored. attn_mask: (length, keys) or (batch * heads, length, keys), True where attention is
+        not allowed, or floats to add. is_causal: no position attends to a later one.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -97,34 +97,11 @@ class MultiheadAttention:
         biases: Any = (None, None, None)
         if self.in_proj_bias is not None:
             biases = self.in_proj_bias.split(self.embed_dim)
-        q, k, v = [
-            self._heads(x.linear(weight.T, bias))
+        q, k, v = [  # (batch, heads, length, features of a head)
+            x.linear(weight.T, bias).reshape((*x.shape[:2], self.num_heads, -1)).transpose(1, 2)
             for x, weight, bias in zip(sequences, weights, biases, strict=True)
         ]
         scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.shape[-1]))
-        scores = self._masked(scores, attn_mask, key_padding_mask, is_causal)
-        weights = scores.softmax(-1).dropout(self.dropout)
-        together = (weights @ v).transpose(1, 2).flatten(2)
-        out = self.out_proj(together)
-        shown = weights.mean(1) if average_attn_weights else weights
-        if single:
-            out, shown = out.squeeze(0), shown.squeeze(0)
-        elif not self.batch_first:
-            out = out.transpose(0, 1)
-        return out, shown if need_weights else None
-
-    def _heads(self, x: Tensor) -> Tensor:
-        """(batch, length, features) as (batch, heads, length, features of a head)."""
-        return x.reshape((*x.shape[:2], self.num_heads, -1)).transpose(1, 2)
-
-    def _masked(
-        self,
-        scores: Tensor,
-        attn_mask: Tensor | None,
-        key_padding_mask: Tensor | None,
-        is_causal: bool,
-    ) -> Tensor:
-        """The scores, -inf where a query is not to look."""
         if is_causal:
             length, keys = scores.shape[-2:]
             rows = Tensor.arange(length, device=scores.device).reshape(-1, 1)
@@ -140,7 +117,15 @@ class MultiheadAttention:
             if mask is not None:
                 hidden = mask.dtype is dtypes.bool
                 scores = mask.where(-math.inf, scores) if hidden else scores + mask
-        return scores
+        weights = scores.softmax(-1).dropout(self.dropout)
+        together = (weights @ v).transpose(1, 2).flatten(2)
+        out = self.out_proj(together)
+        shown = weights.mean(1) if average_attn_weights else weights
+        if single:
+            out, shown = out.squeeze(0), shown.squeeze(0)
+        elif not self.batch_first:
+            out = out.transpose(0, 1)
+        return out, shown if need_weights else None
 
 
 def _drawn(outputs: int, inputs: int) -> Tensor:
@@ -149,15 +134,15 @@ def _drawn(outputs: int, inputs: int) -> Tensor:
 
 
 class TransformerEncoderLayer:
-    """Each position looks at all others, and then thinks for itself.
+    """Self-attention, then two linear maps at each position, both with residual connections.
 
         x = norm1(x + self_attn(x))
         x = norm2(x + linear2(activation(linear1(x))))
 
-    norm_first: the norm is of what goes into each half instead, x + self_attn(norm1(x)), which
-    trains more easily. dropout: the probability that, in training, a weight of the attention or an
-    element of what is added is 0. activation: "relu", "gelu" (exact) or a function. Input is
-    (length, batch, d_model), with batch_first (batch, length, d_model).
+    norm_first: normalizes the input of each half instead, x + self_attn(norm1(x)), which trains
+    more easily. dropout: for the attention weights and the residual branches, in training.
+    activation: "relu", "gelu" (exact) or a function. Input is (length, batch, d_model), with
+    batch_first (batch, length, d_model).
 
     Vaswani et al., "Attention is all you need" (2017).
     """
@@ -195,26 +180,26 @@ class TransformerEncoderLayer:
         """In the shape of src. src_mask: (length, length), src_key_padding_mask: (batch, length),
         is_causal: as for MultiheadAttention."""
 
-        def look(x: Tensor) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
             out, _ = self.self_attn(
                 x, None, None, src_key_padding_mask, False, src_mask, is_causal=is_causal
             )
             return out.dropout(self.dropout)
 
-        def think(x: Tensor) -> Tensor:
+        def feed_forward(x: Tensor) -> Tensor:
             inner = self.activation(self.linear1(x)).dropout(self.dropout)
             return self.linear2(inner).dropout(self.dropout)
 
         x = src
         if self.norm_first:
-            x = x + look(self.norm1(x))
-            return x + think(self.norm2(x))
-        x = self.norm1(x + look(x))
-        return self.norm2(x + think(x))
+            x = x + attend(self.norm1(x))
+            return x + feed_forward(self.norm2(x))
+        x = self.norm1(x + attend(x))
+        return self.norm2(x + feed_forward(x))
 
 
 class TransformerEncoder:
-    """num_layers copies of a layer in a row, which all begin with its weights; then `norm`."""
+    """num_layers copies of a layer, which all start with its weights; then `norm`."""
 
     def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Any = None):
         self.layers = [copy.deepcopy(encoder_layer) for _ in range(num_layers)]
@@ -227,7 +212,7 @@ class TransformerEncoder:
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """In the shape of src; the masks are for every layer."""
+        """In the shape of src; every layer gets the masks."""
         x = src
         for layer in self.layers:
             x = layer(x, mask, src_key_padding_mask, is_causal)

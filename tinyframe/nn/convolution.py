@@ -1,7 +1,7 @@
-"""Convolutions over one, two and three axes, and their transposes, which grow what those shrink.
+"""Convolutions over one, two and three axes, and their transposes, which enlarge instead.
 
-A convolution slides a kernel over its input. With stride s it reads every s-th window; transposed,
-it instead lays zeros between the inputs, s - 1 of them, and slides over that:
+A convolution slides a kernel over its input. With stride s it reads every s-th window; a transposed
+one inserts s - 1 zeros between the inputs, and slides over these:
 
     Conv1d(1, 1, 2, stride=2)             8 elements -> 4
     ConvTranspose1d(1, 1, 2, stride=2)    4 elements -> 8
@@ -15,16 +15,14 @@ from typing import ClassVar
 
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import by_fan_in
-from tinyframe.tensor.convolution import zeros_around
+from tinyframe.tensor.convolution import Sizes, one_per_axis, zeros_around
 from tinyframe.tensor.core import Tensor
-from tinyframe.tensor.windows import one_per_axis
 
-Sizes = int | Sequence[int]
 PADDING_MODES = "zeros", "reflect", "replicate", "circular"
 
 
 class _Sliding:
-    """What all of them share: `axes`, the number of axes that they slide over, sizes and groups."""
+    """The common base: `axes`, the number of axes to slide over, and the checks of arguments."""
 
     axes: ClassVar[int]
 
@@ -44,8 +42,8 @@ class _Sliding:
         self.dilation = one_per_axis(dilation, self.axes, "dilation")
 
     def _draw(self, rows: int, columns: int, outputs: int, bias: bool) -> None:
-        """weight: (rows, columns, *kernel_size), from columns * kernel inputs as PyTorch counts
-        them, also for a transposed one. bias: (outputs,), or None."""
+        """weight: (rows, columns, *kernel_size); its fan-in is columns * kernel as in PyTorch, also
+        if transposed. bias: (outputs,), or None."""
         shape = (rows, columns, *self.kernel_size)
         fan_in = math.prod(shape[1:])
         self.weight = by_fan_in(shape, fan_in)
@@ -53,13 +51,13 @@ class _Sliding:
 
 
 class Conv(_Sliding):
-    """What Conv1d, Conv2d and Conv3d share.
+    """The base of Conv1d, Conv2d and Conv3d.
 
     weight: (out_channels, in_channels / groups, *kernel_size). bias: (out_channels,), or None.
     padding: zeros around each axis; one int, one for each axis, two for each (last axis first), or
     "same" (the output has the size of the input, with stride 1 only) or "valid" (none).
-    padding_mode: what is there instead of "zeros": "reflect", "replicate" or "circular", as in
-    `Tensor.pad`. ValueError for anything else, and for channels that groups do not divide.
+    padding_mode: "zeros", "reflect", "replicate" or "circular", as in `Tensor.pad`. ValueError for
+    anything else, and if groups does not divide the channels.
     """
 
     def __init__(
@@ -106,11 +104,11 @@ class Conv3d(Conv):
 
 
 class ConvTranspose(_Sliding):
-    """What ConvTranspose1d, 2d and 3d share; they grow axes.
+    """The base of ConvTranspose1d, 2d and 3d.
 
     weight: (in_channels, out_channels / groups, *kernel_size). bias: (out_channels,), or None.
-    padding: so much is cut off on both sides. output_padding: so much more is computed at the end
-    of each axis, since several sizes shrink to one. The size of the output is
+    padding: removed from both sides. output_padding: added at the end of each axis, since a
+    convolution maps several sizes to one. The size of the output is
     (size - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1.
     padding_mode can only be "zeros".
     """

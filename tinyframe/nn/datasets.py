@@ -1,15 +1,15 @@
-"""Small sets of images to learn from, all in one form.
+"""Small image datasets, all in the same form.
 
     X_train, Y_train, X_test, Y_test = digits()
 
-X: uint8, (images, channels, height, width). Y: uint8, (images,), the number of the class.
+X: uint8, (images, channels, height, width). Y: uint8, (images,), the classes.
 
     digits           1,797 digits, 1 x 8 x 8, 0 to 16      comes with scikit-learn, needs no network
     mnist           70,000 digits, 1 x 28 x 28, 0 to 255
     fashion_mnist   70,000 clothes, 1 x 28 x 28
     cifar10         60,000 photographs, 3 x 32 x 32
 
-Those but the first are downloaded once, to the folder that the setting TINYFRAME_DATA names.
+All but the first are downloaded once, to the folder in the setting TINYFRAME_DATA.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Split = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class DatasetError(RuntimeError, OSError):
-    """A dataset that is not there and cannot be downloaded; the message says what to do."""
+    """A dataset is missing and cannot be downloaded; the message says what to do."""
 
 
 class _File(NamedTuple):
-    """A file of a dataset, as it is offered for download."""
+    """A downloadable file of a dataset."""
 
     name: str
     size: int
@@ -46,8 +46,8 @@ class _File(NamedTuple):
 def digits(device: str | None = None) -> Split:
     """1,797 handwritten digits of 8 x 8 pixels, from 0 to 16: 1,442 to train on, 355 to test with.
 
-    Every fifth of each digit is for the test. Those of one writer stand together, so a plain cut
-    would ask about the hands of people that the model has never seen.
+    Every fifth image of each digit is for testing. The images of one writer are adjacent, so a
+    plain split would test on writers that the model has never seen.
     Alpaydin and Kaynak, "Optical recognition of handwritten digits" (UCI, 1998).
     """
     try:
@@ -112,7 +112,7 @@ def mnist(device: str | None = None, fashion: bool = False) -> Split:
 
 
 def fashion_mnist(device: str | None = None) -> Split:
-    """Ten kinds of clothes, in the form and number of MNIST, and harder.
+    """Ten kinds of clothes, in the format and size of MNIST, and harder.
 
     Xiao, Rasul and Vollgraf, "Fashion-MNIST" (2017).
     """
@@ -148,7 +148,7 @@ def cifar10(device: str | None = None) -> Split:
 
 
 def _read_cifar(path: Path) -> np.ndarray:
-    """All records of the archive, those of the test last."""
+    """All records of the archive, the test set last."""
     import tarfile  # here: it takes a while to import
 
     names = [f"data_batch_{number}.bin" for number in range(1, 6)] + ["test_batch.bin"]
@@ -172,9 +172,9 @@ def _read_cifar(path: Path) -> np.ndarray:
 def _read(
     folder: str, file: _File, mirrors: tuple[str, ...], reader: Callable[[Path], np.ndarray]
 ) -> np.ndarray:
-    """What `reader` makes of a file in the data folder, put there first where it is not.
+    """A file in the data folder, read with `reader`, and downloaded first if it is missing.
 
-    It is looked for in the dataset's own folder and beside that, as it is offered or unpacked.
+    It is searched for in the dataset's own folder and above it, compressed or unpacked.
     """
     # Here: it takes 40 ms to import, and few sessions download anything.
     from tinyframe.nn.download import DownloadError, checksum, fetch

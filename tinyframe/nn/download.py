@@ -1,8 +1,8 @@
-"""Downloads that are whole or not there: from the first mirror that works, resumed, checked.
+"""Downloads: from the first mirror that works, resumed after an interruption, and verified.
 
-Bytes go to `NAME.part`. One that is cut off stays, and the next try, also by another process or on
-another day, asks the server for the rest. Only with the right checksum does it get its name, so a
-file of that name is complete.
+Bytes go to `NAME.part`. After an interruption that file stays, and the next attempt, in any
+process, asks the server for the rest. It is renamed only once its checksum is right, so a file
+named NAME is complete.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-TRIES = 3  # at one mirror without getting any further
+TRIES = 3  # attempts at one mirror without progress
 TIMEOUT = 30.0  # seconds without a byte
 CHUNK = 1 << 18
 
-Progress = Callable[[int], None]  # called with the number of bytes that are there
+Progress = Callable[[int], None]  # called with the number of bytes so far
 
 
 class DownloadError(RuntimeError):
-    """No mirror gave the file; the message has what each of them said."""
+    """No mirror provided the file; the message has the error of each."""
 
 
 def checksum(path: Path) -> str:
@@ -37,9 +37,9 @@ def checksum(path: Path) -> str:
 
 
 def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
-    """The file of this checksum and size at `path`, downloaded where it is not there already.
+    """The file with this checksum and size at `path`, downloaded unless it is there already.
 
-    DownloadError where no mirror has it, or none can be reached.
+    DownloadError if no mirror has it, or none can be reached.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
@@ -54,7 +54,9 @@ def fetch(urls: Sequence[str], path: Path, sha256: str, size: int) -> Path:
             for url in urls:
                 try:
                     _fill(url, file, size, progress)
-                    _check(part, sha256)
+                    if (found := checksum(part)) != sha256:
+                        os.truncate(part, 0)  # whatever it is, more of it would not help
+                        raise DownloadError(f"the file has the checksum {found}, not {sha256}")
                 except (OSError, http.client.HTTPException, DownloadError) as error:
                     problems.append(f"{url}: {error}")
                 else:
@@ -69,15 +71,8 @@ def _remove_empty(part: Path) -> None:
         part.unlink()
 
 
-def _check(part: Path, sha256: str) -> None:
-    found = checksum(part)
-    if found != sha256:
-        os.truncate(part, 0)  # whatever it is, more of it would not help
-        raise DownloadError(f"the file has the checksum {found}, not {sha256}")
-
-
 def _fill(url: str, file: IO[bytes], size: int, progress: Progress) -> None:
-    """Appends what is missing of `size` bytes, or all where the server does not do ranges."""
+    """Appends the missing part of `size` bytes, or all if the server does not support ranges."""
     failures = 0
     while True:
         have = file.seek(0, os.SEEK_END)
@@ -89,7 +84,7 @@ def _fill(url: str, file: IO[bytes], size: int, progress: Progress) -> None:
             _append(url, file, have, size, progress)
             problem: Exception = DownloadError("the connection ended too early")
         except urllib.error.HTTPError as error:
-            if error.code < 500:  # it will say so again
+            if error.code < 500:  # it would fail again
                 raise
             problem = error
         except (OSError, http.client.HTTPException) as error:
@@ -106,7 +101,7 @@ def _append(url: str, file: IO[bytes], have: int, size: int, progress: Progress)
     request = urllib.request.Request(url, headers=headers)
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
         if have and not (answer.headers.get("Content-Range") or "").startswith(f"bytes {have}-"):
-            file.truncate(0)  # it does not do ranges, and sends all from the beginning
+            file.truncate(0)  # no ranges: the server sends everything from the start
             have = 0
         while have <= size and (chunk := answer.read(CHUNK)):
             file.write(chunk)
@@ -118,12 +113,12 @@ def _append(url: str, file: IO[bytes], have: int, size: int, progress: Progress)
         raise DownloadError(f"the server sends more than the {size} bytes that the file has")
 
 
-# ---- what is shown meanwhile ---------------------------------------------------------------------
+# ---- progress ------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _shown(name: str, size: int) -> Iterator[Progress]:
-    """A progress bar on stderr: rich's where it is installed, a line of text otherwise."""
+    """A progress bar on stderr: by rich if it is installed, otherwise a line of text."""
     try:
         from rich import progress as rich
         from rich.console import Console
@@ -139,7 +134,7 @@ def _shown(name: str, size: int) -> Iterator[Progress]:
 
 
 def _plain(name: str, size: int) -> Progress:
-    """On a terminal a line that grows, elsewhere (a file, a notebook) a line for each tenth."""
+    """On a terminal a growing line, elsewhere (a file, a notebook) a line per tenth."""
     live, last = sys.stderr.isatty(), -1
 
     def show(have: int) -> None:

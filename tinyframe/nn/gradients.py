@@ -1,4 +1,4 @@
-"""Gradients made smaller where they are too large, and larger where they are too small for half.
+"""Gradient clipping, and loss scaling for training in half precision.
 
     loss.backward()
     clip_grad_norm_(optimizer.params, 1.0)
@@ -21,10 +21,10 @@ from tinyframe.tensor.core import Tensor
 def clip_grad_norm_(
     parameters: Iterable[Tensor], max_norm: float, norm_type: float = 2.0
 ) -> Tensor:
-    """Scales all gradients together, so that their norm is at most `max_norm`.
+    """Scales all gradients by one factor, so that their total norm is at most `max_norm`.
 
-    Returns the norm before that, of all gradients as one long vector, as a Tensor of shape ().
-    norm_type: 2.0 for the length, math.inf for the largest element.
+    Returns the norm before scaling, of all gradients as one vector, as a Tensor of shape ().
+    norm_type: p of the p-norm; math.inf for the largest element.
     """
     grads = _gradients(parameters)
     if not grads:
@@ -35,7 +35,7 @@ def clip_grad_norm_(
     else:
         total = Tensor.stack(*[(size**norm_type).sum() for size in sizes]).sum()
         norm = total ** (1 / norm_type)
-    # The same 1e-6 as in PyTorch, against a division by 0.
+    # 1e-6 as in PyTorch, against division by 0.
     factor = (max_norm / (norm + 1e-6)).minimum(1.0)
     for grad in grads:
         grad.replace(grad * factor.cast(grad.dtype))
@@ -43,7 +43,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Iterable[Tensor], clip_value: float) -> None:
-    """Brings every element of the gradients to between -clip_value and clip_value."""
+    """Limits every element of the gradients to -clip_value … clip_value."""
     for grad in _gradients(parameters):
         grad.replace(grad.clip(-clip_value, clip_value))
 
@@ -55,17 +55,18 @@ def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 
 class GradScaler:
-    """Keeps gradients in half from becoming 0: the loss times a large number, the gradients by it.
+    """Keeps half gradients from underflowing: multiplies the loss by a scale, and divides the
+    gradients by it.
 
-    The number grows while all goes well. Where a gradient comes out as inf or NaN it was too large:
-    the optimizer skips that step, and the number shrinks.
+    The scale grows over time. If a gradient becomes inf or NaN, the scale was too large: the
+    optimizer skips that step, and the scale shrinks.
 
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
 
-    init_scale: the first number. growth_factor: what it is multiplied by after growth_interval good
-    steps. backoff_factor: what it is multiplied by after a bad one.
+    init_scale: the first scale. growth_factor: its factor after growth_interval good steps.
+    backoff_factor: its factor after a bad one.
     Micikevicius et al., "Mixed precision training" (2018).
     """
 
@@ -84,15 +85,15 @@ class GradScaler:
         self._unscaled: set[int] = set()
 
     def get_scale(self) -> Tensor:
-        """The number now."""
+        """The current scale."""
         return self._scale
 
     def scale(self, loss: Tensor) -> Tensor:
-        """The loss times the number. In float32 at least: half ends at 65504."""
+        """The loss times the scale, in float32 at least: half ends at 65504."""
         return loss * self._scale.detach().to(loss.device)
 
     def unscale_(self, optimizer: Optimizer) -> None:
-        """Divides the gradients by the number: to clip them, say; otherwise `step` does it."""
+        """Divides the gradients by the scale, for example to clip them; otherwise `step` does."""
         if id(optimizer) in self._unscaled:
             raise RuntimeError("unscale_() was called for this optimizer already; update() is next")
         self._unscaled.add(id(optimizer))
@@ -104,13 +105,13 @@ class GradScaler:
         self._is_bad.assign(bad)
 
     def step(self, optimizer: Optimizer) -> None:
-        """The optimizer's step, or nothing where a gradient is inf or NaN."""
+        """The optimizer's step, skipped if a gradient is inf or NaN."""
         if id(optimizer) not in self._unscaled:
             self.unscale_(optimizer)
         optimizer.step(skip=self._is_bad)
 
     def update(self) -> None:
-        """Moves the number, after the step of every optimizer."""
+        """Adjusts the scale, after the steps of all optimizers."""
         good_steps = self._is_bad.where(0, self._good_steps + 1)
         is_time = good_steps == self.growth_interval
         factor = self._is_bad.where(

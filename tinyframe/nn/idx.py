@@ -26,7 +26,7 @@ _DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E
 
 
 def read_idx(path: str | os.PathLike) -> np.ndarray:
-    """The array of an IDX file, plain or compressed with gzip. FileError where it is not whole."""
+    """The array of an IDX file, plain or compressed with gzip. FileError if it is incomplete."""
     data = Path(path).read_bytes()
     try:
         if data[:2] == b"\x1f\x8b":

@@ -1,7 +1,7 @@
-"""Where layers begin: initial values as PyTorch draws them, and memory for what layers keep.
+"""Initial values of parameters, drawn as in PyTorch, and memory for the state of layers.
 
-Values that are drawn stay lazy, as `contiguous()`: the first use stores them. Zeros and ones need
-no memory at all until something is written to them.
+Random values stay lazy, as `contiguous()`: the first use stores them. Zeros and ones need no memory
+until they are written to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tinyframe.tensor.core import Tensor
 def by_fan_in(shape: Sequence[int], fan_in: int) -> Tensor:
     """Uniform from -1/sqrt(fan_in) to 1/sqrt(fan_in), for weights and biases.
 
-    fan_in: how many inputs one output is computed from. PyTorch writes it as `kaiming_uniform_`
+    fan_in: the number of inputs of each output. PyTorch writes it as `kaiming_uniform_`
     with a = sqrt(5): He et al., "Delving deep into rectifiers" (2015), with another gain.
     """
     bound = 1 / math.sqrt(max(1, fan_in))
@@ -32,15 +32,15 @@ def kept(
     dtype: DTypeLike | None = None,
     device: str | None = None,
 ) -> Tensor:
-    """`value` in memory of its own, for numbers that are updated in place and are no parameters.
+    """`value` in memory of its own, for state that is updated in place and is not a parameter.
 
-    Without that, two Tensors that begin as zeros would be one and the same constant.
+    Without it, two Tensors of zeros would be the same constant.
     """
     memory = Tensor.empty(*shape, dtype=dtype, device=device, requires_grad=False)
     number = to_np_dtype(memory.dtype)
     if isinstance(value, Tensor) or number is None:
         return memory.assign(value)
-    # Written right away: a kernel that only fills memory would be compiled for every shape.
+    # Written right away, or a kernel that fills memory would be compiled for every shape.
     filled = np.full(memory.numel(), value, number)
     buffer_of(memory.uop.base).copyin(memoryview(filled.view(np.uint8)))  # type: ignore[arg-type]
     return memory

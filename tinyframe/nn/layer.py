@@ -1,8 +1,8 @@
 """`layer`: a function of Tensors as a layer, and Sequential, layers in a row.
 
-Most layers have no parameters: they are a method of Tensor, and the arguments it is called with
-each time. Such a layer is written as that function. What comes before the `/` is given in each
-call; what comes after it is given once, and kept as attributes.
+Most layers have no parameters: they are a method of Tensor and the arguments for it. Such a layer
+is written as a function. Its parameters before the `/` are passed in each call; those after it are
+passed to the constructor, and kept as attributes.
 
     @layer
     def Scale(x: Tensor, /, factor: float = 2.0) -> Tensor:
@@ -23,6 +23,15 @@ from typing import Any, ClassVar
 
 from tinyframe.tensor.core import Tensor
 
+REQUIRED = inspect.Parameter.empty  # in place of a default
+
+
+def signature_of(settings: Mapping[str, Any], *first: str) -> inspect.Signature:
+    """The signature f(*first, *settings), where each setting has its default or REQUIRED."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = [*((name, REQUIRED) for name in first), *settings.items()]
+    return inspect.Signature([inspect.Parameter(n, kind, default=d) for n, d in given])
+
 
 def bound(name: str, signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by name, defaults included; TypeError where they do not fit."""
@@ -35,22 +44,22 @@ def bound(name: str, signature: inspect.Signature, *args: Any, **kwargs: Any) ->
 
 
 class Layer:
-    """What `layer` makes a subclass of for each function."""
+    """The base class of the layers that `layer` makes."""
 
     function: ClassVar[Callable[..., Any]]
-    parameters: ClassVar[inspect.Signature]  # what comes after the `/`
+    parameters: ClassVar[inspect.Signature]  # those after the `/`
 
     def __init__(self, *args: Any, **kwargs: Any):
         for name, value in bound(type(self).__name__, self.parameters, *args, **kwargs).items():
             if isinstance(value, Tensor) and value.requires_grad is None:
-                value = value.detach()  # a setting, which no optimizer is to change
+                value = value.detach()  # a setting, not a parameter for an optimizer
             setattr(self, name, value)
 
     def __call__(self, *inputs: Any) -> Any:
         return self.function(*inputs, **vars(self))
 
     def __repr__(self) -> str:
-        """The arguments that are not what they are by default."""
+        """The arguments that differ from their defaults."""
         shown = []
         for name, parameter in self.parameters.parameters.items():
             value = getattr(self, name)
@@ -61,16 +70,23 @@ class Layer:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def layer(function: Callable[..., Any], name: str | None = None, inputs: int = 0) -> type[Layer]:
-    """The class of layers that call this function, by its name and with its docstring.
+def layer(
+    function: Callable[..., Any], name: str | None = None, inputs: int = 0,
+    settings: Mapping[str, Any] | None = None,
+) -> type[Layer]:  # fmt: skip
+    """The class of layers that call a function, with its name and docstring.
 
-    name: for a layer that is just a method of Tensor, `layer(Tensor.elu, "ELU", 1)`: its first
-    arguments, as many as `inputs`, come in each call.
+    name: for a layer that is just a method of Tensor, as in `layer(Tensor.elu, "ELU", 1)`. inputs:
+    how many of its arguments are passed in each call. settings: its other arguments and their
+    defaults, if they differ from those of the method.
     """
-    signature = inspect.signature(function)
-    given = list(signature.parameters.values())[inputs:]
-    kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
-    parameters = signature.replace(parameters=kept, return_annotation=inspect.Signature.empty)
+    if settings is None:
+        signature = inspect.signature(function)
+        given = list(signature.parameters.values())[inputs:]
+        kept = [p for p in given if p.kind is not p.POSITIONAL_ONLY]
+        parameters = signature.replace(parameters=kept, return_annotation=REQUIRED)
+    else:
+        parameters = signature_of(settings)
     method = "" if name is None else f"`Tensor.{function.__name__}` as a layer: "
     return type(
         name or function.__name__,
@@ -86,12 +102,12 @@ def layer(function: Callable[..., Any], name: str | None = None, inputs: int = 0
 
 
 class Sequential:
-    """Layers in a row: each is called with the result of the one before.
+    """Layers in sequence: each is called with the result of the previous one.
 
         Sequential(Linear(784, 128), ReLU(), Linear(128, 10))
 
-    Any functions will do. Parameters are named by number, as in PyTorch: "0.weight"; or by the
-    keys of a dict, if that is given instead. `model[0]` is a layer, `model[:2]` a Sequential.
+    Any callable is a layer. Parameters are named by number, as in PyTorch: "0.weight"; or by the
+    keys of a dict, if one is given. `model[0]` is a layer, `model[:2]` a Sequential.
     """
 
     def __init__(self, *layers: Any):
@@ -121,7 +137,7 @@ class Sequential:
         return Sequential(*found) if isinstance(number, slice) else found
 
     def append(self, layer: Any) -> Sequential:
-        """One more at the end; returns this Sequential."""
+        """Adds a layer at the end; returns this Sequential."""
         setattr(self, str(len(self)), layer)
         return self
 

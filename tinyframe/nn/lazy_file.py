@@ -1,8 +1,8 @@
-"""Tensors whose values are in a file, and are read from there when somebody needs them.
+"""Tensors whose values are read from a file when they are needed.
 
-Such a Tensor is a BUFFER of the host with a Buffer that knows a place in a file, and a COPY to the
-device: opening a file of many gigabytes takes no memory, and loading one Tensor of it reads just
-that, straight into the memory of the device where Python can reach it.
+Such a Tensor is a host BUFFER with a Buffer that knows a position in a file, and a COPY to the
+device. Opening a file of many gigabytes takes no memory, and loading one Tensor reads only its
+bytes, directly into the memory of the device if Python can access that.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tinyframe.uop.node import UOp
 
 
 class FileError(ValueError, RuntimeError):
-    """A file that is not what it should be, or that is cut off."""
+    """A file is malformed or cut off."""
 
 
 class OpenFile:
-    """A file to read from, for as long as somebody holds this object.
+    """A file that is open for as long as this object lives.
 
-    It stays the same file when another one takes its name.
+    It stays the same file even if another one takes its name.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -38,7 +38,7 @@ class OpenFile:
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> OpenFile:
-        """Bytes in memory as such a file."""
+        """Bytes in memory as an OpenFile."""
         file = cls.__new__(cls)
         file.name, file._data, file.size = name, data, len(data)
         return file
@@ -48,13 +48,13 @@ class OpenFile:
             os.close(self._descriptor)
 
     def read(self, start: int, size: int) -> bytes:
-        """`size` bytes from `start` on. FileError where the file ends before."""
+        """`size` bytes from `start` on. FileError if the file ends before."""
         target = bytearray(size)
         self.read_into(memoryview(target), start)
         return bytes(target)
 
     def read_into(self, target: memoryview, start: int) -> None:
-        """Fills `target` with the bytes from `start` on. FileError where the file ends before."""
+        """Fills `target` with the bytes from `start` on. FileError if the file ends before."""
         if self._data is not None:
             part = self._data[start : start + len(target)]
             target[: len(part)] = part
@@ -74,7 +74,7 @@ class OpenFile:
 
 
 class FileBuffer(Buffer):
-    """A Buffer of the host whose bytes are in a file until they are first needed."""
+    """A host Buffer whose bytes stay in a file until they are first needed."""
 
     def __init__(self, file: OpenFile, start: int, size: int, dtype: DType):
         super().__init__("PYTHON", size, dtype)
@@ -99,7 +99,7 @@ class FileBuffer(Buffer):
 def lazy_tensor(
     file: OpenFile, start: int, shape: tuple[int, ...], dtype: DType, device: str | None
 ) -> Tensor:
-    """A Tensor of the values that are in a file from `start` on, one after the other."""
+    """A Tensor of consecutive values in a file, from byte `start` on."""
     name = Device.canonicalize(device)
     size = math.prod(shape)
     uop = UOp.new_buffer("PYTHON", size, dtype)

@@ -1,4 +1,4 @@
-"""Linear, where every output is a weighted sum of all inputs, and Embedding, rows of a table."""
+"""Linear, a weighted sum of all inputs for each output, and Embedding, a table of vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Linear:
         self.bias = by_fan_in((out_features,), in_features) if bias else None
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(…, in_features) to (…, out_features). ShapeError where the last axis differs."""
+        """(…, in_features) to (…, out_features). ShapeError if the last axis differs."""
         if x.ndim == 0 or x.shape[-1] != self.weight.shape[1]:
             raise ShapeError(
                 f"Linear with weight {self.weight.shape} takes (..., {self.weight.shape[1]}), "
@@ -31,10 +31,10 @@ class Linear:
 
 
 class Embedding:
-    """Row i of a table for each number i: (…,) of ints to (…, embed_size).
+    """Row i of a table for each index i: (…,) of ints to (…, embed_size).
 
-    weight: (vocab_size, embed_size), drawn from the normal distribution. A number outside the
-    table gives zeros, as an index tensor out of range does.
+    weight: (vocab_size, embed_size), drawn from the normal distribution. An index out of range
+    gives zeros.
     """
 
     def __init__(self, vocab_size: int, embed_size: int):

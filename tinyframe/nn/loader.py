@@ -1,4 +1,4 @@
-"""DataLoader: a dataset in shuffled batches, all of one shape, so that a TinyJit takes them."""
+"""DataLoader: a dataset in shuffled batches of one shape, as a TinyJit needs them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tinyframe.tensor.core import Tensor
 
 
 class DataLoader:
-    """Batches of arrays that belong together, row by row: (images, labels) and the like.
+    """Batches of arrays with corresponding rows, such as (images, labels).
 
-    arrays: Tensors, NumPy arrays or lists, as many rows in each. An iteration is one epoch; it
+    arrays: Tensors, NumPy arrays or lists, with equally many rows. An iteration is one epoch; it
     yields a tuple of realized Tensors (of one array: that Tensor), `batch_size` rows of each.
 
-    shuffle: another order every epoch. seed: the same orders whenever the loader is made with it.
-    last: what becomes of the rows that do not fill a batch. "drop" leaves them out, of a shuffled
-    epoch others each time. "pad" fills up with the first rows, and every batch ends with one more
-    Tensor, of bools: which rows count. "keep" yields a smaller batch, which TinyJit refuses.
+    shuffle: a new order every epoch. seed: makes the orders reproducible. last: how to treat rows
+    that do not fill a batch. "drop" leaves them out (different ones each epoch, if shuffled). "pad"
+    fills up with the first rows, and adds to every batch a Tensor of bools: which rows count.
+    "keep" yields a smaller batch, which TinyJit refuses.
 
         for x, y in DataLoader(X_train, Y_train, batch_size=64, shuffle=True, seed=0):
             loss = train_step(x, y)
@@ -56,7 +56,7 @@ class DataLoader:
         self.epoch = 0
 
     def __len__(self) -> int:
-        """Batches in an epoch."""
+        """The number of batches in an epoch."""
         exact = self.rows / self.batch_size
         return math.floor(exact) if self.last == "drop" else math.ceil(exact)
 
@@ -82,10 +82,10 @@ class DataLoader:
 
 
 def _rows_of(array: Any) -> tuple[np.ndarray, DType | None]:
-    """The rows in NumPy, and the dtype they have as Tensors where NumPy lacks it."""
+    """The rows as a NumPy array, and their dtype if NumPy lacks it."""
     values = array if isinstance(array, (Tensor, np.ndarray)) else Tensor(array)
     if not values.shape:
-        raise ValueError("a DataLoader's arrays have rows, and a single number has none")
+        raise ValueError("a DataLoader's arrays need rows, and a single number has none")
     if isinstance(values, np.ndarray):
         return values, None
     return values.numpy(), dtypes.bfloat16 if values.dtype is dtypes.bfloat16 else None

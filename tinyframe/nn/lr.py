@@ -8,46 +8,65 @@
         optimizer.step()
         schedule.step()
 
-The number of steps and the learning rate are Tensors, and `at` computes one from the other with
-Tensor operations: a TinyJit replays that like all else.
+The number of steps and the learning rate are Tensors, and `at` computes the rate from the step with
+Tensor operations, so a TinyJit replays it like everything else.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import check_choice
 from tinyframe.nn.initial import kept
+from tinyframe.nn.layer import REQUIRED, bound, signature_of
 from tinyframe.nn.optim import Optimizer
 from tinyframe.tensor.core import Tensor
 
 
 class Schedule:
-    """What all schedules share. Making one sets the optimizer's rate to that of step 0.
+    """The base of all schedules. Creating one sets the optimizer's rate to that of step 0.
 
+    A subclass has `settings`, the arguments of its constructor after the optimizer, and `at`.
     base_lr: the optimizer's learning rate when its first schedule was made.
     """
 
-    def __init__(self, optimizer: Optimizer):
-        self.optimizer = optimizer
+    settings: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.__signature__ = signature_of(cls.settings, "optimizer")
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        vars(self).update(bound(type(self).__name__, self.__signature__, *args, **kwargs))
+        self._prepare()
+        optimizer = self.optimizer
         if optimizer.initial_lr is None:
             optimizer.initial_lr = optimizer.lr.item()
         self.base_lr = optimizer.initial_lr
         self.steps = kept(0, (), dtypes.int32, optimizer.lr.device)
         self._set()
 
+    def _prepare(self) -> None:
+        """Further checks and attributes of a subclass."""
+
+    if TYPE_CHECKING:
+        __signature__: ClassVar[inspect.Signature]
+        optimizer: Optimizer
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def at(self, step: Tensor) -> Tensor:
         """The learning rate at a step: an int32 Tensor of shape () to a float32 one."""
         raise NotImplementedError(f"{type(self).__name__} has to define at(step)")
 
     def momentum_at(self, step: Tensor) -> Tensor | None:
-        """The momentum at a step; None where it stays as it is."""
+        """The momentum at a step; None if it does not change."""
         return None
 
     def step(self) -> None:
-        """Counts one step, and sets the optimizer's rate, and its momentum where that changes."""
+        """Counts one step, and sets the optimizer's rate, and its momentum if that changes."""
         self.steps.assign(self.steps + 1)
         self._set()
 
@@ -61,7 +80,7 @@ class Schedule:
         self.steps.realize()
 
     def get_lr(self) -> Tensor:
-        """The learning rate now."""
+        """The current learning rate."""
         return self.optimizer.lr
 
 
@@ -70,11 +89,9 @@ def _float(step: Tensor) -> Tensor:
 
 
 class LambdaLR(Schedule):
-    """base_lr times a function of the step, which is given and gives back a Tensor."""
+    """base_lr times a function of the step, from a Tensor to a Tensor."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[Tensor], Tensor]):
-        self.lr_lambda = lr_lambda
-        super().__init__(optimizer)
+    settings = {"lr_lambda": REQUIRED}
 
     def at(self, step: Tensor) -> Tensor:
         return self.lr_lambda(step) * self.base_lr
@@ -83,9 +100,7 @@ class LambdaLR(Schedule):
 class StepLR(Schedule):
     """Multiplied by gamma every `step_size` steps."""
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer)
+    settings = {"step_size": REQUIRED, "gamma": 0.1}
 
     def at(self, step: Tensor) -> Tensor:
         times = _float(step // self.step_size)
@@ -95,13 +110,11 @@ class StepLR(Schedule):
 class MultiStepLR(Schedule):
     """Multiplied by gamma at each of the steps `milestones`."""
 
-    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1):
-        self.milestones, self.gamma = sorted(milestones), gamma
-        super().__init__(optimizer)
+    settings = {"milestones": REQUIRED, "gamma": 0.1}
 
     def at(self, step: Tensor) -> Tensor:
         rate = _float(step).full_like(self.base_lr)
-        for passed, milestone in enumerate(self.milestones, 1):
+        for passed, milestone in enumerate(sorted(self.milestones), 1):
             rate = (step >= milestone).where(self.base_lr * self.gamma**passed, rate)
         return rate
 
@@ -109,16 +122,7 @@ class MultiStepLR(Schedule):
 class LinearLR(Schedule):
     """From start_factor to end_factor times base_lr in `total_iters` steps: warm-up."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        start_factor: float = 1 / 3,
-        end_factor: float = 1.0,
-        total_iters: int = 5,
-    ):
-        self.start_factor, self.end_factor = start_factor, end_factor
-        self.total_iters = total_iters
-        super().__init__(optimizer)
+    settings = {"start_factor": 1 / 3, "end_factor": 1.0, "total_iters": 5}
 
     def at(self, step: Tensor) -> Tensor:
         part = (_float(step) / self.total_iters).clip(0, 1)
@@ -126,54 +130,42 @@ class LinearLR(Schedule):
 
 
 class CosineAnnealingLR(Schedule):
-    """From base_lr down to eta_min along half a cosine, in T_max steps; after that up again.
+    """From base_lr down to eta_min along half a cosine in T_max steps, and then up again.
 
     Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts" (2017).
     """
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
-        self.T_max, self.eta_min = T_max, eta_min
-        super().__init__(optimizer)
+    settings = {"T_max": REQUIRED, "eta_min": 0.0}
 
     def at(self, step: Tensor) -> Tensor:
         return _half_cosine(_float(step) / self.T_max, self.base_lr, self.eta_min)
 
 
 class OneCycleLR(Schedule):
-    """Up to max_lr in the first pct_start of the steps, and then down to next to nothing.
+    """Up to max_lr in the first fraction pct_start of the steps, and then down to almost 0.
 
-    It begins at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
-    "linear". cycle_momentum: the momentum (b1 of the Adam family) goes the other way, from
-    max_momentum down to base_momentum and back; ValueError where the optimizer has none.
+    It starts at max_lr / div_factor and ends at that / final_div_factor. anneal_strategy: "cos" or
+    "linear". cycle_momentum: the momentum (b1 of the Adam family) moves in the opposite direction,
+    from max_momentum down to base_momentum and back; ValueError if the optimizer has none.
     Smith and Topin, "Super-convergence" (2018).
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: float,
-        total_steps: int,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-        cycle_momentum: bool = True,
-        base_momentum: float = 0.85,
-        max_momentum: float = 0.95,
-    ):
-        check_choice("anneal_strategy", anneal_strategy, "cos", "linear")
-        if cycle_momentum and optimizer.kept_momentum() is None:
+    settings = {
+        "max_lr": REQUIRED, "total_steps": REQUIRED, "pct_start": 0.3, "anneal_strategy": "cos",
+        "div_factor": 25.0, "final_div_factor": 1e4, "cycle_momentum": True, "base_momentum": 0.85,
+        "max_momentum": 0.95,
+    }  # fmt: skip
+
+    def _prepare(self) -> None:
+        check_choice("anneal_strategy", self.anneal_strategy, "cos", "linear")
+        if self.cycle_momentum and self.optimizer.kept_momentum() is None:
             raise ValueError(
-                f"{type(optimizer).__name__} without momentum has none to cycle: give it "
+                f"{type(self.optimizer).__name__} without momentum has none to cycle: give it "
                 "momentum=, or OneCycleLR cycle_momentum=False"
             )
-        self.cycle_momentum = cycle_momentum
-        self.base_momentum, self.max_momentum = base_momentum, max_momentum
-        self.max_lr, self.total_steps, self.pct_start = max_lr, total_steps, pct_start
-        self.initial_lr = max_lr / div_factor
-        self.final_lr = self.initial_lr / final_div_factor
-        self.between = _half_cosine if anneal_strategy == "cos" else _line
-        super().__init__(optimizer)
+        self.initial_lr = self.max_lr / self.div_factor
+        self.final_lr = self.initial_lr / self.final_div_factor
+        self.between = _half_cosine if self.anneal_strategy == "cos" else _line
 
     def at(self, step: Tensor) -> Tensor:
         return self._cycle(step, self.initial_lr, self.max_lr, self.final_lr)
@@ -186,7 +178,7 @@ class OneCycleLR(Schedule):
     def _cycle(self, step: Tensor, first: float, middle: float, last: float) -> Tensor:
         top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
         now = _float(step)
-        # With pct_start * total_steps <= 1 there is no way to the middle: it begins there.
+        # With pct_start * total_steps <= 1 there is no first phase.
         before = self.between(now / top if top > 0 else now.ones_like(), first, middle)
         part = ((now - top) / (end - top)).clip(0, 1)
         return (now > top).where(self.between(part, middle, last), before)
@@ -207,16 +199,14 @@ def _line(part: Tensor, begin: float, end: float) -> Tensor:
 class SequentialLR(Schedule):
     """One schedule after the other: the next takes over, from its own step 0, at each milestone."""
 
-    def __init__(
-        self, optimizer: Optimizer, schedulers: Sequence[Schedule], milestones: Sequence[int]
-    ):
-        if len(milestones) != len(schedulers) - 1:
+    settings = {"schedulers": REQUIRED, "milestones": REQUIRED}
+
+    def _prepare(self) -> None:
+        if len(self.milestones) != len(self.schedulers) - 1:
             raise ValueError(
-                f"{len(schedulers)} schedules need {len(schedulers) - 1} milestones between them, "
-                f"not {len(milestones)}"
+                f"{len(self.schedulers)} schedules need {len(self.schedulers) - 1} milestones "
+                f"between them, not {len(self.milestones)}"
             )
-        self.schedulers, self.milestones = list(schedulers), list(milestones)
-        super().__init__(optimizer)
 
     def at(self, step: Tensor) -> Tensor:
         rate = self.schedulers[0].at(step)
@@ -232,6 +222,6 @@ class SequentialLR(Schedule):
         now = self.optimizer.kept_momentum()
         assert now is not None
         result = now = now.detach()
-        for begin, momentum in found:  # a schedule that leaves it alone leaves what it finds
+        for begin, momentum in found:  # None leaves it as it is
             result = (step >= begin).where(now if momentum is None else momentum, result)
         return result

@@ -1,4 +1,4 @@
-"""Normalization: mean 0 and variance 1 over some axes, then a learnt scale and shift.
+"""Normalization to mean 0 and variance 1 over some axes, then a learned scale and shift.
 
 The layers differ in the axes, here of (batch, channels, height, width):
 
@@ -24,12 +24,12 @@ from tinyframe.tensor.core import Tensor
 class BatchNorm:
     """Each channel (axis 1) normalized over the batch. The same for 2-d, 3-d, 4-d, 5-d input.
 
-    In training (`with Tensor.train():`) by the mean and variance of the batch, which also move
-    `running_mean` and `running_var` a `momentum` of the way towards them; otherwise by these.
-    Those updates are lazy. They are stored with the optimizer's next step, or when they are read.
+    In training (`with Tensor.train():`) it uses the mean and variance of the batch, and moves
+    `running_mean` and `running_var` towards them by the fraction `momentum`; otherwise it uses
+    these. The updates are lazy: they are stored with the optimizer's next step, or when read.
     momentum=None keeps a plain average over all batches, and is not lazy.
 
-    affine=False: no weight and bias. track_running_stats=False: the batch's statistics, always.
+    affine=False: no weight and bias. track_running_stats=False: always the batch's statistics.
     Ioffe and Szegedy, "Batch normalization" (2015).
     """
 
@@ -51,29 +51,26 @@ class BatchNorm:
         self.num_batches_tracked = kept(0, (), dtypes.int64) if tracked else None
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(batch, sz, …) to the same shape. ShapeError where axis 1 is not `sz`."""
+        """(batch, sz, …) to the same shape. ShapeError if axis 1 is not `sz`."""
         if x.ndim < 2 or x.shape[1] != self.sz:
             raise ShapeError(f"BatchNorm({self.sz}) takes (batch, {self.sz}, ...), not {x.shape}")
         values = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
         if self.running_mean is not None and self.running_var is not None and not Tensor.training:
             mean, variance = self.running_mean, self.running_var
         else:
-            mean, variance = self._batch_statistics(values)
+            axes = tuple(axis for axis in range(x.ndim) if axis != 1)
+            mean = values.mean(axes)
+            # detached: the derivative of the variance with respect to the mean is 0
+            distances = values - mean.detach().reshape((1, -1, *(1,) * (x.ndim - 2)))
+            variance = distances.square().mean(axes)
             if Tensor.training:
                 self._track(mean.detach(), variance.detach(), values.numel() // self.sz)
         scale = (variance + self.eps).rsqrt()
         normal = values.batchnorm(self.weight, self.bias, mean, scale)
         return normal.cast(least_upper_float(x.dtype))
 
-    def _batch_statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-        mean = x.mean(axes)
-        # That the mean is one of x changes nothing: the derivative of the variance by it is 0.
-        distances = x - mean.detach().reshape((1, -1, *(1,) * (x.ndim - 2)))
-        return mean, distances.square().mean(axes)
-
     def _track(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Moves the running statistics; the variance by the unbiased one, as PyTorch does."""
+        """Updates the running statistics, with the unbiased variance, as in PyTorch."""
         if count < 2:
             raise ValueError(
                 "BatchNorm cannot train on one value for each channel: its variance is 0. Take a "
@@ -92,7 +89,7 @@ class BatchNorm:
         ):
             running.assign((running + (new - running) * step).cast(running.dtype))
         if self.momentum is None:
-            # Both read the counter, which the next batch changes in place: not to be put off.
+            # Both read the counter, which the next batch changes in place: computed now.
             Tensor.realize(self.running_mean, self.running_var, self.num_batches_tracked)
 
 
@@ -109,7 +106,7 @@ class BatchNorm3d(BatchNorm):
 
 
 class LayerNorm:
-    """Normalized over the last axes, which have the sizes `normalized_shape`.
+    """Normalization over the last axes, of sizes `normalized_shape`.
 
     weight and bias: of that shape, or None. Ba, Kiros and Hinton, "Layer normalization" (2016).
     """
@@ -133,14 +130,14 @@ class LayerNorm:
 
 
 class LayerNorm2d(LayerNorm):
-    """LayerNorm over the channels of (batch, channels, height, width), each position by itself."""
+    """LayerNorm over the channels of (batch, channels, height, width), at each position."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 class GroupNorm:
-    """The channels (axis 1) in groups, each normalized over its channels and all positions.
+    """Groups of channels (axis 1), each normalized over its channels and all positions.
 
     weight and bias: (num_channels,), or None. Wu and He, "Group normalization" (2018).
     """
@@ -171,7 +168,7 @@ class InstanceNorm(GroupNorm):
 
 
 class RMSNorm:
-    """Divided by the root of the mean square over the last axes, which have the sizes `dim`.
+    """Division by the root mean square over the last axes, of sizes `dim`.
 
     weight: of that shape, or None. Zhang and Sennrich, "Root mean square layer normalization"
     (2019).
@@ -189,7 +186,7 @@ class RMSNorm:
         return x.rms_norm(_last_axes(self.dim, x), self.eps, self.weight)
 
 
-# ---- what they share -----------------------------------------------------------------------------
+# ---- shared helpers ------------------------------------------------------------------------------
 
 
 def _sizes(sizes: int | Sequence[int]) -> tuple[int, ...]:

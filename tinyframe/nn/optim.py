@@ -5,10 +5,10 @@
     loss(model(x), y).backward()
     optimizer.step()
 
-Each is a table of settings, slots to remember things in, and a formula. All that a rule remembers
-(momentum, the number of steps) and the learning rate are Tensors that are assigned to, so that a
-step replayed by TinyJit counts and follows a schedule like any other. Parameters and memory of one
-step are realized together.
+Each optimizer is a table of settings, slots for its state, and a formula. The state (momentum, the
+number of steps) and the learning rate are Tensors that are assigned to, so that a step replayed by
+TinyJit counts and follows a schedule like any other. The parameters and state of one step are
+realized together.
 
 Half and bfloat16 parameters are updated in float32, and rounded at the end.
 """
@@ -24,36 +24,34 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tinyframe.dtype import DType, dtypes, least_upper_dtype
 from tinyframe.errors import GradientError
 from tinyframe.nn.initial import kept
-from tinyframe.nn.layer import bound
+from tinyframe.nn.layer import bound, signature_of
 from tinyframe.tensor.core import Tensor
 
 
 class Optimizer:
-    """What all optimizers share. A subclass has four parts: `settings`, with their defaults, in the
-    order of the constructor; `slots`, the names of what it remembers for each parameter; `counts`,
-    whether it counts steps, in `t`; and the formula, `_next`.
+    """The base of all optimizers. A subclass has four parts: `settings` with their defaults, in the
+    order of the constructor; `slots`, the names of its state per parameter; `counts`, whether it
+    counts steps, in `t`; and the formula, `_next`.
 
-    params: Tensors; each counts once. `requires_grad` is turned on where it is None. `.params` has
+    params: Tensors, without duplicates. `requires_grad` is turned on if it is None. `.params` has
     those that require a gradient, `.buffers` the others (a BatchNorm's running statistics), which a
-    step realizes too. A parameter without a gradient is left as it is.
+    step realizes too. A parameter without a gradient is not changed.
 
     lr: the learning rate, a Tensor of shape (); `optimizer.lr = 0.1` writes a number into it. The
-    other settings are attributes too. ValueError where one is negative.
+    other settings are attributes too. ValueError if one is negative.
     """
 
     settings: ClassVar[dict[str, Any]] = {"lr": 0.001}
-    # Each is a list of one Tensor per parameter; empty if the setting that it belongs to is off.
+    # Each is a list of one Tensor per parameter; empty if the setting it depends on is off.
     slots: ClassVar[dict[str, str | None]] = {}
     counts: ClassVar[bool] = False
-    # The setting that OneCycleLR moves against the rate.
+    # The setting that OneCycleLR moves opposite to the learning rate.
     _momentum_name: ClassVar[str | None] = None
     decoupled_weight_decay: bool = False
 
     @classmethod
     def _signature(cls) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        given = [inspect.Parameter(n, kind, default=d) for n, d in cls.settings.items()]
-        return inspect.Signature([inspect.Parameter("params", kind), *given])
+        return signature_of(cls.settings, "params")
 
     def __init_subclass__(cls) -> None:
         if cls.__init__ is Optimizer.__init__:
@@ -76,10 +74,10 @@ class Optimizer:
                 "optimize"
             )
         self.device = self.params[0].device
-        # The least dtype that is exact enough for all: float64 only where a parameter has it.
+        # float64 only if a parameter has it
         self._dtype = least_upper_dtype(dtypes.float32, *[tensor.dtype for tensor in self.params])
         self._lr = self._keep(settings.pop("lr"))
-        self.initial_lr: float | None = None  # what a schedule's factors are of; the first one asks
+        self.initial_lr: float | None = None  # the base of schedules, set by the first one
         self._skip: Tensor | None = None
         vars(self).update(settings)
         if self.counts:
@@ -90,28 +88,28 @@ class Optimizer:
         self._prepare()
 
     def _prepare(self) -> None:
-        """What a rule checks, and keeps, beyond that."""
+        """Further checks and state of a subclass."""
 
     if TYPE_CHECKING:
-        # Settings and slots, which each rule names for itself.
+        # the settings and slots of a subclass
         __signature__: ClassVar[inspect.Signature]
 
         def __getattr__(self, name: str) -> Any: ...
 
     @property
     def lr(self) -> Tensor:
-        """The learning rate now."""
+        """The current learning rate."""
         return self._lr
 
     @lr.setter
     def lr(self, lr: Tensor | float) -> None:
-        # At once: a step that a TinyJit replays reads the memory, and knows of no graph.
+        # At once: a step replayed by a TinyJit reads the memory, not the graph.
         new = lr.cast(self._dtype) if isinstance(lr, Tensor) else _checked(lr, "lr")
         self._lr.assign(new).realize()
 
     def kept_momentum(self) -> Tensor | None:
-        """The momentum (b1 of the Adam family), from now on a Tensor of shape () that a schedule
-        can write into; None where there is none."""
+        """The momentum (b1 of the Adam family) as a Tensor of shape () that a schedule can write
+        to; None if there is none."""
         name = self._momentum_name
         slots = [getattr(self, slot) for slot, setting in self.slots.items() if setting == name]
         if name is None or not all(slots):
@@ -122,26 +120,26 @@ class Optimizer:
         return momentum
 
     def zero_grad(self) -> None:
-        """Forgets the gradients: `.grad` is None afterwards."""
+        """Drops the gradients: `.grad` is None afterwards."""
         for tensor in self.params:
             tensor.grad = None
 
     def step(self, skip: Tensor | None = None) -> None:
-        """One step along the gradients. GradientError where no parameter has one.
+        """One step of optimization. GradientError if no parameter has a gradient.
 
-        skip: a Tensor of one bool; where it is True nothing changes. GradScaler gives it.
+        skip: a Tensor of one bool; if it is True nothing changes. GradScaler passes it.
         """
         Tensor.realize(*self.schedule_step(skip))
 
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
-        """What `step` realizes, not realized yet: `loss.realize(*optimizer.schedule_step())`."""
+        """The Tensors that `step` realizes: `loss.realize(*optimizer.schedule_step())`."""
         if all(tensor.grad is None for tensor in self.params):
             raise GradientError(
                 f"step() of {len(self.params)} parameters, and none has a gradient: call "
                 "loss.backward() first"
             )
-        # Parameters and slots in memory before the first step, which would otherwise begin from
-        # formulas (zeros, random bits), and need kernels that no later one does.
+        # Parameters and slots are stored before the first step, which would otherwise start from
+        # zeros or random bits, and need kernels that no later step has.
         held = [value for name, value in vars(self).items() if name != "buffers"]
         lists = [value if isinstance(value, list) else [value] for value in held]
         Tensor.realize(*[t for values in lists for t in values if isinstance(t, Tensor)])
@@ -160,53 +158,53 @@ class Optimizer:
         return [*changed, self._lr, *self.buffers]
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, *args: Any, **slots: Any) -> Tensor:
-        """The formula: the next value of a parameter, of which p is the present one and g the
-        gradient. Each slot's Tensor is an argument of its name, which `_set` writes to."""
+        """The formula: the next value of a parameter p with gradient g. The Tensors of slots are
+        arguments by name; `_set` writes to them."""
         raise NotImplementedError(f"{type(self).__name__} has to define _next")
 
     def _begin(self) -> list[Tensor]:
-        """Called once at the beginning of a step; gives back what it assigned to."""
+        """Called once at the start of a step; returns the Tensors it assigned to."""
         return [self._set(self.t, self.t + 1)] if self.counts else []
 
-    # ---- help for formulas -----------------------------------------------------------------------
+    # ---- helpers of formulas ---------------------------------------------------------------------
 
     def _keep(self, value: float) -> Tensor:
         return kept(value, (), self._dtype, self.device)
 
     def _filled(self, value: float) -> list[Tensor]:
-        """One number in the shape of each parameter."""
+        """A number in the shape of each parameter."""
         return [kept(value, t.shape, self._wide(t), t.device) for t in self.params]  # type: ignore[arg-type]
 
     def _wide(self, tensor: Tensor) -> DType:
         return least_upper_dtype(tensor.dtype, dtypes.float32)
 
     def _set(self, tensor: Tensor, value: Tensor) -> Tensor:
-        """Assigns, unless this step is to be skipped; gives back the Tensor assigned to."""
+        """Assigns, unless this step is skipped; returns the Tensor assigned to."""
         value = value.cast(tensor.dtype)
         if self._skip is not None:
             value = self._skip.to(tensor.device).where(tensor.detach(), value)
         return tensor.assign(value)
 
     def _decayed(self, p: Tensor, g: Tensor, rate: Tensor) -> tuple[Tensor, Tensor]:
-        """Weight decay: of the parameter itself if decoupled, else by way of the gradient of a
-        penalty on large parameters, weight_decay/2 * |p|²."""
+        """Weight decay: of the parameter itself if decoupled, else through the gradient of the
+        penalty weight_decay/2 * |p|²."""
         if self.decoupled_weight_decay:
             return p * (1 - rate * self.weight_decay), g
         return p, g + self.weight_decay * p if self.weight_decay else g
 
 
 def _beside(number: Tensor, value: Tensor) -> Tensor:
-    """A Tensor of shape () in the dtype and on the device of a parameter's value."""
+    """A Tensor of shape () with the dtype and device of a parameter's value."""
     return number.detach().to(value.device).cast(value.dtype)
 
 
 def _factor(number: Tensor | float, value: Tensor) -> Tensor | float:
-    """A setting: a number, or once a schedule moves it what is in its memory now."""
+    """A setting: a number, or if a schedule moves it its current value."""
     return _beside(number, value) if isinstance(number, Tensor) else number
 
 
 def _checked(value: Any, name: str) -> Any:
-    """A setting; ValueError where a number is negative, or a mean would keep all of itself."""
+    """A setting; ValueError if a number is negative, or a decay rate 1 or more."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
     number = float(value)
@@ -239,11 +237,11 @@ class OptimizerGroup(Optimizer):
         return self.optimizers[number]
 
     def kept_momentum(self) -> Tensor | None:
-        """That of the first, like `lr`."""
+        """That of the first optimizer, like `lr`."""
         return self.optimizers[0].kept_momentum()
 
     def schedule_step(self, skip: Tensor | None = None) -> list[Tensor]:
-        """What every one of them realizes."""
+        """The Tensors that all of them realize."""
         steps = [optimizer.schedule_step(skip) for optimizer in self.optimizers]
         return [tensor for step in steps for tensor in step]
 
@@ -257,7 +255,7 @@ class SGD(Optimizer):
         m = momentum * m + g
         p = p - lr * m
 
-    weight_decay: adds so many times the parameter to its gradient. nesterov: looks ahead,
+    weight_decay: adds weight_decay * p to the gradient. nesterov: looks ahead,
     p - lr * (g + momentum * m). classic: the learning rate goes into m instead, m = momentum * m +
     lr * g, which differs while the learning rate changes.
 
@@ -272,7 +270,7 @@ class SGD(Optimizer):
 
     def _prepare(self) -> None:
         if self.nesterov and not self.b:
-            raise ValueError("nesterov needs momentum: with momentum=0 there is nothing ahead")
+            raise ValueError("nesterov needs momentum, which is 0")
 
     def _next(self, p: Tensor, g: Tensor, rate: Tensor, b: Tensor | None = None) -> Tensor:
         p, g = self._decayed(p, g, rate)
@@ -289,7 +287,7 @@ class SGD(Optimizer):
 
 
 class LARS(SGD):
-    """SGD with a rate of its own for every parameter, so that large batches train.
+    """SGD with a separate rate for each parameter, for training with large batches.
 
     The learning rate is multiplied by tcoef * |p| / (|g| + weight_decay * |p|), where neither is 0.
     You, Gitman and Ginsburg, "Large batch training of convolutional networks" (2017).
@@ -314,13 +312,13 @@ def _norm(x: Tensor) -> Tensor:
 
 
 class Adagrad(Optimizer):
-    """Ever smaller steps, and smaller ones for parameters whose gradients were large.
+    """Decreasing steps, smaller for elements with large past gradients.
 
-        v = v + g * g                  begins as initial_accumulator_value
+        v = v + g * g                  starts at initial_accumulator_value
         p = p - lr' * g / (sqrt(v) + eps)
 
-    lr_decay: lr' = lr / (1 + t * lr_decay) after t steps. weight_decay: adds so many times the
-    parameter to its gradient.
+    lr_decay: lr' = lr / (1 + t * lr_decay) after t steps. weight_decay: adds weight_decay * p to
+    the gradient.
 
     Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning" (2011).
     """
@@ -343,14 +341,14 @@ class Adagrad(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Steps of about lr, whatever the gradient's scale, as Adagrad that forgets.
+    """Adagrad with a moving average: steps of about lr, whatever the scale of the gradient.
 
         v = alpha * v + (1 - alpha) * g * g
         p = p - lr * g / (sqrt(v) + eps)
 
     centered: divides by the standard deviation, sqrt(v - m * m), where m is the mean of g. With
-    momentum the fraction goes into b = momentum * b + g / (…), and p = p - lr * b. weight_decay:
-    adds so many times the parameter to its gradient.
+    momentum, b = momentum * b + g / (…) and p = p - lr * b. weight_decay: adds weight_decay * p to
+    the gradient.
 
     Tieleman and Hinton, "Lecture 6.5 - rmsprop" (2012); centered: Graves, "Generating sequences
     with recurrent neural networks" (2013).
@@ -382,14 +380,14 @@ class RMSprop(Optimizer):
 
 
 class Adam(Optimizer):
-    """Steps of about lr in every direction, whatever the gradient's scale.
+    """Steps of about lr for every element, whatever the scale of its gradient.
 
         m = b1 * m + (1 - b1) * g                 the mean of g
         v = b2 * v + (1 - b2) * g * g             the mean of its square
         p = p - lr * m' / (sqrt(v') + eps)        m' = m / (1 - b1 ** t), v' = v / (1 - b2 ** t)
 
-    Both means begin as 0; the division by 1 - b ** t takes out what that costs in the first steps.
-    weight_decay: adds so many times the parameter to its gradient.
+    Both means start at 0; the division by 1 - b ** t corrects that bias in the first steps.
+    weight_decay: adds weight_decay * p to the gradient.
 
     Kingma and Ba, "Adam: a method for stochastic optimization" (2015).
     """
@@ -417,14 +415,14 @@ class Adam(Optimizer):
 
 
 def _grown(decay: Tensor | float, t: Tensor) -> Tensor:
-    """1 - decay ** t, to the last digit: 1 - 0.999 itself would lose three of seven."""
+    """1 - decay ** t, to the last digit: 1 - 0.999 would lose three of seven digits."""
     if isinstance(decay, Tensor):
         return -(t * decay.log()).expm1()
     return -(t * math.log(decay)).expm1() if decay else t.ones_like()
 
 
 class AdamW(Adam):
-    """Adam that shrinks parameters by lr * weight_decay themselves, not by way of the gradient.
+    """Adam with decoupled weight decay: p * (1 - lr * weight_decay), not through the gradient.
 
     Loshchilov and Hutter, "Decoupled weight decay regularization" (2019).
     """
@@ -434,7 +432,7 @@ class AdamW(Adam):
 
 
 class NAdam(Adam):
-    """Adam with Nesterov's momentum: the step looks ahead at where the mean will be.
+    """Adam with Nesterov momentum: the step uses the next mean.
 
         mu = b1 * (1 - 0.96 ** (t * momentum_decay) / 2), which grows towards b1
         m' = mu(t+1) * m / (1 - product of mu up to t+1) + (1 - mu) * g / (1 - product up to t)
@@ -468,10 +466,10 @@ class NAdam(Adam):
 
 
 class RAdam(Adam):
-    """Adam that does not divide by sqrt(v') until v has seen enough gradients to be trusted.
+    """Adam that divides by sqrt(v') only once v has averaged enough gradients.
 
-    rho is how many gradients v remembers so far. While it is 5 or less, the step is lr * m'; from
-    then on it is Adam's step times a factor that grows towards 1.
+    rho is the effective number of gradients in v. While it is 5 or less the step is lr * m'; then
+    it is Adam's step times a factor that grows towards 1.
     decoupled_weight_decay: shrinks parameters themselves, as AdamW does.
 
     Liu et al., "On the variance of the adaptive learning rate and beyond" (2020), algorithm 2.
@@ -496,9 +494,9 @@ class RAdam(Adam):
 
 
 class LAMB(Adam):
-    """AdamW whose step is scaled to the size of the parameter, so that large batches train.
+    """AdamW with steps scaled to the norm of the parameter, for training with large batches.
 
-    The direction, weight decay included, is multiplied by |p| / |direction|, where neither is 0.
+    The direction, weight decay included, is multiplied by |p| / |direction| unless one is 0.
     You et al., "Large batch optimization for deep learning" (2020).
     """
 
@@ -515,13 +513,13 @@ class LAMB(Adam):
 
 
 class Muon(Optimizer):
-    """For matrices: momentum, made orthogonal, so that a step moves all directions equally far.
+    """For matrices: orthogonalized momentum, so that a step moves equally in all directions.
 
         m = momentum * m + (1 - momentum) * g
         p = p - lr * weight_decay * p - lr * sqrt(max(1, rows / columns)) * orthogonal(m)
 
-    A kernel of a convolution counts as a matrix with out_channels rows. Vectors (biases, norms) and
-    embeddings are for another optimizer, see OptimizerGroup: ValueError.
+    A convolution kernel counts as a matrix with out_channels rows. ValueError for vectors (biases,
+    norms), which need a different optimizer, as embeddings do: see OptimizerGroup.
 
     Jordan et al., "Muon: an optimizer for hidden layers in neural networks" (2024).
     """
@@ -556,12 +554,11 @@ class Muon(Optimizer):
 def orthogonalized(
     matrix: Tensor, steps: int, coefficients: tuple[float, float, float], eps: float
 ) -> Tensor:
-    """About the nearest orthogonal matrix: U @ V.T for U @ diag(s) @ V.T. In bfloat16.
+    """Approximately the nearest orthogonal matrix: U @ V.T for U @ diag(s) @ V.T, in bfloat16.
 
-    Each step of this Newton-Schulz iteration puts every singular value s through
-    a*s + b*s**3 + c*s**5; with Muon's coefficients they come to lie between 0.5 and 1.5, which is
-    good enough and quick. Five digits are not needed for that, so all is rounded to bfloat16, at
-    the same places as in PyTorch.
+    Each step of this Newton-Schulz iteration maps every singular value s to
+    a*s + b*s**3 + c*s**5; with Muon's coefficients they end up between 0.5 and 1.5, which is good
+    enough. So little accuracy is needed that all steps round to bfloat16, as in PyTorch.
     """
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]
@@ -575,5 +572,5 @@ def orthogonalized(
 
 
 def _rounded(x: Tensor) -> Tensor:
-    """To the digits of bfloat16, in float32."""
+    """Rounded to bfloat16, in float32."""
     return x.cast(dtypes.bfloat16).cast(dtypes.float32)

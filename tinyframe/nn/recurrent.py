@@ -1,8 +1,8 @@
 """Recurrent networks: a state that is carried from one element of a sequence to the next.
 
-A cell is one step, from an input and a state to the next state. RNN, GRU and LSTM run one over a
-sequence, from the first element to the last, or also from the last to the first; and several, one
-on top of the other, each of which reads the states of the one below.
+A cell is one step, from an input and a state to the next state. RNN, GRU and LSTM run a cell over a
+sequence, forward and optionally backward too; several layers can be stacked, each reading the
+states of the one below.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tinyframe.tensor.core import Tensor
 class LSTMCell:
     """One step: from an input and the state (h, c) to the next state.
 
-    Four gates between 0 and 1, or -1 and 1, are computed from input and h: what to let in (i), what
-    to keep of c (f), what to add to c (g), what to show of c (o).
+    Four gates are computed from the input and h: the input gate i, the forget gate f, the candidate
+    g (from -1 to 1), and the output gate o.
 
         c' = f * c + i * g
         h' = o * tanh(c')
 
-    weight_ih: (4 * hidden_size, input_size) and weight_hh: (4 * hidden_size, hidden_size), the
-    gates one under the other, in the order i, f, g, o. bias_ih, bias_hh: (4 * hidden_size,), or
+    weight_ih: (4 * hidden_size, input_size) and weight_hh: (4 * hidden_size, hidden_size), with the
+    gates stacked in the order i, f, g, o. bias_ih, bias_hh: (4 * hidden_size,), or
     None. Hochreiter and Schmidhuber, "Long short-term memory" (1997).
     """
 
@@ -38,7 +38,7 @@ class LSTMCell:
 
     def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """x: (batch, input_size) or (input_size,). Returns (h, c), with hidden_size in the last
-        axis; they begin as zeros where hc is None."""
+        axis; they start as zeros if hc is None."""
         if hc is None:
             zeros = Tensor.zeros((*x.shape[:-1], self.hidden_size), dtype=x.dtype, device=x.device)
             hc = zeros, zeros
@@ -54,18 +54,18 @@ def _lstm_step(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class Recurrent:
-    """What RNN, GRU and LSTM share.
+    """The base of RNN, GRU and LSTM.
 
     Parameters have PyTorch's names: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0
-    (gates * hidden_size, hidden_size), bias_ih_l0 and bias_hh_l0 (gates * hidden_size,), or without
-    bias none; then l1, of the next layer; and with bidirectional those of each layer that reads the
-    sequence backwards, l0_reverse.
+    (gates * hidden_size, hidden_size), bias_ih_l0 and bias_hh_l0 (gates * hidden_size,), unless
+    bias=False; then l1, of the next layer; and if bidirectional l0_reverse, of the backward
+    direction.
 
-    dropout: the probability that, in training, an element between two layers is 0.
+    dropout: applied between layers, in training.
     """
 
     gates: ClassVar[int]
-    states: ClassVar[int] = 1  # Tensors that a state consists of; the first is what comes out
+    states: ClassVar[int] = 1  # the number of Tensors in a state; the first is the output
 
     def __init__(
         self,
@@ -87,29 +87,28 @@ class Recurrent:
         self.bidirectional = bidirectional
         rows = self.gates * hidden_size
         for layer in range(num_layers):
+            size = hidden_size * len(self._names(0)) if layer else input_size
+            shapes: dict[str, Any] = {"weight_ih": (rows, size), "weight_hh": (rows, hidden_size)}
+            shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
             for name in self._names(layer):
-                size = hidden_size * len(self._names(0)) if layer else input_size
-                setattr(self, f"weight_ih_{name}", by_fan_in((rows, size), hidden_size))
-                setattr(self, f"weight_hh_{name}", by_fan_in((rows, hidden_size), hidden_size))
-                if bias:
-                    setattr(self, f"bias_ih_{name}", by_fan_in((rows,), hidden_size))
-                    setattr(self, f"bias_hh_{name}", by_fan_in((rows,), hidden_size))
+                for kind, shape in shapes.items():
+                    setattr(self, f"{kind}_{name}", by_fan_in(shape, hidden_size))
 
     def _names(self, layer: int) -> list[str]:
-        """How the parameters of a layer end, for each direction."""
+        """The suffix of the parameters of a layer, for each direction."""
         return [f"l{layer}", f"l{layer}_reverse"][: 2 if self.bidirectional else 1]
 
     def _step(self, x: Tensor, own: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The next state. x, own: what the gates get from the input, and from h."""
+        """The next state. x, own: the inputs of the gates from the input, and from h."""
         raise NotImplementedError(f"{type(self).__name__} has to define _step")
 
     def __call__(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        """(output, state): what comes out of the last layer at each element, and the last state.
+        """(output, state): the outputs of the last layer, and the last state of all layers.
 
         x: (length, batch, input_size), with batch_first (batch, length, input_size); or without a
         batch (length, input_size). output has hidden_size in its last axis (twice that, if
-        bidirectional). state: (layers * directions, batch, hidden_size), of an LSTM a pair of such;
-        it begins as zeros where None is given. ShapeError where they do not fit.
+        bidirectional). state: (layers * directions, batch, hidden_size), for an LSTM a pair of
+        these; zeros by default. ShapeError if they do not fit.
         """
         if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
             raise ShapeError(
@@ -155,19 +154,19 @@ class Recurrent:
         return tuple(one.unsqueeze(1) for one in given) if single else given
 
     def _run(self, x: Tensor, state: tuple[Tensor, ...], name: str) -> tuple[Tensor, Any]:
-        """One layer in one direction: what comes out at each element, and the last state."""
+        """One layer in one direction: its outputs, and the last state."""
         weight_ih, weight_hh, bias_ih, bias_hh = (
             getattr(self, f"{kind}_{name}", None)
             for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         assert weight_ih is not None and weight_hh is not None
-        # what the gates get from the input, of all elements at once
+        # the gates' part from the input, for all elements at once
         inputs = x.linear(weight_ih.T, bias_ih).unbind(0)
         backwards = name.endswith("reverse")
         outputs = []
         for element in reversed(inputs) if backwards else inputs:
             own = state[0].linear(weight_hh.T, bias_hh)
-            # stored, and its gradient too: each step would otherwise do all steps before it again
+            # stored, and its gradient too, or each step would repeat all earlier ones
             step = self._step(element, own, state)
             state = tuple(one.contiguous(both_ways=True) for one in step)
             outputs.append(state[0])
@@ -197,9 +196,9 @@ class RNN(Recurrent):
 
 
 class GRU(Recurrent):
-    """A state of which gates say how much is forgotten (r), and how much is kept (z).
+    """A state with a reset gate r and an update gate z.
 
-        n = tanh(what n gets from x + r * what it gets from h)
+        n = tanh(W_n x + r * V_n h)
         h' = (1 - z) * n + z * h
 
     The parameters have the gates in the order r, z, n. Cho et al., "Learning phrase representations

@@ -1,13 +1,14 @@
-"""The parameters of a model by name, and files of them.
+"""The state of a model: its parameters by name, and files of them.
 
     safe_save(get_state_dict(model), "model.safetensors")
     load_state_dict(model, safe_load("model.safetensors"))
 
-Any object is a model: Tensors are found in its attributes, and in lists, tuples and dicts in these,
-and named by the way there: `layers.0.weight`.
+Any object is a model: Tensors are found in its attributes, and in lists, tuples and dicts among
+these, and named by their path: `layers.0.weight`.
 
-A safetensors file is a header, in JSON, of names, dtypes, shapes and places, and then the bytes.
-Nothing in it can run code. The `safetensors` library writes files, and checks those to be read.
+A safetensors file is a JSON header of names, dtypes, shapes and offsets, followed by the bytes.
+Nothing in it can execute code. The `safetensors` library writes files, and validates those we
+read.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ class StateError(ValueError, KeyError, RuntimeError):
 def get_state_dict(obj: Any, prefix: str = "", tensor_type: type = Tensor) -> dict[str, Tensor]:
     """Every Tensor in an object by name, in the order of its attributes.
 
-    prefix: goes before each name, with a point. tensor_type: which class counts as a Tensor.
+    prefix: goes before each name, with a dot. tensor_type: the class to look for.
     """
     return dict(_tensors(obj, prefix.strip("."), tensor_type, ()))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
-    """Every Tensor in an object: what an optimizer takes. Running statistics are among them."""
+    """Every Tensor in an object, for an optimizer; running statistics included."""
     return list(get_state_dict(obj).values())
 
 
@@ -66,7 +67,7 @@ def _tensors(
     if isinstance(obj, kind):
         yield name, obj  # type: ignore[misc]
         return
-    if id(obj) in above:  # an object that holds what it is held by
+    if id(obj) in above:  # a reference cycle
         return
     for key, value in _parts(obj):
         yield from _tensors(value, f"{name}.{key}" if name else str(key), kind, (*above, id(obj)))
@@ -79,7 +80,7 @@ def _parts(obj: Any) -> list[tuple[Any, Any]]:
         return list(enumerate(obj))
     if isinstance(obj, Mapping):
         return list(obj.items())
-    # Functions, modules and the framework's own objects (a TinyJit) are no parts of a model.
+    # Functions, modules and the framework's own objects (a TinyJit) are not searched.
     module = type(obj).__module__
     own = module.startswith("tinyframe.") and not module.startswith("tinyframe.nn")
     if own or isinstance(obj, (type, types.ModuleType, types.FunctionType, types.MethodType, UOp)):
@@ -95,9 +96,9 @@ def load_state_dict(
 ) -> None:
     """Writes the values of a state dict into the Tensors of a model, cast to their dtypes.
 
-    A () where (1,) is expected, or the reverse, fits. strict: names that only one side has are
-    errors too, otherwise they are passed over; verbose: and printed. StateError lists all that does
-    not fit, and then nothing has been changed.
+    () and (1,) are interchangeable. strict: names that only one side has are errors too; otherwise
+    they are skipped, and printed if verbose. StateError lists all mismatches; nothing has been
+    changed then.
     """
     own = get_state_dict(model)
     missing = [name for name in own if name not in state_dict]
@@ -127,7 +128,7 @@ def load_state_dict(
         if name in state_dict:
             value = state_dict[name].detach().to(tensor.device).cast(tensor.dtype)
             value = value.reshape(tensor.shape)
-            # into memory of the Tensor's own: never that of `value`, which others may hold too
+            # into memory of its own, never that of `value`, which may be shared
             is_stored = memory_of(tensor.uop) is not None
             loaded.append(tensor.assign(value if is_stored else tensor.empty_like().assign(value)))
     if loaded:
@@ -136,7 +137,7 @@ def load_state_dict(
 
 # ---- safetensors ---------------------------------------------------------------------------------
 
-# the header's names, and the library's, which are tinyframe's too
+# the names in a header, and those of the library, which are tinyframe's too
 _NAMES = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64",
     "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
@@ -161,10 +162,10 @@ def safe_save(
     path: str | os.PathLike,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes Tensors by name to a safetensors file, and texts about them.
+    """Writes Tensors by name, and optional metadata, to a safetensors file.
 
-    The file is complete or not there: a new one is written beside it and then takes its name, so an
-    interrupt, or a full disk, leaves the old one. FileError for a dtype the format does not have.
+    The file is replaced atomically: an interrupt or a full disk leaves the old one. FileError for a
+    dtype that the format lacks.
     """
     library = _library()
     Tensor.realize(*tensors.values()) if tensors else None
@@ -186,24 +187,24 @@ def safe_save(
     with replacing(path) as temporary:
         try:
             library.serialize_file(entries, temporary, metadata=texts)
-        except library.SafetensorError as error:  # what it makes of a full disk, among others
+        except library.SafetensorError as error:  # for example of a full disk
             raise OSError(f"{os.fspath(path)} could not be written: {error}") from error
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[str]:
-    """A name for a new file, which takes the place of `path` at the end, or goes where it fails."""
-    target = Path(os.path.realpath(path))  # of a link, what it leads to
+    """The name of a temporary file, which replaces `path` at the end, or is removed on failure."""
+    target = Path(os.path.realpath(path))  # the target of a link
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        temporary.touch(exist_ok=False)  # with the permissions that any new file gets
+        temporary.touch(exist_ok=False)  # with the permissions of any new file
         mode = temporary.stat().st_mode
         yield str(temporary)
         temporary.chmod(mode)
         with temporary.open("rb+") as written:
-            os.fsync(written.fileno())  # the bytes first, then the name: also if power fails
+            os.fsync(written.fileno())  # the bytes before the name, also if power fails
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -212,15 +213,15 @@ def replacing(path: str | os.PathLike) -> Iterator[str]:
 def safe_load(path: str | os.PathLike | Tensor, device: str | None = None) -> dict[str, Tensor]:
     """The Tensors of a safetensors file by name, on any device.
 
-    Only the header is read now, and checked; the bytes of each Tensor are when it is first used.
-    path: a file, or a Tensor with its bytes. FileError says what is wrong with a file.
+    Only the header is read and checked now; the bytes of each Tensor are read when it is first
+    used. path: a file, or a Tensor with its bytes. FileError for a broken file.
     """
     tensors, _ = _open(path, device)
     return tensors
 
 
 def safe_load_metadata(path: str | os.PathLike | Tensor) -> dict[str, str]:
-    """The texts that a safetensors file has beside its Tensors."""
+    """The metadata of a safetensors file: texts by name."""
     return _open(path, "PYTHON")[1]
 
 
@@ -241,39 +242,33 @@ def _open(path: Any, device: str | None) -> tuple[dict[str, Tensor], dict[str, s
             f"{file.name} is no complete safetensors file ({error}). It has {file.size} bytes; "
             "was its download or its copy cut off?"
         ) from error
-    # Checked by the library: the header is JSON, and every place in it lies within the file.
+    # The library has checked that the header is JSON, and that every place in it has the right size
+    # and lies within the file.
     length = int.from_bytes(file.read(0, 8), "little")
     header = json.loads(file.read(8, length))
     metadata = header.pop("__metadata__", {})
     places = sorted(header.items(), key=lambda entry: entry[1]["data_offsets"])
-    return {
-        name: _tensor_at(file, name, entry, 8 + length, device) for name, entry in places
-    }, metadata
-
-
-def _tensor_at(file: OpenFile, name: str, entry: dict, start: int, device: str | None) -> Tensor:
-    if entry["dtype"] not in _NAMES:
-        raise FileError(
-            f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; it "
-            f"reads {', '.join(_NAMES)}"
-        )
-    shape, dtype = tuple(entry["shape"]), getattr(dtypes, _NAMES[entry["dtype"]])
-    begin, end = entry["data_offsets"]
-    if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:  # even of no bytes
-        raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")
-    if end - begin != math.prod(shape) * dtype.itemsize:
-        raise FileError(
-            f"`{name}` in {file.name} has {end - begin} bytes, and {shape} of {dtype} needs "
-            f"{math.prod(shape) * dtype.itemsize}"
-        )
-    return lazy_tensor(file, start + begin, shape, dtype, device)
+    tensors = {}
+    for name, entry in places:
+        if entry["dtype"] not in _NAMES:
+            raise FileError(
+                f"`{name}` in {file.name} is of {entry['dtype']}, which tinyframe does not have; "
+                f"it reads {', '.join(_NAMES)}"
+            )
+        shape, dtype = tuple(entry["shape"]), getattr(dtypes, _NAMES[entry["dtype"]])
+        # an empty Tensor may have any shape in a file, but not in NumPy
+        if math.prod(max(size, 1) for size in shape) * dtype.itemsize >= 1 << 63:
+            raise FileError(f"`{name}` in {file.name} has a shape that no array can have: {shape}")
+        start = 8 + length + entry["data_offsets"][0]
+        tensors[name] = lazy_tensor(file, start, shape, dtype, device)
+    return tensors, metadata
 
 
 # ---- bytes as a file -----------------------------------------------------------------------------
 
 
 class TensorIO(io.RawIOBase):
-    """A Tensor of bytes (1-d, uint8) as a file to read from. RuntimeError for any other Tensor."""
+    """A Tensor of bytes (1-d, uint8) as a readable file. RuntimeError for any other Tensor."""
 
     def __init__(self, tensor: Tensor):
         if tensor.ndim != 1 or tensor.dtype is not dtypes.uint8:
@@ -296,7 +291,7 @@ class TensorIO(io.RawIOBase):
         return part.size
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Moves to a place; one before the beginning or after the end is these."""
+        """Moves to a position, limited to the start and the end."""
         size = len(self._tensor)
         origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: size}[whence]
         self._place = min(max(origin + offset, 0), size)

@@ -1,10 +1,10 @@
-"""Weights that PyTorch saved, read without PyTorch and without running what the file says.
+"""Weights saved by PyTorch, read without PyTorch and without executing code in the file.
 
 `torch.save` writes a zip archive: `data.pkl`, a pickle of the object in which every Tensor is a
 call (`_rebuild_tensor_v2` of a storage's number, a shape and strides), and `data/0`, `data/1`, …,
-the bytes of each storage. A pickle may call any function of any module, and change any object that
-it gets hold of. Here it may call the few that `find_class` knows, and gets hold of nothing that
-others use: a dtype, say, is its name.
+the bytes of each storage. A pickle can call any function of any module, and modify any object that
+it can reach. Here it can call only the few that `find_class` knows, and reaches no shared object: a
+dtype, for example, is represented by its name.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tinyframe.dtype import DType, dtypes
 from tinyframe.nn.lazy_file import FileError, OpenFile, lazy_tensor
 from tinyframe.tensor.core import Tensor
 
-_LOCAL_HEADER = 30  # bytes before a zip entry's name, which end with the lengths of name and extra
+_LOCAL_HEADER = 30  # before a zip entry's name; the last four are the lengths of name and extra
 
 
 class _Storage(NamedTuple):
-    """Where the elements of one or more Tensors are in the file."""
+    """The position in the file of the elements of one or more Tensors."""
 
     start: int
     size: int  # elements
@@ -35,11 +35,11 @@ class _Storage(NamedTuple):
 
 
 def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
-    """What `torch.save` wrote (a state dict, or dicts and lists of Tensors), as Tensors.
+    """The object in a file of `torch.save`: a state dict, or dicts and lists of Tensors.
 
-    The bytes of a Tensor are read when it is first used. FileError for a file that is no such
-    archive, or that is cut off, and where it holds anything but Tensors, numbers, texts and
-    containers of these: a whole model, which only its own code can read.
+    The bytes of a Tensor are read when it is first used. FileError if the file is not such an
+    archive or is cut off, or if it holds anything but Tensors, numbers, strings and containers of
+    these: a whole model can only be read with its own code.
     """
     file = OpenFile(path)
     try:
@@ -68,14 +68,14 @@ def torch_load(path: str | os.PathLike, device: str | None = None) -> Any:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Builds Tensors, and refuses all names that are not in the table."""
+    """Builds Tensors, and refuses all names that are not in its table."""
 
     def __init__(
         self, stream: Any, archive: zipfile.ZipFile, folder: str, file: OpenFile, device: str | None
     ):
         super().__init__(stream, encoding="utf-8")
         self.archive, self.folder, self.file, self.device = archive, folder, file, device
-        # Methods of this object and not functions: attributes of those could be set for good.
+        # Bound methods, not functions: a pickle could set attributes of functions permanently.
         self.known: dict[tuple[str, str], Any] = {
             ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
             ("torch._utils", "_rebuild_tensor_v3"): self._typed_tensor,
@@ -97,43 +97,41 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, reference: Any) -> _Storage:
         kind, name, key, _location, size = reference
         if kind != "storage":
-            raise FileError(f"{self.file.name} refers to {kind!r}, which is no storage")
+            raise FileError(f"{self.file.name} refers to {kind!r}, which is not a storage")
         dtype = self._dtype(name)
-        entry = self._entry(f"{self.folder}data/{key}")
+        entry_name = f"{self.folder}data/{key}"
+        try:
+            entry = self.archive.getinfo(entry_name)
+        except KeyError as error:
+            raise FileError(
+                f"{self.file.name} lacks {entry_name}, which its pickle names"
+            ) from error
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise FileError(
+                f"{self.file.name}: {entry_name} is compressed, which torch.save never does"
+            )
         if entry.file_size < size * dtype.itemsize:
             raise FileError(
                 f"{self.file.name}: storage {key} has {entry.file_size} bytes, and {size} elements "
                 f"of {dtype} need {size * dtype.itemsize}"
             )
-        return _Storage(self._start(entry), size, dtype)
+        # the bytes follow the entry's own header, its name and some padding
+        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
+        if header[:4] != b"PK\x03\x04":
+            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
+        start = entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", header[26:30]))
+        return _Storage(start, size, dtype)
 
     def _dtype(self, name: Any) -> DType:
         if name not in _DTYPES:
             raise FileError(f"{self.file.name} has elements of {name}, which tinyframe lacks")
         return _DTYPES[name]
 
-    def _entry(self, name: str) -> zipfile.ZipInfo:
-        try:
-            entry = self.archive.getinfo(name)
-        except KeyError as error:
-            raise FileError(f"{self.file.name} lacks {name}, which its pickle names") from error
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise FileError(f"{self.file.name}: {name} is compressed, which torch.save never does")
-        return entry
-
-    def _start(self, entry: zipfile.ZipInfo) -> int:
-        """Where the bytes of an entry begin: after its own header, with a name and some padding."""
-        header = self.file.read(entry.header_offset, _LOCAL_HEADER)
-        if header[:4] != b"PK\x03\x04":
-            raise FileError(f"{self.file.name}: no zip header where {entry.filename} begins")
-        name, extra = struct.unpack("<HH", header[26:30])
-        return entry.header_offset + _LOCAL_HEADER + name + extra
-
     def _typed_tensor(
         self, storage: _Storage, offset: int, shape: Any, stride: Any, _grad: Any, _hooks: Any,
         name: Any, *_more: Any,
     ) -> Tensor:  # fmt: skip
-        """`_rebuild_tensor_v3`, for dtypes that have no storage of their own: of bytes."""
+        """`_rebuild_tensor_v3`, for dtypes without a storage class: their storage is of bytes."""
         dtype = self._dtype(name)
         size = storage.size * storage.dtype.itemsize // dtype.itemsize
         return self._tensor(_Storage(storage.start, size, dtype), offset, shape, stride)
@@ -156,7 +154,11 @@ class _Unpickler(pickle.Unpickler):
                 f"does not lie within its storage of {storage.size} elements"
             )
         file, start = self.file, storage.start + offset * storage.dtype.itemsize
-        if not _is_in_order(stored, steps):
+        sizes_after = [math.prod(stored[axis + 1 :]) for axis in range(len(stored))]
+        if any(
+            n > 1 and step != after
+            for n, step, after in zip(stored, steps, sizes_after, strict=True)
+        ):
             file, start = self._in_order(storage, offset, stored, steps), 0
         tensor = lazy_tensor(file, start, stored, storage.dtype, self.device)
         return tensor if stored == sizes else tensor.expand(sizes)
@@ -164,7 +166,7 @@ class _Unpickler(pickle.Unpickler):
     def _in_order(
         self, storage: _Storage, offset: int, sizes: tuple[int, ...], steps: tuple[int, ...]
     ) -> OpenFile:
-        """The elements at any strides: read at once, and put in order by NumPy."""
+        """Elements at any strides, read now and copied to consecutive memory by NumPy."""
         itemsize = storage.dtype.itemsize
         unit = np.dtype(f"V{itemsize}")
         raw = np.frombuffer(self.file.read(storage.start, storage.size * itemsize), unit)
@@ -173,22 +175,12 @@ class _Unpickler(pickle.Unpickler):
         return OpenFile.of_bytes(np.ascontiguousarray(view).tobytes(), self.file.name)
 
     def _parameter(self, data: Tensor, *_more: Any) -> Tensor:
-        """A Parameter is a Tensor; whether it is trained is for an optimizer to say."""
+        """A Parameter is a Tensor; an optimizer decides whether it is trained."""
         return data
 
     def _device_name(self, kind: str, index: int | None = None) -> str:
-        """`torch.device`: its name is all there is to it here."""
+        """`torch.device`: its name."""
         return kind if index is None else f"{kind}:{index}"
-
-
-def _is_in_order(sizes: tuple[int, ...], steps: tuple[int, ...]) -> bool:
-    """Whether the elements lie one after the other, without gaps."""
-    expected = 1
-    for size, step in zip(reversed(sizes), reversed(steps), strict=True):
-        if size > 1 and step != expected:
-            return False
-        expected *= size
-    return True
 
 
 _STORAGES = {
@@ -201,7 +193,7 @@ _DTYPES: dict[str, DType] = {
     name: getattr(dtypes, name) for name in (*_STORAGES.values(), "uint64", "uint32", "uint16")
 }
 
-# (module, name) in a pickle: what it stands for here
+# (module, name) in a pickle: its meaning here
 _NAMES: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
     ("torch", "Size"): tuple,

@@ -1,1 +1,1 @@
-"""What the user holds: Tensor, its methods by kind, and gradients."""
+"""Tensor, its methods by kind, and gradients."""

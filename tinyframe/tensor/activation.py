@@ -1,8 +1,7 @@
-"""Activations: the nonlinear functions that networks use, each composed of elementwise steps.
+"""Activations: the nonlinear functions of networks, each composed of elementwise steps.
 
-Written so that they neither overflow nor lose their gradient for large inputs: `1 / (1 + exp(-x))`
-is right at x = -1000, but its gradient there is `0 * inf`. So the exponential is only ever taken of
-`-|x|`, which lies between 0 and 1.
+They neither overflow nor lose their gradient for large inputs. `1 / (1 + exp(-x))` is right at
+x = -1000, but its gradient there is `0 * inf`; so only `exp(-|x|)` is used, which is at most 1.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ class Activation(Elementwise):
     """One result for each element."""
 
     def relu(self) -> Self:
-        """max(self, 0), with the gradient 0 at 0. NaN stays NaN."""
+        """max(self, 0), with gradient 0 at 0. NaN stays NaN."""
         return self.le(0).where(0, self)
 
     def relu6(self) -> Self:
-        """relu, and at most 6."""
-        return self.le(0).where(0, self.ge(6).where(6, self))
+        """relu, limited to 6."""
+        return self.hardtanh(0, 6)
 
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
         """self above 0, self * neg_slope below."""
@@ -42,7 +41,10 @@ class Activation(Elementwise):
         return self.gt(0).where(self, (below / alpha).expm1() * alpha)
 
     def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
-        """gamma * elu(self, alpha), with which activations keep mean 0 and variance 1."""
+        """gamma * elu(self, alpha), which keeps activations at mean 0 and variance 1.
+
+        Klambauer et al., "Self-normalizing neural networks" (2017).
+        """
         return self.elu(alpha) * gamma
 
     @float_function
@@ -52,14 +54,13 @@ class Activation(Elementwise):
         return self.lt(0).where(power, 1.0) / (1 + power)
 
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
-        """alpha * self + beta, kept between 0 and 1."""
-        line = self * alpha + beta
-        return line.le(0).where(0, line.ge(1).where(1, line))
+        """alpha * self + beta, limited to 0 … 1."""
+        return (self * alpha + beta).hardtanh(0, 1)
 
     @float_function
     def logsigmoid(self) -> Self:
         """log(sigmoid(self))."""
-        # of both kinks only one side is used, or the second gradient at 0 would be lost
+        # one branch at each kink, or the second derivative at 0 would be lost
         return self.lt(0).where(self, 0.0) - (-self._magnitude()).exp().log1p()
 
     @float_function
@@ -69,7 +70,7 @@ class Activation(Elementwise):
 
     @float_function
     def gelu(self, approximate: str | None = "tanh") -> Self:
-        """self * P(N(0, 1) <= self): by default tinygrad's approximation with tanh, "none" exact.
+        """self * P(N(0, 1) <= self). approximate: "tanh", as in tinygrad, or "none" (exact).
 
         Hendrycks and Gimpel, "Gaussian Error Linear Units", section 2.
         """
@@ -88,7 +89,7 @@ class Activation(Elementwise):
         """log(1 + exp(beta * self)) / beta; self where beta * self is above the threshold."""
         scaled = self * beta
         above = scaled.lt(0).where(0.0, scaled)
-        # of both kinks only one side is used, or the second gradient at 0 would be lost
+        # one branch at each kink, or the second derivative at 0 would be lost
         smooth = (above + (-scaled._magnitude()).exp().log1p()) / beta
         return scaled.gt(threshold).where(self, smooth)
 
@@ -107,18 +108,18 @@ class Activation(Elementwise):
         return self * (self + 3).relu6() * (1 / 6)
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
-        """self, kept between min_val and max_val, with the gradient 0 at both."""
+        """self, limited to min_val … max_val, with gradient 0 at both."""
         return self.le(min_val).where(min_val, self.ge(max_val).where(max_val, self))
 
     @float_function
     def logaddexp(self, other: Self) -> Self:
         """log(exp(self) + exp(other)), without overflow.
 
-        Two equal infinities have half of the gradient each.
+        Two equal infinities share the gradient equally.
         """
         x, y = self._operands(other)
         alike = x.eq(y) * x.isinf()  # their difference would be NaN
         distance = alike.where(0.0, x) - alike.where(0.0, y)
-        # of both kinks only one side is used, or the second gradient of equal numbers would be lost
+        # one branch at each kink, or the second derivative of equal numbers would be lost
         largest = alike.where(x.maximum(y), x.lt(y).where(y, x))
         return largest + (-distance._magnitude()).exp().log1p()

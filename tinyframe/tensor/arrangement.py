@@ -1,6 +1,6 @@
-"""Rearranging: roll, rearrange, triangles, diagonals, and padding with what is there.
+"""Rearranging: roll, rearrange, triangles, diagonals, and padding by reflection and repetition.
 
-All of it is movement, or a WHERE on indices: nothing here computes with the elements.
+These are movement ops, or a WHERE on indices: nothing computes with the elements.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Arrangement(Movement):
     # ---- padding ---------------------------------------------------------------------------------
 
     def pad(self, padding: Any, mode: str = "constant", value: ConstType = 0) -> Self:
-        """More around the axes; a negative width crops.
+        """Padding around the axes; a negative width crops.
 
         padding: PyTorch's flat `(left, right, top, bottom)`, last axis first, or a `(before,
-        after)` or None for every axis, first axis first. mode: "constant" puts `value` there,
-        "reflect" mirrors at the outermost element, "replicate" repeats it, "circular" goes on at
-        the other end.
+        after)` or None for every axis, first axis first. mode: "constant" fills with `value`,
+        "reflect" mirrors at the outermost element, "replicate" repeats it, "circular" wraps
+        around.
 
             Tensor.ones(2).pad((1, 2), value=5)             # [5, 1, 1, 5, 5, 5]
             Tensor([1, 2, 3]).pad((2, 1), mode="reflect")   # [3, 2, 1, 2, 3, 2]
@@ -46,13 +46,13 @@ class Arrangement(Movement):
         most = {"reflect": size - 1, "circular": size, "replicate": math.inf}[mode]
         if max(before, after) > most or size == 0:
             raise ShapeError(
-                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} has "
-                f"{most} elements to continue with"
+                f"cannot pad axis {axis} of {self.shape} by {before} and {after}: {mode} can "
+                f"add at most {most} elements"
             )
-        if min(before, after) < 0 and mode == "circular":  # the other end is that after the crop
+        if min(before, after) < 0 and mode == "circular":  # wraps around at the cropped end
             cropped = self._part(axis, max(0, -before), size - max(0, -after))
             return cropped._pad_axis(axis, max(0, before), max(0, after), mode)
-        # where what continues the axis is found: before its begin, and after its end
+        # the range that is copied before the axis, and the one after it
         found = {
             "reflect": [(1, before + 1), (size - 1 - after, size - 1)],
             "circular": [(size - before, size), (0, after)],
@@ -65,20 +65,17 @@ class Arrangement(Movement):
             part = self._part(axis, begin, end)
             if mode == "reflect":
                 return [part.flip(axis)]
-            return [part._stretched(axis, width) if mode == "replicate" else part]
+            sizes = [width if d == axis else -1 for d in range(self.ndim)]
+            return [part.expand(sizes) if mode == "replicate" else part]
 
         middle = self._part(axis, max(0, -before), size - max(0, -after))
         parts = [*beyond(before, *found[0]), middle, *beyond(after, *found[1])]
         return parts[0].cat(*parts[1:], dim=axis)
 
-    def _stretched(self, axis: int, size: Any) -> Self:
-        return self.expand([size if d == axis else -1 for d in range(self.ndim)])
-
-    # ---- moved along axes ------------------------------------------------------------------------
+    # ---- axes and slices -------------------------------------------------------------------------
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
-        """Shifted along axes, what falls out at one end coming in at the other; without `dims`
-        the flattened Tensor is."""
+        """Shifted along axes, with wrap-around; without `dims` the flattened Tensor is."""
         if dims is None:
             if not isinstance(shifts, int) and len(shifts) != 1:
                 raise ShapeError(f"roll by {tuple(shifts)} needs as many dims")
@@ -98,17 +95,17 @@ class Arrangement(Movement):
         return result._value()
 
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
-        """Axes taken out and put in at other numbers; the rest keep their order."""
+        """Axes moved to other positions; the rest keep their order."""
         taken = self._axes((source,) if isinstance(source, int) else tuple(source))
         wanted = self._axes((destination,) if isinstance(destination, int) else tuple(destination))
         if len(taken) != len(wanted):
-            raise ShapeError(f"movedim from {source} to {destination}: not equally many axes")
+            raise ShapeError(f"movedim from {source} to {destination}: the numbers of axes differ")
         rest = iter(axis for axis in range(self.ndim) if axis not in taken)
         place = dict(zip(wanted, taken, strict=True))
         return self.permute([place[d] if d in place else next(rest) for d in range(self.ndim)])
 
     def swapaxes(self, axis0: int, axis1: int) -> Self:
-        """Two axes exchanged."""
+        """Two axes swapped."""
         return self.transpose(axis0, axis1)
 
     def t(self) -> Self:
@@ -136,44 +133,44 @@ class Arrangement(Movement):
         return self.reshape(other.shape)
 
     def select(self, dim: int, index: int) -> Self:
-        """Slice number `index` along an axis, without that axis: `t[:, index]` for axis 1.
+        """Slice `index` of an axis, which is removed: `t[:, index]` for axis 1.
 
-        TensorIndexError where it is out of bounds.
+        TensorIndexError if it is out of bounds.
         """
         if self.ndim == 0:
             raise ShapeError("select() takes a Tensor with at least one axis, not shape ()")
         return self[(slice(None),) * self._axis(dim) + (index,)]
 
     def narrow(self, dim: int, start: int, length: int) -> Self:
-        """`length` elements along an axis, from `start` on."""
+        """`length` elements along an axis, starting at `start`."""
         axis = self._axis(dim)
         start = start + self.shape[axis] if start < 0 else start
         return self._part(axis, start, start + length)
 
     def unbind(self, dim: int = 0) -> tuple[Self, ...]:
-        """The slices along an axis, each without it."""
+        """All slices of an axis, which is removed."""
         axis = self._axis(dim)
         pieces = self.split(1, axis) if self.shape[axis] else ()
         return tuple(piece.squeeze(axis) for piece in pieces)
 
     def tile(self, *repeats: Any) -> Self:
-        """`repeat`, in which counts for axes in front may be missing."""
+        """`repeat`, where counts for leading axes may be left out."""
         counts = flat_arguments(repeats)
         return self.repeat((1,) * (self.ndim - len(counts)) + tuple(counts))
 
     def hstack(self, *others: Any) -> Self:
-        """Tensors side by side: along the second axis, or the only one."""
+        """Tensors concatenated along the second axis; vectors along their only one."""
         tensors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
         return tensors[0].cat(*tensors[1:], dim=min(1, tensors[0].ndim - 1))
 
     def vstack(self, *others: Any) -> Self:
-        """Tensors on top of each other: along the first axis, vectors as rows."""
+        """Tensors concatenated along the first axis; vectors as rows."""
         tensors = [t.reshape(1, -1) if t.ndim < 2 else t for t in flat_arguments((self, *others))]
         return tensors[0].cat(*tensors[1:], dim=0)
 
     def meshgrid(self, *others: Any, indexing: str = "ij") -> tuple[Self, ...]:
-        """A Tensor for each vector, all in the shape of all their sizes, that varies along its own
-        axis. indexing: "xy" exchanges the first two axes."""
+        """For n vectors, n Tensors of n axes: the i-th has the values of vector i along axis i.
+        indexing: "xy" swaps the first two axes."""
         vectors = [t.reshape(1) if t.ndim == 0 else t for t in flat_arguments((self, *others))]
         check_choice("meshgrid's indexing", indexing, "ij", "xy")
         if any(vector.ndim != 1 for vector in vectors):
@@ -190,38 +187,31 @@ class Arrangement(Movement):
     # ---- pixels ----------------------------------------------------------------------------------
 
     def pixel_shuffle(self, upscale_factor: int) -> Self:
-        """Channels laid out as pixels: (…, channels * r * r, height, width) to
+        """Channels rearranged as pixels: (…, channels * r * r, height, width) to
         (…, channels, height * r, width * r).
 
-        ShapeError where the channels do not divide by r * r. Shi et al., "Real-time single image
+        ShapeError if r * r does not divide the channels. Shi et al., "Real-time single image
         and video super-resolution" (2016).
         """
         r = self._factor("pixel_shuffle", upscale_factor)
-        *batch, channels, height, width = self.shape
-        if channels % (r * r):
+        if self.shape[-3] % (r * r):
             raise ShapeError(
-                f"pixel_shuffle({r}) makes {r}*{r} pixels of as many channels, and {channels} "
-                f"channels of {self.shape} do not divide by {r * r}"
+                f"pixel_shuffle({r}) needs channels divisible by {r * r}, not {self.shape[-3]} "
+                f"channels of {self.shape}"
             )
-        parts = self.reshape((*batch, channels // (r * r), r, r, height, width))
-        n = len(batch)
-        moved = parts.permute((*range(n), n, n + 3, n + 1, n + 4, n + 2))
-        return moved.reshape((*batch, channels // (r * r), height * r, width * r))
+        return self.rearrange("... (c a b) h w -> ... c (h a) (w b)", a=r, b=r)
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
-        """Pixels laid out as channels, the inverse of pixel_shuffle: (…, channels, height * r,
-        width * r) to (…, channels * r * r, height, width)."""
+        """The inverse of pixel_shuffle: (…, channels, height * r, width * r) to (…, channels * r *
+        r, height, width)."""
         r = self._factor("pixel_unshuffle", downscale_factor)
-        *batch, channels, height, width = self.shape
+        height, width = self.shape[-2:]
         if height % r or width % r:
             raise ShapeError(
-                f"pixel_unshuffle({r}) takes blocks of {r} by {r} pixels, which do not fill the "
-                f"{height} by {width} of {self.shape}"
+                f"pixel_unshuffle({r}) needs height and width divisible by {r}, not {height} by "
+                f"{width} of {self.shape}"
             )
-        parts = self.reshape((*batch, channels, height // r, r, width // r, r))
-        n = len(batch)
-        moved = parts.permute((*range(n), n, n + 2, n + 4, n + 1, n + 3))
-        return moved.reshape((*batch, channels * r * r, height // r, width // r))
+        return self.rearrange("... c (h a) (w b) -> ... (c a b) h w", a=r, b=r)
 
     def _factor(self, name: str, factor: int) -> Any:
         if factor < 1 or self.ndim < 3:
@@ -234,22 +224,22 @@ class Arrangement(Movement):
     # ---- triangles and diagonals -----------------------------------------------------------------
 
     def _below(self, diagonal: int) -> Any:
-        """Where, in the last two axes, an element is on or below a diagonal."""
+        """A mask of the last two axes: True on and below a diagonal."""
         if self.ndim < 2:
             raise ShapeError(f"a triangle needs two axes, not shape {self.shape}")
         rows, columns = (self._range(size) for size in self.shape[-2:])
         return (rows + diagonal).unsqueeze(1).ge(columns)
 
     def tril(self, diagonal: int = 0) -> Self:
-        """The lower triangle of matrices, with the diagonal (1: the one above it); 0 elsewhere."""
+        """The lower triangle of matrices, up to a diagonal (0: the main one); 0 elsewhere."""
         return self._below(diagonal).where(self, self._number(0, self.dtype))
 
     def triu(self, diagonal: int = 0) -> Self:
-        """The upper triangle of matrices, with the diagonal; 0 elsewhere."""
+        """The upper triangle of matrices, from a diagonal on; 0 elsewhere."""
         return self._below(diagonal - 1).where(self._number(0, self.dtype), self)
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
-        """The elements (…, i, i + offset, …) of two axes, as a last axis."""
+        """The elements (…, i, i + offset, …) of two axes, as the last axis."""
         first, second = self._axes((dim1, dim2))
         rest = [axis for axis in range(self.ndim) if axis not in (first, second)]
         x = self.permute((*rest, first, second))
@@ -260,12 +250,12 @@ class Arrangement(Movement):
                       (min(right, columns), min(right, columns) + count)])  # fmt: skip
         if count == 0:
             return x.reshape(x.shape[:-1])
-        # every (count + 1)-th element, as rows of one more that begin with it
+        # every (count + 1)-th element: the first of each row of that length
         flat = x.flatten(-2).pad([*[(0, 0)] * len(rest), (0, count)])
         return flat.unflatten(-1, (count, count + 1))._part(len(rest) + 1, 0, 1).squeeze(-1)
 
     def diag(self, diagonal: int = 0) -> Self:
-        """A vector as the diagonal of a matrix of zeros; of a matrix its diagonal."""
+        """The matrix with a vector as its diagonal; or the diagonal of a matrix."""
         if self.ndim == 2:
             return self.diagonal(diagonal)
         if self.ndim != 1:
@@ -273,7 +263,7 @@ class Arrangement(Movement):
         return self.diag_embed(diagonal)
 
     def diag_embed(self, offset: int = 0) -> Self:
-        """The last axis as diagonals of matrices."""
+        """Matrices with the last axis as their diagonal."""
         size: Any = self.shape[-1]
         # a 1 and `size` zeros in each row, laid end to end and cut into rows of `size`
         wide = self.unsqueeze(-1).pad([*[(0, 0)] * self.ndim, (0, size)]).flatten(-2)
@@ -282,19 +272,19 @@ class Arrangement(Movement):
         return matrix.pad([*[(0, 0)] * (self.ndim - 1), (down, right), (right, down)])
 
     def trace(self) -> Self:
-        """The sum of a matrix' diagonal."""
+        """The sum of the diagonal of a matrix."""
         return self.diagonal().sum()
 
     # ---- einops ----------------------------------------------------------------------------------
 
     def rearrange(self, formula: str, **sizes: int) -> Self:
-        """Axes by name, after einops: split, exchanged, merged.
+        """Axes split, permuted and merged by name, as in einops.
 
             Tensor.ones(2, 3, 4).rearrange("b c w -> b (w c)").shape        # (2, 12)
             Tensor.ones(6, 4).rearrange("(h p) w -> p h w 1", p=2).shape    # (2, 3, 4, 1)
 
-        Parentheses hold axes that are one, `...` stands for any number, 1 for an axis of size 1,
-        () too. ShapeError (a RuntimeError) where the formula is wrong or does not fit.
+        Parentheses merge axes, `...` stands for any number of them, 1 and () for an axis of size 1.
+        ShapeError (a RuntimeError) if the formula is wrong or does not fit.
         """
         sides = formula.split("->")
         if len(sides) != 2:
@@ -306,7 +296,7 @@ class Arrangement(Movement):
                 raise ShapeError(f"{', '.join(sorted(twice))} is twice on one side of {formula!r}")
         if set(names[0]) != set(names[1]):
             odd = sorted(set(names[0]) ^ set(names[1]))
-            raise ShapeError(f"{', '.join(odd)} is on one side only of {formula!r}")
+            raise ShapeError(f"{', '.join(odd)} is on only one side of {formula!r}")
         if unknown := sizes.keys() - set(names[0]):
             raise ShapeError(f"sizes of {', '.join(sorted(unknown))}, not in {formula!r}")
         has_spread = any(group is SPREAD for group in left)
@@ -340,7 +330,7 @@ SPREAD = ["..."]  # the group that stays several axes; "(...)" is another list, 
 
 
 def _groups(side: str, formula: str) -> list[list[str]]:
-    """One side of a rearrange formula: for every axis the names that it is made of."""
+    """One side of a rearrange formula: for every axis the names merged in it."""
     groups: list[list[str]] = []
     for token in re.findall(r"\([^()]*\)|\.\.\.|\w+|\S", side.replace("…", "...")):
         if token in ("(", ")"):
@@ -351,7 +341,7 @@ def _groups(side: str, formula: str) -> list[list[str]]:
         names = re.findall(r"\.\.\.|\w+|\S", token.strip("()"))
         for name in names:
             if name not in ("1", "...") and not name.isidentifier():
-                raise ShapeError(f"{name!r} is no name of an axis, in {formula!r}")
+                raise ShapeError(f"{name!r} is not a name of an axis, in {formula!r}")
         groups.append([name for name in names if name != "1"])
     return groups
 
@@ -359,7 +349,7 @@ def _groups(side: str, formula: str) -> list[list[str]]:
 def _split_sizes(
     size: Any, group: list[str], sizes: dict[str, int], formula: str, shape: tuple
 ) -> list[Any]:
-    """The sizes of the axes that one axis is made of; one may be left open."""
+    """The sizes that one axis is split into; one of them may be unknown."""
     open_names = [name for name in group if name not in sizes]
     known = math.prod(sizes[name] for name in group if name in sizes)
     if len(open_names) > 1:

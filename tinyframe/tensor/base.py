@@ -1,11 +1,10 @@
-"""What every kind of Tensor method builds on: the graph behind a Tensor, and how results are made.
+"""The common base of all Tensor methods: the graph behind a Tensor, and how results are made.
 
-A Tensor is a thin object: a storage (`storage.py`), which means the graph that says how its values
-come about; for a view the path from there to what it shows; and what autograd needs. `uop` is the
-graph as this Tensor sees it. A method gives a view of this storage (`_view`: what only moves
-elements) or a new value (`_apply`: everything else). The methods are grouped by kind, one file each
-(creation, elementwise, movement, reduce, …), as classes on top of `TensorBase`; `core.Tensor` puts
-them together.
+A Tensor is a thin object. It has a storage (`storage.py`), which refers to the graph that computes
+its values; if it is a view, the path from that graph to its elements; and the state of autograd.
+`uop` is the graph as this Tensor sees it. A method returns a view of the same storage (`_view`: it
+only moves elements) or a new value (`_apply`: everything else). The methods are grouped by kind,
+one file each (creation, elementwise, movement, reduce, …), as base classes of `core.Tensor`.
 """
 
 from __future__ import annotations
@@ -30,28 +29,28 @@ from tinyframe.uop.node import UOp, plain, sint
 
 # ---- no_grad -------------------------------------------------------------------------------------
 #
-# Results that no gradient will flow through:
+# Results that no gradient flows through:
 #
 #     with Tensor.no_grad():
-#         w.assign(w - 0.1 * w.grad)      # w stays what it was: a parameter, not a result
+#         w.assign(w - 0.1 * w.grad)      # w stays a parameter, and does not become a result
 #
-# Every method records how its result came about, since that is what will be computed. Inside
-# `no_grad()` it cuts the way back: what requires a gradient, or may yet, is taken through a DETACH.
+# Every method records its graph, which is needed to compute the result. Inside `no_grad()` operands
+# that require a gradient, or may still come to, go through a DETACH, which stops gradients.
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# In how many blocks of no_grad() this thread (or asyncio task) is.
+# The number of nested no_grad() blocks that this thread (or asyncio task) is in.
 _blocks: ContextVar[int] = ContextVar("tinyframe_no_grad", default=0)
 
 
 def is_grad_enabled() -> bool:
-    """Whether gradients will flow through what is made now."""
+    """Whether gradients flow through results that are made now."""
     return _blocks.get() == 0
 
 
 class NoGrad(contextlib.ContextDecorator):
-    """A block, or as a decorator a function, without gradients. It has no state of its own: one may
-    be entered twice, and by several threads."""
+    """A block, or as a decorator a function, without gradients. It has no state of its own, so one
+    can be entered twice, and by several threads."""
 
     def __enter__(self) -> None:
         _blocks.set(_blocks.get() + 1)
@@ -63,7 +62,7 @@ class NoGrad(contextlib.ContextDecorator):
         if not inspect.isgeneratorfunction(func):
             return super().__call__(func)
 
-        # A generator runs after its call has returned, and in between runs whoever asks it.
+        # A generator runs after the call has returned, in turns with its caller.
         @functools.wraps(func)
         def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             generator, sent = func(*args, **kwargs), None
@@ -89,7 +88,7 @@ def live_tensors() -> list[Any]:
 
 
 if TYPE_CHECKING:
-    # To a type checker the methods of the other kinds are there: what one file defines, all use.
+    # A type checker takes the methods of the other files to be there: each file uses all of them.
     Methods = Any
 else:
     Methods = object
@@ -119,12 +118,12 @@ class TensorBase(Methods):
 
     @classmethod
     def _of(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
-        """A Tensor for a graph, without the questions that the constructor asks."""
+        """A Tensor for a graph, without the checks of the constructor."""
         return cls._seeing(Storage(uop, requires_grad is not False), (), requires_grad)
 
     @classmethod
     def _seeing(cls, storage: Storage, path: Path, requires_grad: bool | None = None) -> Self:
-        """A Tensor that shows a storage, or what a path leads to there."""
+        """A Tensor for a storage, or for the view of it at the end of a path."""
         tensor = object.__new__(cls)
         tensor._storage, tensor._path, tensor._requires_grad = storage, path, requires_grad
         tensor._grad = None
@@ -133,7 +132,7 @@ class TensorBase(Methods):
 
     @property
     def uop(self) -> UOp:
-        """The graph that says how the values come about."""
+        """The graph that computes the values."""
         if captures and (capture := capture_now()) is not None:
             capture.note(self._storage, self)
         root = self._storage.uop
@@ -145,8 +144,8 @@ class TensorBase(Methods):
 
     @uop.setter
     def uop(self, uop: UOp) -> None:
-        """Makes this Tensor, and what shares its storage, mean another graph."""
-        if self._path:  # a view that means something else is no view any more
+        """Gives this Tensor, and all that share its storage, a different graph."""
+        if self._path:  # a view with a graph of its own is no longer a view
             with running:
                 self._storage, self._path, self._seen = Storage(uop, self._storage.asks), (), None
         else:
@@ -158,13 +157,13 @@ class TensorBase(Methods):
             tell_of_tensors.made(self._storage.uop)
 
     def _apply(self, function: Callable[..., UOp], *others: Any) -> Self:
-        """The Tensor of `function` of the graphs of this one and others.
+        """The Tensor of `function`, applied to the graphs of this one and the others.
 
-        It requires a gradient where one of its sources does; where none does, whether it will is
-        open (None) if it is for one of the sources, since an optimizer may still ask for it. Inside
-        `no_grad()` it does not.
+        It requires a gradient if one of its sources does. If none does, but it is still undecided
+        (None) for one of them, it stays undecided: an optimizer may turn it on later. Inside
+        `no_grad()` it is off.
 
-        DeviceError where they are on several devices.
+        DeviceError if they are on different devices.
         """
         sources = (self, *others) if is_grad_enabled() else [t._cut_off() for t in (self, *others)]
         graphs = [tensor.uop for tensor in sources]
@@ -177,13 +176,13 @@ class TensorBase(Methods):
         return self._of(result, True if True in asks else None if None in asks else False)
 
     def _cut_off(self) -> Self:
-        """This Tensor, or where a gradient might be asked for the same values without one."""
+        """The same values without a gradient; this Tensor itself if it can have none."""
         if self._requires_grad is False or not dtypes.is_float(self.dtype):
             return self
         return self._of(self.uop.detach(), False)
 
     def _view(self, function: Callable[[UOp], UOp]) -> Self:
-        """A view: the Tensor that sees the same storage through movement."""
+        """A view: a Tensor on the same storage, with `function`, which only moves elements."""
         is_cut = not (
             is_grad_enabled() or self._requires_grad is False or not dtypes.is_float(self.dtype)
         )
@@ -198,7 +197,7 @@ class TensorBase(Methods):
         return view
 
     def _value(self) -> Self:
-        """The same values as a new Tensor, which shares nothing that is changed with this one."""
+        """The same values as a new Tensor, with a storage of its own."""
         return self._apply(lambda x: x)
 
     @property
@@ -213,25 +212,25 @@ class TensorBase(Methods):
 
     @property
     def device(self) -> str:
-        """The name of the device that the values are, or will be, on."""
+        """The name of the device that the values are on, or will be computed on."""
         device = self.uop.device
         return Device.DEFAULT if device is None else device
 
     @property
     def ndim(self) -> int:
-        """How many axes."""
+        """The number of axes."""
         return len(self.shape)
 
 
 def as_size(size: Any) -> sint:
-    """A size that somebody gave: an int, or an expression of Variables; TypeError for the rest."""
+    """A size: an int, or an expression of Variables; TypeError for anything else."""
     if isinstance(size, UOp) and dtypes.is_int(size.dtype) and not size.shape:
         return plain(size)
     return operator.index(size)
 
 
 def flat_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`f(2, 3)`, `f((2, 3))` and `f([2, 3])` are one call: (2, 3)."""
+    """(2, 3) for each of `f(2, 3)`, `f((2, 3))` and `f([2, 3])`."""
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         return tuple(arguments[0])
     return arguments

@@ -1,4 +1,5 @@
-"""Casts by name, `t.half()`, `t.int()`, and bitcast. They shadow Python's names, so live alone."""
+"""Casts by name, `t.half()`, `t.int()`, and bitcast; in a file of their own, since they shadow
+Python's names."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ class Casting(TensorBase):
     def bitcast(self, dtype: Any) -> Self:
         """The same bits read as another dtype.
 
-        Where the sizes of the dtypes differ, the last axis grows or shrinks by their ratio, with
-        the least significant part first; ShapeError where it does not divide.
+        If the item sizes differ, the last axis grows or shrinks by their ratio, with the least
+        significant part first; ShapeError if it does not divide.
 
             Tensor([1.0]).bitcast("int32")    # [0x3F800000]
         """

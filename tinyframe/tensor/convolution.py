@@ -1,8 +1,9 @@
-"""Convolution, as a movement op, a multiply and a sum; and its transpose, the other way around.
+"""Convolution, as a movement op, a multiply and a sum; and its transpose. And the windows over
+trailing axes that convolution and pooling read.
 
 A convolution reads windows: output o is the sum over k of input[o*stride + k*dilation] * weight[k].
-Transposed, input i is added to output[i*stride + k*dilation], times weight[k]. WINDOW says the
-first, UNWINDOW the second, and as each is the other's gradient, so are the two convolutions:
+Its transpose adds input i, times weight[k], to output[i*stride + k*dilation]. WINDOW does the
+first and UNWINDOW the second; each is the gradient of the other, and so are the convolutions:
 
     [a b c] windows of 2                 [a b] [b c]
     [a b] unwindowed, 2 places each      [a b 0] [0 a b], to be multiplied with weight[0], weight[1]
@@ -17,31 +18,51 @@ from tinyframe.dtype import DType, DTypeLike, least_upper_dtype, sum_acc_dtype, 
 from tinyframe.errors import ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import NARROW_FLOATS
-from tinyframe.tensor.windows import around, one_per_axis
 
 Sizes = int | Sequence[int]
 
 
-def _over(name: str, axes: int) -> Any:
-    """The convolution of this name, for weights with so many axes to slide over."""
+def one_per_axis(value: Sizes, count: int, name: str) -> tuple[int, ...]:
+    """An int for each axis; a single int stands for all. `name` is for the ShapeError."""
+    values = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(values) != count:
+        raise ShapeError(f"{name} is one int or {count} of them, not {value}")
+    return values
 
-    def convolution(self: Any, weight: Any, *args: Any, **kwargs: Any) -> Any:
-        if weight.ndim != axes + 2:
-            raise ShapeError(
-                f"the weight needs {axes} axes after its first two, not {weight.shape}"
-            )
-        return getattr(self, name)(weight, *args, **kwargs)
 
-    convolution.__name__ = name.replace("2d", f"{axes}d")
-    convolution.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
-    return convolution
+def padding_per_axis(padding: Sizes, count: int) -> list[tuple[int, int]]:
+    """(before, after) for each axis, first axis first.
+
+    padding: one int, one for each axis, or as in PyTorch two for each, last axis first.
+    """
+    if not isinstance(padding, int) and len(padding) == 2 * count:
+        flat = tuple(padding)
+        return list(zip(flat[::2], flat[1::2], strict=True))[::-1]
+    return [(width, width) for width in one_per_axis(padding, count, "padding")]
+
+
+def for_axes(name: str, axes: int) -> Any:
+    """The method `name`, which is for any number of axes, restricted to `axes` of them."""
+    first = "weight" if "conv" in name else "output_size" if "adaptive" in name else "kernel_size"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        value, *rest = args or (kwargs.pop(first),)
+        if first != "weight":
+            value = one_per_axis(value, axes, first)
+        elif value.ndim != axes + 2:
+            raise ShapeError(f"the weight needs {axes} axes after its first two, not {value.shape}")
+        return getattr(self, name)(value, *rest, **kwargs)
+
+    method.__name__ = name.replace("2d", f"{axes}d")
+    method.__doc__ = f"{name} over {['one axis', 'two axes', 'three axes'][axes - 1]}."
+    return method
 
 
 class Convolution(TensorBase):
     """Convolutions over one, two, three or more trailing axes, and their transposes.
 
-    self: (batch, channels, *size). All take `groups`, into which channels are divided that do not
-    see each other, and `stride`, `dilation` and `padding`: an int, or one for each axis.
+    self: (batch, channels, *size). groups: the channels are divided into groups, each with weights
+    of its own. stride, dilation, padding: an int, or one for each axis.
     """
 
     def conv2d(
@@ -54,27 +75,18 @@ class Convolution(TensorBase):
         padding: Sizes | str = 0,
         dtype: DTypeLike | None = None,
     ) -> Self:
-        """The convolution over as many trailing axes as the weight has, which is not flipped.
+        """The convolution over the trailing axes of the weight, which is not flipped.
 
-        weight: (out, channels / groups, *kernel). padding: zeros around each axis, one int, one for
-        each axis or two for each, last axis first; or "same" (the size stays; stride 1 only) or
-        "valid" (none). dtype: to sum up in, and of the result. Returns (batch, out, *size_out).
-        ShapeError where channels, groups and kernel do not fit.
+        weight: (out, channels / groups, *kernel). padding: zeros around each axis; one int, one for
+        each axis, or two for each, last axis first; or "same" (the size stays; stride 1 only) or
+        "valid" (none). dtype: of the sum and of the result. Returns (batch, out, *size_out).
+        ShapeError if channels, groups and kernel do not fit.
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
-        if self.ndim != weight.ndim or self.ndim < 3:
-            raise ShapeError(
-                "a convolution takes an input (batch, channels, ...) and a weight (out, channels, "
-                f"...) with as many axes, not {self.shape} and {weight.shape}"
-            )
+        self._check_weight("a convolution", weight, groups)
         batch, channels = self.shape[:2]
         out = weight.shape[0]
-        if groups < 1 or channels != weight.shape[1] * groups or out % groups:
-            raise ShapeError(
-                f"a convolution of {channels} channels of {self.shape} in {groups} groups does not "
-                f"fit a weight of {weight.shape}"
-            )
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
         exact, result = self._dtypes_with(weight, dtype)
@@ -99,26 +111,17 @@ class Convolution(TensorBase):
         output_padding: Sizes = 0,
         dtype: DTypeLike | None = None,
     ) -> Self:
-        """The transposed convolution over as many trailing axes as the weight has.
+        """The transposed convolution over the trailing axes of the weight.
 
-        weight: (channels, out / groups, *kernel). padding: so much of the result is cut off on both
-        sides. output_padding: so much more is computed at the end. Of each axis comes out
+        weight: (channels, out / groups, *kernel). padding: removed from both sides of the result.
+        output_padding: added at the end of the result. The size of each axis becomes
         (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
-        ShapeError where channels, groups and kernel do not fit.
+        ShapeError if channels, groups and kernel do not fit.
         """
         kernel = weight.shape[2:]
         axes = len(kernel)
-        if self.ndim != weight.ndim or self.ndim < 3:
-            raise ShapeError(
-                f"a transposed convolution takes an input (batch, channels, ...) and a weight "
-                f"(channels, out, ...) with as many axes, not {self.shape} and {weight.shape}"
-            )
+        self._check_weight("a transposed convolution", weight, groups)
         batch, channels = self.shape[:2]
-        if groups < 1 or channels != weight.shape[0] or channels % groups:
-            raise ShapeError(
-                f"a transposed convolution of {channels} channels of {self.shape} in {groups} "
-                f"groups does not fit a weight of {weight.shape}"
-            )
         steps = one_per_axis(stride, axes, "stride")
         spread = one_per_axis(dilation, axes, "dilation")
         cuts = one_per_axis(padding, axes, "padding")
@@ -130,71 +133,85 @@ class Convolution(TensorBase):
         ]
         x, w = self.cast(exact), weight.cast(exact)
         phases = tuple(s if d == 1 else 1 for s, d in zip(steps, spread, strict=True))
-        # the weight's element a*phases + p is in place a of phase p
-        w = w._phases(phases)
-        for n in range(axes):
-            step = 1 if phases[n] == steps[n] else steps[n]
-            x = x._places(2 + n, w.shape[2 + n], step, spread[n])
+        # the weight taken apart: element a*phases + p of an axis is in place a of phase p
+        places = [-(-size // p) for size, p in zip(kernel, phases, strict=True)]
+        w = w._fitted([n * p for n, p in zip(places, phases, strict=True)])
+        w = w.reshape(
+            (*w.shape[:2], *[size for pair in zip(places, phases, strict=True) for size in pair])
+        )
+        w = w.permute((0, 1, *range(2, 2 + 2 * axes, 2), *range(3, 3 + 2 * axes, 2)))
+        # the input laid out once for each of these places, with element i of copy k at place
+        # i*step + k*dilation, and zeros between
+        for n, (k, d) in enumerate(zip(places, spread, strict=True)):
+            axis, step = 2 + n, 1 if phases[n] == steps[n] else steps[n]
+            length = (x.shape[axis] - 1) * step + d * (k - 1) + 1
+            copies = x.unsqueeze(-1).expand((*x.shape, k))
+            x = copies._apply(lambda u, args=(axis, step, d, length): u.unwindow(*args))
         size = x.shape[2 : 2 + axes]
-        taps = w.shape[2 : 2 + axes]
-        x = x.reshape((batch, groups, channels // groups, 1, *size, *(1,) * axes, *taps))
+        x = x.reshape((batch, groups, channels // groups, 1, *size, *(1,) * axes, *places))
         w = w.permute((0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes)))
-        w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *taps))
+        w = w.reshape((1, groups, channels // groups, -1, *(1,) * axes, *phases, *places))
         summed = (x * w).sum((2, *range(4 + 2 * axes, 4 + 3 * axes)))  # batch, groups, out, …
-        beside = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases beside places
-        y = summed.permute((0, 1, 2, *beside))
+        order = [d for n in range(axes) for d in (3 + n, 3 + axes + n)]  # phases next to places
+        y = summed.permute((0, 1, 2, *order))
         y = y.reshape((batch, -1, *[s * p for s, p in zip(size, phases, strict=True)]))
         y = y._fitted(lengths).shrink(
             [None, None] + [(cut, length - cut) for cut, length in zip(cuts, lengths, strict=True)]
         )
         return y._with_bias(bias).cast(result)
 
-    conv1d, conv3d = _over("conv2d", 1), _over("conv2d", 3)
-    conv_transpose1d = _over("conv_transpose2d", 1)
-    conv_transpose3d = _over("conv_transpose2d", 3)
+    conv1d, conv3d = for_axes("conv2d", 1), for_axes("conv2d", 3)
+    conv_transpose1d = for_axes("conv_transpose2d", 1)
+    conv_transpose3d = for_axes("conv_transpose2d", 3)
+
+    def _check_weight(self, name: str, weight: Self, groups: int) -> None:
+        """ShapeError if a weight does not fit this input."""
+        if self.ndim != weight.ndim or self.ndim < 3:
+            raise ShapeError(
+                f"{name} takes an input (batch, channels, ...) and a weight with as many axes, not "
+                f"{self.shape} and {weight.shape}"
+            )
+        first = weight.shape[0]
+        channels = first if "transposed" in name else weight.shape[1] * groups
+        if groups < 1 or self.shape[1] != channels or first % groups:
+            raise ShapeError(
+                f"{name} of {self.shape[1]} channels of {self.shape} in {groups} groups does not "
+                f"fit a weight of {weight.shape}"
+            )
+
+    def _windows(self, size: Sequence[int], stride: Sizes = 1, dilation: Sizes = 1) -> Self:
+        """The windows over the last axes: shape (…, *positions, *size)."""
+        count, windows = len(size), self
+        steps = one_per_axis(stride, count, "stride")
+        spread = one_per_axis(dilation, count, "dilation")
+        for axis, sizes in enumerate(zip(size, steps, spread, strict=True), self.ndim - count):
+            windows = windows.window(axis, *sizes)
+        return windows
 
     def _dtypes_with(self, weight: Self, dtype: DTypeLike | None) -> tuple[DType, DType]:
-        """The dtype to sum products up in, and that of the result."""
+        """The dtypes of the sum of products, and of the result."""
         common = least_upper_dtype(self.dtype, weight.dtype)
         result = common if dtype is None else to_dtype(dtype)
         return sum_acc_dtype(result) if result in NARROW_FLOATS else result, result
 
     def _with_bias(self, bias: Self | None) -> Self:
-        """One number for each channel added."""
+        """The bias, one number for each channel, added."""
         return self if bias is None else self + bias.reshape((1, -1, *(1,) * (self.ndim - 2)))
 
-    def _phases(self, phases: Sequence[int]) -> Self:
-        """The last axes, each taken apart: shape (…, *places, *phases), the element at place*p +
-        phase of an axis at (place, phase), and zeros after its end."""
-        front, sizes = self.shape[: -len(phases)], self.shape[-len(phases) :]
-        places = [-(-size // p) for size, p in zip(sizes, phases, strict=True)]
-        padded = self._fitted([n * p for n, p in zip(places, phases, strict=True)])
-        pairs = [d for pair in zip(places, phases, strict=True) for d in pair]
-        first = len(front)
-        order = [first + 2 * n + which for which in (0, 1) for n in range(len(phases))]
-        return padded.reshape((*front, *pairs)).permute((*range(first), *order))
-
     def _fitted(self, lengths: Sequence[int]) -> Self:
-        """The last axes cut at their end, or with zeros there, to these lengths."""
+        """The last axes cut, or padded with zeros, at their end to these lengths."""
         front = self.ndim - len(lengths)
         more = [max(0, n - s) for n, s in zip(lengths, self.shape[front:], strict=True)]
         padded = self.pad([None] * front + [(0, m) for m in more])
         return padded.shrink([None] * front + [(0, n) for n in lengths])
 
-    def _places(self, axis: int, size: int, stride: int, dilation: int) -> Self:
-        """Laid out along an axis `size` times, as the last axis: the k-th time with element i at
-        place i*stride + k*dilation, and zeros between."""
-        length = (self.shape[axis] - 1) * stride + dilation * (size - 1) + 1
-        copies = self.unsqueeze(-1).expand((*self.shape, size))
-        return copies._apply(lambda x: x.unwindow(axis, stride, dilation, length))
-
 
 def zeros_around(
     padding: Sizes | str, kernel: Sequence[Any], stride: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
-    """Widths as `pad` takes them: before and after of each axis, last axis first."""
+    """Padding as `pad` takes it: before and after each axis, last axis first."""
     if not isinstance(padding, str):
-        return [width for pair in around(padding, len(kernel))[::-1] for width in pair]
+        return [width for pair in padding_per_axis(padding, len(kernel))[::-1] for width in pair]
     check_choice("padding in words", padding, "same", "valid")
     if padding == "same" and set(stride) != {1}:
         raise ValueError(f'padding="same" keeps the size, which stride {tuple(stride)} does not')

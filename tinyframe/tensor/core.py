@@ -1,14 +1,14 @@
-"""Tensor: a shape, a dtype, and a graph that says how its values come about.
+"""Tensor: a shape, a dtype, and the graph that computes its values.
 
-Nothing is computed until somebody asks:
+Nothing is computed until you ask for it:
 
     >>> a, b = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
     >>> c = a * b + 1          # three nodes on a graph, no arithmetic yet
     >>> c.tolist()             # realize(): schedule, compile, run; then copy out
     [4.0, 9.0]
 
-Afterwards every Tensor whose graph contained what was computed points at the buffer with the
-result, so that nothing is computed twice, and two Tensors of one graph still are of one graph.
+Afterwards every Tensor whose graph contained the computed part points at the buffer with the
+result. So nothing is computed twice, and Tensors that shared a graph still share one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import functools
 import inspect
 import math
 import operator
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,7 +31,6 @@ from tinyframe.run.capture import UNREAD, capture_now, needs_value
 from tinyframe.run.realize import running
 from tinyframe.tensor import dlpack
 from tinyframe.tensor.activation import Activation
-from tinyframe.tensor.advanced import AdvancedIndexing
 from tinyframe.tensor.arrangement import Arrangement
 from tinyframe.tensor.base import NoGrad, TensorBase, is_grad_enabled, live_tensors
 from tinyframe.tensor.casting import Casting
@@ -48,6 +47,7 @@ from tinyframe.tensor.gradient import (
     with_part,
 )
 from tinyframe.tensor.history import CUT_OFF, Origin, origin_of
+from tinyframe.tensor.indexing import Indexing
 from tinyframe.tensor.laziness import (
     Placed,
     Scheduled,
@@ -80,7 +80,6 @@ from tinyframe.tensor.storage import (
     shows_all,
     storages_at,
 )
-from tinyframe.tensor.windows import Windows
 from tinyframe.uop.evaluate import sym_infer
 from tinyframe.uop.movement import memory_of
 from tinyframe.uop.node import Ops, UOp
@@ -91,7 +90,7 @@ if TYPE_CHECKING:
 
 
 class Tensor(
-    AdvancedIndexing,
+    Indexing,
     Arrangement,
     Counting,
     LinearAlgebra,
@@ -105,7 +104,6 @@ class Tensor(
     Reduce,
     Casting,
     Movement,
-    Windows,
     Convolution,
     Pooling,
     Interpolate,
@@ -115,8 +113,8 @@ class Tensor(
     """An n-dimensional array whose operations are lazy, and differentiable.
 
     data: a number, (nested) lists of numbers, bytes (uint8), an array of NumPy or another library
-        (which keeps its dtype, and is copied), None (empty), or a graph. Ints become int32, floats
-        float32, unless `dtype` says otherwise.
+        (which keeps its dtype, and is copied), None (empty), or a graph. Ints become int32 and
+        floats float32, unless `dtype` is given.
     device: a name such as "CPU"; the default device where it is None.
     requires_grad: whether `backward()` gives it a `.grad`.
     """
@@ -147,32 +145,32 @@ class Tensor(
         grad = None if self.grad is None else self.grad.uop
         return f"<Tensor {graph} on {self.device} with grad {grad!r}>"
 
-    # ---- what it is ------------------------------------------------------------------------------
+    # ---- shape and size --------------------------------------------------------------------------
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one axis."""
         return self.shape if dim is None else self.shape[self._axis(dim)]
 
     def numel(self) -> Any:
-        """How many elements."""
+        """The number of elements."""
         return self._count(None)
 
     @property
     def max_shape(self) -> tuple[int, ...]:
-        """The shape with every Variable at its largest: that of the memory."""
+        """The shape with every Variable at its largest: the shape of the memory."""
         return tuple(s if isinstance(s, int) else int(s.vmax) for s in self.shape)
 
     def max_numel(self) -> int:
-        """How many elements there are at most: those of `max_shape`."""
+        """The largest number of elements: that of `max_shape`."""
         return math.prod(self.max_shape)
 
     def element_size(self) -> int:
-        """Bytes an element takes."""
+        """Bytes per element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> Any:
-        """Bytes all elements take."""
+        """Bytes of all elements together."""
         return self.numel() * self.element_size()
 
     def is_floating_point(self) -> Any:
@@ -209,10 +207,10 @@ class Tensor(
         return self
 
     def schedule(self, *others: Tensor) -> list[ScheduleItem]:
-        """What realize() would run, as a list of ScheduleItems with `.ast` and `.bufs`.
+        """The kernels that realize() would run, as ScheduleItems with `.ast` and `.bufs`.
 
-        The Tensors point at the buffers of the results from now on. Whoever needs their values
-        before the items have been run (`run_schedule`) has those run first that are left.
+        From now on the Tensors point at the buffers of the results. If a value is needed before
+        all items have been run (`run_schedule`), the remaining ones are run first.
         """
         with running:
             if not (roots := unrealized(self, *others)):
@@ -222,8 +220,8 @@ class Tensor(
             return scheduled.items
 
     def kernelize(self, *others: Tensor) -> Self:
-        """Cuts the graph into kernels: `t.uop` is then ASSIGN(BUFFER, KERNEL), and
-        `t.uop.src[1].arg.ast` the kernel."""
+        """Splits the graph into kernels; `t.uop` is then ASSIGN(BUFFER, KERNEL), and
+        `t.uop.src[1].arg.ast` the kernel's graph."""
         if roots := unrealized(self, *others):
             from tinyframe.schedule import kernelize
 
@@ -234,19 +232,19 @@ class Tensor(
     # ---- data out --------------------------------------------------------------------------------
 
     def _buffer(self) -> Buffer:
-        """The Buffer that begins with the elements of this Tensor, in order; computed where need
-        be. It has no others, unless the shape is symbolic."""
+        """The Buffer with the elements of this Tensor in order, computed if necessary. It has no
+        other elements, except behind these where the shape is symbolic."""
         needs_value("reading a Tensor's values")
         graph = self.uop
         if self._read is not None and self._read[0] is graph:
             return buffer_of(self._read[1])
         if not is_computed(graph) and graph.size <= graph.base.size and is_moved(graph):
-            # The result of a kernel in another order: stored in that order at once.
+            # A kernel result, permuted: store it in this order right away.
             stored = self._of(graph.contiguous(), False).realize().uop
-            graph = self.uop  # parts of it may have been computed by now
+            graph = self.uop  # parts of it may be computed now
             if not self._path:
                 update_holders({graph: stored})
-            elif shows_all(self._path):  # then this is all that anybody can see of the storage
+            elif shows_all(self._path):  # then every view of the storage can be derived from this
                 update_holders({self._storage.uop: _backwards(graph, self._storage.uop, stored)})
             whole = whole_buffer(stored)
             assert whole is not None
@@ -262,7 +260,7 @@ class Tensor(
     def numpy(self) -> np.ndarray:
         """A copy as a NumPy array of the same shape and dtype; bfloat16 as float32.
 
-        A symbolic shape is what it is for the values that its Variables are bound to.
+        A symbolic shape is evaluated for the values that its Variables are bound to.
         """
         shape = tuple(sym_infer(size, {}) for size in self.shape)
         if 0 in shape:
@@ -274,9 +272,9 @@ class Tensor(
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __dlpack__(self, *, copy: bool | None = None, **options: Any) -> Any:
-        """A DLPack capsule with a copy of the elements, for `torch.from_dlpack(t)` and its like.
+        """A DLPack capsule with a copy of the elements, as `torch.from_dlpack(t)` takes it.
 
-        The copy belongs to whoever takes it: changes on one side don't show on the other.
+        The copy belongs to the receiver: changes on one side don't show on the other.
         BufferError for copy=False.
         """
         if copy is False:
@@ -289,13 +287,14 @@ class Tensor(
 
     @classmethod
     def from_dlpack(cls, data: Any, device: str | None = None) -> Self:
-        """A copy of another library's array, which has `__dlpack__` (a PyTorch tensor, a JAX
-        array), in its shape and dtype. The constructor takes such an array too.
+        """A copy of another library's array (a PyTorch tensor, a JAX array), in its shape and
+        dtype. The constructor takes such an array too.
 
-        TypeError for what has no `__dlpack__`.
+        TypeError if it has no `__dlpack__`.
         """
         if not hasattr(data, "__dlpack__"):
-            raise TypeError(f"from_dlpack takes what has __dlpack__, not {type(data).__name__}")
+            kind = type(data).__name__
+            raise TypeError(f"from_dlpack takes an object with __dlpack__, not {kind}")
         return cls(data, device)
 
     def data(self) -> memoryview:
@@ -303,11 +302,11 @@ class Tensor(
         return self.numpy().data
 
     def tolist(self) -> Any:
-        """A copy as nested lists of Python numbers; of shape () one number."""
+        """A copy as nested lists of Python numbers; a single number for shape ()."""
         return self.numpy().tolist()
 
     def item(self) -> Any:
-        """The only element as a Python number; SingleElementError where there are others."""
+        """The only element as a Python number; SingleElementError if there are others."""
         return self._scalar("item")
 
     def _scalar(self, kind: str) -> Any:
@@ -317,8 +316,8 @@ class Tensor(
             )
         return self.numpy().item()
 
-    # There is no __index__: a Tensor would pass for an axis or a size, so that `x.max(y)`, meant as
-    # the larger of both, would be the largest along axis y.
+    # There is no __index__: a Tensor would pass for an axis or a size, and `x.max(y)`, meant as the
+    # elementwise maximum, would be the maximum along axis y.
 
     def __float__(self) -> Any:
         return float(self._scalar("float"))
@@ -327,16 +326,16 @@ class Tensor(
         return int(self._scalar("int"))
 
     def __format__(self, spec: str) -> str:
-        """`f"{loss:.3f}"` is the number of a Tensor of one; without a format it is `str`."""
+        """`f"{loss:.3f}"` formats the only element; without a format it is `str`."""
         return format(self._scalar("format"), spec) if spec else str(self)
 
-    # ---- places ----------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def contiguous(self, both_ways: bool = False) -> Self:
-        """The elements in memory, in order: where they are, or where realize() stores them.
+        """The elements in memory, in order: already there, or stored there by realize().
 
-        both_ways: the gradient is stored too, on its way back. Otherwise a gradient that flows
-        through a long chain of steps is recomputed in every one of them.
+        both_ways: stores the gradient here too, on its way back. Otherwise a gradient that flows
+        through a long chain of steps is recomputed in each of them.
         """
         if both_ways:
             from tinyframe.tensor.gradient import STORED_BOTH_WAYS
@@ -345,15 +344,15 @@ class Tensor(
         return self._apply(lambda x: x if is_stored(x) else x.contiguous())
 
     def fuse(self) -> Self:
-        """The same values in one kernel, together with all that they are computed from.
+        """The same values, computed in one kernel together with everything they depend on.
 
-        Nothing in between is stored (but for what is `contiguous()` or assigned): a value that is
-        needed several times is computed as often, which can be far slower.
+        No intermediate value is stored (except where `contiguous()` or an assignment says so): one
+        that is used several times is computed several times, which can be far slower.
         """
         return self._apply(UOp.fuse)
 
     def to(self, device: str | None) -> Self:
-        """A copy on another device; itself where it is there."""
+        """A copy on another device; this Tensor if it is there already."""
         name = Device.named(device)
         return self if name == self.device else self._apply(lambda x: x.copy_to_device(name))
 
@@ -369,9 +368,9 @@ class Tensor(
         return self._apply(UOp.contiguous) if other is self else other
 
     def replace(self, other: Tensor) -> Self:
-        """Makes this Tensor mean the value of the other. The shapes have to be equal.
+        """Gives this Tensor the value of another one of the same shape, and returns it.
 
-        It is no view any more of what it was a view of, and its own views stay what they are.
+        If it was a view it no longer is one; views of it keep their values.
         """
         if self.shape != other.shape:
             raise AssignError(f"cannot replace a Tensor of {self.shape} by one of {other.shape}")
@@ -385,13 +384,12 @@ class Tensor(
         return self
 
     def assign(self, value: Any) -> Self:
-        """Changes the values of this Tensor, and of all that are views of the same memory, to those
-        of `value`; returns this Tensor.
+        """Overwrites this Tensor, and so every view of the same memory, with `value`; returns it.
 
-        The value broadcasts to this shape, and has to have this dtype. Like everything else it is
-        computed by realize(), in the memory that is there if nobody needs the old values. What was
-        written down before has the values of before, whenever it is computed. AssignError where a
-        view shows elements several times (expand), or what is not there (pad).
+        The value broadcasts to this shape, and must have this dtype. Like everything else it is
+        computed by realize(), in place if nothing needs the old values any more. Expressions built
+        before the assignment keep the old values, whenever they are computed. AssignError if a view
+        shows elements more than once (expand), or padding.
         """
         other = value if isinstance(value, TensorBase) else type(self)(
             value, self.device, None if hasattr(value, "dtype") else self.dtype
@@ -412,11 +410,11 @@ class Tensor(
     def _change(
         self, value: UOp, requires_grad: bool | None, is_new: Callable[[], UOp] | None = None
     ) -> None:
-        """Makes what this Tensor shows `value`, in its storage.
+        """Writes `value` into the part of the storage that this Tensor shows.
 
-        requires_grad: that of the value. What is written to a parameter is a new beginning: nothing
-        flows back from there. is_new: gives where the value is written; elsewhere it is what was
-        there (None: it is written everywhere).
+        requires_grad: that of the value. A parameter that is written to starts afresh: no gradient
+        flows back to the value. is_new: gives the mask of the elements that are written; None means
+        all of them.
         """
         path, storage = self._path, self._storage
         if 0 in self.shape:
@@ -445,7 +443,7 @@ class Tensor(
             # the number keeps it apart from any other detach() of the same value
             value = value.detach().rtag(Storage.now())
             if is_new is not None and not is_parameter and dtypes.is_float(value.dtype):
-                value = is_new().where(value, view)  # what is not new keeps its history
+                value = is_new().where(value, view)  # the other elements keep their history
         if shows_all(path):
             value = _backwards(view, root, value)
             storage.assign(value if memory_of(root) is None else root.assign(value))
@@ -471,9 +469,7 @@ class Tensor(
                 "deepcopy() of a Tensor that is computed from parameters would lose its history: "
                 "detach() it first, or use clone(), through which gradients flow"
             )
-        other = self._seeing(
-            copy.deepcopy(self._storage, memo), self._path, self._requires_grad
-        )
+        other = self._seeing(copy.deepcopy(self._storage, memo), self._path, self._requires_grad)
         memo[id(self)] = other
         other.grad = copy.deepcopy(self.grad, memo)
         return other
@@ -490,8 +486,8 @@ class Tensor(
 
     @property
     def grad(self) -> Self | None:
-        """What backward() has found so far, a Tensor of this shape; None before, and after
-        zero_grad()."""
+        """The gradient that backward() has accumulated, in this shape; None before the first, and
+        after zero_grad()."""
         if (capture := capture_now()) is not None:
             capture.note_grad(self, self._grad)
         return self._grad
@@ -504,9 +500,9 @@ class Tensor(
 
     @property
     def requires_grad(self) -> bool | None:
-        """Whether backward() gives this Tensor a `.grad`; None where nobody has said.
+        """Whether backward() gives this Tensor a `.grad`; None while that is undecided.
 
-        Can be set to True for floats only: DTypeError.
+        DTypeError if it is set to True and the dtype is not a float.
         """
         return self._requires_grad
 
@@ -519,9 +515,9 @@ class Tensor(
             h for h in holders_of(self.uop) if isinstance(h, Storage) and h is not self._storage
         ]
         if requires_grad and (others or not any(u.op is Ops.BUFFER for u in self.uop.toposort())):
-            # Two equal graphs are one node, but two parameters that begin as zeros, or as copies of
-            # a third, are not one parameter: memory of its own tells this one apart.
-            # The tag keeps what flows back here from arriving at the others.
+            # Equal graphs are one node, but two parameters that both start as zeros, or as copies
+            # of a third, are two: memory of its own keeps this one distinct. The tag keeps its
+            # gradient from reaching the others.
             memory = self.empty(self.shape, dtype=self.dtype, device=self.device)
             begins_here = is_computed(self.uop) and not any(map(origin_of, self.uop.toposort()))
             value = self.uop.detach() if begins_here else self.uop.rtag("apart")
@@ -534,7 +530,7 @@ class Tensor(
 
     @property
     def is_param(self) -> bool:
-        """Whether this is one that backward() gives a gradient: `requires_grad` is True."""
+        """Whether `requires_grad` is True."""
         return self._requires_grad is True
 
     def requires_grad_(self, requires_grad: bool | None = True) -> Self:
@@ -551,11 +547,11 @@ class Tensor(
     def gradient(
         self, *targets: Tensor, gradient: Tensor | None = None, materialize_grads: bool = True
     ) -> list[Self]:
-        """The gradient of this by each target: dself/dtarget, of the target's shape and dtype.
+        """The gradient with respect to each target, in the target's shape and dtype.
 
-        It is made of more nodes on the same graph, so it can be differentiated again. What does not
-        depend on a target has the gradient 0. gradient: what flows in from above, of this shape;
-        without it this has to be a scalar. GradientError where there can be none.
+        It consists of more nodes on the same graph, so it can be differentiated again. It is 0 if
+        this does not depend on the target. gradient: the incoming gradient, of this shape; without
+        it this must be a scalar. GradientError if no gradient is defined.
         """
         below = below_with_history(self.uop)
         return self._gradients(targets, gradient, materialize_grads, below)
@@ -567,7 +563,7 @@ class Tensor(
         materialize_grads: bool,
         below: dict[UOp, None],
     ) -> list[Any]:
-        """gradient(), where all below this Tensor is known."""
+        """gradient(), given all nodes below this Tensor."""
         tensors: tuple[Tensor, ...] = (self, *targets)
         for tensor in tensors:
             if not dtypes.is_float(tensor.dtype):
@@ -584,10 +580,12 @@ class Tensor(
             gradient = self.full((), 1.0, dtype=self.dtype, device=self.device)
         elif gradient.shape != self.shape:
             raise GradientError(
-                f"gradient= has shape {gradient.shape}, but what it flows into has {self.shape}"
+                f"gradient= has shape {gradient.shape}, but has to have {self.shape}"
             )
         values = values_of_storages(below)
-        nodes = [target._nodes_among(values, below) for target in targets]
+        # the nodes of each target: its value, and those it had before it was assigned to
+        seen = [[follow(t._path, v) for v in values.get(t._storage, ())] for t in targets]
+        nodes = [[node for node in each if node in below] for each in seen]
         wanted = {node for each in nodes for node in each}
         flowing = compute_gradient(self.uop, gradient.cast(self.dtype).uop, wanted, below)
         if (capture := capture_now()) is not None:
@@ -599,7 +597,7 @@ class Tensor(
         for target in targets:
             if target._storage in lost:
                 raise GradientError(
-                    f"the history between this Tensor and one of shape {target.shape} was let go: "
+                    f"the history between this Tensor and one of shape {target.shape} was dropped: "
                     f"{lost[target._storage]}"
                 )
         if materialize_grads and not any(arrived):
@@ -620,19 +618,11 @@ class Tensor(
                 result.append(zeros)
         return result
 
-    def _nodes_among(
-        self, values: Mapping[Storage, list[UOp]], below: Container[UOp]
-    ) -> list[UOp]:
-        """What this Tensor is among the nodes `below`: the value that it has, and those that it had
-        before it was assigned to."""
-        seen = [follow(self._path, value) for value in values.get(self._storage, ())]
-        return [node for node in seen if node in below]
-
     def backward(self, gradient: Tensor | None = None) -> Self:
-        """Adds the gradient of this to the `.grad` of every Tensor under it that requires one.
+        """Adds the gradient of this to the `.grad` of every Tensor it depends on that requires one.
 
-        Tensors that are made of such ones require one too. Returns this Tensor. GradientError where
-        none requires one, or where this is no scalar and no `gradient` is given.
+        Results of such Tensors require one too. Returns this Tensor. GradientError if none requires
+        one, or if this is not a scalar and `gradient` is missing.
         """
         below = below_with_history(self.uop)
         storages = {storage for u in below for storage in storages_at(u)}
@@ -658,15 +648,15 @@ class Tensor(
         """Inside `with Tensor.no_grad():` no result requires a gradient, and none flows through it.
 
         Also a decorator, `@Tensor.no_grad()` or `@Tensor.no_grad`, of functions and of generators.
-        A Tensor that is created there with requires_grad=True still requires one. It holds in its
-        own thread (or asyncio task) only, and leaves `Tensor.training` alone.
+        A Tensor created there with requires_grad=True still requires one. It applies to the current
+        thread (or asyncio task) only, and does not change `Tensor.training`.
         """
         return NoGrad() if function is None else NoGrad()(function)
 
     @classmethod
     @contextlib.contextmanager
     def train(cls, mode: bool = True) -> Iterator[None]:
-        """Inside `with Tensor.train():` dropout drops and BatchNorm learns its statistics."""
+        """Inside `with Tensor.train():` dropout is active, and BatchNorm updates its statistics."""
         before, Tensor.training = Tensor.training, mode
         try:
             yield
@@ -674,7 +664,7 @@ class Tensor(
             Tensor.training = before
 
 
-# What some know a method as, where that is not its name in PyTorch or tinygrad.
+# Further names of methods, from PyTorch and NumPy.
 ALIASES = {
     "view": "reshape", "ravel": "flatten", "reshape_as": "view_as", "moveaxis": "movedim",
     "amax": "max", "amin": "min", "negative": "neg", "remainder": "mod", "floor_divide": "floordiv",
@@ -687,5 +677,5 @@ for _name, _method in ALIASES.items():
 
 
 def _backwards(view: UOp, root: UOp, value: UOp) -> UOp:
-    """The value of a storage of which a view that shows all of it has this value."""
+    """The value of a storage, given the value of a view that shows all of it."""
     return put_back(view, root, value).cast(root.dtype)

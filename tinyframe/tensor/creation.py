@@ -1,8 +1,8 @@
-"""Creation: Tensors from Python and NumPy values, and Tensors of a shape filled by a rule.
+"""Creation: Tensors from Python and NumPy values, and Tensors filled by a rule.
 
-Two kinds of leaf begin every graph. Data that exists (a list, an array) is a BUFFER on the PYTHON
-device, the host's memory, and a COPY from there. What a rule gives needs no memory: `zeros(2, 3)`
-is one CONST, reshaped to (1, 1) and expanded to (2, 3).
+A graph has two kinds of leaves. Existing data (a list, an array) is a BUFFER on the PYTHON device,
+the host's memory, and a COPY from there. Values that follow a rule need no memory: `zeros(2, 3)` is
+one CONST, reshaped to (1, 1) and expanded to (2, 3).
 
     Tensor([1, 2, 3])          COPY(BUFFER on PYTHON, DEVICE)
     Tensor.zeros(2, 3)         EXPAND(RESHAPE(CONST 0.0))
@@ -39,9 +39,9 @@ from tinyframe.tensor.dlpack import imported
 from tinyframe.uop.node import Ops, UOp, holds, index_dtype, most, sint
 from tinyframe.uop.show import sizes_text
 
-# ---- data that exists ---------------------------------------------------------------------------
+# ---- existing data -------------------------------------------------------------------------------
 
-# what lists of numbers do not hold, and what to write instead
+# types that are refused in lists of numbers, and the remedy for the message
 NO_NUMBERS: dict[Any, str] = {
     TensorBase: "Tensor.stack([...]) joins Tensors",
     UOp: "Tensor.stack([...]) joins Tensors, and Tensor(variable) makes a Variable one",
@@ -50,10 +50,10 @@ NO_NUMBERS: dict[Any, str] = {
 
 
 def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
-    """The graph of a Python or NumPy value on `device`; what the constructor of Tensor takes.
+    """The graph of a Python or NumPy value on `device`, as the constructor of Tensor takes it.
 
     ValueError for a ragged list, OverflowError for an int beyond the default int, RuntimeError for
-    what has no dtype, TypeError for what is no data at all.
+    a type without a dtype, TypeError for anything that is not data.
     """
     if isinstance(data, UOp):
         return data if dtype is None else data.cast(dtype)
@@ -67,8 +67,8 @@ def uop_of(data: Any, dtype: DType | None, device: str) -> UOp:
         return uop if dtype is None else uop.cast(dtype)
     if isinstance(data, np.ma.MaskedArray):
         raise TypeError(
-            "a Tensor has no mask: array.filled(value) puts a number where the array is masked, "
-            "and Tensor(array.mask) is the mask"
+            "a Tensor has no mask: array.filled(value) replaces masked elements, and "
+            "Tensor(array.mask) is the mask"
         )
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data), dtype, device)
@@ -111,7 +111,7 @@ def representable(value: ConstType, dtype: DType) -> ConstType:
 
 
 def checked_dtype(values: Any, dtype: DType | None) -> DType:
-    """`dtype` if given, else that of a number or a list of numbers, which then have to fit."""
+    """`dtype`, or if None that of a number or a list; OverflowError if that is too small."""
     found = dtypes.from_py(values)
     if dtype is not None:
         return dtype
@@ -129,7 +129,7 @@ def checked_dtype(values: Any, dtype: DType | None) -> DType:
 def host_buffer(array: np.ndarray, dtype: DType, shape: tuple[int, ...], device: str) -> UOp:
     """The bytes of `array` as a BUFFER of the host, and its COPY to `device`.
 
-    The BUFFER is a copy, taken now, unless nobody can change the array: then it is the array's own
+    The BUFFER is a copy, made now, unless the array is read-only: then it is the array's own
     memory, and nothing is copied before `realize()`.
     """
     array = np.ascontiguousarray(array)
@@ -144,7 +144,7 @@ def host_buffer(array: np.ndarray, dtype: DType, shape: tuple[int, ...], device:
 
 
 def _is_frozen(array: np.ndarray) -> bool:
-    """Whether an array is read-only, and so is all that it is a view of."""
+    """Whether an array is read-only, and so is every array it is a view of."""
     below: Any = array
     while isinstance(below, np.ndarray):
         if below.flags.writeable:
@@ -156,7 +156,7 @@ def _is_frozen(array: np.ndarray) -> bool:
 def _from_numpy(
     array: np.ndarray, dtype: DType | None, device: str, found: DType | None = None
 ) -> UOp:
-    """found: the dtype of the elements, where NumPy has no name for it."""
+    """found: the dtype of the elements, if NumPy lacks it."""
     found = from_np_dtype(array.dtype) if found is None else found
     if array.ndim == 0:
         exact = bf16_to_f32(array.view(np.uint16)) if found is dtypes.bfloat16 else array
@@ -190,11 +190,11 @@ def _to_array(values: list, dtype: DType) -> np.ndarray:
         return np.array([truncate[dtype](v) for v in values], to_np_dtype(dtype))
 
 
-# ---- what a rule gives --------------------------------------------------------------------------
+# ---- filled by a rule ----------------------------------------------------------------------------
 
 
 def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:
-    """`(2, 3)`, `((2, 3),)` and `([2, 3],)` as (2, 3); ShapeError for sizes that none can be."""
+    """`(2, 3)`, `((2, 3),)` and `([2, 3],)` as (2, 3); ShapeError for negative sizes."""
     shape = flat_arguments(arguments)
     for size in shape:
         if isinstance(size, (tuple, list)):
@@ -206,7 +206,7 @@ def checked_shape(arguments: tuple[Any, ...]) -> tuple[sint, ...]:
 
 
 def creates(method: Callable[..., Any]) -> Any:
-    """For methods that make Tensors: a classmethod that takes `requires_grad=` too."""
+    """Decorator of creation methods: a classmethod that takes `requires_grad=` too."""
 
     @functools.wraps(method)
     def made(cls: Any, *args: Any, requires_grad: bool | None = None, **options: Any) -> Any:
@@ -222,7 +222,7 @@ def creates(method: Callable[..., Any]) -> Any:
 
 
 def float_or(dtype: DTypeLike | None) -> DType:
-    """The dtype that is given, or the default float."""
+    """`dtype`, or the default float if it is None."""
     return dtypes.default_float if dtype is None else to_dtype(dtype)
 
 
@@ -231,7 +231,7 @@ class Creation(TensorBase):
 
     @creates
     def empty(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """Memory of that shape, with whatever it holds."""
+        """Uninitialized memory of a shape."""
         sizes = checked_shape(shape)
         size = math.prod(map(most, sizes))
         return cls._of(UOp.new_buffer(Device.named(device), size, float_or(dtype)).front(sizes))
@@ -264,7 +264,7 @@ class Creation(TensorBase):
     ) -> Self:  # fmt: skip
         """start, start+step, … below stop; `arange(n)` is 0 … n-1. Ints, or floats if one is.
 
-        ValueError for step 0, OverflowError where a value does not fit the dtype.
+        ValueError for step 0, OverflowError if a value does not fit the dtype.
         """
         begin, end = (0, start) if stop is None else (start, stop)
         if isinstance(begin, UOp) or isinstance(end, UOp):
@@ -300,12 +300,12 @@ class Creation(TensorBase):
 
     @classmethod
     def _index(cls, count: sint, device: str | None = None) -> Self:
-        """0, 1, … count-1: indices as values, which need no memory."""
+        """0, 1, … count-1: indices as values (IOTA), which need no memory."""
         place = UOp(Ops.DEVICE, arg=Device.named(device))
         return cls._of(UOp(Ops.IOTA, index_dtype(count), (place,), most(count)).front((count,)))
 
     def _range(self, count: sint) -> Self:
-        """0, 1, … count-1, beside this Tensor."""
+        """0, 1, … count-1, on this Tensor's device."""
         return self._index(count, self.device)
 
     @classmethod
@@ -322,13 +322,13 @@ class Creation(TensorBase):
         cls, start: float, stop: float, steps: int, *, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """`steps` numbers from start to stop, both included, at equal distances."""
+        """`steps` evenly spaced numbers from start to stop, both included."""
         found = float_or(dtype)
         if found is dtypes.bool:
             raise DTypeError("linspace needs a float or int dtype, not bool")
         if steps < 0:
             raise ValueError(f"linspace needs 0 or more steps, not {steps}")
-        # From both ends, so that both are met exactly.
+        # Counted from both ends, so that both are exact.
         exact = found if dtypes.is_float(found) else dtypes.default_float
         number: Any = cls._index(steps, device)
         step = (stop - start) / max(steps - 1, 1)
@@ -341,21 +341,21 @@ class Creation(TensorBase):
         cls, n: int, m: int | None = None, *, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """The identity matrix: shape (n, n), or (n, m) with ones where row and column agree."""
+        """The identity matrix: shape (n, n), or (n, m) with ones on the diagonal."""
         rows, columns = checked_shape((n, n if m is None else m))
         if rows == 0 or columns == 0:
             return cls.zeros(rows, columns, dtype=dtype, device=device)
         side = max(rows, columns)
         # Rows of a 1 and `side` zeros, laid end to end and cut into rows of `side`: the 1 moves
-        # one to the right in each.
+        # one place to the right in each.
         ones = cls.ones(side, 1, dtype=dtype, device=device)
         square = ones.pad(((0, 0), (0, side))).flatten().shrink(((0, side * side),))
         return square.reshape(side, side).shrink(((0, rows), (0, columns)))
 
-    # ---- of another Tensor's shape, dtype and device ---------------------------------------------
+    # ---- like another Tensor ---------------------------------------------------------------------
 
     def _alike(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options of a Tensor like this one, but for what is given."""
+        """This Tensor's dtype and device, where the options do not say otherwise."""
         given = {name: value for name, value in options.items() if value is not None}
         return {"dtype": self.dtype, "device": self.device, **given}
 
@@ -372,5 +372,5 @@ class Creation(TensorBase):
         return self.full_like(1, **options)
 
     def empty_like(self, **options: Any) -> Self:
-        """Memory in the shape, dtype and device of this Tensor, with whatever it holds."""
+        """Uninitialized memory in the shape, dtype and device of this Tensor."""
         return self.empty(self.shape, **self._alike(options))

@@ -1,17 +1,17 @@
 """Arrays exchanged with other libraries, without importing them.
 
-DLPack is a struct that libraries of Tensors agree on: an address, a shape, strides and a dtype, and
-a function to call when the memory is no longer needed. It travels between them in a PyCapsule.
+DLPack is a struct that array libraries agree on: an address, a shape, strides and a dtype, and a
+function to call when the memory is no longer needed. It is passed around in a PyCapsule.
 
-    Tensor(torch.ones(3))          the constructor takes what has __dlpack__, or __array__
+    Tensor(torch.ones(3))          the constructor takes objects with __dlpack__ or __array__
     torch.from_dlpack(t)           calls t.__dlpack__()
 
 Both directions copy. A later `assign` may write to the memory behind a Tensor, that memory is
-reused once the Tensor is gone, and we can't know what another library does to its own. So no memory
-ever has two owners.
+reused once the Tensor is gone, and other libraries may write to theirs. So no memory ever has two
+owners.
 
-NumPy reads and writes capsules, but has no bfloat16. For the moment of crossing, such a capsule
-says that it holds uint16: `relabel` changes its two bytes of dtype.
+NumPy reads and writes capsules, but has no bfloat16. For the transfer such a capsule is relabelled
+as uint16: `relabel` changes its two bytes of dtype.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import numpy as np
 
 from tinyframe.dtype import DType, dtypes
 
-CPU = (1, 0)  # DLPack's number for the host's memory, and which one
-# (code, bits) of dtypes; a code says whether it is an unsigned int (1), a float (2), … bfloat (4)
+CPU = (1, 0)  # DLPack's type and number of the device "host memory"
+# (code, bits) of dtypes; the code is 1 for unsigned ints, 2 for floats, 4 for bfloats
 UINT16, BFLOAT16 = (1, 16), (4, 16)
 
 
 class _Array(ctypes.Structure):
-    """The beginning of DLTensor, with which the struct in a capsule named "dltensor" begins."""
+    """The first fields of DLTensor, with which the struct in a "dltensor" capsule begins."""
 
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -45,7 +45,7 @@ _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, 
 
 
 def relabel(capsule: Any, old: tuple[int, int], new: tuple[int, int]) -> bool:
-    """Writes another dtype of the same size into a capsule; whether it had the old one."""
+    """Replaces the dtype `old` of a capsule by `new`, of the same size; whether it was `old`."""
     array = _Array.from_address(_pointer_of(capsule, b"dltensor"))
     if (array.code, array.bits) != old:
         return False
@@ -54,7 +54,7 @@ def relabel(capsule: Any, old: tuple[int, int], new: tuple[int, int]) -> bool:
 
 
 def exported(array: np.ndarray, dtype: DType) -> Any:
-    """A capsule that keeps `array` alive; one of uint16 may stand for bfloat16."""
+    """A capsule that keeps `array` alive; for bfloat16 the array is of uint16."""
     capsule = array.__dlpack__()
     if dtype is dtypes.bfloat16:
         relabel(capsule, UINT16, BFLOAT16)
@@ -62,7 +62,7 @@ def exported(array: np.ndarray, dtype: DType) -> Any:
 
 
 class _Crossing:
-    """What `np.from_dlpack` asks for a capsule, without any of the newer arguments."""
+    """A holder of a capsule for `np.from_dlpack`, which ignores the newer arguments."""
 
     def __init__(self, capsule: Any, device: Any):
         self.capsule, self.device = capsule, device
@@ -75,8 +75,8 @@ class _Crossing:
 
 
 def imported(data: Any) -> tuple[np.ndarray, DType | None] | None:
-    """Another library's array as one of NumPy, and its dtype where that has no name in NumPy; None
-    for what is no array. Asks for DLPack, then for `__array__`, then for a buffer."""
+    """Another library's array as a NumPy array, and its dtype if NumPy lacks it; None if it is not
+    an array. Tries DLPack, then `__array__`, then the buffer protocol."""
     if hasattr(data, "__dlpack__"):
         capsule = data.__dlpack__()
         is_bfloat16 = relabel(capsule, BFLOAT16, UINT16)

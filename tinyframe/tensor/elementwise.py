@@ -1,12 +1,13 @@
 """Elementwise arithmetic and comparison, with broadcasting and promotion.
 
-The graph below knows nothing of either: the sources of an elementwise node have one shape and one
-dtype. `_operands` is the one place that sees to it, with EXPAND and CAST. Two Tensors meet at the
-join of their dtypes in JAX's lattice; a Python number is weak and never widens a Tensor:
+The graph has neither: all sources of an elementwise node have the same shape and dtype. `_operands`
+is the only place that makes them equal, with EXPAND and CAST. Two Tensors promote to the join of
+their dtypes in JAX's lattice; a Python number is weak and never widens a Tensor:
 
     int8 + uint8 -> int16      int8 + 1 -> int8      int8 + 1.5 -> the default float
 
-No integer dtype holds both uint64 and a signed one: their sum is a float, but they compare exactly.
+No integer dtype holds all values of uint64 and of a signed dtype: their sum is a float. They still
+compare exactly.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ NARROW_FLOATS = (dtypes.half, dtypes.bfloat16)
 
 
 def float_function(method: Method) -> Method:
-    """For methods made of several steps whose result is a float.
+    """Decorator of methods with a float result that take several steps.
 
     An int becomes the default float. half and bfloat16 are computed in float32 and rounded once at
-    the end, or each step would lose bits that the result still has room for.
+    the end, so that no intermediate step is rounded to their precision.
     """
 
     @functools.wraps(method)
@@ -56,7 +57,7 @@ def float_function(method: Method) -> Method:
 
 
 def weak_dtype(value: ConstType | UOp, dtype: DType) -> DType:
-    """The dtype of a Tensor of `dtype` next to a Python number, or a Variable, which is an int."""
+    """The result dtype of a Tensor of `dtype` and a Python number, or a Variable (an int)."""
     if isinstance(value, bool) or dtypes.is_float(dtype):
         return dtype
     if isinstance(value, float):
@@ -68,8 +69,8 @@ class Elementwise(TensorBase, Operators):
     """One result for each element, or each pair of elements."""
 
     def _tensor(self, other: Any) -> Any:
-        """The other operand as a Tensor, or as the Python number or Variable it is; TypeError for
-        the rest."""
+        """The other operand: a Tensor, a Python number or a Variable. TypeError for anything
+        else."""
         if isinstance(other, (TensorBase, bool, int, float, UOp)):
             return other
         if isinstance(other, (np.ndarray, np.generic)):
@@ -80,7 +81,7 @@ class Elementwise(TensorBase, Operators):
         )
 
     def _number(self, value: ConstType | UOp, dtype: DType, shape: tuple = ()) -> Self:
-        """A Python number, or an expression of Variables, as a constant beside this Tensor."""
+        """A Python number, or an expression of Variables, as a constant Tensor."""
         if isinstance(value, UOp):
             constant = value.cast(dtype)
         else:
@@ -92,9 +93,9 @@ class Elementwise(TensorBase, Operators):
     ) -> tuple[Self, Self]:
         """Both operands in one shape and one dtype.
 
-        reverse: the other one comes first. to_float: ints become the default float. compare: an
-        int that the dtype does not hold is not wrapped, but is beyond all of its values, and uint64
-        meets a signed int by sign and bits.
+        reverse: swaps them. to_float: ints become the default float. compare: a number outside the
+        range of the dtype is not wrapped but counts as ±infinity, and uint64 is compared with a
+        signed int exactly.
         """
         other = self._tensor(other)
         x: Self = self
@@ -120,7 +121,7 @@ class Elementwise(TensorBase, Operators):
         return (other, x) if reverse else (x, other)
 
     def _beside(self, other: Any) -> Self:
-        """As uint64, to be compared with `other._beside(self)`: 0 and 1 where one is negative."""
+        """As uint64, to compare with `other._beside(self)`: 0 if negative, 1 if other is."""
         return self.lt(0).where(0, other.lt(0).where(1, self.cast(dtypes.uint64)))
 
     def _broadcast_to(self, shape: tuple) -> Self:
@@ -133,19 +134,19 @@ class Elementwise(TensorBase, Operators):
     def _alu(self, op: Ops, *others: Self) -> Self:
         return self._apply(lambda a, *rest: a.alu(op, *rest), *others)
 
-    def _ints(self, other: Any, what: str, bools: bool = True) -> None:
-        """DTypeError where an operand of a bitwise operation is a float."""
+    def _ints(self, other: Any, operator: str, bools: bool = True) -> None:
+        """DTypeError if an operand of a bitwise operation is a float."""
         for operand in (self, other):
             dtype = operand.dtype if isinstance(operand, TensorBase) else dtypes.from_py(operand)
             if dtypes.is_float(dtype) or (dtype is dtypes.bool and not bools):
-                raise DTypeError(f"{what} needs ints, not {dtype}")
+                raise DTypeError(f"{operator} needs ints, not {dtype}")
 
     # ---- dtype -----------------------------------------------------------------------------------
 
     def cast(self, dtype: Any) -> Self:
-        """Converted: floats to ints drop their fraction, ints wrap around, nonzero is True.
+        """Converted to a dtype: floats are truncated to ints, ints wrap around, nonzero is True.
 
-        A float that int32 or int64 cannot hold, or NaN, becomes the smallest number; narrower ints
+        NaN, and floats out of the range of int32 or int64, become the smallest int; narrower ints
         take the low bits of an int32.
         """
         wanted = to_dtype(dtype)
@@ -175,7 +176,7 @@ class Elementwise(TensorBase, Operators):
         return self.logical_not() if self.dtype is dtypes.bool else self.mul(-1)
 
     def div(self, other: Any, reverse: bool = False, rounding_mode: str | None = None) -> Self:
-        """self / other, of ints a float. rounding_mode "floor" and "trunc" round the quotient.
+        """self / other, a float also for ints. rounding_mode: "floor", "trunc" or None.
 
         Rounded quotients of ints are ints, and 0 where the divisor is 0.
         """
@@ -190,7 +191,7 @@ class Elementwise(TensorBase, Operators):
         floored = x._alu(Ops.IDIV, y)
         if rounding_mode == "floor" or dtypes.is_unsigned(x.dtype):
             return floored
-        # the floor is one too low where there is a rest and the signs differ
+        # the floor is one too low where the remainder is not 0 and the signs differ
         low = x.mod(y).ne(0).mul(x.lt(0).ne(y.lt(0)))
         return low.where(floored + 1, floored)
 
@@ -200,11 +201,11 @@ class Elementwise(TensorBase, Operators):
 
     @float_function
     def _floored_quotient(self, divisor: Self) -> Self:
-        """What goes with `mod`, as in Python: 1 // 0.1 is 9.0, since 1 % 0.1 is almost 0.1. The
-        floor of the quotient would be 10, which is what 1 / 0.1 is rounded to."""
+        """The quotient that belongs to `mod`, as in Python: 1 // 0.1 is 9.0, since 1 % 0.1 is
+        almost 0.1. The floor of 1 / 0.1 would be 10, since that quotient is rounded to 10."""
         x, y = self._operands(divisor)
         rest, ratio = x.fmod(y), x.div(y).detach()
-        quotient = (x - rest) / y  # a whole number, but for rounding
+        quotient = (x - rest) / y  # an integer, up to rounding
         quotient = x._is_below(rest, y).where(quotient - 1, quotient)
         whole = quotient.floor()
         whole = (quotient - whole).gt(0.5).where(whole + 1, whole)
@@ -213,30 +214,30 @@ class Elementwise(TensorBase, Operators):
 
     @staticmethod
     def _is_below(rest: Any, divisor: Any) -> Any:
-        """Where the floor of a quotient is one less than what truncating gives."""
+        """Where the floor of a quotient is one less than the truncated quotient."""
         return rest.ne(0) * rest.lt(0).ne(divisor.lt(0))
 
     def idiv(self, other: Any, reverse: bool = False) -> Self:
-        """The quotient without its fraction: -7 idiv 2 is -3."""
+        """The quotient truncated towards 0: -7 idiv 2 is -3."""
         return self.div(other, reverse, rounding_mode="trunc")
 
     def mod(self, other: Any, reverse: bool = False) -> Self:
-        """self % other, with the divisor's sign: what `//` leaves. Of floats it is exact, but for
-        the rounding where the signs differ, as in Python."""
+        """self % other, with the divisor's sign: the remainder of `//`. For floats it is exact,
+        except for rounding where the signs differ, as in Python."""
         x, y = self._operands(other, reverse)
         if x.dtype is dtypes.bool:
             x, y = x.cast(dtypes.default_int), y.cast(dtypes.default_int)
         if not dtypes.is_float(x.dtype):
             return x._alu(Ops.MOD, y)
         rest = x.fmod(y)
-        # A rest of 0 has the divisor's sign: ±0 + 0 is 0, and twice the sign is the gradient 1.
+        # A remainder of 0 has the divisor's sign: ±0 + 0 is 0, and the sign twice has gradient 1.
         sign = y.lt(0).where(x._number(-1, x.dtype), 1)
         zero = y.isnan().where(y, 0)  # not a constant, or the sum would be simplified
         none = sign * (sign * rest + zero)
         return rest.eq(0).where(none, x._is_below(rest, y).where(rest + y, rest))
 
     def fmod(self, other: Any, reverse: bool = False) -> Self:
-        """What dividing without a fraction leaves, with this Tensor's sign; of floats exact."""
+        """The remainder of `idiv`, with this Tensor's sign; exact for floats."""
         x, y = self._operands(other, reverse)
         if dtypes.is_float(x.dtype):
             return x._alu(Ops.FMOD, y)
@@ -245,7 +246,7 @@ class Elementwise(TensorBase, Operators):
     def pow(self, other: Any, reverse: bool = False) -> Self:
         """self ** other. 0 ** 0 is 1; a negative base to a fraction is NaN.
 
-        RuntimeError for an int to a negative int.
+        DTypeError (a RuntimeError) for an int to a negative int.
         """
         if not reverse and isinstance(other, (int, float)) and not isinstance(other, bool):
             if not dtypes.is_float(self.dtype) and isinstance(other, int) and other < 0:
@@ -261,7 +262,7 @@ class Elementwise(TensorBase, Operators):
         return x._alu(Ops.POW, y)
 
     def _short_power(self, exponent: int | float) -> Self | None:
-        """Powers that a few exact operations give: of ints to ints, of floats -1 to 3, and ½."""
+        """Powers by a few exact operations: all of ints; of floats -1 to 3, and ±½."""
         if exponent == 0:
             return self * 0 + 1 if not dtypes.is_float(self.dtype) else None
         if exponent == 1:
@@ -284,16 +285,16 @@ class Elementwise(TensorBase, Operators):
         return result
 
     def maximum(self, other: Any) -> Self:
-        """The larger of both; NaN where one is NaN."""
+        """The elementwise maximum; NaN where one is NaN."""
         return self._elementwise(Ops.MAX, other)
 
     def minimum(self, other: Any) -> Self:
-        """The smaller of both; NaN where one is NaN."""
+        """The elementwise minimum; NaN where one is NaN."""
         x, y = self._operands(other)
         return x._mirror().maximum(y._mirror())._mirror()
 
     def _mirror(self) -> Self:
-        """The order reversed: what was the smallest value is the largest. Twice is the identity."""
+        """The order reversed: the smallest value becomes the largest. It is its own inverse."""
         return self.neg() if dtypes.is_float(self.dtype) else self.bitwise_not()
 
     # ---- bits ------------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ class Elementwise(TensorBase, Operators):
         return self._elementwise(Ops.XOR, other, reverse)
 
     def bitwise_not(self) -> Self:
-        """Every bit the other way; of bools, logical not."""
+        """Every bit inverted; of bools, logical not."""
         self._ints(False, "~")
         return self.logical_not() if self.dtype is dtypes.bool else self.bitwise_xor(-1)
 
@@ -324,15 +325,15 @@ class Elementwise(TensorBase, Operators):
         return self._elementwise(Ops.SHL, other, reverse)
 
     def rshift(self, other: Any, reverse: bool = False) -> Self:
-        """self >> other, of ints; the sign comes in from the left. Where the count is negative, or
-        the number of bits or more, nothing else is left: 0 or -1."""
+        """self >> other, of ints, an arithmetic shift; 0 or -1, by the sign, where the count is
+        negative, or the number of bits or more."""
         self._ints(other, ">>", bools=False)
         return self._elementwise(Ops.SHR, other, reverse)
 
     # ---- comparison ------------------------------------------------------------------------------
 
     def eq(self, other: Any) -> Self:
-        """True where both are equal; NaN never is."""
+        """True where both are equal; NaN equals nothing."""
         return self._elementwise(Ops.CMPEQ, other, compare=True)
 
     def ne(self, other: Any) -> Self:
@@ -348,13 +349,13 @@ class Elementwise(TensorBase, Operators):
         return self._elementwise(Ops.CMPLT, other, reverse=True, compare=True)
 
     def le(self, other: Any) -> Self:
-        """self <= other; False beside NaN."""
+        """self <= other; False where one is NaN."""
         x, y = self._operands(other, compare=True)
-        # "not greater" would say yes to NaN
+        # "not greater" would be True for NaN
         return x.lt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.gt(y).logical_not()
 
     def ge(self, other: Any) -> Self:
-        """self >= other; False beside NaN."""
+        """self >= other; False where one is NaN."""
         x, y = self._operands(other, compare=True)
         return x.gt(y).add(x.eq(y)) if dtypes.is_float(x.dtype) else x.lt(y).logical_not()
 
@@ -382,13 +383,13 @@ class Elementwise(TensorBase, Operators):
         return mask.where(value, self)
 
     def clip(self, min_: Any = None, max_: Any = None, **names: Any) -> Self:
-        """Not below `min` and not above `max`; either may be None. NaN stays NaN."""
+        """Limited to `min` … `max`; one of them may be None. NaN stays NaN."""
         low, high = names.pop("min", min_), names.pop("max", max_)
         if names:
             raise TypeError(f"clip takes min and max, not {', '.join(names)}")
         if low is None and high is None:
             raise RuntimeError("clip needs min, max or both")
-        # A choice, and not maximum and minimum, so that the gradient at the bounds is 1.
+        # Not with maximum and minimum: the gradient at the bounds has to be 1.
         x = self
         if low is not None:
             x, bound = x._operands(low)
@@ -405,21 +406,21 @@ class Elementwise(TensorBase, Operators):
     # ---- rounding --------------------------------------------------------------------------------
 
     def trunc(self) -> Self:
-        """Without the fraction."""
+        """Rounded towards 0."""
         return self._apply(UOp.trunc) if dtypes.is_float(self.dtype) else self._value()
 
     def floor(self) -> Self:
-        """The next whole number below."""
+        """Rounded down."""
         whole = self.trunc()
         return self if whole is self else self.lt(whole).where(whole - 1, whole)
 
     def ceil(self) -> Self:
-        """The next whole number above."""
+        """Rounded up."""
         whole = self.trunc()
         return self if whole is self else self.gt(whole).where(whole + 1, whole)
 
     def round(self) -> Self:
-        """The nearest whole number; of two equally near, the even one."""
+        """The nearest integer; halves go to the even one."""
         whole = self.trunc()
         if not dtypes.is_float(self.dtype):
             return whole
@@ -430,11 +431,11 @@ class Elementwise(TensorBase, Operators):
         return away.where(self.lt(0).where(whole - 1, whole + 1), whole)
 
     def _magnitude(self) -> Self:
-        """|self|, whose gradient at 0 is that from above; `abs` has 0 there."""
+        """|self| with gradient 1 at 0; that of `abs` is 0 there."""
         return self.lt(0).where(self.neg(), self)
 
     def abs(self) -> Self:
-        """Without the sign."""
+        """The absolute value, with gradient 0 at 0."""
         if dtypes.is_unsigned(self.dtype) or self.dtype is dtypes.bool:
             return self._value()
         # At 0, which may be -0.0, a constant has the gradient 0 too.
@@ -444,7 +445,7 @@ class Elementwise(TensorBase, Operators):
         """-1, 0 or 1; NaN stays NaN."""
         if self.dtype is dtypes.bool:
             return self._value()
-        # What is neither above nor below 0 is 0 or NaN, which trunc keeps, with the gradient 0.
+        # The rest is 0 or NaN, which trunc keeps, with gradient 0.
         negative = self.lt(0).where(self._number(-1, self.dtype), self.trunc())
         return self.gt(0).where(self._number(1, self.dtype), negative)
 
@@ -532,20 +533,20 @@ class Elementwise(TensorBase, Operators):
         return self.cast(dtypes.float64).pow(power)
 
     def frac(self) -> Self:
-        """What trunc takes away, with the sign of self."""
+        """The fractional part, with the sign of self."""
         return self - self.trunc().detach()
 
     # ---- signs and special values ----------------------------------------------------------------
 
     def signbit(self) -> Self:
-        """True for what has a minus sign, -0.0 included."""
+        """True where the sign bit is set, also for -0.0."""
         if not dtypes.is_float(self.dtype):
             return self.lt(0)
         ints = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
         return self.bitcast(ints[self.dtype.itemsize]).lt(0)
 
     def copysign(self, other: Any) -> Self:
-        """The size of self with the sign of other; the gradient at 0 is 0."""
+        """The magnitude of self with the sign of other; the gradient at 0 is 0."""
         x, y = self._operands(other, to_float=True)
         signed = x.signbit().ne(y.signbit()).where(-x, x)
         return x.eq(0).where(signed.detach(), signed)
@@ -553,12 +554,12 @@ class Elementwise(TensorBase, Operators):
     def nan_to_num(
         self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
     ) -> Self:
-        """Without NaN and infinities: these become `nan`, `posinf` and `neginf`, by default 0 and
-        the largest and smallest finite number of the dtype."""
+        """NaN and the infinities replaced by `nan`, `posinf` and `neginf`: by default 0 and the
+        largest and smallest finite number of the dtype."""
         if not dtypes.is_float(self.dtype):
             return self._value()
         numpy_dtype = to_np_dtype(self.dtype)
-        # bfloat16, which NumPy does not have: 8 bits of precision, the exponents of float32
+        # NumPy lacks bfloat16: 8 bits of precision, and the exponents of float32
         largest = 2.0**128 - 2.0**120 if numpy_dtype is None else float(np.finfo(numpy_dtype).max)
         high = largest if posinf is None else posinf
         low = -largest if neginf is None else neginf
@@ -568,7 +569,7 @@ class Elementwise(TensorBase, Operators):
     def allclose(
         self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> bool:
-        """Whether all elements are close, as `isclose` says. Realizes."""
+        """Whether `isclose` holds for all elements. Realizes."""
         return self.isclose(other, rtol, atol, equal_nan).all().item()
 
     # ---- truth values ----------------------------------------------------------------------------
@@ -578,17 +579,17 @@ class Elementwise(TensorBase, Operators):
         return x.cast(dtypes.bool), y.cast(dtypes.bool)
 
     def logical_and(self, other: Any) -> Self:
-        """True where neither is 0."""
+        """True where both are nonzero."""
         x, y = self._truths(other)
         return x & y
 
     def logical_or(self, other: Any) -> Self:
-        """True where one is not 0."""
+        """True where at least one is nonzero."""
         x, y = self._truths(other)
         return x | y
 
     def logical_xor(self, other: Any) -> Self:
-        """True where one is 0 and the other is not."""
+        """True where exactly one is nonzero."""
         x, y = self._truths(other)
         return x ^ y
 
@@ -641,7 +642,7 @@ class Elementwise(TensorBase, Operators):
     __hash__ = object.__hash__
 
 
-# the methods behind Python's operators
+# the methods of Python's operators
 _METHODS = {
     Ops.ADD: "add", Ops.MUL: "mul", Ops.FDIV: "div", Ops.IDIV: "floordiv", Ops.MOD: "mod",
     Ops.POW: "pow", Ops.AND: "bitwise_and", Ops.OR: "bitwise_or", Ops.XOR: "bitwise_xor",

@@ -1,9 +1,9 @@
-"""Gather and scatter: elements read from, and written to, places that other Tensors name.
+"""Gather and scatter: elements read from, and written to, the positions in a Tensor of indices.
 
-There is no primitive for it. "Element number i of x" is the sum, over all places p, of x[p] where
-p == i and 0 elsewhere; the places are an IOTA, which needs no memory. An index out of range equals
-no place, so it reads 0. Scattering turns the comparison around: place p takes from all the k whose
-index is p.
+There is no primitive for either. Element i of x is the sum over all positions p of x[p] where
+p == i, and 0 elsewhere; the positions are an IOTA, which needs no memory. An index out of range
+equals no position, so it reads 0. Scattering turns the comparison around: position p takes its
+value from all k with index p.
 
     x.gather(0, i)      sum over p of  where(i[k] == p, x[p], 0)
     x.scatter(0, i, v)  last k with    i[k] == p
@@ -24,11 +24,11 @@ from tinyframe.uop.node import Ops, index_dtype
 
 
 class Gathering(Elementwise):
-    """Methods that take Tensors of indices."""
+    """Methods that take indices as Tensors."""
 
     def _index_tensor(self, index: Any) -> Self:
-        """A Tensor, list or int as indices; DTypeError where they are not ints. Of uint64 they
-        become int64, which any length fits into: what does not is out of range as its largest."""
+        """A Tensor, list or int as indices; TensorIndexError if they are not ints. uint64 becomes
+        int64; a value too large for it becomes the largest int64, which is out of range too."""
         found = index if isinstance(index, TensorBase) else type(self)(index, device=self.device)
         if 0 in found.shape and not isinstance(index, TensorBase):
             found = found.cast(dtypes.int32)
@@ -40,15 +40,15 @@ class Gathering(Elementwise):
         return found
 
     def _one_where(self, chosen: Self, axis: int) -> Self:
-        """The element along an axis for which `chosen` holds, 0 where there is none. At most one
-        may, so that no sum is rounded."""
+        """The element along an axis where `chosen` is True, or 0 if there is none. There is at most
+        one, so no sum is rounded."""
         if self.dtype is dtypes.bool:
             return chosen.mul(self).max(axis)
         zero = self._number(0, self.dtype)
         return chosen.where(self, zero)._reduce(Ops.ADD, axis, keepdim=False)
 
     def _take(self, axis: int, index: Self) -> Self:
-        """Elements `index`, of any shape, along an axis, whose place the axes of `index` take."""
+        """Elements `index`, of any shape, along an axis, which the axes of `index` replace."""
         before, size, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
         places = self._range(size)
         chosen = index.reshape((-1, 1) if 0 not in index.shape else (0, 1)).eq(places)
@@ -82,9 +82,9 @@ class Gathering(Elementwise):
         return axis, index
 
     def gather(self, dim: int, index: Any) -> Self:
-        """Element (…, index[…, k, …], …) along `dim`, in the shape of `index`; 0 out of range.
+        """Element (…, index[…, k, …], …) along `dim`, in the shape of `index`; 0 if out of range.
 
-        ShapeError where the other axes of `index` are longer than those of self.
+        ShapeError if another axis of `index` is longer than that of self.
         """
         axis, index = self._facing(dim, index)
         if self.ndim == 0:
@@ -95,7 +95,7 @@ class Gathering(Elementwise):
         return source._one_where(chosen, self.ndim)
 
     def index_select(self, dim: int, index: Any) -> Self:
-        """The slices number `index`, of one axis, along `dim`."""
+        """The slices `index`, a vector, along `dim`."""
         index = self._index_tensor(index)
         if index.ndim > 1:
             raise TensorIndexError(f"index_select needs indices of one axis, not {index.shape}")
@@ -108,8 +108,8 @@ class Gathering(Elementwise):
         return self.flatten()._take(0, index.lt(0).where(index + self.numel(), index))
 
     def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
-        """`gather` in which the other axes of self and `indices` broadcast; without `dim` both are
-        flattened. -1 is the last; 0 out of range."""
+        """`gather`, where the other axes of self and `indices` broadcast; without `dim` both are
+        flattened. -1 is the last; out of range reads 0."""
         index = self._index_tensor(indices)
         if dim is None:
             return self.flatten().take_along_dim(index.flatten(), 0)
@@ -127,8 +127,8 @@ class Gathering(Elementwise):
     # ---- scatter ---------------------------------------------------------------------------------
 
     def _facing_places(self, axis: int, index: Self, source: Any) -> tuple[Self, Self]:
-        """For every place of self, and every k of the indices along `axis` as a last axis: whether
-        index k is this place, and the source's element k. Beyond the indices it is nowhere."""
+        """(hits, values), with a last axis over all k of the indices along `axis`: whether index k
+        is this position of self, and element k of the source; False beyond the indices."""
         shape = index.shape
         places = self._range(self.shape[axis])
         places = places.reshape((-1,) + (1,) * (self.ndim - axis)) if places.shape[0] else places
@@ -141,7 +141,7 @@ class Gathering(Elementwise):
         return hits.pad([*around, (0, 0)]), values.pad([*around, (0, 0)])
 
     def _last_of(self, hits: Self, values: Self) -> Self:
-        """The last of `values` along the last axis that hits, self where none does."""
+        """The last of `values` along the last axis where `hits` is True, or else self."""
         count = hits.shape[-1]
         if count == 0:
             return self
@@ -151,7 +151,7 @@ class Gathering(Elementwise):
         return number.gt(0).where(values._one_where(last, last.ndim - 1), self)
 
     def _source(self, source: Any, index: Any) -> Self:
-        """A scatter's source as a Tensor: a number stands for a Tensor full of it."""
+        """The source of a scatter as a Tensor; a number is broadcast."""
         if isinstance(source, TensorBase):
             if source.dtype is not self.dtype:
                 raise DTypeError(f"scatter of {source.dtype} into {self.dtype}: cast one of them")
@@ -162,9 +162,9 @@ class Gathering(Elementwise):
     def scatter(
         self, dim: int, index: Any, src: Any = None, reduce: str | None = None, value: Any = None
     ) -> Self:
-        """A copy in which element (…, index[…, k, …], …) is src[…, k, …]; of several the last.
+        """A copy in which element (…, index[…, k, …], …) is src[…, k, …]; the last of several wins.
 
-        src: a Tensor or a number. reduce: "add" or "multiply" to combine with what is there.
+        src: a Tensor or a number. reduce: "add" or "multiply" combines it with the old value.
         """
         source = self._source(value if src is None else src, index)
         if reduce is not None:
@@ -183,9 +183,9 @@ class Gathering(Elementwise):
     def scatter_reduce(
         self, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
     ) -> Self:
-        """A copy in which what is scattered to one place is reduced to one value.
+        """A copy in which all values scattered to one position are reduced to one.
 
-        reduce: "sum", "prod", "mean", "amax" or "amin". include_self: together with what is there.
+        reduce: "sum", "prod", "mean", "amax" or "amin". include_self: together with the old value.
         """
         check_choice("scatter_reduce's reduce", reduce, "sum", "prod", "mean", "amax", "amin")
         source = self._source(src, index)
@@ -214,43 +214,40 @@ class Gathering(Elementwise):
     # ---- whole slices ----------------------------------------------------------------------------
 
     def _facing_slices(self, dim: int, index: Any, source: Any) -> tuple[int, Self]:
-        """The axis, and the indices in the shape of `source`, of which each slice has one."""
+        """The axis, and the indices of slices expanded to the shape of `source`."""
         axis, index = self._axis(dim), self._index_tensor(index)
         if index.ndim > 1:
-            raise TensorIndexError(f"slices are numbered by one axis, not by indices {index.shape}")
+            raise TensorIndexError(f"slices are selected by indices of one axis, not {index.shape}")
         index = index.reshape(-1) if index.ndim == 0 else index
-        if self.ndim == 0:
-            wanted: tuple[Any, ...] = ()
-        else:
-            wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
+        wanted = (*self.shape[:axis], index.shape[0], *self.shape[axis + 1 :])
         if source.shape != wanted:
             raise ShapeError(
                 f"{index.shape[0]} indices along axis {axis} of {self.shape} take a source of "
                 f"shape {wanted}, not {source.shape}"
             )
-        if self.ndim == 0:
-            return axis, index.reshape(())
         return axis, index.reshape((-1, *(1,) * (self.ndim - axis - 1))).expand(wanted)
 
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Self:
         """A copy with slice k of `source`, times alpha, added to slice index[k] along `dim`."""
-        axis, places = self._facing_slices(dim, index, source)
-        added = source if alpha == 1 else source * alpha
         if self.ndim == 0:
-            return places.eq(0).where(self + added, self)
-        return self.scatter_add(axis, places, added)
+            whole = self.reshape(1).index_add(dim, index, source.reshape(1), alpha=alpha)
+            return whole.reshape(())
+        axis, places = self._facing_slices(dim, index, source)
+        return self.scatter_add(axis, places, source if alpha == 1 else source * alpha)
 
     def index_copy(self, dim: int, index: Any, source: Any) -> Self:
-        """A copy in which slice index[k] along `dim` is slice k of `source`; of several the
-        last."""
+        """A copy in which slice index[k] along `dim` is slice k of `source`; the last of several
+        wins."""
+        if self.ndim == 0:
+            return self.reshape(1).index_copy(dim, index, source.reshape(1)).reshape(())
         axis, places = self._facing_slices(dim, index, source)
         return self.scatter(axis, places, source)
 
     def index_fill(self, dim: int, index: Any, value: Any) -> Self:
-        """A copy in which the slices number `index`, along `dim`, are `value`, a number."""
-        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
+        """A copy in which the slices `index` along `dim` are filled with a number."""
         if self.ndim == 0:
-            return index.eq(0).any().where(self._number(value, self.dtype), self)
+            return self.reshape(1).index_fill(dim, index, value).reshape(())
+        axis, index = self._axis(dim), self._index_tensor(index).reshape(-1, 1)
         size = self.shape[axis]
         index = index.lt(0).where(index + size, index)
         is_there = index.eq(self._range(size)).any(0)
@@ -260,28 +257,28 @@ class Gathering(Elementwise):
     # ---- masks -----------------------------------------------------------------------------------
 
     def one_hot(self, num_classes: int | None = None) -> Self:
-        """A last axis of `num_classes` with 1 at the number that is here; int32, all 0 for a number
-        out of range. Without num_classes it is found, and realized: the largest, plus 1."""
+        """A new last axis with 1 at the position of each number, and 0 elsewhere; int32. A number
+        out of range gives only zeros. Without num_classes it is the maximum plus 1; realizes."""
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"one_hot needs ints, not {self.dtype}")
         if num_classes is None:
             needs_value("one_hot without num_classes")
             if self.numel() == 0 or self.min().item() < 0:
-                raise ValueError("one_hot finds num_classes only for numbers of 0 and more")
+                raise ValueError("one_hot finds num_classes only for numbers of 0 or more")
             num_classes = int(self.max().item()) + 1
         if num_classes < 0:
             raise ValueError(
-                f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out, and "
-                "they are counted"
+                f"one_hot needs 0 or more classes, not {num_classes}; leave num_classes out to "
+                "use the maximum plus 1"
             )
         hot = self.unsqueeze(-1).eq(self._range(num_classes))
         return hot.cast(dtypes.default_int)
 
     def masked_select(self, mask: Any, size: int | None = None, fill_value: Any = 0) -> Self:
-        """The elements where the mask is true, one after another.
+        """The elements where the mask is True, as a vector.
 
-        Realizes, for the result's size depends on values; with `size` it stays lazy: cut there, and
-        filled up with fill_value.
+        Realizes, since the size of the result depends on values. With `size` it stays lazy: cut off
+        there, or filled up with fill_value.
         """
         mask = mask if isinstance(mask, TensorBase) else type(self)(mask, device=self.device)
         if mask.dtype is not dtypes.bool:
@@ -295,8 +292,8 @@ class Gathering(Elementwise):
         return there.where(found, self._number(fill_value, self.dtype))
 
     def _numbers_of_true(self, size: int | None = None) -> Self:
-        """The places where a Tensor of one axis is true, in order: the place of number k is how
-        many places have at most k true ones up to and with them."""
+        """The positions where a vector is True, in order. Number k is the count of positions up to
+        which at most k are True."""
         wide = index_dtype(self.shape[0])
         if size is None:
             needs_value("a selection by a mask")
@@ -308,10 +305,10 @@ class Gathering(Elementwise):
         return upto.unsqueeze(0).le(self._range(size).unsqueeze(1)).sum(1)
 
     def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
-        """The indices of what is not 0: a row for each, in order, and a column for each axis.
+        """The indices of nonzero elements: a row for each, in order, and a column for each axis.
 
-        Realizes; with `size` it has that many rows, the last of them full of fill_value (an int)
-        where fewer are found, and stays lazy.
+        Realizes. With `size` it stays lazy, with that many rows; missing ones are filled with
+        fill_value (an int).
         """
         mask = self.cast(dtypes.bool)
         picked = mask.flatten()._numbers_of_true(size)
@@ -329,5 +326,5 @@ class Gathering(Elementwise):
         return there.where(found, fill_value)
 
     def count_nonzero(self, axis: Any = None) -> Self:
-        """How many are not 0, along axes; int32, or int64 where that could be too small."""
+        """The number of nonzero elements along axes; int32, or int64 where needed."""
         return self.cast(dtypes.bool).sum(axis, dtype=index_dtype(self.max_numel()))

@@ -1,11 +1,11 @@
-"""Gradients: for each primitive op, what flows back to its inputs.
+"""Gradients: for each primitive op, the gradients of its sources.
 
-A row gets `grad`, the gradient of the loss by this node's output, and the nodes that its pattern
-names (`z` is the node itself); it returns one gradient, or None, per source. `z = x * y` is the
+A row gets `grad`, the gradient of the loss with respect to this node, and the nodes named in its
+pattern (`z` is the node itself); it returns one gradient, or None, per source. `z = x * y` is the
 shortest full example: dz/dx = y and dz/dy = x.
 
-`compute_gradient` walks from the loss towards the inputs and adds up what arrives at each node.
-What it returns is made of nodes like any other graph, so it can be differentiated again.
+`compute_gradient` walks from the loss to the inputs and sums the gradients that arrive at each
+node. Its results are graphs like any other, so they can be differentiated again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tinyframe.uop.node import Ops, UOp, collector_paused, sources_first
 Gradients = tuple[UOp | None, ...]
 
 
-# ---- what the rows are written with --------------------------------------------------------------
+# ---- helpers of the rows -------------------------------------------------------------------------
 
 
 def zeros(u: UOp) -> UOp:
@@ -36,12 +36,12 @@ def zeros(u: UOp) -> UOp:
 
 
 def sum_to(u: UOp, axes: tuple[int, ...]) -> UOp:
-    """The sum over axes, which stay with size 1; of half and bfloat16 in float32."""
+    """The sum over axes, which keep size 1; half and bfloat16 are summed in float32."""
     return u.cast(sum_acc_dtype(u.dtype)).reduce_axis(Ops.ADD, axes).cast(u.dtype)
 
 
 def nonzero(x: UOp) -> UOp:
-    """x, with 1 in place of 0: what may be divided by or multiplied with."""
+    """x with 1 in place of 0."""
     return x.eq(0).where(x.const_like(1), x)
 
 
@@ -49,7 +49,7 @@ def nonzero(x: UOp) -> UOp:
 
 
 def maximum(grad: UOp, x: UOp, y: UOp) -> Gradients:
-    """To the larger one; half to each where they are equal. NaN, which is neither, gets all."""
+    """To the larger one; half to each where they are equal; all to both where one is NaN."""
     tie = x.eq(y).where(grad * 0.5, grad)
     zero = grad.const_like(0)
     return (x < y).where(zero, tie), (y < x).where(zero, tie)
@@ -74,7 +74,7 @@ def floor_modulo(grad: UOp, x: UOp, y: UOp) -> Gradients:
 
 
 def maximum_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
-    """To the largest, in equal parts where there are several."""
+    """To the maximum, in equal parts if there are several."""
     largest = x.eq(z.expand(x.shape))
     count = sum_to(largest.cast(grad.dtype), z.arg[1])
     share = (grad / count).expand(x.shape)
@@ -103,7 +103,7 @@ def product_of_all(grad: UOp, z: UOp, x: UOp) -> Gradients:
 
 
 def window(grad: UOp, z: UOp, x: UOp) -> Gradients:
-    """Each element is in several windows: its place in each, and their sum."""
+    """The sum over all windows that contain an element."""
     axis, size, stride, dilation = z.arg
     known = all(isinstance(s, int) for s in (*x.shape, *z.shape))
     if size > stride > 1 and dilation == 1 and known:
@@ -119,19 +119,19 @@ def _by_phase(grad: UOp, axis: int, stride: int, length: int) -> UOp:
     whole = grad.pad(_only_axis(grad, last, (0, count * stride - grad.shape[-1])))
     apart = whole.reshape((*grad.shape[:-1], count, stride))
     front, back = range(axis + 1), range(axis + 1, last)
-    apart = apart.permute((*front, last + 1, *back, last))  # r beside the windows, a last
+    apart = apart.permute((*front, last + 1, *back, last))  # r next to the windows, a last
     apart = apart.unwindow(axis, 1, 1, apart.shape[axis] + count - 1)
     summed = sum_to(apart, (last + 1,))
     shape = [*grad.shape[:axis], apart.shape[axis] * stride, *grad.shape[axis + 1 : last]]
     out = summed.reshape(tuple(shape))
-    more = length - shape[axis]  # what no window reaches gets nothing
+    more = length - shape[axis]  # elements outside all windows get 0
     out = out.pad(_only_axis(out, axis, (0, max(0, more))))
     return out.shrink(tuple((0, length if d == axis else s) for d, s in enumerate(out.shape)))
 
 
 def unwindow(grad: UOp, z: UOp, x: UOp) -> Gradients:
-    """Back from element `o*stride + k*dilation` of row k to (o, k): windows over all rows, of which
-    only the diagonal, row k in place k, is wanted."""
+    """From element `o*stride + k*dilation` of row k back to (o, k): windows over all rows, of which
+    only the diagonal, row k at position k, is used."""
     axis, stride, dilation, length = z.arg
     count, size = x.shape[axis], x.shape[-1]
     needed = (count - 1) * stride + dilation * (size - 1) + 1
@@ -159,8 +159,8 @@ def _diagonal(u: UOp) -> UOp:
 
 
 def assign(grad: UOp, z: UOp) -> Gradients:
-    """To the value; what is overwritten has no part in the result. A third source is the view of
-    the first that is written to: the rest of it stays, and gets what flows to these places."""
+    """To the value; the overwritten elements get none. A third source is the view of the first that
+    is written to: then the first gets the gradient of all other elements."""
     state, _, *views = z.src
     if not views:
         return None, grad
@@ -237,13 +237,13 @@ gradient_rules = PatternMatcher(rules)
 
 
 def below_with_history(root: UOp) -> dict[UOp, None]:
-    """All that `root` depends on, and itself, sources first."""
+    """All nodes that `root` depends on, and itself, sources first, through histories too."""
     return sources_first((root,), sources)
 
 
 def values_of_storages(below: Iterable[UOp]) -> dict[Storage, list[UOp]]:
-    """The values that each storage has or had among these nodes, sources first. One from which a
-    later one was computed is left out: it is an intermediate result."""
+    """The values that each storage has or had among these nodes, sources first; without those from
+    which a later one was computed."""
     found: dict[Storage, list[UOp]] = {}
     for u in below:
         for storage in storages_at(u):
@@ -269,10 +269,10 @@ def compute_gradient(
     targets: Collection[UOp],
     below: Iterable[UOp] | None = None,
 ) -> dict[UOp, UOp]:
-    """The gradient of `root` by every node between it and `targets`, these included.
+    """The gradient of `root` with respect to every node between it and `targets`, inclusive.
 
-    root_grad: what flows into the root, of its shape and dtype. It goes on through the history of
-    realized values. A target on which the root does not depend, or only through what stops
+    root_grad: the incoming gradient, of the root's shape and dtype. It flows through the history of
+    realized values. A target on which the root does not depend, or only through ops that stop
     gradients, is not in the result. below: below_with_history(root), if that is known already.
     """
     below = below_with_history(root) if below is None else below
@@ -308,8 +308,8 @@ def is_cut_off(root: UOp, targets: Collection[UOp]) -> bool:
 
 
 def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:
-    """The storages that gradients of `root` can no longer find, since a history below it was let
-    go, and why it was. below: below_with_history(root)."""
+    """The storages that gradients of `root` no longer reach, since a history below it was dropped,
+    and the reason. below: below_with_history(root)."""
     if not any(isinstance(origin_of(u), Lost) for u in below):
         return {}
     through = sources_first((root,), flows_to)
@@ -320,10 +320,9 @@ def lost_below(root: UOp, below: Iterable[UOp]) -> dict[Storage, str]:
 def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]:
     """Gradients as graphs that can be computed now.
 
-    What they were made of lies in the past of `root`: in `below`, its below_with_history(). Of
-    that, values whose memory was overwritten are computed again from their history, and changes in
-    place are taken as the values they gave. GradientError where a value is gone and there is
-    nothing to compute it from.
+    They depend on nodes in the past of `root`: in `below`, its below_with_history(). Of these,
+    values whose memory was overwritten are recomputed from their history, and in-place changes are
+    replaced by the values they produced. GradientError if a value is gone and has no history.
     """
     if not any(u.op is Ops.ASSIGN or (u.op is Ops.BUFFER and is_overwritten(u)) for u in below):
         return list(grads)
@@ -337,8 +336,8 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
             raise GradientError(
                 f"this gradient needs {u.arg} values of {u.dtype} that are gone: their memory was "
                 "changed in place (by assign(), a slice assignment or an optimizer's step) after "
-                "they were used. Ask for the gradient before the change, or compute it anew from "
-                "the values of now"
+                "they were used. Ask for the gradient before the change, or compute it again from "
+                "the current values"
             )
         else:
             src = tuple([done[s] for s in u.src])
@@ -350,13 +349,13 @@ def readable(grads: Sequence[UOp], root: UOp, below: Iterable[UOp]) -> list[UOp]
 
 
 def _is_recomputed(u: UOp) -> bool:
-    """Whether the memory of a realized value was overwritten, and its history can give it again."""
+    """Whether a realized value was overwritten, and can be recomputed from its history."""
     origin = origin_of(u)
     return isinstance(origin, Origin) and is_overwritten(u.base)
 
 
 def value_of_assign(assign: UOp) -> UOp:
-    """What an ASSIGN gives, without changing any memory."""
+    """The value of an ASSIGN, without changing memory."""
     state, value, *rest = assign.src
     if not rest:
         return value
@@ -364,15 +363,15 @@ def value_of_assign(assign: UOp) -> UOp:
 
 
 def with_part(whole: UOp, view: UOp, value: UOp) -> UOp:
-    """`whole`, in which what `view` shows of it is `value`."""
+    """`whole` with the part that `view` shows replaced by `value`."""
     inside, put = put_back(view, whole, _true(view)), put_back(view, whole, value)
     return inside.where(put, whole)
 
 
 def put_back(view: UOp, whole: UOp, value: UOp) -> UOp:
-    """A value of the shape of `view` at the places of `whole` that it shows, 0 elsewhere."""
+    """A value of the shape of `view` at its positions in `whole`, 0 elsewhere."""
     while view is not whole:
-        if view.op is not Ops.DETACH:  # that is in the way of gradients, not of places
+        if view.op is not Ops.DETACH:  # it stops gradients, but moves no element
             (value,) = flow_back(view, value)  # type: ignore[assignment]
         view = view.src[0]
     return value
@@ -383,7 +382,7 @@ def _true(u: UOp) -> UOp:
 
 
 def flow_back(u: UOp, grad: UOp) -> Gradients:
-    """What `grad` at a node gives to each of its sources: the first row that matches."""
+    """The gradients of a node's sources, given its own: by the first row that matches."""
     for rule in gradient_rules.candidates(u.op, u.dtype):
         for named in rule.pattern.match(u, {"grad": grad}):
             given = named.keys() if rule.parameters is None else named.keys() & rule.parameters

@@ -1,20 +1,20 @@
-"""History: what realized values were computed from, for gradients that are asked for later.
+"""History: the graphs that realized values were computed from, for gradients requested later.
 
-Once a value has been realized, its node is a BUFFER, which says nothing of where the numbers came
-from. A gradient may still have to flow there:
+The node of a realized value is a BUFFER, which does not say how its values were computed. A
+gradient may still have to flow through it:
 
     loss = f(w)
     print(loss.item())      # realizes it: loss.uop is a BUFFER
     loss.backward()         # flows on through its history
 
-So the BUFFER's node keeps an Origin: the graph that was computed. Realizing changes when a value is
-computed, never what is differentiated.
+So the BUFFER's node keeps an Origin: the graph that was computed. Realizing affects when a value is
+computed, never its derivatives.
 
-An Origin lives as long as the node of the value, and no longer than somebody can ask: while there
-is a Tensor below it that a gradient may be asked by (its `witness`). So a loop such as
-`x = (x * 2).realize()` keeps nothing of its earlier rounds. What a graph needs stays in memory with
-it, as in PyTorch: results that depend on parameters are best dropped, or computed under `no_grad()`
-where no gradient will be asked for.
+An Origin lives as long as the node of the value, and only while a gradient can still be requested:
+while a Tensor below it, its `witness`, is alive. So a loop such as `x = (x * 2).realize()` keeps
+nothing of its earlier iterations. The values a graph needs stay in memory with it, as in PyTorch:
+results that depend on parameters should be dropped, or computed under `no_grad()` if no gradient is
+needed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ from tinyframe.dtype import dtypes
 from tinyframe.tensor.storage import Holder, Storage, holders_of, storages_at
 from tinyframe.uop.node import GroupOp, Ops, UOp, sources_first
 
-# Through these nothing flows: DETACH on purpose, the others because they are flat or have no slope.
+# No gradient flows through these: DETACH by design, the others have none, or 0 everywhere.
 STOPS = GroupOp.Comparison | {
     Ops.DETACH, Ops.BITCAST, Ops.THREEFRY, Ops.KERNEL, Ops.DEVICE, Ops.UNIQUE, Ops.BIND,
 }  # fmt: skip
 
-# A value that nobody has asked a gradient for yet (no Tensor below it says requires_grad=True) has
-# a history of at most so many realized values; of a longer one the beginning is let go. A loop that
-# only simulates would otherwise fill the memory.
+# The limit for the history of a value without a Tensor below it that has requires_grad=True, in
+# realized values; older ones are dropped. A loop that only simulates would otherwise fill memory.
 LONGEST_UNASKED = 100
 TOO_LONG = (
     f"it was longer than {LONGEST_UNASKED} realized values. Create that one with "
@@ -44,8 +43,8 @@ TOO_LONG = (
 class Origin(Holder):
     """The graph that a realized value was computed from.
 
-    witness: a Tensor's storage below it that a gradient may be asked by; without one nobody can
-    ask. depth: how many realized values follow each other in it.
+    witness: a Tensor's storage below it with respect to which a gradient may be requested. depth:
+    the length of its longest chain of realized values.
     """
 
     __slots__ = ("depth", "value", "witness")
@@ -60,14 +59,13 @@ class Origin(Holder):
         self.witness = weakref.ref(witness, lambda _: _orphaned.append(origin))
 
     def replace_inside(self, graph: UOp) -> None:
-        """What lies below the value is known in another form now; the value itself stays what it
-        was computed as."""
+        """Replaces the graph below the value; the op that computed the value stays."""
         self.point_to(self.uop.replace(src=graph.src))
 
 
 class Lost:
-    """In place of an Origin: those by whom a gradient can no longer be found through a realized
-    value, and why not."""
+    """In place of an Origin: the storages whose gradient can no longer be found through a realized
+    value, and why."""
 
     __slots__ = ("refs", "value", "why")
     value: weakref.ref[UOp]
@@ -79,10 +77,10 @@ class Lost:
         return [storage for ref in self.refs if (storage := ref()) is not None]
 
 
-# for what was made of a value that a gradient may be asked by only through detach() or no_grad()
+# for values that depend on such a storage only through detach() or no_grad()
 CUT_OFF = Lost((), "")
 
-_orphaned: list[weakref.ref[Origin]] = []  # those whose witness has ended
+_orphaned: list[weakref.ref[Origin]] = []  # those whose witness has died
 
 
 def origin_of(u: UOp) -> Origin | Lost | None:
@@ -91,25 +89,25 @@ def origin_of(u: UOp) -> Origin | Lost | None:
 
 
 def sources(u: UOp) -> tuple[UOp, ...]:
-    """What a node is computed from: its sources, or for a realized value what it was made of."""
+    """The nodes that a node is computed from: its sources, or the Origin of a realized value."""
     origin = u.__dict__.get("_origin")
     return (origin.uop,) if type(origin) is Origin else u.src
 
 
 def flows_to(u: UOp) -> tuple[UOp, ...]:
-    """Those of them that gradients flow on to: not what an ASSIGN overwrites all of."""
+    """Those `sources` that gradients flow to: not a value that an ASSIGN overwrites completely."""
     if not flows(u):
         return ()
     return u.src[1:] if u.op is Ops.ASSIGN and len(u.src) == 2 else sources(u)
 
 
 def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
-    """Notes what realized values were computed from, where a gradient may ask.
+    """Records the Origins of realized values, where a gradient may be requested.
 
-    below: these nodes and all that they are made of, sources first.
+    below: these nodes and all nodes they depend on, sources first.
 
-    Returns `becomes` without views that gradients flow through: replacing what they are views of is
-    enough, and leaves the views on the way, at which a gradient may be wanted.
+    Returns `becomes` without views that gradients flow through: replacing their base is enough, and
+    keeps the views as nodes, whose gradient may be requested.
     """
     drop_orphans()
     search = _Search(below)
@@ -122,7 +120,7 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
         or new.base is not memory.get(old.base, old.base)
     }
     for old, new in kept.items():
-        if (origin := origin_of(old)) is not None:  # cut into kernels before, and run now
+        if (origin := origin_of(old)) is not None:  # split into kernels before, and run now
             new.__dict__["_origin"], origin.value = origin, weakref.ref(new)
         elif _begins_anew(old):
             pass
@@ -139,8 +137,8 @@ def remember(becomes: dict[UOp, UOp], below: Iterable[UOp]) -> dict[UOp, UOp]:
 
 
 def put_history(uop: UOp, lost: Lost | None) -> None:
-    """Forgets the history of a value in memory, which now holds another: that one has none, or it
-    is lost."""
+    """Drops the history of memory that now holds a new value, which has none, or one that is
+    lost."""
     while True:
         uop.__dict__.pop("_origin", None)
         if uop.op is Ops.BUFFER:
@@ -151,20 +149,20 @@ def put_history(uop: UOp, lost: Lost | None) -> None:
 
 
 def _begins_anew(u: UOp) -> bool:
-    """Whether this is what a parameter has become by an assign."""
+    """Whether this value was assigned to a parameter."""
     return u.base.op in (Ops.ASSIGN, Ops.DETACH) and any(
         isinstance(h, Storage) and h.is_parameter for h in holders_of(u)
     )
 
 
 def flows(u: UOp) -> bool:
-    """Whether gradients go on through this node, to what it is computed from."""
+    """Whether gradients flow through this node to its sources."""
     return u.op not in STOPS and dtypes.is_float(u.dtype)
 
 
 def _asking(u: UOp) -> Storage | None:
-    """A Tensor's storage with this value, now or before it was assigned to, that a gradient may be
-    asked by: a parameter if there is one."""
+    """A storage with this value, now or before an assignment, with respect to which a gradient may
+    be requested: a parameter if there is one."""
     best: Storage | None = None
     if dtypes.is_float(u.dtype):
         for ref in (*u.__dict__.get("_holders", ()), *u.__dict__.get("_former", ())):
@@ -175,13 +173,13 @@ def _asking(u: UOp) -> Storage | None:
 
 
 class _Search:
-    """For nodes below which a gradient may be asked by some Tensor, one such: a parameter if there
-    is one. All nodes are looked at in one walk, from below."""
+    """For each node one storage below it with respect to which a gradient may be requested: a
+    parameter if there is one. One walk from the sources covers all nodes."""
 
     def __init__(self, graph: Iterable[UOp]) -> None:
         self.found: dict[UOp, Storage] = {}  # below a node
-        self.depth: dict[UOp, int] = {}  # how many realized values follow each other below it
-        self.cut: set[UOp] = set()  # what a gradient would flow through but for a DETACH below
+        self.depth: dict[UOp, int] = {}  # the longest chain of realized values below it
+        self.cut: set[UOp] = set()  # nodes cut off by a DETACH below
         at: dict[UOp, Storage] = {}  # below it or at it
         for u in graph:
             known = u.__dict__
@@ -210,14 +208,14 @@ class _Search:
 
 
 def _witness_of(origin: Origin | Lost) -> Storage | None:
-    """One by which a gradient may still be asked through this history."""
+    """A storage whose gradient may still be requested through this history."""
     if isinstance(origin, Lost):
         return next(iter(origin.storages()), None)
     return origin.witness()
 
 
 def targets_below(root: UOp) -> set[Storage]:
-    """All by which a gradient may be asked below a node, through histories too."""
+    """All storages below a node whose gradient may be requested, through histories too."""
     found: set[Storage] = set()
     for u in sources_first((root,), flows_to):
         found.update(storage for storage in storages_at(u) if storage.asks)
@@ -227,7 +225,7 @@ def targets_below(root: UOp) -> set[Storage]:
 
 
 def drop_orphans() -> None:
-    """Lets go of the histories that nobody can ask for any more."""
+    """Drops the histories that can no longer be used."""
     while _orphaned:
         origin = _orphaned.pop()()
         if origin is None or origin.witness() is not None or (value := origin.value()) is None:

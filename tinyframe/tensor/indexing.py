@@ -1,39 +1,170 @@
-"""Indexing with ints, slices, None and `...`: each is a few movement ops.
+"""Indexing, `t[…]`: to read a part of a Tensor, and to assign to one.
 
-t[2]        SHRINK to one, and RESHAPE that takes the axis away
-t[1:7:2]    SHRINK, then a WINDOW of one element and stride 2
-t[::-1]     FLIP
-t[None]     RESHAPE
+Ints, slices, None and `...` are each a few movement ops:
+
+    t[2]        SHRINK to one, and a RESHAPE that removes the axis
+    t[1:7:2]    SHRINK, then a WINDOW of one element and stride 2
+    t[::-1]     FLIP
+    t[None]     RESHAPE
+
+Tensors, lists and masks come after those. The axes that they index are moved next to each other and
+merged into one, of size n; the indices become one number within it, and `_take` reads there.
+
+Assigning to a part of a Tensor that has memory is computed at once, so that every view of that
+memory sees the change. A Tensor without memory (a lazy result, a constant) simply gets a new graph:
+the value inside the part, the old values elsewhere. The gradient rules know where the part lies,
+since what flows back through SHRINK, FLIP, … arrives at just these places.
 """
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Callable
 from typing import Any, Self
 
-from tinyframe.errors import TensorIndexError
+import numpy as np
+
+from tinyframe.dtype import dtypes
+from tinyframe.errors import AssignError, TensorIndexError
+from tinyframe.run.capture import needs_value
 from tinyframe.tensor.base import TensorBase
-from tinyframe.uop.node import UOp, holds, sint
+from tinyframe.tensor.creation import constant
+from tinyframe.tensor.gathering import Gathering
+from tinyframe.tensor.movement import broadcast_shapes
+from tinyframe.tensor.storage import is_one_to_one
+from tinyframe.uop.movement import memory_of
+from tinyframe.uop.node import UOp, elements, holds, index_dtype, sint
+from tinyframe.uop.show import sizes_text
 
 
 def check_bindings(*tensors: TensorBase) -> None:
-    """ValueError where a Variable has two values in the graphs of these, which no kernel can have:
-    said where the second one comes in, and not by a realize() far away."""
+    """ValueError where a Variable has two values in the graphs of these, which no kernel can have.
+
+    It is raised where the second value comes in, and not by a realize() far away.
+    """
     from tinyframe.schedule import bindings
 
     bindings(variable for tensor in tensors for variable in tensor.uop.unknowns)
 
 
-class Indexing(TensorBase):
-    """Parts of a Tensor."""
+class Indexing(Gathering):
+    """Parts of a Tensor, to read and to assign to."""
 
     def __getitem__(self, index: Any) -> Self:
-        """The part that NumPy's basic indexing names. TensorIndexError where it is out of bounds.
+        """The part that NumPy's indexing names, basic and advanced.
 
-        t[1], t[-1, 2:], t[..., ::-2], t[:, None], and a bound Variable as an index or a slice's
-        end.
+        t[1], t[-1, 2:], t[..., ::-2], t[:, None], a bound Variable as an index or a slice's end;
+        t[[0, 2]], t[Tensor, :, Tensor] with ints (-1 is the last; out of range reads 0), and a
+        Tensor of bools, which realizes. TensorIndexError if an index is known to be out of bounds.
+
+        An int that is not next to a Tensor is applied first and the axes stay in place, as in
+        PyTorch: t[:, 1, :, [0, 2]] of shape (3, 4, 5, 6) is (3, 5, 2), where NumPy has (2, 3, 5).
+        Tensors that are not adjacent move their axes to the front, as in both; so does one of shape
+        (), which PyTorch treats as an int.
         """
-        items = list(index) if isinstance(index, tuple) else [index]
+        items = self._items(index)
+        if not any(isinstance(item, TensorBase) for item in items):
+            return self._basic(items)
+        view, axis, numbers = self._choose(items)
+        return view._take(axis, numbers)
+
+    def _items(self, index: Any) -> list[Any]:
+        """The items of an index, with lists and arrays as Tensors, and masks as positions."""
+        items: list[Any] = []
+        for item in index if isinstance(index, tuple) else [index]:
+            known = item if isinstance(item, (list, tuple, np.ndarray)) else None
+            if known is not None:
+                item = type(self)(
+                    np.asarray(item, np.int32) if np.size(item) == 0 else
+                    item if isinstance(item, np.ndarray) else list(item), device=self.device
+                )  # fmt: skip
+            if not isinstance(item, TensorBase):
+                items.append(item)
+            elif item.dtype is dtypes.bool:
+                items += self._places_of(item, self._axes_before(items))
+            elif not dtypes.is_int(item.dtype):
+                raise TensorIndexError(
+                    f"a Tensor as an index is of ints or bools, not of {item.dtype}"
+                )
+            else:
+                if known is not None and (axis := self._axes_before(items)) < self.ndim:
+                    values, size = np.asarray(known), self.shape[axis]
+                    for outside in values[(values < -size) | (values >= size)]:
+                        self._out_of_bounds(outside, axis)
+                items.append(self._index_tensor(item))
+        return items
+
+    def _axes_before(self, items: list[Any]) -> int:
+        """The axis that the next item indexes; ndim if `...` comes before it."""
+        if any(item is Ellipsis for item in items):
+            return self.ndim
+        return sum(item is not None for item in items)
+
+    def _out_of_bounds(self, number: int, axis: int) -> None:
+        raise TensorIndexError(
+            f"index {number} is out of bounds for axis {axis} of size {self.shape[axis]} "
+            f"(shape {self.shape})"
+        )
+
+    def _places_of(self, mask: Any, axis: int) -> list[Any]:
+        """The positions where a mask is True: a Tensor of indices for each axis of the mask."""
+        needs_value("indexing with a mask")
+        shape = self.shape[axis : axis + mask.ndim]
+        if axis < self.ndim and shape != mask.shape:
+            raise TensorIndexError(
+                f"a mask of shape {mask.shape} does not fit {self.shape} from axis {axis} on: "
+                "the sizes have to be equal"
+            )
+        if mask.ndim == 0:
+            raise TensorIndexError("a mask needs at least one axis")
+        return [type(self)(places.astype(np.int32), device=self.device)
+                for places in mask.numpy().nonzero()]  # fmt: skip
+
+    def _choose(self, items: list[Any]) -> tuple[Self, int, Self]:
+        """An index with Tensors in two steps: (view, axis, numbers).
+
+        view: the result of ints, slices and None, with the axes indexed by Tensors merged into one,
+        `axis`. numbers: the positions along it, of any shape; -1 if out of range.
+        """
+        basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
+        view = self._basic(basic)
+        # the axes of the view that are indexed by Tensors
+        axis, given = 0, []
+        for item in items:
+            if item is Ellipsis:
+                named = sum(i is not None and i is not Ellipsis for i in items)
+                axis += self.ndim - named
+            elif item is None or isinstance(item, slice):
+                axis += 1
+            elif isinstance(item, TensorBase):
+                given.append((axis, item))
+                axis += 1
+        places = [place for place, _ in given]
+        shape = broadcast_shapes(*[item.shape for _, item in given])
+        sizes = [view.shape[place] for place in places]
+        wide = index_dtype(elements(sizes))  # holds every position in the merged axis
+        numbers: Any = None
+        inside: Any = None
+        for size, (_, item) in zip(sizes, given, strict=True):
+            item = item.cast(wide) if item.dtype.itemsize < wide.itemsize else item
+            item = item.lt(0).where(item + size, item)._broadcast_to(shape)
+            is_in = item.ge(0) & item.lt(size)
+            numbers = item if numbers is None else numbers * size + item
+            inside = is_in if inside is None else inside & is_in
+        numbers = inside.where(numbers, -1)
+        # Adjacent axes stay in place, others move to the front.
+        together = places == list(range(places[0], places[0] + len(places)))
+        first = places[0] if together else 0
+        rest = [d for d in range(view.ndim) if d not in places]
+        moved = view.permute((*rest[:first], *places, *rest[first:]))
+        merged = (*moved.shape[:first], math.prod(sizes), *moved.shape[first + len(places) :])
+        return moved.reshape(merged), first, numbers
+
+    # ---- ints, slices, None and ... --------------------------------------------------------------
+
+    def _basic(self, items: list[Any]) -> Self:
+        """What ints, slices, None and `...` select. TensorIndexError where it is out of bounds."""
         ellipses = [place for place, item in enumerate(items) if item is Ellipsis]
         if len(ellipses) > 1:
             raise TensorIndexError("an index can only have a single ellipsis ('...')")
@@ -61,7 +192,7 @@ class Indexing(TensorBase):
         return picked.reshape(tuple(shape))
 
     def _pick(self, axis: int, item: Any) -> Self:
-        """One element along an axis, which stays, with size 1."""
+        """One element of an axis, which stays, with size 1."""
         size = self.shape[axis]
         number: sint
         if isinstance(item, UOp):
@@ -74,10 +205,7 @@ class Indexing(TensorBase):
                 )
             number = operator.index(item)
             if not holds(number < size) or not holds(size >= -number):
-                raise TensorIndexError(
-                    f"index {number} is out of bounds for axis {axis} of size {size} "
-                    f"(shape {self.shape})"
-                )
+                self._out_of_bounds(number, axis)
             number = number + size if number < 0 else number
         return self._cut(axis, number, number + 1)
 
@@ -101,10 +229,17 @@ class Indexing(TensorBase):
         size = self.shape[axis]
         step = 1 if item.step is None else operator.index(item.step)
         if any(isinstance(bound, UOp) for bound in (item.start, item.stop, size)):
-            return self._symbolic_slice(axis, item.start, item.stop, step)
+            if step != 1:
+                raise ValueError("a slice with a Variable in it has step 1")
+            begin, end = (
+                default if bound is None
+                else bound + size if isinstance(bound, int) and bound < 0 else bound
+                for bound, default in ((item.start, 0), (item.stop, size))
+            )  # fmt: skip
+            return self._cut(axis, begin, end)
         begin, end, step = slice(item.start, item.stop, item.step).indices(size)
         if step < 0:
-            # the same elements from the other side, then turned around
+            # the same elements from the other end, then flipped
             begin, end = end + 1, begin + 1
         part = self._cut(axis, begin, max(begin, end))
         if step < 0:
@@ -114,14 +249,74 @@ class Indexing(TensorBase):
         strided = part.window(axis, 1, abs(step))
         return strided.reshape(strided.shape[:-1])
 
-    def _symbolic_slice(self, axis: int, start: Any, stop: Any, step: int) -> Self:
-        if step != 1:
-            raise ValueError("a slice with a Variable in it has step 1")
-        size = self.shape[axis]
+    # ---- assignment ------------------------------------------------------------------------------
 
-        def from_front(bound: Any, default: Any) -> Any:
-            if bound is None:
-                return default
-            return bound + size if isinstance(bound, int) and bound < 0 else bound
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Writes `value`, which broadcasts, to a part; the last of several writes to one element
+        wins.
 
-        return self._cut(axis, from_front(start, 0), from_front(stop, size))
+        A number is cast to this dtype. AssignError for a Tensor of another dtype or device, or a
+        shape that does not fit. Gradients flow to the value.
+        """
+        if isinstance(value, (bool, int, float)):
+            value = self._of(constant(value, self.dtype, self.device))
+        elif not isinstance(value, TensorBase):
+            value = type(self)(value, device=self.device).cast(self.dtype)
+        if value.dtype is not self.dtype:
+            raise AssignError(
+                f"setitem dtype mismatch: a value of {value.dtype} in a Tensor of {self.dtype}"
+            )
+        if value.device != self.device and value.uop.device is not None:
+            raise AssignError(f"setitem device mismatch: {value.device} and {self.device}")
+        # A single mask and a value that broadcasts: no positions are needed.
+        mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+        if isinstance(mask, (list, np.ndarray)) and np.asarray(mask).dtype == np.bool_:
+            mask = type(self)(mask, device=self.device)
+        if isinstance(mask, TensorBase) and mask.dtype is dtypes.bool and mask.ndim > 0:
+            rest = self.shape[mask.ndim :]
+            if mask.shape == self.shape[: mask.ndim] and value.ndim <= len(rest):
+                fitted = self._fitting(value, rest)
+                wide = mask.reshape((*mask.shape, *[1] * len(rest)))._broadcast_to(self.shape)
+                self._write(self, wide.where(fitted, self), lambda: wide.uop)
+                return
+        items = self._items(index)
+        if not any(isinstance(item, TensorBase) for item in items):
+            view = self._basic(items)
+            if is_one_to_one(self._path) and not is_one_to_one(view._path):
+                raise AssignError(
+                    "a part that other values of its Variables would put outside of "
+                    f"{sizes_text(self.shape)} cannot be assigned to: narrow their bounds"
+                )
+            self._write(view, self._fitting(value, view.shape))
+            return
+        view, axis, numbers = self._choose(items)
+        rest = (*view.shape[:axis], *numbers.shape, *view.shape[axis + 1 :])
+        source = self._fitting(value, rest)
+        count = math.prod(numbers.shape)
+        if count == 0 or 0 in view.shape:
+            return
+        # the last axis: all values written to one position
+        source = source.reshape((*view.shape[:axis], count, *view.shape[axis + 1 :], 1))
+        source = source.transpose(axis, -1)
+        hits = view._range(view.shape[axis]).unsqueeze(-1).eq(numbers.reshape(1, -1))
+        hits = hits.reshape((-1, *[1] * (view.ndim - axis - 1), count))
+        hits = hits._broadcast_to((*view.shape, count))
+        self._write(view, view._last_of(hits, source), lambda: hits.any(-1).uop)
+
+    def _fitting(self, value: Self, shape: tuple) -> Self:
+        """The value broadcast to the shape of the part, without leading axes of size 1."""
+        while value.ndim > len(shape) and value.shape[0] == 1:
+            value = value.squeeze(0)
+        if value.ndim > len(shape) or broadcast_shapes(value.shape, shape) != shape:
+            raise AssignError(f"setitem shape mismatch: {value.shape} does not fit {shape}")
+        return value._broadcast_to(shape)
+
+    def _write(self, view: Self, value: Self, is_new: Callable[[], UOp] | None = None) -> None:
+        """Writes `value` to `view`, a part of this. is_new: see `_change`."""
+        check_bindings(view, value)
+        is_stored = memory_of(self._storage.uop) is not None
+        view._change(value.uop, value._requires_grad, is_new)
+        if view._requires_grad:
+            self._requires_grad = True
+        elif is_stored:
+            self.realize()

@@ -1,19 +1,19 @@
-"""Laziness: what there is to compute, in whose memory, and what Tensors become then.
+"""Laziness: which values to compute, in which memory, and how Tensors are updated afterwards.
 
-A Tensor means a graph, and graphs do not change (`storage.py`). An ASSIGN in a graph says: the new
-value may take the place of the old one in memory. Whether it can is decided here, when it is
-computed. It can if nobody needs the old value any more, which is so for every step of an optimizer.
-Who may still need it:
+A Tensor refers to a graph, and graphs do not change (`storage.py`). An ASSIGN in a graph says that
+the new value may replace the old one in place. Whether it can is decided here, when it is computed:
+it can if the old value is no longer needed, as in every step of an optimizer. The old value is
+still needed by
 
-- a Tensor that *is* the old value, such as the other of two that were computed alike (`b1 = x * 2;
-  b2 = x * 2` are one node and get one BUFFER). Then what is assigned gets memory of its own.
+- a Tensor that *is* the old value, such as an alias (`b1 = x * 2; b2 = x * 2` are one node and
+  share one BUFFER). Then the new value gets memory of its own.
 - a Tensor that is not computed yet and reads it: `b = a + 1; a.assign(0)`. It is computed in the
-  same go, before the change; unless its result would take more memory than the old value does: then
-  it stays lazy, and what is assigned gets memory of its own.
+  same schedule, before the change; unless its result takes more memory than the old value: then it
+  stays lazy, and the new value gets memory of its own.
 
-So nobody ever sees a change in something that was written down before it, and the price is paid
-only where it is owed. A BUFFER node stands for one value, for good: after a change in place the
-memory goes on to a new node, and the old one is told that it has been overwritten.
+So no expression sees a later change, and copies are made only where they are needed. A BUFFER node
+always stands for one value: after a change in place the memory moves on to a new node, and the old
+node is marked as overwritten.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from tinyframe.uop.node import GroupOp, Ops, UOp, collector_paused, drop_dead, s
 if TYPE_CHECKING:
     from tinyframe.schedule.kernels import ScheduleItem
 
-# what the scheduler stores wherever it stands
+# ops that the scheduler always stores
 STORED = (Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS)
 
 
 def is_computed(uop: UOp) -> bool:
-    """Whether nothing has to run for this value: memory, a constant, or a view of these."""
+    """Whether this value needs no kernel: memory, a constant, or a view of these."""
     return base_of(uop).op in (Ops.BUFFER, Ops.CONST, Ops.IOTA)
 
 
 def unrealized(*tensors: TensorBase) -> list[UOp]:
-    """The graphs of these that there is something to compute for, each once."""
+    """The graphs of these that still have to be computed, each once."""
     roots = dict.fromkeys(tensor._storage.uop for tensor in tensors)
     return [root for root in roots if not is_computed(root)]
 
 
 def compute(storages: Iterable[Storage], what: str | None = None) -> None:
-    """Runs what these need, and tells everybody who means a part of it.
+    """Computes these storages, and updates every holder of a part of their graphs.
 
-    what: for an error where values must not be needed (inside a TinyJit).
+    what: the operation, for the error of a TinyJit that captures values which are needed.
     """
     if what is not None:
         needs_value(what)
@@ -72,7 +72,7 @@ def compute(storages: Iterable[Storage], what: str | None = None) -> None:
             except BaseException:
                 schedule.give_up(begun)
                 raise
-            # After running: where that failed or was interrupted, the Tensors stay lazy.
+            # After running: if that fails or is interrupted, the Tensors stay lazy.
             with collector_paused():
                 schedule.finish()
 
@@ -83,11 +83,11 @@ def _uncomputed(storages: Iterable[Storage]) -> list[UOp]:
 
 
 def above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> list[UOp]:
-    """These nodes and all live ones that are made of them; not those that `gate` refuses, nor what
-    is above those."""
+    """These nodes and all live users of them, transitively; except those that `gate` refuses, and
+    their users."""
     found = list(nodes)
     seen = set(found)
-    for u in found:  # grows meanwhile
+    for u in found:  # it grows in the loop
         for user in u.users():
             if user not in seen:
                 seen.add(user)
@@ -97,7 +97,7 @@ def above(nodes: Iterable[UOp], gate: Callable[[UOp], bool] | None = None) -> li
 
 
 class Scheduled:
-    """The kernels for some graphs, and what becomes of nodes when they have run."""
+    """The kernels for some graphs, and the nodes that replace others once they have run."""
 
     items: list[ScheduleItem]
 
@@ -109,22 +109,22 @@ class Scheduled:
         self.becomes = placed.becomes(becomes)
 
     def give_up(self, begun: list[ScheduleItem]) -> None:
-        """After an error: what was being changed in place is neither old nor new any more."""
+        """After an error: memory being changed in place holds neither the old nor the new value."""
         written = {buffer for item in begun for buffer in item.written}
         for u in self.placed.graph:
             if u.op is Ops.BUFFER and not is_overwritten(u) and buffer_of(u) in written:
                 take_over(u)
 
     def finish(self) -> None:
-        """Points everybody at the results."""
+        """Points all holders at the results."""
         becomes = self.placed.moved_on(self.becomes)
         if (capture := capture_now()) is not None:
             capture.nodes.update((base_of(new), None) for new in becomes.values())
         update_holders(becomes, self.placed.graph)
 
     def finish_unrun(self) -> None:
-        """The same before anything has run: the items still to be run are, as soon as somebody
-        needs one of the results."""
+        """The same before anything has run: the remaining items run as soon as one of the results
+        is needed."""
         becomes = self.placed.moved_on(self.becomes)
         update_holders(becomes, self.placed.graph)
         items, var_vals = list(self.items), self.var_vals
@@ -158,7 +158,7 @@ def _is_held(u: UOp) -> bool:
 
 
 class Placed:
-    """Graphs with every ASSIGN in the memory that it may write to; see the module text.
+    """Graphs with each ASSIGN in the memory that it may write to; see the module text.
 
     roots: the graphs to schedule.
     """
@@ -166,23 +166,22 @@ class Placed:
     def __init__(self, roots: Sequence[UOp]) -> None:
         self.roots = list(roots)
         self.graph: dict[UOp, None] = {}  # all below the roots, sources first
-        self.states: dict[UOp, list[UOp]] = {}  # what is overwritten -> by which ASSIGNs
+        self.states: dict[UOp, list[UOp]] = {}  # an overwritten value -> its ASSIGNs
         self.apart: set[UOp] = set()  # the ASSIGNs that write to new memory
-        self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> as they are scheduled
+        self.changed: dict[UOp, UOp] = {}  # nodes of the graph -> nodes that are scheduled
         self._look_below(self.roots)
         needed: set[UOp] = set()
         while self.states:
             known = len(self.states)
             first, needed = self._readers()
-            # A change that is kept for others is made now, or they would make it later, of values
-            # that may be gone by then.
+            # A change that others depend on is made now, since its old value may be gone later.
             changes = [u for u in needed if u.op is Ops.ASSIGN and not is_result(u)]
             first += [u for u in changes if u not in self.roots]
             self._look_below(first)
-            # Those that stay lazy may be above one that is computed now, and read that instead.
+            # Nodes that stay lazy may depend on one that is computed now, and read that instead.
             if not first or (not needed and len(self.states) == known):
                 break
-        # of several changes of one value, one can take its place
+        # of several changes of one value, only one can be in place
         self.apart = {assign for _, *others in self.states.values() for assign in others}
         self.apart |= {assign for state in needed for assign in self.states[state]}
         if self.apart:
@@ -190,7 +189,7 @@ class Placed:
             self.roots = [self.changed[root] for root in self.roots]
 
     def _look_below(self, roots: Iterable[UOp]) -> None:
-        """Adds these to what is computed."""
+        """Adds these to the roots."""
         self.roots = list(dict.fromkeys((*self.roots, *roots)))
         found = sources_first(roots, known=self.graph)
         self.graph.update(found)
@@ -199,12 +198,12 @@ class Placed:
                 self.states.setdefault(stored_state(u), []).append(u)
 
     def _readers(self) -> tuple[list[UOp], set[UOp]]:
-        """The values not computed yet that read what is overwritten, and are to be computed in the
-        same go; and the states that have to be kept for others."""
+        """The lazy values that read an overwritten one, and are computed in the same schedule; and
+        the states that have to be kept for others."""
         stored = {u for u in self.graph if u.op in STORED}
         stored.update(*[(root, root.base) for root in self.roots])
         readers = above(self.states, lambda u: u not in stored and u.op is not Ops.SINK)
-        # what somebody means that is made of old values
+        # values of Tensors that depend on old ones
         meant = [u for u in readers if any(isinstance(h, Storage) for h in holders_of(u))]
         first: list[UOp] = []
         needed = {base for root in self.roots if (base := base_of(root)) in self.states}
@@ -222,7 +221,7 @@ class Placed:
         return first, needed
 
     def _states_below(self, nodes: list[UOp]) -> dict[UOp, tuple[list[UOp], bool]]:
-        """For each node the old values that it is made of, and whether computing it would itself
+        """For each node the old values it depends on, and whether computing it would itself
         overwrite one of them. One walk for all; a set of states is an int with a bit for each."""
         bit = {state: 1 << n for n, state in enumerate(self.states)}
         below: dict[UOp, int] = {}
@@ -242,18 +241,18 @@ class Placed:
         }
 
     def becomes(self, scheduled: dict[UOp, UOp]) -> dict[UOp, UOp]:
-        """What nodes of the graphs given become, from what those that were scheduled do."""
+        """The results of the original nodes, from those of the scheduled ones."""
         if not self.changed:
             return scheduled
         return {old: scheduled[new] for old, new in self.changed.items() if new in scheduled}
 
     def moved_on(self, becomes: dict[UOp, UOp]) -> dict[UOp, UOp]:
-        """The same with new nodes for what was changed in place: they take over the memory."""
-        passed: set[UOp] = set()  # a state between two changes is nobody's any more
+        """The same, with new nodes for memory changed in place."""
+        passed: set[UOp] = set()  # a state between two changes has no holder any more
         fresh: dict[UOp, UOp] = {}
         for state, assigns in self.states.items():
             for assign in assigns:
-                # one that nothing scheduled needs waits on, for whoever does
+                # an ASSIGN that nothing scheduled needs stays lazy
                 if assign not in self.apart and assign in becomes:
                     passed.add(state)
                     base = becomes[assign].base
@@ -268,10 +267,10 @@ class Placed:
 
 
 def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) -> None:
-    """Replaces what was computed in the graph of everybody who means a part of it.
+    """Replaces computed nodes in the graphs of all holders that contain them.
 
-    The way there is up from the nodes, so it takes as long as what contains them is large. below:
-    the graph in which these nodes are, sources first, if that is known already.
+    It walks up from the nodes to their users, so the time depends on the size of these. below: the
+    graph that contains these nodes, sources first, if that is known already.
     """
     below = sources_first(becomes) if below is None else below
     becomes = {old: new for old, new in remember(becomes, below).items() if old is not new}
@@ -284,7 +283,7 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
         for holder in affected
         if isinstance(holder, Origin) and any(s in users for s in holder.uop.src)
     ]
-    # of a history only what is below it: on top is the very node that has become the value
+    # of a history only its sources: its top is the node that has become the value
     graphs = [storage.uop for storage in storages]
     pasts = [UOp(Ops.SINK, dtypes.void, origin.uop.src) for origin in origins]
     after = substituted(UOp(Ops.SINK, dtypes.void, (*graphs, *pasts)), becomes)
@@ -296,25 +295,25 @@ def update_holders(becomes: dict[UOp, UOp], below: Iterable[UOp] | None = None) 
     results = Counter([u for new in becomes.values() for u in _memory_and_views(new)])
     for origin, graph in zip(origins, pasts, strict=True):
         value = origin.value()
-        # It must not become its own history, as it would where it is a view of another result.
+        # It must not become its own history, as it would if it is a view of another result.
         is_twice = value is not None and results[value] > 1
         if not (is_twice and value in after[graph].toposort(lambda u: origin_of(u) is None)):
             origin.replace_inside(after[graph])
 
 
 def _memory_and_views(u: UOp) -> Iterator[UOp]:
-    """A view, what it is a view of, and so on."""
+    """A view, its source, and so on down to the base."""
     while u.op in GroupOp.Movement:
         yield u
         u = u.src[0]
     yield u
 
 
-# ---- memory that somebody else changes -----------------------------------------------------------
+# ---- memory that is changed from outside ---------------------------------------------------------
 
 
 def is_alone(storage: Storage) -> bool:
-    """Whether nothing but this storage knows the BUFFER that it lies in."""
+    """Whether this storage is the only reference to its BUFFER."""
     above, u = None, storage.uop
     while True:
         if any(holder is not storage for holder in holders_of(u)):
@@ -327,13 +326,13 @@ def is_alone(storage: Storage) -> bool:
 
 
 def watched(storage: Storage) -> list[Any]:
-    """The users and holders of the nodes that a storage means. As long as their numbers stay the
-    same (`map(len, …)`), nobody has come to know the memory of one that is alone."""
+    """The lists of users and holders of the nodes of a storage that is alone. As long as their
+    lengths stay the same (`map(len, …)`), nothing else refers to its memory."""
     lists: list[Any] = []
     u = storage.uop
     while True:
         for name in ("_users", "_holders"):
-            # without those that have gone, or one more could make the same number
+            # without dead ones, or a new one could keep the length the same
             lists.append(u.__dict__.setdefault(name, []))
             drop_dead(lists[-1])
         if u.op is Ops.BUFFER:
@@ -342,11 +341,10 @@ def watched(storage: Storage) -> list[Any]:
 
 
 def make_alone(storage: Storage) -> None:
-    """Sees to it that the memory of a storage can be changed, and nobody notices but its views.
-    Nothing is done where it can be already.
+    """Makes a storage the only reference to its memory, so that it can be changed from outside.
 
-    Who reads it and is not computed yet is computed, if that is not too large; else, and where
-    others are the same value, the storage gets memory of its own.
+    Lazy values that read it are computed, if they are not too large; otherwise, or if others are
+    the same value, the storage gets memory of its own.
     """
     if is_alone(storage):
         return
@@ -356,24 +354,24 @@ def make_alone(storage: Storage) -> None:
         compute(h for h in waiting if h.uop.size * h.uop.dtype.itemsize <= size)
         if _others_above(storage):
             move_to_new_memory(storage)
-    if not is_alone(storage):  # histories, and graphs that somebody looks at
+    if not is_alone(storage):  # histories, and graphs held by the user
         _lie_in(storage, take_over(base_of(storage.uop)))
 
 
 def _others_above(storage: Storage) -> list[Storage]:
-    """The other storages that are made of the BUFFER that this one lies in."""
+    """The other storages that depend on the BUFFER of this one."""
     holders = [holder for u in above([base_of(storage.uop)]) for holder in holders_of(u)]
     return [h for h in holders if isinstance(h, Storage) and h is not storage]
 
 
 def separate(storage: Storage) -> None:
-    """Gives a storage memory that no other lies in."""
+    """Gives a storage memory that no other storage shares."""
     if any(is_computed(other.uop) for other in _others_above(storage)):
         move_to_new_memory(storage)
 
 
 def move_to_new_memory(storage: Storage) -> None:
-    """The same values, in memory that nobody else knows."""
+    """Copies the values to new memory, which nothing else refers to."""
     base = base_of(storage.uop)
     new = UOp.new_buffer(base.device, base.arg, base.dtype)
     buffer_of(new).copyin(buffer_of(base).as_memoryview())
@@ -381,7 +379,7 @@ def move_to_new_memory(storage: Storage) -> None:
 
 
 def _lie_in(storage: Storage, base: UOp) -> None:
-    """Sees a storage in another BUFFER, with the history that its value has."""
+    """Moves a storage to another BUFFER, with the history of its value."""
     before, after = storage.uop, storage.uop.substitute({base_of(storage.uop): base})
     storage.move_on(after)
     while before is not after:
@@ -392,19 +390,19 @@ def _lie_in(storage: Storage, base: UOp) -> None:
         before, after = before.src[0], after.src[0]
 
 
-# ---- what is in memory ---------------------------------------------------------------------------
+# ---- memory and order ----------------------------------------------------------------------------
 
 
 def is_moved(uop: UOp) -> bool:
-    """Whether the elements are others, or in another order, than those of the base."""
+    """Whether the elements, or their order, differ from those of the base."""
     while uop.op is Ops.RESHAPE or uop.op is Ops.DETACH:
         uop = uop.src[0]
     return uop.op in GroupOp.Movement
 
 
 def whole_buffer(uop: UOp) -> UOp | None:
-    """The BUFFER that `uop` is all of, in order (where its size is symbolic, when that is largest);
-    None for anything else."""
+    """The BUFFER whose elements `uop` shows, all and in order (if its size is symbolic, at its
+    largest); None for anything else."""
     size = uop.size
     while uop.op is Ops.RESHAPE or uop.op is Ops.DETACH:
         uop = uop.src[0]

@@ -1,7 +1,7 @@
-"""Losses: how far a prediction is from what it should be, as one number to minimize.
+"""Losses: the distance of a prediction from its target, as one number to minimize.
 
-`reduction` says what becomes of the loss of each sample: "mean" (of those that count), "sum", or
-"none". ValueError for anything else.
+reduction: "mean" (over the samples that count), "sum", or "none", which returns the loss of each
+sample. ValueError for anything else.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from tinyframe.tensor.base import TensorBase
 
 
 class Losses(TensorBase):
-    """Methods of a prediction, with what it should be, `Y`, as their first argument."""
+    """Methods of a prediction; their first argument, `Y`, is the target."""
 
     def _reduced_to(self, reduction: str, total: Any = None) -> Self:
-        """Losses as `reduction` says; total: by what a mean divides, where not by their number."""
+        """Losses, reduced. total: the divisor of a mean, by default their number."""
         check_choice("reduction", reduction, "mean", "sum", "none")
         if reduction == "none":
             return self
@@ -25,18 +25,18 @@ class Losses(TensorBase):
             return self.sum()
         return self.mean() if total is None else self.sum() / total
 
-    # ---- of numbers ------------------------------------------------------------------------------
+    # ---- regression ------------------------------------------------------------------------------
 
     def mse_loss(self, Y: Self, reduction: str = "mean") -> Self:
-        """The squared distance."""
+        """The squared error."""
         return (self - Y).square()._reduced_to(reduction)
 
     def l1_loss(self, Y: Self, reduction: str = "mean") -> Self:
-        """The distance."""
+        """The absolute error."""
         return (self - Y).abs()._reduced_to(reduction)
 
     def huber_loss(self, Y: Self, reduction: str = "mean", delta: float = 1.0) -> Self:
-        """Half the squared distance up to `delta`, and from there on a line with that slope.
+        """Half the squared error up to `delta`, and linear beyond, with that slope.
 
         Huber, "Robust estimation of a location parameter" (1964).
         """
@@ -47,7 +47,7 @@ class Losses(TensorBase):
         return loss._reduced_to(reduction)
 
     def smooth_l1_loss(self, Y: Self, reduction: str = "mean", beta: float = 1.0) -> Self:
-        """huber_loss / beta: the distance minus beta/2, or below `beta` half its square over beta.
+        """huber_loss / beta: the error minus beta/2, or below `beta` half its square over beta.
 
         beta=0 gives l1_loss. Girshick, "Fast R-CNN" (2015).
         """
@@ -59,15 +59,15 @@ class Losses(TensorBase):
         loss = (far < beta).where(far.square() * (0.5 / beta), far - 0.5 * beta)
         return loss._reduced_to(reduction)
 
-    # ---- of probabilities ------------------------------------------------------------------------
+    # ---- probabilities ---------------------------------------------------------------------------
 
     def kl_div(self, target: Self, reduction: str = "mean", log_target: bool = False) -> Self:
-        """target * (log(target) - self), where self holds log-probabilities: how far the target's
-        distribution diverges from it. 0 where the target is 0.
+        """The Kullback-Leibler divergence: target * (log(target) - self), where self holds
+        log-probabilities. 0 where the target is 0.
 
-        reduction: also "batchmean", the sum over the number of samples (the first axis), which is
-        the divergence by its definition; "mean" is over all elements. log_target: the target is
-        given as logarithms too. Kullback and Leibler, "On information and sufficiency" (1951).
+        reduction: also "batchmean", the sum divided by the number of samples (the first axis), as
+        in the definition; "mean" is over all elements. log_target: the target holds logarithms
+        too. Kullback and Leibler, "On information and sufficiency" (1951).
         """
         if log_target:
             loss = target.exp() * (target - self)
@@ -80,9 +80,9 @@ class Losses(TensorBase):
         return loss._reduced_to(reduction)
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:
-        """-log of the probability of the truth, where self is that of 1 and Y is 1, 0 or between.
+        """-(Y * log(self) + (1 - Y) * log(1 - self)), where self is the probability of class 1.
 
-        A logarithm counts for no less than -100, as in PyTorch.
+        Y: 0, 1 or a probability. Logarithms are limited to -100 or more, as in PyTorch.
         """
         other: Any = 1 - self
         yes, no = self.log().clip(min=-100), other.log().clip(min=-100)
@@ -91,15 +91,15 @@ class Losses(TensorBase):
     def binary_crossentropy_logits(
         self, Y: Self, reduction: str = "mean", pos_weight: Self | None = None
     ) -> Self:
-        """binary_crossentropy of self.sigmoid(), without computing it.
+        """binary_crossentropy of self.sigmoid(), in one step that does not overflow.
 
-        pos_weight: how much more a 1 counts, of a shape that broadcasts.
+        pos_weight: the weight of class 1, in a shape that broadcasts.
         """
         truth = Y if pos_weight is None else Y * pos_weight
         loss = -(truth * self.logsigmoid() + (1 - Y) * (-self).logsigmoid())
         return loss._reduced_to(reduction)
 
-    # ---- of classes ------------------------------------------------------------------------------
+    # ---- classes ---------------------------------------------------------------------------------
 
     def nll_loss(
         self,
@@ -108,11 +108,11 @@ class Losses(TensorBase):
         ignore_index: int | None = None,
         reduction: str = "mean",
     ) -> Self:
-        """Minus the number of the right class, where self are log-probabilities.
+        """The negative log-likelihood: minus the log-probability of the right class.
 
-        self: (batch, classes, …), or (classes,). Y: ints (batch, …), the right class of each.
-        weight: (classes,), how much each class counts; a mean is over these. ignore_index: a class
-        that does not count. A class that there is not costs nothing.
+        self: log-probabilities (batch, classes, …), or (classes,). Y: ints (batch, …), the right
+        classes. weight: (classes,), the weight of each class; a mean is weighted by it.
+        ignore_index: a class without a loss. The loss of a class out of range is 0.
         """
         axis = 1 if self.ndim > 1 else 0
         right = self._at_class(Y, axis)
@@ -129,12 +129,12 @@ class Losses(TensorBase):
         weight: Self | None = None,
         ignore_index: int | None = -100,
     ) -> Self:
-        """-log of the probability that softmax gives the right class.
+        """Minus the logarithm of the softmax probability of the right class.
 
-        self: (batch, classes, …), or (classes,). Y: ints (batch, …), the right class of each, or
-        probabilities in the shape of self. label_smoothing: so much of the truth is spread evenly
-        over all classes. weight and ignore_index: as for `nll_loss`. ShapeError where Y does not
-        fit.
+        self: (batch, classes, …), or (classes,). Y: ints (batch, …), the right classes, or
+        probabilities in the shape of self. label_smoothing: this fraction of the target is spread
+        evenly over all classes. weight and ignore_index: as for `nll_loss`. ShapeError if Y does
+        not fit.
         """
         if not 0 <= label_smoothing <= 1:
             raise ValueError(f"label_smoothing is from 0 to 1, not {label_smoothing}")
@@ -164,9 +164,9 @@ class Losses(TensorBase):
         label_smoothing: float = 0.0,
         reduction: str = "mean",
     ) -> Self:
-        """cross_entropy with the classes on the last axis: self (…, classes), Y ints (…)."""
+        """cross_entropy with the classes in the last axis: self (…, classes), Y ints (…)."""
         if dtypes.is_float(Y.dtype):
-            raise DTypeError(f"Y are the numbers of classes, ints, and not {Y.dtype}")
+            raise DTypeError(f"Y holds the indices of classes, ints, not {Y.dtype}")
         rows = self.reshape((-1, self.shape[-1]))
         if Y.shape != self.shape[:-1]:
             raise ShapeError(f"{self.shape} takes classes {self.shape[:-1]}, not {Y.shape}")
@@ -176,7 +176,7 @@ class Losses(TensorBase):
         return loss.reshape(Y.shape) if reduction == "none" else loss
 
     def _at_class(self, Y: Self, axis: int) -> Self:
-        """The number of the class that Y names, along `axis`; 0 where there is none."""
+        """The element of class Y along `axis`; 0 if Y is out of range."""
         wanted = tuple(size for number, size in enumerate(self.shape) if number != axis)
         if Y.shape != wanted:
             raise ShapeError(
@@ -184,13 +184,13 @@ class Losses(TensorBase):
                 f"shape {wanted}, or probabilities {self.shape}, not {Y.shape}"
             )
         if not dtypes.is_int(Y.dtype):
-            raise DTypeError(f"classes are ints, and not {Y.dtype}")
+            raise DTypeError(f"classes are ints, not {Y.dtype}")
         classes = self._range(self.shape[axis])
         classes = classes.reshape((-1, *(1,) * (self.ndim - axis - 1)))
         return (self._index_tensor(Y).unsqueeze(axis) == classes).where(self, 0).sum(axis)
 
     def _weight_of(self, Y: Self, weight: Self | None, ignore_index: int | None) -> Self | None:
-        """How much each sample counts; None where all count 1."""
+        """The weight of each sample; None if all weights are 1."""
         if weight is None and ignore_index is None:
             return None
         if weight is None:

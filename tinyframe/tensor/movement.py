@@ -1,11 +1,10 @@
-"""Movement: reshape, permute, expand, pad, shrink, flip, window, and what is made of them.
+"""Movement: reshape, permute, expand, pad, shrink, flip, window, and methods built on them.
 
-No element is moved or copied. Each method puts one node on the graph that says where the elements
-of the result are found in its source; the compiler turns those into index arithmetic.
+No element is moved or copied. Each method adds one node that says where in the source the elements
+of the result are; the compiler turns these nodes into index arithmetic.
 
-reshape, permute, expand, shrink, window and what is made of them (transpose, squeeze, split, …)
-give views: the same storage, seen in another way. pad, flip, repeat, cat give new values, as in
-PyTorch.
+reshape, permute, expand, shrink, window and the methods built on them (transpose, squeeze, split,
+…) return views of the same storage. pad, flip, repeat and cat return new values, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ Shape = tuple[sint, ...]
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The shape that all of these expand to: aligned at the last axis, size 1 stretches.
+    """The common shape of a broadcast: aligned at the last axis, and axes of size 1 expand.
 
-    ShapeError, naming the shapes, where two sizes differ and neither is 1.
+    ShapeError if two sizes differ and neither is 1.
     """
     if shapes.count(shapes[0]) == len(shapes):
         return shapes[0]
@@ -52,7 +51,7 @@ class Movement(TensorBase):
     """Methods that change where elements are, not what they are."""
 
     def _axis(self, axis: Any, ndim: int | None = None) -> int:
-        """`axis` counted from the front; AxisError where there is none. 0-d has 0 and -1."""
+        """`axis` counted from the front; AxisError if it is out of range. Shape () has 0 and -1."""
         ndim = self.ndim if ndim is None else ndim
         number = operator.index(axis)
         if not -max(ndim, 1) <= number < max(ndim, 1):
@@ -63,18 +62,18 @@ class Movement(TensorBase):
         return number + ndim if number < 0 and ndim else max(number, 0)
 
     def _axes(self, axes: Sequence[Any]) -> tuple[int, ...]:
-        """Several axes, counted from the front; AxisError where one is named twice."""
+        """Several axes, counted from the front; AxisError if one occurs twice."""
         found = tuple(self._axis(axis) for axis in axes)
         if len(set(found)) != len(found):
             raise AxisError(f"axes {tuple(axes)} name one axis of shape {self.shape} twice")
         return found
 
-    # ---- the primitives --------------------------------------------------------------------------
+    # ---- primitives ------------------------------------------------------------------------------
 
     def reshape(self, *shape: Any) -> Self:
-        """The same elements, in the same order, in another shape; one size may be -1, "the rest".
+        """The same elements in the same order, in another shape; one size may be -1: the rest.
 
-        ShapeError where the numbers of elements differ.
+        ShapeError if the numbers of elements differ.
 
             Tensor.arange(6).reshape(2, -1).shape    # (2, 3)
         """
@@ -96,7 +95,7 @@ class Movement(TensorBase):
         if unknown:
             own, known = list(self.shape), [size for size in wanted if size != -1]
             for size in [size for size in known if isinstance(size, UOp) and size in own]:
-                own.remove(size)  # what may be 0 cannot be divided by
+                own.remove(size)  # it may be 0, so no division by it
                 known.remove(size)
             left, rest = math.prod(own), math.prod(known)
             if rest == 0 or not holds(left % rest < 1):
@@ -108,13 +107,13 @@ class Movement(TensorBase):
             return self._view(lambda x: x.reshape(wanted))
         if not holds(total <= elements) or not holds(elements <= total):
             raise refused(f"fill {sizes_text(total)}")
-        # as many for these values of Variables; what others would lack is 0
+        # equal for the bound values of the Variables; for others the missing elements are 0
         return self.reshape(elements).shrink(((0, total),)).reshape(wanted)
 
     def expand(self, *shape: Any) -> Self:
-        """Axes of size 1 repeated to the sizes given, without a copy; -1 or None keeps a size.
+        """Axes of size 1 repeated to the given sizes, without a copy; -1 or None keeps a size.
 
-        New axes may come in front. ShapeError where an axis is not 1 and differs.
+        There may be new axes in front. ShapeError if any other axis changes.
         """
         given = flat_arguments(shape)
         if len(given) < self.ndim:
@@ -144,16 +143,16 @@ class Movement(TensorBase):
         return self._view(lambda x: x.permute(axes))
 
     def flip(self, *axis: Any) -> Self:
-        """The elements of these axes in reverse order: new values. (`t[::-1]` is a view.)"""
+        """Axes in reverse order, as a new value. (`t[::-1]` is a view.)"""
         return self._flipped(self._axes(flat_arguments(axis)))._value()
 
     def _flipped(self, axes: tuple[int, ...]) -> Self:
-        """A view in which axes are reversed."""
+        """A view with these axes reversed."""
         marks = tuple(number in axes for number in range(self.ndim))
         return self._view(lambda x: x.flip(marks))
 
     def shrink(self, bounds: Sequence[tuple[sint, sint] | None]) -> Self:
-        """The part from begin to before end of each axis; None keeps the whole axis.
+        """The part begin:end of each axis; None keeps the whole axis.
 
         Tensor.arange(5).shrink(((1, 3),))    # [1, 2]
         """
@@ -173,7 +172,7 @@ class Movement(TensorBase):
                     f"cannot shrink {sizes_text(self.shape)} to {sizes_text(wanted)}: "
                     f"{sizes_text((begin, end))} is not within an axis of size {sizes_text(size)}"
                 )
-            # where another value of a Variable would reach outside, it finds 0 there
+            # padded with 0 as far as other values of a Variable reach outside
             short = not resolve(size >= end, default=False)
             after = max(most(end), most(size)) - size if short else 0
             around.append((max(0, -least(begin)), after))
@@ -184,14 +183,14 @@ class Movement(TensorBase):
         return self._view(lambda x: x.pad(tuple(around)).shrink(inner))
 
     def _part(self, axis: int, begin: Any, end: Any) -> Self:
-        """From begin to before end of one axis."""
+        """The part begin:end of one axis."""
         return self.shrink([(begin, end) if d == axis else None for d in range(self.ndim)])
 
     def window(self, axis: int, size: int, stride: int = 1, dilation: int = 1) -> Self:
         """Every window of `size` elements along an axis, as a new last axis.
 
-        Element k of window o is element `o*stride + k*dilation`. It is what convolution, pooling
-        and strided slices read; `unfold` is the same without dilation.
+        Element k of window o is element `o*stride + k*dilation`. Convolution, pooling and strided
+        slices read windows; `unfold` is the same without dilation.
         """
         axis = self._axis(axis)
         if self.ndim == 0:
@@ -210,7 +209,7 @@ class Movement(TensorBase):
         return self._view(lambda x: x.window(axis, size, stride, dilation))
 
     def _padded(self, padding: Any, value: ConstType = 0) -> Self:
-        """`value` put around the axes; a negative width crops. See `pad`."""
+        """Padded with a constant; a negative width crops. See `pad`."""
         widths: Any = self._widths(padding)
         cropped: Self = self
         if any(isinstance(w, int) and w < 0 for pair in widths for w in pair):
@@ -219,7 +218,7 @@ class Movement(TensorBase):
                 for size, (b, a) in zip(self.shape, widths, strict=True)
             ]
             if any(end < begin for begin, end in crop):
-                raise ShapeError(f"cannot pad {self.shape} by {widths}: less than nothing is left")
+                raise ShapeError(f"cannot pad {self.shape} by {widths}: that crops too much")
             cropped = self.shrink(crop)
             widths = tuple((max(b, 0), max(a, 0)) for b, a in widths)
         padded = cropped._apply(lambda x: x.pad(widths))
@@ -234,13 +233,13 @@ class Movement(TensorBase):
         return padded._apply(filled)
 
     def _fill(self, value: ConstType) -> ConstType:
-        """A Python number as one of this dtype; DTypeError for inf or NaN in an int."""
+        """A Python number as a value of this dtype; DTypeError for inf or NaN if that is an int."""
         if not dtypes.is_float(self.dtype) and not math.isfinite(value):
             raise DTypeError(f"{value} cannot be a value of {self.dtype}")
         return representable(value, self.dtype)
 
     def _widths(self, padding: Any) -> tuple[tuple[sint, sint], ...]:
-        """Both ways to write padding as a (before, after) per axis."""
+        """Padding, in either notation of `pad`, as (before, after) for each axis."""
         if not isinstance(padding, (tuple, list)):
             raise TypeError(f"padding is a sequence of widths or of pairs, not {padding!r}")
         if all(isinstance(width, (int, UOp)) for width in padding):
@@ -261,10 +260,10 @@ class Movement(TensorBase):
             )
         return tuple((0, 0) if pair is None else (pair[0], pair[1]) for pair in padding)
 
-    # ---- made of them ----------------------------------------------------------------------------
+    # ---- built on these --------------------------------------------------------------------------
 
     def pad_to(self, *shape: Any, value: ConstType = 0) -> Self:
-        """Filled up at the end of each axis to these sizes; None keeps a size."""
+        """Padded at the end of each axis to these sizes; None keeps a size."""
         return self.pad(self._to_sizes(shape, 1), value=value)
 
     def shrink_to(self, *shape: Any) -> Self:
@@ -287,7 +286,7 @@ class Movement(TensorBase):
         return more
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
-        """Two axes exchanged."""
+        """Two axes swapped."""
         first, second = self._axis(dim0), self._axis(dim1)
         order = list(range(self.ndim))
         if order:
@@ -296,11 +295,11 @@ class Movement(TensorBase):
 
     @property
     def T(self) -> Self:
-        """All axes in reverse order: a matrix transposed."""
+        """All axes in reverse order: the transpose of a matrix."""
         return self.permute(tuple(range(self.ndim))[::-1])
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
-        """Without the axes of size 1, or without `dim` where that has size 1."""
+        """Axes of size 1 removed: all of them, or those in `dim`."""
         chosen = range(self.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
         axes = self._axes(tuple(chosen))
         return self.reshape(
@@ -308,12 +307,12 @@ class Movement(TensorBase):
         )
 
     def unsqueeze(self, dim: int) -> Self:
-        """A new axis of size 1, so that it becomes axis `dim`."""
+        """A new axis of size 1, inserted as axis `dim`."""
         axis = self._axis(dim, self.ndim + 1)
         return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
-        """The axes from start_dim to end_dim as one."""
+        """The axes start_dim to end_dim merged into one."""
         start, end = self._axis(start_dim), self._axis(end_dim)
         if start > end:
             raise ShapeError(f"cannot flatten {self.shape} from axis {start_dim} to {end_dim}")
@@ -321,7 +320,7 @@ class Movement(TensorBase):
         return self.reshape((*self.shape[:start], merged, *self.shape[end + 1 :]))
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
-        """One axis as several; one of `sizes` may be -1."""
+        """One axis split into several; one of `sizes` may be -1."""
         axis = self._axis(dim)
         known = math.prod(size for size in sizes if size != -1)
         found = tuple(self.shape[axis] // known if size == -1 and known else size for size in sizes)
@@ -333,11 +332,11 @@ class Movement(TensorBase):
         return self.reshape((*self.shape[:axis], *found, *self.shape[axis + 1 :]))
 
     def unfold(self, dim: int, size: int, step: int) -> Self:
-        """Every window of `size` elements along `dim`, `step` apart, as a new last axis."""
+        """Windows of `size` elements along `dim`, `step` apart, as a new last axis."""
         return self.window(dim, size, step)
 
     def repeat(self, *repeats: Any) -> Self:
-        """Laid side by side so many times along each axis; more counts make axes in front."""
+        """Repeated along each axis, by these counts; extra counts add axes in front."""
         counts = tuple(map(operator.index, flat_arguments(repeats)))
         if len(counts) < self.ndim or any(count < 0 for count in counts):
             raise ShapeError(
@@ -350,18 +349,17 @@ class Movement(TensorBase):
         return self.reshape(paired).expand(wanted).reshape(final)._value()
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
-        """Each element `repeats` times in a row, along `dim` or of the flattened Tensor."""
+        """Each element repeated in place, along `dim` or in the flattened Tensor."""
         if repeats < 0:
             raise ShapeError(f"repeat_interleave needs a count of 0 or more, not {repeats}")
-        x, axis = (self.flatten(), 0) if dim is None else (self, self._axis(dim))
-        shape = x.shape if x.ndim else (1,)
-        wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
-        final = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
-        repeated = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :])).expand(wide)
-        return repeated.reshape(final)._value()
+        axis = 0 if dim is None else self._axis(dim)
+        x = self.flatten() if dim is None or self.ndim == 0 else self
+        wide = x.unsqueeze(axis + 1)
+        copies = wide.expand([repeats if d == axis + 1 else -1 for d in range(wide.ndim)])
+        return copies.flatten(axis, axis + 1)._value()
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
-        """Pieces along an axis: of one size, the last may be smaller, or of the sizes of a list."""
+        """Pieces along an axis: of one size (the last may be smaller), or of a list of sizes."""
         axis = self._axis(dim)
         if self.ndim == 0:
             raise AxisError("a Tensor of shape () cannot be split")
@@ -380,7 +378,7 @@ class Movement(TensorBase):
         return tuple(pieces)
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
-        """At most `chunks` pieces along an axis, all but the last of the same size."""
+        """At most `chunks` pieces along an axis, equal but for the last."""
         if not isinstance(chunks, int) or chunks < 1:
             raise ShapeError(f"chunk needs a number of pieces of 1 or more, not {chunks!r}")
         total = operator.index(self.shape[self._axis(dim)]) if self.ndim else 0
@@ -389,10 +387,10 @@ class Movement(TensorBase):
         return list(self.split(-(-total // chunks), dim))
 
     def cat(self, *others: Any, dim: int | None = None) -> Self:
-        """The Tensors laid end to end along `dim`: `a.cat(b, c)` or `Tensor.cat([a, b, c])`.
+        """Tensors concatenated along `dim`: `a.cat(b, c)` or `Tensor.cat([a, b, c])`.
 
-        `dim` may come last without its name, as in `Tensor.cat([a, b], 1)`; left out, it is 0. The
-        other axes have to agree; dtypes promote.
+        `dim` is 0 by default, and may be the last positional argument: `Tensor.cat([a, b], 1)`.
+        dtypes promote. ShapeError if another axis differs.
         """
         tensors, dim = _tensors_and_axis("cat", (self, *others), dim)
         first = tensors[0]
@@ -417,7 +415,7 @@ class Movement(TensorBase):
         return parts[0]._apply(joined, *parts[1:])
 
     def stack(self, *others: Any, dim: int | None = None) -> Self:
-        """Tensors of one shape, along a new axis `dim`. Both are given as to `cat`."""
+        """Tensors of equal shape along a new axis `dim`; arguments as for `cat`."""
         tensors, dim = _tensors_and_axis("stack", (self, *others), dim)
         if len({tensor.shape for tensor in tensors}) > 1:
             raise ShapeError(f"cannot stack shapes {' and '.join(str(t.shape) for t in tensors)}")
@@ -429,7 +427,7 @@ class Movement(TensorBase):
 def _tensors_and_axis(
     name: str, given: Sequence[Any], dim: int | None
 ) -> tuple[Sequence[Any], int]:
-    """Tensors, one by one or in a list, and the axis: `dim`, or what comes behind them."""
+    """Tensors, one by one or in a list, and the axis: `dim`, or the last argument."""
     if dim is None and hasattr(given[-1], "__index__"):
         *given, dim = given
     tensors = flat_arguments(tuple(given))

@@ -1,6 +1,4 @@
-"""What networks are built of besides windows: linear maps, tables, dropout, normalization (mean 0
-and variance 1 over some axes), attention.
-"""
+"""Layers as methods: linear maps, embedding tables, dropout, normalization, attention."""
 
 from __future__ import annotations
 
@@ -17,26 +15,26 @@ Axes = int | Sequence[int]
 
 
 class Neural(TensorBase):
-    """Methods that layers are made of."""
+    """The methods behind the layers of `nn`."""
 
     def linear(self, weight: Self, bias: Self | None = None, dtype: Any = None) -> Self:
-        """self @ weight + bias, with weight (in, out); a weight of one axis multiplies element by
-        element."""
+        """self @ weight + bias, with weight (in, out); a weight of one axis is multiplied
+        elementwise."""
         x, w = (self, weight) if dtype is None else (self.cast(dtype), weight.cast(dtype))
         product = x * w if w.ndim == 1 else x.dot(w)
         return product if bias is None else product + bias
 
     def sequential(self, layers: Sequence[Any]) -> Self:
-        """Each function applied to the result of the one before."""
+        """Functions applied one after the other."""
         result = self
         for layer in layers:
             result = layer(result)
         return result
 
     def embedding(self, weight: Self) -> Self:
-        """Row i of a table for each number i: (…,) of ints to (…, size), with weight (rows, size).
+        """Row i of a table for each index i: (…,) of ints to (…, size), with weight (rows, size).
 
-        A number outside the table gives zeros. DTypeError where the numbers are no ints.
+        An index out of range gives zeros. DTypeError if the indices are not ints.
         """
         if not dtypes.is_int(self.dtype):
             raise DTypeError(f"a table is indexed with ints, not with {self.dtype}")
@@ -47,9 +45,9 @@ class Neural(TensorBase):
         return is_row.where(weight, 0).sum(-2)
 
     def dropout(self, p: float = 0.5) -> Self:
-        """In training, each element is 0 with probability p, and else grows by 1 / (1 - p).
+        """In training, each element is 0 with probability p, and otherwise scaled by 1 / (1 - p).
 
-        So the mean stays. Outside `Tensor.train()` nothing happens. ValueError where p is no
+        The mean stays the same. Outside `Tensor.train()` nothing changes. ValueError if p is not a
         probability. Srivastava et al., "Dropout" (2014).
         """
         if not 0 <= p <= 1:
@@ -58,18 +56,18 @@ class Neural(TensorBase):
             return self._value()
         if p == 1:
             return self.zeros_like()
-        # Stored, a byte for each: the gradient reads it again, which is cheaper than to draw again.
+        # Stored, one byte each: the gradient reads the mask, which is cheaper than drawing anew.
         kept = (self.rand(self.shape, dtype=dtypes.float32, device=self.device) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
 
-    # ---- normalization: weight and bias, where given, scale and shift the result -----------------
+    # ---- normalization; weight and bias scale and shift the result -------------------------------
 
     def batchnorm(
         self, weight: Self | None, bias: Self | None, mean: Self, invstd: Self, axis: Axes = 1
     ) -> Self:
-        """(self - mean) * invstd * weight + bias, with one of each for every index along `axis`.
+        """(self - mean) * invstd * weight + bias, with one value of each per index of `axis`.
 
-        mean and invstd, 1 / sqrt(variance + eps), are the statistics of a batch or running ones.
+        mean, invstd: the statistics of a batch, or running ones; invstd = 1/sqrt(variance + eps).
         """
         axes = self._axes((axis,) if isinstance(axis, int) else tuple(axis))
         shape = tuple(size if number in axes else 1 for number, size in enumerate(self.shape))
@@ -89,7 +87,7 @@ class Neural(TensorBase):
         weight: Self | None = None,
         bias: Self | None = None,
     ) -> Self:
-        """Mean 0 and variance 1 over `axis`; each sample by itself.
+        """Normalized to mean 0 and variance 1 over `axis`.
 
         Ba, Kiros and Hinton, "Layer normalization" (2016).
         """
@@ -105,9 +103,9 @@ class Neural(TensorBase):
         bias: Self | None = None,
         eps: float = 1e-5,
     ) -> Self:
-        """The channels (axis 1) in groups, each normalized over its channels and all positions.
+        """Groups of channels (axis 1), each normalized over its channels and all positions.
 
-        weight and bias: (channels,). ShapeError where the groups do not divide the channels.
+        weight and bias: (channels,). ShapeError if the groups do not divide the channels.
         Wu and He, "Group normalization" (2018).
         """
         if self.ndim < 2 or num_groups < 1 or self.shape[1] % num_groups:
@@ -144,11 +142,11 @@ class Neural(TensorBase):
     ) -> Self:
         """softmax(self @ key.T / sqrt(size) + mask) @ value.
 
-        self: (…, queries, size). key: (…, keys, size). value: (…, keys, out). attn_mask, which
-        broadcasts to (…, queries, keys): bools, True where to look, or numbers to add.
-        is_causal: query i sees keys 0 to i only; RuntimeError together with a mask. enable_gqa:
-        fewer heads (axis -3) of keys and values, each for a group of the query's heads. dropout_p:
-        for the weights, in training. A query that may not look anywhere gets zeros.
+        self: (…, queries, size). key: (…, keys, size). value: (…, keys, out). attn_mask, broadcast
+        to (…, queries, keys): bools, True where attention is allowed, or numbers to add.
+        is_causal: query i attends to keys 0 to i; RuntimeError together with a mask. enable_gqa:
+        fewer heads (axis -3) of keys and values, each shared by a group of query heads. dropout_p:
+        for the weights, in training. A query without any allowed key gets zeros.
 
         Vaswani et al., "Attention is all you need" (2017); grouped queries: Ainslie et al. (2023).
         """
@@ -170,14 +168,14 @@ class Neural(TensorBase):
             else:
                 scores = scores + attn_mask
             hidden = (scores == -math.inf).all(-1, keepdim=True)
-            scores = hidden.where(0.0, scores)  # a softmax of nothing would be NaN
+            scores = hidden.where(0.0, scores)  # a softmax over -inf only would be NaN
         weights = scores.softmax(-1)
         if hidden is not None:
             weights = hidden.where(0.0, weights)
         return weights.cast(self.dtype).dropout(dropout_p) @ value
 
     def _for_each_head(self, shared: Self) -> Self:
-        """Keys or values, repeated so that there is one head for each of this Tensor's."""
+        """Keys or values, repeated to as many heads as this Tensor has."""
         heads, groups = self.shape[-3], shared.shape[-3]
         if heads % groups:
             raise ShapeError(f"{heads} heads of queries do not divide among {groups} of keys")

@@ -1,35 +1,31 @@
-"""Pooling: one number for each window, its largest, its mean or its norm; and back, unpooling.
+"""Pooling: the maximum, mean or norm of each window; and unpooling, the way back.
 
-Where padding, or `ceil_mode`, lets a window reach beyond the input, what is there counts for
-nothing: it is the least of all values for a maximum, and 0 for a sum.
+Where padding or `ceil_mode` lets a window reach beyond the input, the elements there are neutral:
+the smallest value of the dtype for a maximum, 0 for a sum.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from tinyframe.dtype import dtypes
 from tinyframe.errors import ShapeError
 from tinyframe.tensor.base import TensorBase
+from tinyframe.tensor.convolution import Sizes, for_axes, one_per_axis, padding_per_axis
 from tinyframe.tensor.elementwise import float_function
-from tinyframe.tensor.windows import around, one_per_axis
 from tinyframe.uop.node import index_dtype
 
-Sizes = int | Sequence[int]
 
-
-@dataclass(frozen=True)
-class Grid:
-    """Where the windows are: one number, or one (before, after), for each trailing axis."""
+class Grid(NamedTuple):
+    """The positions of windows: one number, or one (before, after), for each trailing axis."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
-    padding: list[tuple[int, int]]  # what the user asked for
-    beyond: list[int]  # how much further the last window of ceil_mode reaches
+    padding: list[tuple[int, int]]  # as the user gave it
+    beyond: list[int]  # how much further the last window reaches with ceil_mode
 
     @property
     def axes(self) -> int:
@@ -37,7 +33,7 @@ class Grid:
 
     @property
     def around(self) -> list[tuple[int, int]]:
-        """All that has to be put around the input."""
+        """The padding of the input, `beyond` included."""
         return [(b, a + more) for (b, a), more in zip(self.padding, self.beyond, strict=True)]
 
 
@@ -49,10 +45,9 @@ def grid_of(
     padding: Sizes,
     ceil_mode: bool,
 ) -> Grid:
-    """The windows over the last axes of `shape`. ShapeError where it has fewer axes.
+    """The windows over the last axes of `shape`. ShapeError if it has fewer axes.
 
-    ceil_mode: elements at the end that do not fill a window get one too, if it begins in the input
-    or the padding before it.
+    ceil_mode: the last window may be partial, if it begins in the input or the padding before it.
     """
     kernel = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
     axes = len(kernel)
@@ -60,46 +55,33 @@ def grid_of(
         raise ShapeError(f"windows of {kernel} need as many axes, and {tuple(shape)} has fewer")
     steps = one_per_axis(kernel if stride is None else stride, axes, "stride")
     spread = one_per_axis(dilation, axes, "dilation")
-    sides = around(padding, axes)
+    sides = padding_per_axis(padding, axes)
     beyond = []
     for size, k, s, d, (before, after) in zip(
         shape[len(shape) - axes :], kernel, steps, spread, sides, strict=True
     ):
         reach, inside = d * (k - 1) + 1, before + size + after
-        last = -(-(inside - reach) // s) * s  # where the last window begins, rounded up
+        last = -(-(inside - reach) // s) * s  # the start of the last window, rounded up
         if last >= size + before:
             last -= s
         beyond.append(max(0, last + reach - inside) if ceil_mode else 0)
     return Grid(kernel, steps, spread, sides, beyond)
 
 
-def _over(name: str, axes: int) -> Any:
-    """The pooling of this name over so many axes."""
-    size = "output_size" if name.startswith("adaptive") else "kernel_size"
-
-    def pooling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        sizes = args[0] if args else kwargs.pop(size)
-        return getattr(self, name)(one_per_axis(sizes, axes, size), *args[1:], **kwargs)
-
-    pooling.__name__ = name.replace("2d", f"{axes}d")
-    pooling.__doc__ = f"{name} over {'one axis' if axes == 1 else 'three axes'}."
-    return pooling
-
-
 class Pooling(TensorBase):
     """Pooling over the last axes, as many as `kernel_size` has (an int: two).
 
-    stride is the kernel's size where it is None. padding is written as for `conv2d`.
+    stride=None is the kernel's size. padding: as for `conv2d`.
     """
 
     def _seen_through(
         self, grid: Grid, value: Any = 0, sides: list[tuple[int, int]] | None = None
     ) -> Self:
-        """The windows of a grid, with `value` where there is no input: (…, *positions, *kernel)."""
+        """The windows of a grid, padded with `value`: (…, *positions, *kernel)."""
         widths = [None] * (self.ndim - grid.axes) + (grid.around if sides is None else sides)
         return self.pad(widths, value=value)._windows(grid.kernel, grid.stride, grid.dilation)
 
-    # ---- the largest -----------------------------------------------------------------------------
+    # ---- maxima ----------------------------------------------------------------------------------
 
     def max_pool2d(
         self,
@@ -110,11 +92,11 @@ class Pooling(TensorBase):
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        """The largest of each window; NaN where one is NaN. Several that are equally large share
-        the window's gradient equally, as with `max`; PyTorch gives all of it to the first.
+        """The maximum of each window; NaN where one is NaN. Equal maxima share the window's
+        gradient equally, as with `max`; PyTorch gives all of it to the first.
 
-        return_indices: also where it is (the first, of equal ones), as int32 numbers of the
-        elements of the pooled axes, counted row by row: what `max_unpool2d` takes.
+        return_indices: also the position of the (first) maximum in the pooled axes, numbered row by
+        row, as int32; `max_unpool2d` takes these.
         """
         grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode)
         window = tuple(range(-grid.axes, 0))
@@ -135,10 +117,10 @@ class Pooling(TensorBase):
         padding: Sizes = 0,
         output_size: Sequence[int] | None = None,
     ) -> Self:
-        """The largest values where max_pool2d found them, and zeros elsewhere.
+        """The values of max_pool2d put back in their positions, and zeros elsewhere.
 
-        indices: as max_pool2d returns them. output_size: the sizes of the unpooled axes, or a whole
-        shape, where several sizes pool to one. Where an index occurs twice the last value counts.
+        indices: those of max_pool2d. output_size: the sizes of the unpooled axes, or a whole shape,
+        if several sizes pool to this one. The last of several values at one index wins.
         """
         grid = grid_of(self.shape, kernel_size, stride, dilation, padding, ceil_mode=False)
         sizes: tuple[int, ...] = tuple(
@@ -159,7 +141,7 @@ class Pooling(TensorBase):
         last = here.where(order, -1).max(-1, keepdim=True)
         return (last == order).where(values, 0).sum(-1).reshape((*front, *sizes))
 
-    # ---- sums ------------------------------------------------------------------------------------
+    # ---- means -----------------------------------------------------------------------------------
 
     @float_function
     def avg_pool2d(
@@ -192,10 +174,10 @@ class Pooling(TensorBase):
         stride: Sizes | None = None,
         ceil_mode: bool = False,
     ) -> Self:
-        """The p-norm of each window: the sum of its elements to the power p, and of that the root.
+        """The p-norm of each window: the p-th root of the sum of its elements to the power p.
 
-        A window that reaches beyond the input counts as if its mean held there too, as in PyTorch.
-        Where the sum is 0 so is the gradient.
+        A window that reaches beyond the input is scaled up by the missing elements, as in PyTorch.
+        Where the sum is 0 the gradient is 0.
         """
         power: Any = self**norm_type
         mean = power.avg_pool2d(kernel_size, stride, ceil_mode=ceil_mode)
@@ -208,9 +190,9 @@ class Pooling(TensorBase):
 
     @float_function
     def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
-        """The means of as many parts of the last axes as `output_size` says (None: all of them).
+        """Means of the last axes, each divided into `output_size` parts (None: as is).
 
-        Part i of n elements in m parts goes from i*n/m, rounded down, to (i+1)*n/m, rounded up.
+        Part i of m covers n elements from floor(i*n/m) to ceil((i+1)*n/m).
         """
         x, sizes = self, self._output_sizes(output_size)
         for axis, parts in enumerate(sizes, self.ndim - len(sizes)):
@@ -221,9 +203,8 @@ class Pooling(TensorBase):
     def adaptive_max_pool2d(
         self, output_size: int | Sequence[int | None], return_indices: bool = False
     ) -> Any:
-        """The largest of each of the parts of `adaptive_avg_pool2d`, and its index, as of
-        `max_pool2d`. Equally large ones share the gradient one axis after another, and so not
-        always equally."""
+        """The maximum of each part of `adaptive_avg_pool2d`, and its index, as in `max_pool2d`.
+        Equal maxima share the gradient axis by axis, and so not always equally."""
         sizes = self._output_sizes(output_size)
         largest, count = self, math.prod(self._sizes(len(sizes)))
         numbers: Any = self._numbers(len(sizes)).expand(self.shape)
@@ -238,23 +219,23 @@ class Pooling(TensorBase):
 
     # ---- in one and three axes -------------------------------------------------------------------
 
-    max_pool1d, max_pool3d = _over("max_pool2d", 1), _over("max_pool2d", 3)
-    avg_pool1d, avg_pool3d = _over("avg_pool2d", 1), _over("avg_pool2d", 3)
-    adaptive_avg_pool1d = _over("adaptive_avg_pool2d", 1)
-    adaptive_max_pool1d = _over("adaptive_max_pool2d", 1)
+    max_pool1d, max_pool3d = for_axes("max_pool2d", 1), for_axes("max_pool2d", 3)
+    avg_pool1d, avg_pool3d = for_axes("avg_pool2d", 1), for_axes("avg_pool2d", 3)
+    adaptive_avg_pool1d = for_axes("adaptive_avg_pool2d", 1)
+    adaptive_max_pool1d = for_axes("adaptive_max_pool2d", 1)
 
-    # ---- what they share -------------------------------------------------------------------------
+    # ---- shared helpers --------------------------------------------------------------------------
 
     def _sizes(self, axes: int) -> tuple[int, ...]:
-        """Those of the last axes."""
+        """The sizes of the last axes."""
         return self.shape[self.ndim - axes :]  # type: ignore[return-value]
 
     def _least(self) -> Any:
-        """No value of this dtype is below."""
+        """The smallest value of this dtype."""
         return -math.inf if dtypes.is_float(self.dtype) else self.dtype.min
 
     def _numbers(self, axes: int) -> Self:
-        """The elements of the last axes, numbered row by row: (1, …, *sizes)."""
+        """The positions in the last axes, numbered row by row: (1, …, *sizes)."""
         sizes = self._sizes(axes)
         numbers = self._range(math.prod(sizes))
         return numbers.reshape((*(1,) * (self.ndim - axes), *sizes))
@@ -267,8 +248,8 @@ class Pooling(TensorBase):
         return tuple(size if new is None else new for size, new in zip(own, wanted, strict=True))
 
     def _parts(self, axis: int, parts: int) -> tuple[Self, Self]:
-        """Which elements along an axis are in which part, (parts, size), and how many are, (parts),
-        in shapes that broadcast."""
+        """(inside, count): whether each element of an axis is in each part, (parts, size), and the
+        size of each part; in shapes that broadcast."""
         size = self.shape[axis]
         wide = index_dtype((parts + 1) * size)
         part = self._range(parts).cast(wide).reshape((-1, 1))
@@ -280,5 +261,5 @@ class Pooling(TensorBase):
 
 
 def _first(values: Any, largest: Any, numbers: Any, axes: tuple[int, ...]) -> Any:
-    """The smallest of the numbers of those values that are the largest, or NaN."""
+    """The smallest number of a value that is the largest, or NaN."""
     return values._is_best(largest).where(numbers, numbers.dtype.max).min(axes)

@@ -1,8 +1,8 @@
 """Random numbers from a counter: Threefry scrambles (key, counter) into 64 bits.
 
-There is no hidden stream of numbers. `manual_seed` sets the key; each call takes the next counters,
-so what a Tensor holds does not depend on when, or in which order, Tensors are realized. The bits
-are those of JAX's `threefry_2x32` for the key `PRNGKey(seed)` and the counters 0, 1, 2, …
+There is no hidden stream of numbers. `manual_seed` sets the key and each call takes the next
+counters, so the values do not depend on when, or in which order, Tensors are realized. The bits are
+those of JAX's `threefry_2x32` for the key `PRNGKey(seed)` and the counters 0, 1, 2, …
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 """
@@ -32,21 +32,21 @@ class Random(TensorBase):
 
     @classmethod
     def manual_seed(cls, seed: int = 0) -> None:
-        """Starts all random numbers anew: after the same seed come the same numbers.
+        """Restarts all random numbers: the same seed gives the same numbers.
 
-        JitError inside a TinyJit, whose replays would not start anew.
+        JitError inside a TinyJit, whose replays would not restart them.
         """
         if capture_now() is not None:
             raise JitError(
-                "manual_seed() inside a TinyJit: a replay runs no Python, so its numbers would go "
-                "on instead. Call it before the captured function"
+                "manual_seed() inside a TinyJit: a replay runs no Python, so its numbers would "
+                "continue. Call it before the captured function"
             )
         Random._key, Random._counter = seed & 0xFFFFFFFFFFFFFFFF, 0
 
     @classmethod
     def _next_state(cls, count: int) -> np.ndarray:
         """The key and the first of `count` counters: three 32-bit words."""
-        # A counter is one word. Past 2**32 of them the key goes on to the next.
+        # A counter is one word; after 2**32 of them the key is incremented.
         if Random._counter % 2**32 + count > 2**32:
             Random._counter += -Random._counter % 2**32
         first, Random._counter = Random._counter, Random._counter + count
@@ -56,8 +56,8 @@ class Random(TensorBase):
     @classmethod
     def _random_bits(cls, count: int, device: str) -> Self:
         """`count` uint32s, every bit random."""
-        # Data and not constants, or each call would be another kernel to compile. A TinyJit fills
-        # it anew at each replay, as each call would have.
+        # Data, not constants, so that all calls share a kernel. A TinyJit refills it at each
+        # replay, as each call would.
         state = cls._data(cls._next_state(count), dtypes.uint32, device)
         memory = next(u for u in state.uop.toposort() if u.op is Ops.BUFFER)
 
@@ -65,8 +65,8 @@ class Random(TensorBase):
             buffer.copyin(cls._next_state(count).data.cast("B"))
 
         refill_at_replay(buffer_of(memory), refill)
-        # One scramble takes two counters and gives two results: those of the first half of the
-        # counters are with those of the second half. Past an odd count comes the counter 0.
+        # One scramble takes two counters, one from each half, and gives two results. An odd count
+        # is padded with the counter 0.
         pairs = -(-count // 2)
         word0, word1, first = [state.shrink(((i, i + 1),)).cast(dtypes.uint64) for i in range(3)]
         number = cls._index(pairs, device).cast(dtypes.uint64)
@@ -81,14 +81,14 @@ class Random(TensorBase):
 
     @creates
     def rand(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """Numbers from 0 up to but not including 1, all equally likely."""
+        """Uniform numbers from 0 (included) to 1 (excluded)."""
         sizes, name, wanted = checked_shape(shape), Device.named(device), float_or(dtype)
         if not dtypes.is_float(wanted):
-            raise DTypeError(f"rand gives floats, not {wanted}; there is randint")
+            raise DTypeError(f"rand gives floats, not {wanted}; use randint")
         count = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # The bits that a float has room for behind the point, under the exponent of 1 to 2.
+        # Random bits for the mantissa, with the exponent of the numbers from 1 to 2.
         mantissa = dtypes.finfo(wanted)[1]
         narrow = {2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}[wanted.itemsize]
         bits = cls._random_bits(count * (2 if wanted.itemsize == 8 else 1), name)
@@ -100,7 +100,7 @@ class Random(TensorBase):
 
     @creates
     def randn(cls, *shape: Any, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """Numbers from the normal distribution with mean 0 and standard deviation 1.
+        """Normal numbers with mean 0 and standard deviation 1.
 
         Box and Muller, "A note on the generation of random normal deviates" (1958).
         """
@@ -114,24 +114,24 @@ class Random(TensorBase):
         cls, *shape: Any, low: int = 0, high: int = 10, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Ints from low up to but not including high, all equally likely; int32.
+        """Uniform ints from low (included) to high (excluded); int32.
 
-        TypeError where the bounds are no ints or the dtype is no int, ValueError where low >= high.
+        TypeError if the bounds or the dtype are not ints, ValueError if low >= high.
         """
         for bound in (low, high):
             if isinstance(bound, bool) or not isinstance(bound, int):
                 raise TypeError(f"randint needs ints as bounds, not {low!r} and {high!r}")
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if not dtypes.is_int(wanted):
-            raise DTypeError(f"randint gives ints, not {wanted}; there is uniform")
+            raise DTypeError(f"randint gives ints, not {wanted}; use uniform")
         if low >= high:
             raise ValueError(f"randint needs low < high, not {low} and {high}")
         sizes, name = checked_shape(shape), Device.named(device)
         count: Any = math.prod(sizes)
         if count == 0:
             return cls.zeros(sizes, dtype=wanted, device=name)
-        # The upper half of a random word times the number of values: unlike the rest of a division
-        # by it, no value is favoured by more than 1 in 2**32. For more values, 64-bit words.
+        # The upper half of a random word times the number of values: unlike with a remainder, no
+        # value is favoured by more than 1 in 2**32. For more values, 64-bit words.
         if high - low <= 2**32:
             numbers = cls._random_bits(count, name).cast(dtypes.uint64).mul(high - low).rshift(32)
         else:
@@ -144,9 +144,9 @@ class Random(TensorBase):
         cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Numbers from low up to but not including high, all equally likely.
+        """Uniform numbers from low (included) to high (excluded).
 
-        ValueError where low >= high.
+        ValueError if low >= high.
         """
         if not low < high:
             raise ValueError(f"uniform needs low < high, not {low} and {high}")
@@ -159,29 +159,29 @@ class Random(TensorBase):
         cls, *shape: Any, mean: float = 0.0, std: float = 1.0, dtype: DTypeLike | None = None,
         device: str | None = None,
     ) -> Self:  # fmt: skip
-        """Numbers from the normal distribution. ValueError where std is negative."""
+        """Normal numbers. ValueError if std is negative."""
         if std < 0:
             raise ValueError(f"normal needs a standard deviation of 0 or more, not {std}")
         return cls.randn(*shape, dtype=dtype, device=device) * std + mean
 
     @classmethod
     def randperm(cls, n: int, *, dtype: DTypeLike | None = None, device: str | None = None) -> Self:
-        """The numbers 0 to n - 1 in a random order, all orders equally likely; int32."""
+        """The numbers 0 to n - 1 in a uniformly random order; int32."""
         wanted = dtypes.int32 if dtype is None else to_dtype(dtype)
         if n < 0:
             raise ValueError(f"randperm needs a count of 0 or more, not {n}")
         if n == 0:
             return cls.zeros(0, dtype=wanted, device=device)
         keys = cls._random_bits(n, Device.named(device))
-        return keys._rank().cast(wanted)
+        return keys.argsort().cast(wanted)
 
     # ---- initial values of layers ----------------------------------------------------------------
 
     @classmethod
     def scaled_uniform(cls, *shape: Any, **options: Any) -> Self:
         """Uniform from -b to b, with b = 1/sqrt(the number of elements)."""
-        elements = max(1, math.prod(checked_shape(shape)))
-        return cls._symmetric(shape, elements**-0.5, options)
+        bound = max(1, math.prod(checked_shape(shape))) ** -0.5
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def glorot_uniform(cls, *shape: Any, **options: Any) -> Self:
@@ -190,14 +190,13 @@ class Random(TensorBase):
         Glorot and Bengio, "Understanding the difficulty of training deep feedforward networks"
         (2010).
         """
-        outputs, inputs = _fan(shape)
-        return cls._symmetric(shape, math.sqrt(6 / max(1, inputs + outputs)), options)
+        bound = math.sqrt(6 / max(1, sum(_fan(shape))))
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def glorot_normal(cls, *shape: Any, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / (inputs + outputs)), of a shape (out, in, …)."""
-        outputs, inputs = _fan(shape)
-        return cls.normal(*shape, std=math.sqrt(2 / max(1, inputs + outputs)), **options)
+        return cls.normal(*shape, std=math.sqrt(2 / max(1, sum(_fan(shape)))), **options)
 
     @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
@@ -205,36 +204,31 @@ class Random(TensorBase):
 
         a: the slope of a leaky relu below 0. He et al., "Delving deep into rectifiers" (2015).
         """
-        inputs = max(1, _fan(shape)[1])
-        return cls._symmetric(shape, math.sqrt(6 / ((1 + a**2) * inputs)), options)
+        bound = math.sqrt(6 / ((1 + a**2) * max(1, _fan(shape)[1])))
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_normal(cls, *shape: Any, a: float = 0.01, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / ((1 + a²) * inputs)), of a shape (out, in, …)."""
-        inputs = max(1, _fan(shape)[1])
-        return cls.normal(*shape, std=math.sqrt(2 / ((1 + a**2) * inputs)), **options)
+        std = math.sqrt(2 / ((1 + a**2) * max(1, _fan(shape)[1])))
+        return cls.normal(*shape, std=std, **options)
 
-    @classmethod
-    def _symmetric(cls, shape: tuple[Any, ...], bound: float, options: dict[str, Any]) -> Self:
-        return cls.uniform(*shape, low=-bound, high=bound, **options)
-
-    # ---- of another Tensor -----------------------------------------------------------------------
+    # ---- from another Tensor ---------------------------------------------------------------------
 
     def bernoulli(self) -> Self:
-        """1 with the probability that each element says, else 0."""
+        """1 with the probability given by each element, else 0."""
         drawn = self.rand(self.shape, dtype=dtypes.float32, device=self.device)
         return (drawn < self).cast(self.dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
-        """Numbers drawn with a probability in proportion to each element, of one or more rows.
+        """Indices drawn with probabilities proportional to the elements, for each row.
 
         self: (n,) or (rows, n), not negative, not all 0. Returns int32 (num_samples,) or (rows,
-        num_samples). replacement: whether a number may come again. ShapeError for other shapes, and
-        where more are to be drawn than there are.
+        num_samples). replacement: whether an index can be drawn more than once. ShapeError for
+        other shapes, and for more draws without replacement than there are elements.
 
-        It is a race: a clock for each number, which rings after a time from the exponential
-        distribution with that rate. The first to ring is the one drawn; the order of all is an
-        order of drawing without replacement.
+        For each index an exponentially distributed time with the element as its rate is drawn. The
+        smallest time wins; the order of all times is an order of drawing without replacement.
         """
         if self.ndim not in (1, 2):
             raise ShapeError(f"multinomial takes (n,) or (rows, n), not {self.shape}")
@@ -248,25 +242,14 @@ class Random(TensorBase):
         if replacement or num_samples == 1:
             races = weights.unsqueeze(-2).expand((*self.shape[:-1], num_samples, self.shape[-1]))
             return races._speed().argmax(-1)
-        rank = weights._speed()._rank(descending=True)
-        wanted = self._range(num_samples).reshape((-1, 1))
-        numbers = self._range(self.shape[-1])
-        return (rank.unsqueeze(-2) == wanted).where(numbers, 0).sum(-1)
+        return weights._speed().topk(num_samples)[1]
 
     def _speed(self) -> Self:
-        """For rates, random numbers of which each is the largest with a probability in proportion
-        to its rate: 1 / the time until a clock rings. -1 for a rate of 0."""
+        """1 / t for an exponentially distributed time t with each element as its rate: each is the
+        largest with a probability proportional to its rate. -1 for a rate of 0."""
         drawn = self.rand(self.shape, dtype=self.dtype, device=self.device)
         time = drawn.sub(1, True).log().neg()
         return self.gt(0).where(self / time.maximum(1e-30), -1.0).contiguous()
-
-    def _rank(self, descending: bool = False) -> Self:
-        """How many elements of the last axis come before each; of equal ones, the earlier first."""
-        other, own = self.unsqueeze(-2), self.unsqueeze(-1)
-        number = self._range(self.shape[-1])
-        is_before = other > own if descending else other < own
-        is_before = is_before + (other == own) * (number < number.reshape((-1, 1)))
-        return is_before.sum(-1)
 
     def rand_like(self, **options: Any) -> Self:
         """rand in the shape, dtype and device of this Tensor."""
@@ -278,6 +261,6 @@ class Random(TensorBase):
 
 
 def _fan(shape: tuple[Any, ...]) -> tuple[int, int]:
-    """How many outputs, and how many inputs each has, of a weight (out, in, …)."""
+    """(outputs, inputs of each output) of a weight (out, in, …)."""
     sizes: Any = checked_shape(shape)
     return (sizes[0] if sizes else 1), math.prod(sizes[1:])

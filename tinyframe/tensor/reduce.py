@@ -1,7 +1,7 @@
-"""Reductions: many elements to one, along axes; and what is made of them: softmax, var, matmul.
+"""Reductions along axes, and the operations built on them: softmax, var, matmul.
 
-Three primitives, each a REDUCE_AXIS node: sums, products, maxima. It keeps the axes it reduces, at
-size 1; a RESHAPE takes them away unless `keepdim`. Of no elements a sum is 0, a product 1 and a
+There are three primitives, each a REDUCE_AXIS node: sum, product, maximum. It keeps reduced axes
+with size 1; a RESHAPE removes them unless `keepdim`. Over no elements a sum is 0, a product 1 and a
 maximum the smallest value of the dtype.
 """
 
@@ -30,7 +30,7 @@ Axis = int | Sequence[int] | None
 
 
 def axis_names(method: Callable) -> Callable:
-    """Lets a reduction also be called with PyTorch's `dim=` and NumPy's `keepdims=`."""
+    """Decorator: also accepts PyTorch's `dim=` for `axis=` and NumPy's `keepdims=`."""
 
     @functools.wraps(method)
     def renamed(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -44,7 +44,7 @@ def axis_names(method: Callable) -> Callable:
 
 
 class Reduce(Elementwise):
-    """Methods along axes. `axis=None` is all of them; an int or several, negative from the end."""
+    """Methods along axes. axis: an int or several, negative from the end; None for all."""
 
     def _reduce(self, op: Ops, axis: Axis, keepdim: bool) -> Self:
         axes = self._reduced(axis)
@@ -54,19 +54,19 @@ class Reduce(Elementwise):
         return result.reshape(tuple(s for d, s in enumerate(self.shape) if d not in axes))
 
     def _reduced(self, axis: Axis) -> tuple[int, ...]:
-        """The axes that `axis` names, counted from the front."""
+        """The axes in `axis`, counted from the front."""
         if axis is None:
             return tuple(range(self.ndim))
         axes = self._axes(tuple(axis) if isinstance(axis, (tuple, list)) else (axis,))
         return axes if self.ndim else ()
 
     def _count(self, axis: Axis) -> Any:
-        """How many elements go into one."""
+        """How many elements each result is reduced from."""
         return math.prod(self.shape[number] for number in self._reduced(axis))
 
     def _accumulate(self, op: Ops, axis: Axis, keepdim: bool, dtype: DTypeLike | None) -> Self:
-        """Reduced in a dtype with room for it, see `sum_acc_dtype`; half and bfloat16 are rounded
-        once, at the end."""
+        """Reduced in the dtype of `sum_acc_dtype`; half and bfloat16 are rounded once, at the
+        end."""
         wanted = sum_acc_dtype(self.dtype) if dtype is None else to_dtype(dtype)
         if dtype is None and dtypes.is_float(self.dtype):
             wanted = self.dtype
@@ -75,9 +75,9 @@ class Reduce(Elementwise):
 
     @axis_names
     def sum(self, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
-        """The sum along axes; of bools and of ints below 32 bits it is int32 or uint32.
+        """The sum along axes; bools and ints below 32 bits give int32 or uint32.
 
-        Like all ints it wraps around: `Tensor.arange(100000).sum()` is 704982704, and with
+        Ints wrap around: `Tensor.arange(100000).sum()` is 704982704, and with
         dtype="int64" it is 4999950000.
         """
         return self._accumulate(Ops.ADD, axis, keepdim, dtype)
@@ -106,17 +106,17 @@ class Reduce(Elementwise):
 
     @axis_names
     def any(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """True where one along the axes is not 0."""
+        """True where at least one element along the axes is nonzero."""
         return self.cast(dtypes.bool).max(axis, keepdim)
 
     @axis_names
     def all(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """True where none along the axes is 0."""
+        """True where all elements along the axes are nonzero."""
         return self.logical_not().any(axis, keepdim).logical_not()
 
     @axis_names
     def mean(self, axis: Axis = None, keepdim: bool = False) -> Self:
-        """The mean along axes; of ints a float, of nothing NaN."""
+        """The mean along axes, a float also for ints; NaN over no elements."""
         dtype = least_upper_float(self.dtype)
         total = self.cast(sum_acc_dtype(dtype)).sum(axis, keepdim)
         return (total / self._count(axis)).cast(dtype)
@@ -124,7 +124,7 @@ class Reduce(Elementwise):
     @axis_names
     @float_function
     def var(self, axis: Axis = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The sum of squared distances from the mean, over n - correction (1: unbiased)."""
+        """The variance: squared distances from the mean, summed and divided by n - correction."""
         distances = self - self.mean(axis, keepdim=True)
         total = distances.square().sum(axis, keepdim)
         spare = self._count(axis) - correction
@@ -133,7 +133,7 @@ class Reduce(Elementwise):
     @axis_names
     @float_function
     def std(self, axis: Axis = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The square root of `var`. Where that is 0 its gradient is 0, and not 0 * inf."""
+        """The square root of `var`; where that is 0 the gradient is 0, and not 0 * inf."""
         variance = self.var(axis, keepdim, correction)
         return (variance == 0).where(variance, (variance == 0).where(1.0, variance).sqrt())
 
@@ -146,10 +146,10 @@ class Reduce(Elementwise):
 
     @axis_names
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The index of the first largest along an axis, or in the flattened Tensor; int32, or
-        int64 where the axis is longer than that can count.
+        """The index of the first maximum along an axis, or in the flattened Tensor; int32, or int64
+        for longer axes.
 
-        The first NaN counts as the largest. ShapeError where there is nothing to choose from.
+        NaN counts as the largest. ShapeError if the axis is empty.
         """
         if axis is None:
             found = self.flatten().argmax(0)
@@ -161,26 +161,26 @@ class Reduce(Elementwise):
         if size == 0:
             raise ShapeError(f"argmax along axis {axis} of {self.shape}: there is no element")
         best = self._is_best(self.max(axis, keepdim=True))
-        # The first has most elements behind it.
+        # The first one has the most elements after it.
         behind = size - self._range(size)
         behind = behind.reshape((size,) + (1,) * (self.ndim - 1 - axis))
         return size - best.where(behind, 0).max(axis, keepdim)
 
     def _is_best(self, largest: Self) -> Self:
-        """Which elements are the largest, or NaN, which counts as that."""
+        """Which elements equal the largest, or are NaN, which counts as that."""
         found = self.eq(largest)
         return found + self.isnan() if dtypes.is_float(self.dtype) else found
 
     @axis_names
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The index of the first smallest along an axis, or in the flattened Tensor; int32."""
+        """The index of the first minimum along an axis, or in the flattened Tensor; as `argmax`."""
         return self._mirror().argmax(axis, keepdim)
 
-    # ---- softmax and its kin ---------------------------------------------------------------------
+    # ---- softmax and log-sum-exp -----------------------------------------------------------------
 
     def _shifted(self, axis: Axis) -> Self:
-        """Less its maximum, so that exp does not overflow. The shift cancels, so no gradient
-        needs to flow through it."""
+        """self minus its maximum, so that exp does not overflow. The shift cancels out, so no
+        gradient flows through it."""
         return self - self.max(axis, keepdim=True).detach()
 
     @axis_names
@@ -200,7 +200,7 @@ class Reduce(Elementwise):
 
     @axis_names
     def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
-        """The logarithm of softmax, without computing it."""
+        """The logarithm of softmax, in one step that does not underflow."""
         return (self if dtype is None else self.cast(dtype))._log_softmax(axis)
 
     @float_function
@@ -213,7 +213,7 @@ class Reduce(Elementwise):
     def logsumexp(self, axis: Axis = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self))) along axes, without overflow."""
         largest = self.max(axis, keepdim=True).detach()
-        nothing = largest.eq(-math.inf)  # the logarithm of 0 would have the gradient inf * 0
+        nothing = largest.eq(-math.inf)  # log(0) would have the gradient inf * 0
         largest = largest.isinf().where(0.0, largest)  # inf - inf would be NaN
         powers = (self - largest).exp().sum(axis, keepdim=True)
         total = nothing.where(-math.inf, nothing.where(1.0, powers).log() + largest)
@@ -221,16 +221,16 @@ class Reduce(Elementwise):
         left = tuple(s for d, s in enumerate(self.shape) if d not in axes)
         return total if keepdim else total.reshape(left)
 
-    # ---- products of matrices --------------------------------------------------------------------
+    # ---- matrix products -------------------------------------------------------------------------
 
     def dot(self, w: Any, dtype: DTypeLike | None = None) -> Self:
-        """The matrix product with `w`, by NumPy's rules for every number of axes.
+        """The matrix product with `w`, by NumPy's rules for any number of axes.
 
-        (…, m, k) @ (…, k, n) gives (…, m, n), with the axes in front broadcast; a vector counts as
-        one row on the left and one column on the right. ShapeError where the k differ.
+        (…, m, k) @ (…, k, n) gives (…, m, n); the leading axes broadcast. A vector is one row on
+        the left and one column on the right. ShapeError if the two k differ.
 
-        It is a multiply and a sum: row i and column j meet in a Tensor (…, m, n, k), which never
-        exists in memory.
+        It is a multiplication and a sum: the products of all rows and columns form a Tensor
+        (…, m, n, k), which is never stored.
         """
         x, w = self, self._tensor(w)
         if not isinstance(w, TensorBase) or 0 in (x.ndim, w.ndim):

@@ -1,9 +1,9 @@
-"""Scans: element i of the result is made of elements 0 to i.
+"""Scans: element i of the result is reduced from elements 0 to i.
 
-The plain way reads, for each element, the window of all that are before it, n*n/2 in all. So a long
-axis is cut into blocks of BLOCK. Each is scanned by windows, which costs n*BLOCK; the last elements
-of all blocks, a BLOCK-th of them, are scanned in the same manner; and what a block is preceded by
-is combined with its elements:
+Reducing a window of all earlier elements for each element reads n*n/2 of them. So a long axis is
+cut into blocks of BLOCK. Each is scanned by windows, which reads n*BLOCK; then the last elements of
+all blocks are scanned in the same way, and the total before each block is combined with its
+elements:
 
     cumsum   1 2 3 | 4 5 6    in blocks  1 3 6 | 4 9 15    before them  0 | 6    1 3 6 10 15 21
 """
@@ -21,20 +21,20 @@ from tinyframe.tensor.elementwise import float_function
 from tinyframe.tensor.reduce import Reduce, axis_names
 
 BLOCK = 32
-# up to here an axis is scanned in one go
+# up to this length an axis is scanned without blocks
 SHORT = 128
 
 
 class Scan(Reduce):
-    """Methods along one axis, that keep the shape."""
+    """Cumulative methods along one axis."""
 
     def _scan(
         self, axis: int, reduce: Callable[[Any], Any], combine: Callable[[Any, Any], Any],
         neutral: Any,
     ) -> Self:  # fmt: skip
-        """`reduce` over the windows (the last axis) of all elements up to each one.
+        """`reduce` over windows (the last axis) of all elements up to each one.
 
-        combine: of two partial results. neutral: what stands for no elements.
+        combine: joins two partial results. neutral: the result of no elements.
         """
         if self.ndim == 0:
             return reduce(self.unsqueeze(0))
@@ -58,13 +58,13 @@ class Scan(Reduce):
 
     @axis_names
     def cumsum(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
-        """The sum of the elements up to and with each one; the dtypes are those of `sum`."""
+        """The sum of all elements up to each one, inclusive; dtypes as for `sum`."""
         wide = self.sum(axis, dtype=dtype).dtype
         return self.cast(wide)._scan(axis, lambda w: w.sum(-1, dtype=wide), operator.add, 0)
 
     @axis_names
     def cumprod(self, axis: int = 0, dtype: DTypeLike | None = None) -> Self:
-        """The product of the elements up to and with each one."""
+        """The product of all elements up to each one, inclusive; dtypes as for `prod`."""
         wide = self.prod(axis, dtype=dtype).dtype
         return self.cast(wide)._scan(axis, lambda w: w.prod(-1, dtype=wide), operator.mul, 1)
 
@@ -73,14 +73,14 @@ class Scan(Reduce):
 
     @axis_names
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
-        """(values, indices): the largest up to each element, and where the last such is; int32.
+        """(values, indices): the maximum up to each element, and its last index; int32.
 
-        The gradient goes to that one. NaN counts as the largest.
+        The gradient goes to that element. NaN counts as the largest.
         """
         axis = self._axis(axis)
         if self.ndim == 0 or 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
-        # in memory, or each element of the second scan would do the first again
+        # stored, or the second scan would repeat the first for each element
         highest = self.detach()._highest(axis).contiguous()
         is_record = self._is_best(highest)
         numbers = self._range(self.shape[axis])
@@ -92,7 +92,7 @@ class Scan(Reduce):
 
     @axis_names
     def cummin(self, axis: int = 0) -> tuple[Self, Self]:
-        """(values, indices): the smallest up to each element, and where the last such is; int32."""
+        """(values, indices): the minimum up to each element, and its last index; int32."""
         values, indices = self._mirror().cummax(axis)
         return values._mirror(), indices
 
@@ -104,7 +104,7 @@ class Scan(Reduce):
 
     @axis_names
     def diff(self, n: int = 1, axis: int = -1) -> Self:
-        """Each element less the one before it, n times."""
+        """Differences of neighbours along an axis, taken n times."""
         axis = self._axis(axis)
         if self.ndim == 0:
             raise ShapeError("diff needs an axis")

@@ -1,30 +1,30 @@
-"""Sorting: an order of elements, and what follows from it: argsort, topk, median.
+"""Sorting, and methods built on it: argsort, topk, median, quantile.
 
-Elements are compared by integer keys in the same order, so NaN can be the largest and -0.0 equal to
-0.0 with a single comparison. Two ideas then give the order of the keys.
+Elements are compared by integer keys that have the same order; so a single comparison makes NaN the
+largest, and -0.0 equal to 0.0. The keys are sorted in one of two ways.
 
-**Rank**, for short axes. The rank of an element, its place in the sorted axis, is how many others
-come before it; place p gets the element of rank p. That takes n*n comparisons, in two kernels that
-do nothing else.
+**By rank**, for short axes. The rank of an element, its position in the sorted axis, is the number
+of elements before it; position p gets the element of rank p. That takes n*n comparisons, in two
+kernels.
 
-**Merging**, for long axes. Blocks are sorted by rank. Then two sorted runs become one, and again,
-until a single run is left. One after the other, a merge compares the first elements of both runs
-and takes the smaller. To fill all places at once, each place asks on its own: of the first p
+**By merging**, for long axes. Blocks are sorted by rank; then pairs of sorted runs are merged until
+a single run is left. A sequential merge compares the first elements of both runs and takes the
+smaller. To fill all positions in parallel, each answers a question of its own: of the first p
 elements of the merged run, how many come from the first run?
 
     first run   1 4 6 7      merged   1 2 3 4 5 6 7 9
     second run  2 3 5 9      p = 4:   1 2 3 4, of which two (1 and 4) come from the first run
 
-If it is i, the other p - i come from the second run, and the element at place p is the smaller of
-first[i] and second[p - i]. Whether at least c come from the first run takes one comparison, of
-first[c - 1] and second[p - c], so i is found by searching. A drawing of i over p is a path through
-the grid of both runs, hence the name of the method: "Merge Path" (Odeh, Green, Mwassi, Shmueli and
-Birk, 2012). Every WAYS-th place searches the whole run, and those between two of them only what
-lies between. All levels run the same kernels, since the length of the runs is read from memory:
-they are scheduled and compiled once.
+If it is i, the other p - i come from the second run, and the element at position p is the smaller
+of first[i] and second[p - i]. One comparison, of first[c - 1] and second[p - c], tells whether at
+least c come from the first run, so i is found by searching. Plotted over p, i is a path through the
+grid of both runs, hence the name of the method: "Merge Path" (Odeh, Green, Mwassi, Shmueli and
+Birk, 2012). Every WAYS-th position searches the whole run, and the positions between two of these
+only the range between their results. The length of the runs is read from memory, so all levels run
+the same kernels, scheduled and compiled once.
 
-Where keys are equal the first run goes first, so sorting is stable, both ways. The values are
-gathered at the end, so that gradients flow.
+Equal keys of the first run come first, so sorting is stable, ascending and descending. The values
+are gathered at the end, so that gradients flow.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ from tinyframe.tensor.base import TensorBase
 from tinyframe.tensor.elementwise import float_function, weak_dtype
 from tinyframe.tensor.reduce import Reduce, axis_names
 
-SHORT = 1024  # elements of an axis that is ordered by rank alone
-BLOCK = 256  # elements that are ordered by rank before merging begins
-WAYS = 16  # into how many parts a round of searching divides what is left: a power of two
-FEW = 8  # topk looks for its k in blocks if they are so many times as large
+SHORT = 1024  # the longest axis that is sorted by rank alone
+BLOCK = 256  # elements of a block that is sorted by rank before merging
+WAYS = 16  # a round of the search divides its range into this many parts: a power of two
+FEW = 8  # topk searches blocks of at least FEW * k elements
 
 
 class Sorting(Reduce):
     """Methods along one axis."""
 
     def _sort_key(self, descending: bool = False) -> Self:
-        """Integers in the order of the elements: equal for equal ones, the largest for NaN."""
+        """Integers in the order of the elements; equal ones have equal keys, NaN the largest."""
         key = self.detach()
         if dtypes.is_float(key.dtype):
             ints = key.dtype.mask()
             bits = key.bitcast(ints)
-            # a float is a sign and a magnitude: that of -0.0 is 0
+            # a float is a sign and a magnitude; that of -0.0 is 0
             signed = bits.lt(0).where(bits.neg() + ints.min, bits)
             key = key.isnan().where(ints.max, signed)
         return key._mirror() if descending else key
 
     def _order(self, descending: bool, first: int) -> Self:
-        """The indices of the first elements of the last axis in order, stably; int32."""
+        """The indices of the first elements in sorted order of the last axis, stable; int32."""
         size: Any = self.shape[-1]
         keys = self._sort_key(descending)
         if size <= SHORT:
@@ -69,9 +69,9 @@ class Sorting(Reduce):
         return found(keys, first).reshape((*self.shape[:-1], first))
 
     def _order_by_rank(self, first: int) -> Self:
-        """The places of the first of the keys along the last axis; int32."""
+        """The positions of the first keys in sorted order of the last axis; int32."""
         numbers = self._range(self.shape[-1])
-        # who is ranked along the axis before the last, who comes before it along the last
+        # the ranked element along the last axis but one, those it is compared with along the last
         ranked, others = self.unsqueeze(-1), self.unsqueeze(-2)
         earlier = numbers.reshape(1, -1).lt(numbers.reshape(-1, 1))
         before = earlier.where(others.le(ranked), others.lt(ranked))
@@ -81,7 +81,7 @@ class Sorting(Reduce):
 
     @axis_names
     def sort(self, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-        """(values, indices) in order along an axis; indices are int32. It is always stable."""
+        """(values, indices) sorted along an axis; indices are int32. It is always stable."""
         axis = self._axis(axis)
         if self.ndim == 0 or 0 in self.shape:
             return self._value(), self.zeros_like(dtype=dtypes.int32)
@@ -94,7 +94,7 @@ class Sorting(Reduce):
         return self.sort(axis, descending, stable)[1]
 
     def msort(self) -> Self:
-        """The values in order along the first axis."""
+        """The values sorted along the first axis."""
         return self.sort(0)[0]
 
     @axis_names
@@ -103,7 +103,7 @@ class Sorting(Reduce):
     ) -> tuple[Self, Self]:
         """(values, indices) of the k largest along an axis, the largest first; or of the smallest.
 
-        ShapeError where there are fewer. PyTorch's `sorted=` is accepted: they always are.
+        ShapeError if there are fewer than k. PyTorch's `sorted=` is accepted and has no effect.
         """
         if names.keys() - {"sorted"}:
             raise TypeError(f"topk does not take {', '.join(names)}")
@@ -111,7 +111,7 @@ class Sorting(Reduce):
         if self.ndim == 0:
             return self.sort()
         if not 0 <= k <= self.shape[axis]:
-            raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: there are fewer")
+            raise ShapeError(f"topk({k}) along axis {axis} of {self.shape}: the axis is shorter")
         if 0 in self.shape or k == 0:
             none = self._part(axis, 0, k)
             return none, none.zeros_like(dtype=dtypes.int32)
@@ -120,8 +120,8 @@ class Sorting(Reduce):
 
     @axis_names
     def median(self, axis: int | None = None, keepdim: bool = False) -> Any:
-        """The middle one in order, of an even number the lower: its value; with an axis (values,
-        indices). NaN where one is NaN."""
+        """The middle value, or the lower of two; with an axis (values, indices). NaN where one is
+        NaN."""
         x, along = (self.flatten(), 0) if axis is None else (self, self._axis(axis))
         if x.ndim == 0:
             return self.sort()
@@ -147,13 +147,12 @@ class Sorting(Reduce):
         *,
         interpolation: str = "linear",
     ) -> Self:
-        """The value below which a fraction `q` of the elements lies, interpolated between the two
-        nearest elements. NaN if any element is NaN.
+        """The value below which a fraction `q` of the elements lies. NaN if an element is NaN.
 
         q: a number, or a list or Tensor of one axis, which becomes the first axis of the result.
-        interpolation: "linear", or of the two elements the "lower", the "higher", the "nearest" or
-        their "midpoint". ValueError for a q outside 0 … 1 (values in a Tensor are clipped instead,
-        since checking them would realize it), ShapeError if there are no elements.
+        interpolation: between the two nearest elements, "linear" or their "midpoint"; or one of
+        them, the "lower", "higher" or "nearest". ValueError for a q outside 0 … 1 (values in a
+        Tensor are clipped, since checking them would realize it), ShapeError for no elements.
         """
         ways = "linear", "lower", "higher", "nearest", "midpoint"
         check_choice("interpolation", interpolation, *ways)
@@ -168,11 +167,21 @@ class Sorting(Reduce):
         x = x.movedim(along, -1)
         if x.shape[-1] == 0:
             raise ShapeError(f"a quantile of {self.shape} along axis {axis}: there is no element")
-        # NaN comes last in order, so it is what every q finds where there is one
+        # NaN comes last, so if there is one, every q selects the last element
         last = x.shape[-1] - 1
         rank = q.cast(self.dtype).clip(0, 1).reshape((-1, *(1,) * x.ndim)) * last
         rank = x.isnan().any(-1, keepdim=True).where(float(last), rank).movedim(0, -1).squeeze(-2)
-        found = x.sort(-1)[0]._at_rank(rank, interpolation).movedim(-1, 0)
+        ordered = x.sort(-1)[0]
+        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
+        if interpolation in ("lower", "higher", "nearest"):
+            nearest = rank.round().cast(dtypes.int32)
+            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
+            found = ordered.gather(-1, chosen)
+        else:
+            part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
+            low, high = ordered.gather(-1, below), ordered.gather(-1, above)
+            found = low + (high - low) * part
+        found = found.movedim(-1, 0)
         if axis is None:
             kept_shape: tuple[Any, ...] = (1,) * self.ndim
         else:
@@ -180,52 +189,36 @@ class Sorting(Reduce):
         rest = kept_shape if keepdim else x.shape[:-1]
         return found.reshape((*q.shape, *rest))
 
-    def _at_rank(self, rank: Self, interpolation: str) -> Self:
-        """Between the elements of a sorted last axis, at places that are no whole numbers."""
-        below, above = rank.floor().cast(dtypes.int32), rank.ceil().cast(dtypes.int32)
-        if interpolation in ("lower", "higher", "nearest"):
-            nearest = rank.round().cast(dtypes.int32)
-            chosen = {"lower": below, "higher": above, "nearest": nearest}[interpolation]
-            return self.gather(-1, chosen)
-        part = 0.5 if interpolation == "midpoint" else rank - rank.floor()
-        low, high = self.gather(-1, below), self.gather(-1, above)
-        return low + (high - low) * part
-
     def searchsorted(self, values: Any, *, right: bool = False, side: str | None = None) -> Self:
-        """The index at which each value would have to be inserted to keep the last axis, which is
-        sorted, in order; int32.
+        """The index at which to insert each value so that the sorted last axis stays sorted; int32.
 
-        That is before equal elements, or with right=True (or side="right") after them. NaN counts
-        as the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
+        It is before equal elements, or with right=True (or side="right") after them. NaN counts as
+        the largest. self: one axis, for values of any shape; or (…, n), for values (…, m).
         """
         check_choice("side", side, "left", "right", None)
-        x, y = self._to_common(values)
+        y = type(self)(values, device=self.device) if isinstance(values, int) else values
+        y = y if isinstance(y, TensorBase) else self._tensor(y)
+        if not isinstance(y, TensorBase):
+            y = self._number(y, weak_dtype(y, self.dtype))
+        x = self
+        if dtypes.is_float(max(x.dtype, y.dtype)):  # ints of different dtypes are compared exactly
+            dtype = least_upper_dtype(x.dtype, y.dtype)
+            x, y = x.cast(dtype), y.cast(dtype)
         if self.ndim == 0 or (self.ndim > 1 and x.shape[:-1] != y.shape[:-1]):
             raise ShapeError(
-                f"searchsorted in {self.shape} of values {y.shape}: the axes in front of the last "
-                "have to be equal, or a single sorted axis be given"
+                f"searchsorted in {self.shape} of values {y.shape}: all axes but the last must be "
+                "equal, unless self has a single axis"
             )
         x, y = x._sort_key(), y._sort_key().unsqueeze(-1)
         x = x if self.ndim == 1 else x.unsqueeze(-2)
         before = x.le(y) if right or side == "right" else x.lt(y)
         return before.cast(dtypes.int32).sum(-1)
 
-    def _to_common(self, other: Any) -> tuple[Self, Self]:
-        """Self and another Tensor, or a number, in one dtype, or both as ints; the shapes stay."""
-        other = type(self)(other, device=self.device) if isinstance(other, int) else other
-        other = other if isinstance(other, TensorBase) else self._tensor(other)
-        if not isinstance(other, TensorBase):
-            other = self._number(other, weak_dtype(other, self.dtype))
-        if not dtypes.is_float(max(self.dtype, other.dtype)):  # which compare as they are
-            return self, other
-        dtype = least_upper_dtype(self.dtype, other.dtype)
-        return self.cast(dtype), other.cast(dtype)
-
 
 def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
-    """Of each block of `size` keys the first in order, and their places; (batch, blocks * first).
+    """The first keys of each block of `size`, sorted, and their positions: (batch, blocks * first).
 
-    keys: (batch, n). The last block is filled up with what comes last.
+    keys: (batch, n). The last block is padded with the largest key.
     """
     batch, blocks = keys.shape[0], -(-keys.shape[1] // size)
     full = keys.pad((0, blocks * size - keys.shape[1]), value=keys.dtype.max)
@@ -237,10 +230,10 @@ def _sorted_blocks(keys: Any, size: int, first: int) -> tuple[Any, Any]:
 
 
 def _first_of_blocks(keys: Any, first: int) -> Any:
-    """The places of the first keys in order, by the first of blocks, and the first of those."""
+    """The positions of the first keys in sorted order: the first of the first of each block."""
     size, found = max(BLOCK, FEW * first), []
     while keys.shape[1] > SHORT:
-        # a place that only fills up a block may be among them: it is the last again, and never used
+        # a padded position may be among them; it comes last again, and is never used
         keys, places = _sorted_blocks(keys, size, first)
         found.append(places.contiguous())
     order = keys._order_by_rank(first)
@@ -261,15 +254,15 @@ def _order_by_merging(keys: Any, first: int) -> Any:
 
 
 def _merged_from(keys: Any, length: Any) -> Any:
-    """From which place each key comes when every two neighbouring sorted runs become one.
+    """The position each key comes from when each pair of neighbouring sorted runs is merged.
 
-    keys: (batch, n), runs of `length` elements, a power of two; the last may be shorter, or lack
-    the other one of its pair. length: (1, 1, 1, 1), int32.
+    keys: (batch, n), runs of `length` elements, a power of two; the last may be shorter, or without
+    a partner. length: (1, 1, 1, 1), int32.
     """
     batch, size = keys.shape
     groups = -(-size // WAYS)
     place = keys._range(groups * WAYS).reshape(1, groups, WAYS, 1)
-    start = place.bitwise_and((length + length).neg())  # of the pair; what follows counts from it
+    start = place.bitwise_and((length + length).neg())  # of the pair; positions count from here
     place = place - start
 
     digits = next(n for n in range(1, 99) if WAYS**n >= size)
@@ -277,7 +270,7 @@ def _merged_from(keys: Any, length: Any) -> Any:
     begin = start[:, :, :1], place[:, :, :1]  # of each group
     count = _from_first_run(keys, length, *begin, place[:, :, :1] * 0, steps, WAYS)
     count = count.expand(batch, groups, 1, 1).fuse().contiguous()
-    # within a group it grows by less than WAYS: two rounds compare less often than one
+    # it grows by less than WAYS within a group, where two rounds compare less often than one
     root = math.isqrt(WAYS)
     count = _from_first_run(keys, length, start, place, count, [root, 1], root)
 
@@ -290,8 +283,10 @@ def _merged_from(keys: Any, length: Any) -> Any:
 def _from_first_run(
     keys: Any, length: Any, start: Any, place: Any, low: Any, steps: list[int], ways: int
 ) -> Any:
-    """How many of the first `place` elements of a merged pair come from its first run: at least
-    `low`, and found in rounds of `steps`, in each of which fewer than `ways` are added."""
+    """How many of the first `place` elements of a merged pair come from its first run.
+
+    It is at least `low`. Each round adds up to `ways` - 1 times its step.
+    """
     for step in steps:
         counts = low + (keys._range(ways - 1) + 1) * step
         taken = _are_taken(keys, length, start, place, counts)
@@ -300,8 +295,8 @@ def _from_first_run(
 
 
 def _are_taken(keys: Any, length: Any, start: Any, place: Any, count: Any) -> Any:
-    """Do `count` or more of the first `place` elements of a merged pair come from its first run?
-    The last of them does if the second run has no more, or none that is smaller."""
+    """Whether `count` or more of the first `place` elements of a merged pair come from its first
+    run: the last of them does if the second run has no smaller element left."""
     other = start + length + place - count
     end = (start + length + length).minimum(keys.shape[1])
     has_no_more = other.ge(end)
@@ -311,7 +306,7 @@ def _are_taken(keys: Any, length: Any, start: Any, place: Any, count: Any) -> An
 
 
 def _at(keys: Any, places: Any) -> Any:
-    """keys (batch, n) at places (1 or batch, groups, WAYS, ways)."""
+    """keys (batch, n) at positions (1 or batch, groups, WAYS, ways)."""
     batch, size = keys.shape
     chosen = places.unsqueeze(-1).eq(keys._range(size))
     return keys.reshape((batch, 1, 1, 1, size))._one_where(chosen, 4)

@@ -1,19 +1,18 @@
-"""Storage: the value that a Tensor and its views share, and that changes when one is assigned to.
+"""Storage: the value that a Tensor and its views share, and that an assignment changes.
 
-A graph never changes, and a storage is a name for one:
+A graph never changes; a storage refers to one:
 
     x = Tensor([1, 2, 3])      a storage, and the graph of its values
     v = x[1:]                  the same storage, seen through a SHRINK: a view
     y = x + 1                  a storage of its own, whose graph contains the graph of x
-    v.assign(0)                x's storage now means another graph, which has 0 in these places
+    v.assign(0)                x's storage refers to a new graph, with 0 at these positions
 
-So a change is seen by every view and by nothing that was written down before it: `y` still contains
-the graph that it was made of. That is the whole rule of memory in program order. Where the change
-can be made in the memory of the old value is a question of its own, and is answered when it is
-computed (`laziness.py`).
+So every view sees a change, and no expression built before it does: `y` still contains the old
+graph. That is the whole rule of memory in program order. Whether the change can be made in place is
+a separate question, decided when it is computed (`laziness.py`).
 
-A Holder is what means a graph: a storage, or the past of a value (`history.py`). Each node knows
-its holders, so that they can be told when it has been computed.
+A Holder refers to a graph: it is a storage, or the history of a value (`history.py`). Each node
+knows its holders, so that they can be updated when it has been computed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Path = tuple[tuple[Ops, Any], ...]
 
 
 class Holder:
-    """What means a graph: `uop`, whose node lists its holders (`holders_of`)."""
+    """A reference to a graph, `uop`; its node lists its holders (`holders_of`)."""
 
     __slots__ = ("__weakref__", "uop")
 
@@ -42,8 +41,8 @@ class Holder:
         _list_holder(uop, self)
 
     def point_to(self, uop: UOp) -> None:
-        """Means this graph from now on. It is listed there before: what it means has it listed at
-        any moment, which may be that of an os.fork() in another thread."""
+        """Refers to this graph from now on. It is listed there first, so that it is listed at any
+        moment, even if another thread calls os.fork()."""
         if uop is not (before := self.uop):
             _list_holder(uop, self)
             self.uop = uop
@@ -55,14 +54,14 @@ def _list_holder(uop: UOp, holder: Holder) -> None:
 
 
 def holders_of(uop: UOp) -> list[Holder]:
-    """Who means this very graph."""
+    """The holders of exactly this node."""
     if (refs := uop.__dict__.get("_holders")) is None:
         return []
     return [holder for ref in tuple(refs) if (holder := ref()) is not None]
 
 
 def storages_at(uop: UOp) -> set[Storage]:
-    """The storages that mean this very graph, or did before they were assigned to."""
+    """The storages that refer to exactly this node, or did before they were assigned to."""
     if "_holders" not in uop.__dict__ and "_former" not in uop.__dict__:
         return set()
     former = [storage for ref in uop.__dict__.get("_former", ()) if (storage := ref()) is not None]
@@ -72,9 +71,9 @@ def storages_at(uop: UOp) -> set[Storage]:
 class Storage(Holder):
     """The value of a Tensor and its views.
 
-    asks: whether a gradient may be asked for by it. is_parameter: whether somebody has said so
-    (`requires_grad=True`); what is assigned to a parameter is a new beginning. born: a number that
-    grows with each storage. thread: which one made it.
+    asks: whether a gradient with respect to it may be requested. is_parameter: whether its Tensor
+    has `requires_grad=True`; no gradient flows through an assignment to a parameter. born: a number
+    that grows with each storage. thread: the one that created it.
     """
 
     __slots__ = ("asks", "born", "is_parameter", "thread")
@@ -92,7 +91,7 @@ class Storage(Holder):
         return next(Storage._count)
 
     def assign(self, uop: UOp) -> None:
-        """Means something else from now on."""
+        """Refers to a new graph from now on."""
         capture = capture_now()
         if capture is not None and not capture.made(self):
             capture.note(self)
@@ -100,14 +99,14 @@ class Storage(Holder):
         self.move_on(uop)
 
     def move_on(self, uop: UOp) -> None:
-        """Means another value from now on. The node of the old one still tells whose it was."""
+        """Refers to a new value from now on. The old node keeps a reference to this storage."""
         append_weak(self.uop.__dict__.setdefault("_former", []), weakref.ref(self))
         self.point_to(uop)
 
     # ---- copies and files ------------------------------------------------------------------------
 
     def __copy__(self) -> Storage:
-        return self  # copy.copy() of a Tensor is another Tensor of the same memory
+        return self  # copy.copy() of a Tensor shares its memory
 
     def __deepcopy__(self, memo: dict) -> Storage:
         """The same value in memory of its own."""
@@ -126,8 +125,8 @@ class Storage(Holder):
         return _from_file, (path_between(base, uop), memory, self.asks, self.is_parameter)
 
     def in_memory(self) -> tuple[UOp, UOp | None]:
-        """The graph once it has been computed, and the BUFFER with the values; None for a constant,
-        which needs none."""
+        """The computed graph, and the BUFFER with the values; None for a constant, which needs
+        none."""
         from tinyframe.tensor.laziness import compute
 
         compute([self], "copying a Tensor")
@@ -136,8 +135,8 @@ class Storage(Holder):
 
 
 def _from_file(graph: Any, memory: tuple | None, asks: bool, is_parameter: bool) -> Storage:
-    """What __reduce__ wrote: the graph of a constant, or the contents of memory and how it is
-    seen."""
+    """The inverse of __reduce__: from the graph of a constant, or the contents of memory and the
+    path of a view."""
     if memory is None:
         return Storage(graph, asks, is_parameter)
     device, size, dtype, data = memory
@@ -171,7 +170,7 @@ def shows_all(path: Path) -> bool:
 
 
 def is_one_to_one(path: Path) -> bool:
-    """Whether a view shows each element at most once, and nothing else: it can be written to."""
+    """Whether a view shows each element at most once, and no padding: it can be written to."""
     return all(
         op in EVERY_ELEMENT or op is Ops.SHRINK or (op is Ops.WINDOW and _are_apart(*arg))
         for op, arg in path
@@ -179,5 +178,5 @@ def is_one_to_one(path: Path) -> bool:
 
 
 def _are_apart(axis: int, size: int, stride: int, dilation: int) -> bool:
-    """Whether no element is in two windows, as in t[::2]."""
+    """Whether windows do not overlap, as in t[::2]."""
     return dilation * (size - 1) < stride

@@ -1,7 +1,7 @@
-"""Counting: which values a Tensor holds, how many times each, and which of them are in another.
+"""Counting: membership, counts of values, and distinct values.
 
-Every element is compared with every value: no order is needed, and no memory is written to at
-random. Only `unique` has to know the values before it can say how many there are.
+Every element is compared with every value, without sorting or random writes. Only `unique` has to
+know the values, since the size of its result depends on them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Counting(Elementwise):
     def isin(self, test_elements: Any, *, invert: bool = False) -> Self:
         """Whether each element is equal to one of `test_elements`, a Tensor, a list or a number.
 
-        invert: whether it is equal to none. NaN is equal to nothing.
+        invert: whether it is equal to none. NaN equals nothing.
         """
         if not isinstance(test_elements, TensorBase):
             test_elements = type(self)(test_elements, device=self.device)
@@ -33,12 +33,12 @@ class Counting(Elementwise):
     def bincount(
         self, weights: Self | None = None, minlength: int = 0, size: int | None = None
     ) -> Self:
-        """How many elements are 0, how many are 1, … up to the largest; int32.
+        """How often each of 0, 1, … up to the maximum occurs; int32.
 
-        Realizes, for the result's size depends on values; with `size` it stays lazy: numbers of
-        `size` or more are not counted. minlength: how many counts there are at least. weights: how
-        much each element counts, in its shape; the result is a float then. ShapeError for more
-        than one axis, DTypeError for floats, ValueError for negative numbers.
+        Realizes, since the size of the result depends on values; with `size` it stays lazy, and
+        numbers of `size` or more are not counted. minlength: the least number of counts. weights:
+        the weight of each element; the result is then a float. ShapeError for more than one axis,
+        DTypeError for floats, ValueError for negative numbers.
         """
         if self.ndim != 1 or (weights is not None and weights.shape != self.shape):
             other = "" if weights is None else f" and weights of {weights.shape}"
@@ -53,7 +53,7 @@ class Counting(Elementwise):
             needs_value("bincount without size")
             least, largest = (self.min().item(), self.max().item()) if self.shape[0] else (0, -1)
             if least < 0:
-                raise ValueError(f"bincount counts numbers of 0 and more, and there is {least}")
+                raise ValueError(f"bincount counts numbers of 0 or more, and there is {least}")
             size = max(largest + 1, minlength)
         hits = self.unsqueeze(0).eq(self._range(size).unsqueeze(1))
         if weights is None:
@@ -68,12 +68,12 @@ class Counting(Elementwise):
         return_counts: bool = False,
         dim: int | None = None,
     ) -> Any:
-        """The distinct values in order; with `dim` the distinct slices along that axis.
+        """The distinct values, sorted; with `dim` the distinct slices along that axis.
 
-        return_inverse: also, for each element, which of them it is; return_counts: also how many
-        times each occurs; int32 both. No NaN is equal to another. They are sorted, whatever
-        `sorted` says. Realizes, for the result's size depends on values, so no gradient flows
-        through it.
+        return_inverse: also the index of each element in the result; return_counts: also how often
+        each value occurs; both int32. NaNs are all distinct. The result is sorted even with
+        sorted=False. Realizes, since its size depends on values, so no gradient flows through
+        it.
         """
         needs_value("unique")
         axis = None if dim is None else self._axis(dim)

@@ -1,10 +1,9 @@
-"""Interpolation: values between the elements of a Tensor, to make it larger or smaller, or to
-sample it at given places.
+"""Interpolation: resizing a Tensor, or sampling it at given positions.
 
-Each axis by itself: a place between elements takes a weighted sum of its nearest ones.
+Each axis is handled separately: a position takes a weighted sum of its nearest elements.
 
-    nearest         the element of the part that a result lies in, by its beginning
-    nearest-exact   the same, by its middle
+    nearest         one element, found by the start of the result's interval
+    nearest-exact   one element, found by the middle of the result's interval
     linear          two neighbours, on a line between them
     cubic           four, on a curve through them
 """
@@ -21,7 +20,7 @@ from tinyframe.errors import DTypeError, ShapeError, check_choice
 from tinyframe.tensor.base import TensorBase
 from tinyframe.uop.node import index_dtype
 
-# PyTorch has a name for each number of axes
+# PyTorch has names for each number of axes
 MODES = {
     "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic",
     **{mode: mode for mode in ("nearest", "nearest-exact", "linear", "cubic")},
@@ -31,17 +30,17 @@ A = -0.75  # the slope of the cubic curve, PyTorch's and OpenCV's choice
 
 
 class Interpolate(TensorBase):
-    """Other sizes."""
+    """Resizing and sampling."""
 
     def interpolate(
         self, size: int | Sequence[int], mode: str = "linear", align_corners: bool = False
     ) -> Self:
-        """As many trailing axes as `size` names, in those sizes; the dtype stays.
+        """The trailing axes resized to `size`; the dtype stays the same.
 
         mode: "nearest", "nearest-exact", "linear" (also "bilinear", "trilinear") or "cubic" (also
-        "bicubic"). align_corners: the first and the last element stay where they are, instead of
-        the outer borders of both. ints are rounded, uint8 after each axis and the last axis first,
-        as in PyTorch. ValueError for another mode.
+        "bicubic"). align_corners: keeps the centers of the first and last element in place, instead
+        of their outer edges. Ints are rounded; uint8 after each axis, last axis first, as in
+        PyTorch. ValueError for any other mode.
 
         Keys, "Cubic convolution interpolation for digital image processing" (1981).
         """
@@ -69,16 +68,16 @@ class Interpolate(TensorBase):
         padding_mode: str = "zeros",
         align_corners: bool = False,
     ) -> Self:
-        """The values at the places that a grid lists, interpolated between elements.
+        """Samples at the positions in a grid, interpolated between elements.
 
-        self: (batch, channels, height, width), and grid: (batch, h, w, 2), for each of h * w
-        results its (x, y), from -1 at the left and upper border to 1 at the others; the result is
-        (batch, channels, h, w). With three axes (depth, height, width) places are (x, y, z).
+        self: (batch, channels, height, width). grid: (batch, h, w, 2), the (x, y) of each result,
+        from -1 at the left and upper edge to 1 at the right and lower one. Returns (batch,
+        channels, h, w). With three axes (depth, height, width) positions are (x, y, z).
 
-        mode: "bilinear" (with three axes trilinear), "nearest" or "bicubic". padding_mode: beyond
-        the border there are "zeros", the nearest element ("border"), or what is mirrored there
-        ("reflection"). align_corners: -1 and 1 are the middles of the outermost elements, instead
-        of their outer borders. Jaderberg et al., "Spatial transformer networks" (2015).
+        mode: "bilinear" (trilinear for three axes), "nearest" or "bicubic". padding_mode: outside
+        there are "zeros", the nearest element ("border"), or a mirror image ("reflection").
+        align_corners: -1 and 1 are the centers of the outermost elements, instead of their outer
+        edges. Jaderberg et al., "Spatial transformer networks" (2015).
         """
         axes = self.ndim - 2
         fits = axes in (2, 3) and grid.ndim == self.ndim and grid.shape[-1] == axes
@@ -94,7 +93,7 @@ class Interpolate(TensorBase):
             raise DTypeError(f"grid_sample takes floats, not {self.dtype} and {grid.dtype}")
         dtype = least_upper_dtype(self.dtype, grid.dtype, dtypes.float32)
         sizes: Any = self.shape[2:]
-        # for each axis the neighbours of each result: where they are, and what they weigh
+        # for each axis the neighbours of each result: their positions and weights
         neighbours = []
         for axis, size in enumerate(sizes):
             place = grid[..., axes - 1 - axis].cast(dtype)
@@ -102,7 +101,7 @@ class Interpolate(TensorBase):
                 place = (place + 1) * ((size - 1) / 2)
             else:
                 place = ((place + 1) * size - 1) * 0.5
-            if kinds[mode] != "cubic":  # whose neighbours are brought inside one by one
+            if kinds[mode] != "cubic":  # its neighbours are moved inside one by one
                 place = _inside(place, size, padding_mode, align_corners)
             low = place.floor()
             neighbours.append([
@@ -133,7 +132,7 @@ class Interpolate(TensorBase):
         result: Any = None
         neighbours = self._neighbours(old, new, kind, align_corners)
         for place, weight in _in_fixed_point(neighbours) if in_bytes else neighbours:
-            # to (new, old, 1, …): beside each result all elements, of which one is chosen
+            # (new, old, 1, …): for each result all elements, of which one is chosen
             after = (1,) * (self.ndim - axis - 1)
             is_here = place.clip(0, old - 1).reshape((-1, 1)) == self._range(old)
             chosen = is_here.reshape((new, old, *after)).where(self.unsqueeze(axis), 0)
@@ -145,14 +144,14 @@ class Interpolate(TensorBase):
     def _neighbours(
         self, old: Any, new: int, kind: str, align_corners: bool
     ) -> list[tuple[Any, Any]]:
-        """For each of the `new` results, the numbers of its neighbours and what they weigh."""
+        """The positions of the neighbours of each of the `new` results, and their weights."""
         number = self._range(new).cast(index_dtype(2 * old * new))
         if kind == "nearest":
             return [(number * old // new, None)]
         if kind == "nearest-exact":
             return [((number * 2 + 1) * old // (2 * new), None)]
         dtype = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
-        # a place is a fraction, whose whole part and rest are exact
+        # a position is a fraction; its quotient and remainder are exact
         place, unit = (number * 2 + 1) * old - new, 2 * new
         if align_corners:
             place, unit = number * (old - 1), max(new - 1, 1)
@@ -162,8 +161,8 @@ class Interpolate(TensorBase):
 
 
 def _in_fixed_point(neighbours: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """With the weights that PyTorch and Pillow give to bytes, so that their sums are exact: whole
-    multiples of 2**-15, or of 2**-14 where one of them is 1."""
+    """The weights rounded as PyTorch and Pillow do for bytes, so that sums are exact: multiples of
+    2**-15, or of 2**-14 if a weight is 1."""
     places, weights = zip(*neighbours, strict=True)
     is_below_1 = weights[0].stack(*weights[1:]).max() < 1 - 2.0**-16
     scale = is_below_1.where(2.0**15, 2.0**14)
@@ -171,7 +170,7 @@ def _in_fixed_point(neighbours: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _around(low: Any, t: Any, kind: str) -> list[tuple[Any, Any]]:
-    """The whole numbers next to places on an axis, `low` + t, and what each weighs."""
+    """The integers next to positions `low` + t on an axis, and their weights."""
     if kind == "nearest":
         return [((low + t).round(), t.ones_like())]
     if kind == "linear":
@@ -181,11 +180,11 @@ def _around(low: Any, t: Any, kind: str) -> list[tuple[Any, Any]]:
 
 
 def _inside(place: Any, size: int, padding_mode: str, align_corners: bool) -> Any:
-    """Places on an axis brought to where there are elements; for "zeros" they stay."""
+    """Positions on an axis moved to where there are elements; for "zeros" unchanged."""
     if padding_mode == "zeros":
         return place
     if padding_mode == "reflection":
-        # mirrored at the middles of the outermost elements, or at their outer borders
+        # mirrored at the centers of the outermost elements, or at their outer edges
         low, span = (0.0, size - 1) if align_corners else (-0.5, size)
         if span == 0:
             return place.zeros_like()
@@ -197,7 +196,7 @@ def _inside(place: Any, size: int, padding_mode: str, align_corners: bool) -> An
 
 
 def _near(t: Any) -> Any:
-    """What an element at a distance t of at most 1 weighs on the cubic curve."""
+    """The cubic weight of an element at a distance t from 0 to 1."""
     return ((A + 2) * t - (A + 3)) * t * t + 1
 
 

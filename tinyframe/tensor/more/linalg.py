@@ -1,4 +1,4 @@
-"""Linear algebra: sums of products by letters, norms, and factorizations of matrices."""
+"""Linear algebra: einsum and other products, norms, and matrix factorizations."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ class LinearAlgebra(Reduce):
 
     @staticmethod
     def einsum(formula: str, *operands: Any, dtype: DTypeLike | None = None) -> Any:
-        """The sum of products that letters name, by Einstein's convention.
+        """A sum of products in Einstein notation.
 
             Tensor.einsum("ij,jk->ik", a, b)     # a @ b
             Tensor.einsum("ii->i", a)            # the diagonal
             Tensor.einsum("b...,b...->...", a, b)
 
         Letters that are not on the right are summed over. Without "->" the result has the letters
-        that occur once, in alphabetical order. Operands come one by one or as a list. Of three or
-        more, two at a time are multiplied and summed over what no other has: first those that give
-        the fewest products.
+        that occur once, in alphabetical order. Operands are given one by one or as a list. Three or
+        more are contracted in pairs, starting with the pair of the fewest products.
         """
         tensors = list(flat_arguments(operands))
         left, arrow, right = formula.replace(" ", "").partition("->")
         terms = left.split(",")
         if len(terms) != len(tensors):
             raise ShapeError(f"{formula!r} has {len(terms)} operands, but {len(tensors)} are given")
-        # the axes that ... stands for get letters of their own, aligned at the last
+        # each axis of ... gets a letter of its own, aligned at the last
         spare = [chr(0x3B1 + number) for number in range(24)]
         widths = [t.ndim - len(term) + 3 for term, t in zip(terms, tensors, strict=True)]
         most = max((n for n, term in zip(widths, terms, strict=True) if "..." in term), default=0)
@@ -88,8 +87,8 @@ class LinearAlgebra(Reduce):
         return product.reshape(product.shape[: len(result)]).cast(wanted)
 
     def tensordot(self, other: Any, dims: Any = 2) -> Self:
-        """Products summed over the last `dims` axes of self and the first of other, or over the
-        axes of a pair of lists."""
+        """The product summed over the last `dims` axes of self and the first of other, or over a
+        pair of lists of axes."""
         if isinstance(dims, int):
             mine, others = list(range(self.ndim - dims, self.ndim)), list(range(dims))
         else:
@@ -111,13 +110,13 @@ class LinearAlgebra(Reduce):
         return x.dot(y).reshape(tuple(final))
 
     def outer(self, other: Any) -> Self:
-        """Every product of an element of one vector and one of another: a matrix."""
+        """The matrix of all products of elements of two vectors."""
         if self.ndim != 1 or other.ndim != 1:
             raise ShapeError(f"outer takes two vectors, not {self.shape} and {other.shape}")
         return self.unsqueeze(1) * other.unsqueeze(0)
 
     def mm(self, mat2: Any) -> Self:
-        """The product of two matrices; `dot` takes other shapes too."""
+        """The product of two matrices; `dot` takes any shapes."""
         return _checked_product("mm", self, mat2, 2, 2)
 
     def mv(self, vec: Any) -> Self:
@@ -129,8 +128,8 @@ class LinearAlgebra(Reduce):
         return _checked_product("bmm", self, mat2, 3, 3)
 
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
-        """beta * self + alpha * (mat1 @ mat2), where self broadcasts. With beta=0 self is ignored,
-        even if it holds NaN."""
+        """beta * self + alpha * (mat1 @ mat2); self broadcasts. With beta=0 self is ignored, even
+        if it holds NaN."""
         return _added(self, _checked_product("addmm", mat1, mat2, 2, 2), beta, alpha)
 
     def baddbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Self:
@@ -144,8 +143,8 @@ class LinearAlgebra(Reduce):
     def norm(self, p: Any = 2, axis: Axis = None, keepdim: bool = False) -> Self:
         """The p-norm of all elements, or along axes: (sum of |x|**p)**(1/p).
 
-        p: a number; inf and -inf for the largest and the smallest size; 0 for how many are not 0;
-        "fro" for 2. The gradient of the 2-norm at 0 is 0.
+        p: a number; inf and -inf: the largest and smallest |x|; 0: the number of nonzero elements;
+        "fro": 2. The gradient of the 2-norm at 0 is 0.
         """
         p = 2 if p in ("fro", None) else p
         sizes = self.abs()
@@ -157,7 +156,7 @@ class LinearAlgebra(Reduce):
             return self.ne(0).cast(self.dtype).sum(axis, keepdim)
         if p == 1:
             return sizes.sum(axis, keepdim)
-        # 0 has no slope, and its powers may have an infinite one
+        # |x| is flat at 0, and its powers may have an infinite slope there
         nothing = 0.0**p if p > 0 else math.inf
         is_zero = sizes.eq(0)
         powers = is_zero.where(nothing, is_zero.where(1.0, sizes) ** p) if p != 2 else self.square()
@@ -168,13 +167,13 @@ class LinearAlgebra(Reduce):
 
     @axis_names
     def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Self:
-        """Divided by its p-norm along an axis, which counts as `eps` at least."""
+        """Divided by its p-norm along an axis, or by `eps` if that is larger."""
         return self / self.norm(p, axis, keepdim=True).clip(min=eps)
 
     @axis_names
     def cosine_similarity(self, other: Any, axis: int = 1, eps: float = 1e-8) -> Self:
-        """The cosine of the angle between vectors along an axis: their product over their lengths,
-        each taken to be at least `eps`."""
+        """The cosine of the angle between vectors along an axis: their dot product over their
+        lengths, each of at least `eps`."""
         x, y = self._operands(other, to_float=True)
         lengths = x.norm(2, axis).clip(min=eps) * y.norm(2, axis).clip(min=eps)
         return (x * y).sum(axis) / lengths
@@ -183,7 +182,7 @@ class LinearAlgebra(Reduce):
         """The p-norm distance of every row of self to every row of x2: (…, m, k) and (…, n, k)
         give (…, m, n); the axes in front broadcast.
 
-        ValueError for p < 0. Where two rows are equal the gradient is 0.
+        ValueError for p < 0. The gradient of equal rows is 0.
         """
         if self.ndim < 2 or x2.ndim < 2 or self.shape[-1] != x2.shape[-1]:
             raise ShapeError(
@@ -204,10 +203,10 @@ class LinearAlgebra(Reduce):
     # ---- factorizations --------------------------------------------------------------------------
 
     def qr(self) -> tuple[Self, Self]:
-        """(Q, R) of matrices (…, m, n): Q @ R is self, Q's columns are orthogonal and of length 1,
-        R is upper triangular. Q has shape (…, m, m) and R (…, m, n).
+        """(Q, R) of matrices (…, m, n): Q @ R is self, Q (…, m, m) is orthogonal and R (…, m, n)
+        upper triangular.
 
-        Householder's reflections: each makes a column 0 below the diagonal.
+        Householder reflections: each makes a column 0 below the diagonal.
         """
         check_matrices(self, "qr")
         *batch, m, n = self.shape
@@ -218,7 +217,7 @@ class LinearAlgebra(Reduce):
             x = row.ge(column).where(R[..., column : column + 1], 0.0)
             head = R[..., column : column + 1, column : column + 1]
             length = x.square().sum(-2, keepdim=True).sqrt()
-            # away from the head, so that nothing cancels
+            # with the sign of the head, so that nothing cancels
             v = row.eq(column).where(head + head.lt(0).where(-length, length), x)
             square = v.square().sum(-2, keepdim=True)
             w = v * (2 / square.eq(0).where(1.0, square))
@@ -232,8 +231,8 @@ class LinearAlgebra(Reduce):
         holds the singular values, largest first.
 
         One-sided Jacobi (Hestenes 1958): rotations make the columns of the matrix orthogonal, pair
-        by pair; their lengths then are the singular values. All pairs of a round are disjoint, and
-        rotate at once.
+        by pair; their lengths are then the singular values. The pairs of a round are disjoint and
+        rotate together.
         """
         check_matrices(self, "svd")
         batch: Any
@@ -254,7 +253,7 @@ class LinearAlgebra(Reduce):
                 A, V = _rotate_pairs(A, V)
             A, V = A.realize(V), V
         S = A.square().sum(-2).sqrt()
-        # the columns that were filled up have length 0 and come last
+        # the padding columns have length 0 and come last
         order = S.argsort(-1, descending=True)
         pick = order.unsqueeze(-2)
         S = S.gather(-1, order)[..., :n]
@@ -263,7 +262,7 @@ class LinearAlgebra(Reduce):
         lengths = S.unsqueeze(-2)
         U = lengths.eq(0).where(0.0, A / lengths.eq(0).where(1.0, lengths))
         if full_matrices and m > n:
-            # Q spans the columns of U first; what it has beyond is orthogonal to them
+            # the first columns of Q span those of U; the others are orthogonal to them
             Q, _ = U.qr()
             U = U.cat(Q[..., n:], dim=-1)
         kind = float_dtype(self)
@@ -275,7 +274,7 @@ class LinearAlgebra(Reduce):
         params: Sequence[float] = (3.4445, -4.7750, 2.0315),
         eps: float = 1e-7,
     ) -> Self:
-        """Matrices with their singular values brought towards 1: what Muon steps along.
+        """Matrices with their singular values moved towards 1, as Muon uses them.
 
         steps: of X <- aX + b(XX')X + c(XX')²X + …, with `params` (a, b, c, …). K. Jordan, "Muon".
         """
@@ -294,7 +293,7 @@ class LinearAlgebra(Reduce):
 
 
 def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
-    """x @ y for so many axes on each side. ShapeError for others, or where the sizes differ."""
+    """x @ y, of `left` and `right` axes. ShapeError for others, or if the sizes differ."""
     fits = x.ndim == left and y.ndim == right and x.shape[-1] == y.shape[-min(right, 2)]
     if not fits or (left == right == 3 and x.shape[0] != y.shape[0]):
         sizes = {(2, 2): "(m, k) and (k, n)", (2, 1): "(m, k) and (k,)"}
@@ -306,7 +305,7 @@ def _checked_product(name: str, x: Any, y: Any, left: int, right: int) -> Any:
 
 
 def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * x + alpha * product, in the shape of the product, as which x has to broadcast."""
+    """beta * x + alpha * product; x broadcasts to the shape of the product, or ShapeError."""
     if broadcast_shapes(x.shape, product.shape) != product.shape:
         raise ShapeError(f"{x.shape} cannot be added to a product of shape {product.shape}")
     product = product if alpha == 1 else product * alpha
@@ -316,8 +315,8 @@ def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
 def _multiplied_in_pairs(
     factors: list[tuple[Any, frozenset[str]]], order: str, result: str, sizes: dict[str, Any]
 ) -> Any:
-    """The product of Tensors whose axes are the letters of `order`, summed over all that are not in
-    `result`, which are then of size 1. Each comes with the letters that it has."""
+    """The product of Tensors with the letters of `order` as axes, summed over those not in
+    `result`, which keep size 1. Each Tensor comes with the letters it has."""
 
     def products(pair: tuple[int, int]) -> int:
         letters = factors[pair[0]][1] | factors[pair[1]][1]
@@ -336,14 +335,14 @@ def _multiplied_in_pairs(
 def _summed(
     t: Any, letters: frozenset[str], needed: frozenset[str], order: str
 ) -> tuple[Any, frozenset[str]]:
-    """A Tensor summed over its letters that are not needed any more."""
+    """A Tensor summed over its letters that are no longer needed."""
     axes = tuple(order.index(letter) for letter in sorted(letters - needed))
     shape = tuple(1 if n in axes else s for n, s in enumerate(t.shape))
     return (t.sum(axes, dtype=t.dtype).reshape(shape) if axes else t), letters & needed
 
 
 def _distinct(tensor: Any, letters: str) -> tuple[Any, str]:
-    """A Tensor in which every letter is one axis: the diagonal of those that have one letter."""
+    """A Tensor with each letter once: axes with the same letter become their diagonal."""
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
             first = letters.index(letter)
@@ -363,19 +362,19 @@ def check_matrices(x: Any, name: str) -> None:
 
 
 def float_dtype(x: Any) -> Any:
-    """The dtype of a factorization's result."""
+    """The dtype of the result of a factorization."""
     return x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float
 
 
 def exact_dtype(x: Any) -> Any:
-    """The dtype that steps are computed in."""
+    """The dtype of the computation."""
     return dtypes.float32 if float_dtype(x) in NARROW_FLOATS else float_dtype(x)
 
 
 def _rotate_pairs(A: Any, V: Any) -> tuple[Any, Any]:
-    """Columns of A that face each other (the first half, and the second half) rotated so that they
-    are orthogonal; V by the same angles; then all columns but the first moved on by one place, as
-    in a round robin tournament, so that other columns meet."""
+    """Pairs of columns of A (one of each half) rotated to be orthogonal, and V by the same angles;
+    then all columns but the first move on by one position, as in a round-robin tournament, to form
+    new pairs."""
     half = A.shape[-1] // 2
     p, q = A[..., :half], A[..., half:]
     alpha = p.square().sum(-2, keepdim=True)

@@ -1,17 +1,17 @@
-"""Systems of linear equations: inverses, solutions, determinants, Cholesky's factor.
+"""Systems of linear equations: inverses, solutions, determinants, the Cholesky factor.
 
-Values are computed by elimination, one column at a time. After each step the matrix moves on by
-one, so that the next column is column 0 again. So all steps are the same few kernels, compiled
-once, and a matrix of 64 rows compiles as quickly as one of 4. Each step is realized, as in `svd`.
+Values are computed by elimination, one column at a time. After each step the columns are rotated,
+so that the next one is column 0 again. So all steps run the same few kernels, compiled once, and a
+matrix of 64 rows compiles as fast as one of 4. Each step is realized, as in `svd`.
 
-The derivatives do not go through these steps. Let A0 be the matrix and Y0 its inverse, both as
+Derivatives do not go through these steps. Let A0 be the matrix and Y0 its inverse, both as
 constants, and E = Y0 @ (A0 - A), which is 0. Then A = A0 @ (I - E), and so
 
     inverse(A) = (I + E + E @ E + …) @ Y0
     log|det A| = log|det A0| - tr(E) - tr(E @ E)/2 - …
 
-A term that is 0 adds nothing, but it has a derivative. The terms are written down up to E @ E: so
-the gradient is right, and so is the gradient of a gradient; a third derivative is not.
+The terms are 0, but their derivatives are not. With terms up to E @ E the gradient is right, and so
+is the gradient of the gradient; a third derivative is not.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tinyframe.tensor.reduce import Reduce
 class Solving(Reduce):
     """Methods on square matrices (…, n, n). ShapeError for others.
 
-    Results are float32 or float64; half and bfloat16 are computed in float32 and rounded. PyTorch
-    raises an error for a singular matrix. Here the values are not looked at, and NaN comes out.
+    Results are float32 or float64; half and bfloat16 are computed in float32 and rounded. Unlike in
+    PyTorch a singular matrix is not an error, since values are not inspected: it gives NaN.
     """
 
     def inverse(self) -> Self:
         """The inverse of each matrix; NaN where a matrix is singular.
 
-        Gauss' and Jordan's elimination, with the largest element of a column as its pivot.
+        Gauss-Jordan elimination with partial pivoting.
         """
         A = _square(self, "inverse")
         Y0, _, _ = _eliminated(A)
@@ -46,7 +46,7 @@ class Solving(Reduce):
     def solve(self, B: Any) -> Self:
         """The X for which self @ X = B: self.inverse() @ B.
 
-        B: (…, n, k), or for one vector a matrix (…, n); the axes in front broadcast.
+        B: (…, n, k), or (…, n) for one vector per matrix; leading axes broadcast.
         """
         n = _square(self, "solve").shape[-1]
         is_vector = B.ndim == 1 or B.shape == self.shape[:-1]
@@ -62,7 +62,7 @@ class Solving(Reduce):
     ) -> Self:
         """The X for which T @ X = B, where T is the upper or the lower triangle of self.
 
-        unitriangular: the diagonal counts as ones, whatever is there. left=False: X @ T = B.
+        unitriangular: the diagonal is taken to be ones. left=False: X @ T = B.
         """
         n: Any = _square(self, "solve_triangular").shape[-1]
         if B.ndim < 2 or B.shape[-2 if left else -1] != n:
@@ -89,8 +89,8 @@ class Solving(Reduce):
         return is_fixed.where(value, moved).cast(float_dtype(self))
 
     def slogdet(self) -> tuple[Self, Self]:
-        """(sign, log|det|) of each matrix, for determinants that a float cannot hold; (0, -inf) for
-        a singular one."""
+        """(sign, log|det|) of each matrix, for determinants outside the range of a float; (0, -inf)
+        for a singular one."""
         A = _square(self, "slogdet")
         Y0, sign, pivots = _eliminated(A)
         value = pivots.abs().log().sum(-1)
@@ -106,10 +106,10 @@ class Solving(Reduce):
         return sign.lt(0).where(math.nan, log)
 
     def cholesky(self, upper: bool = False) -> Self:
-        """The lower triangular L for which L @ L.T = self; NaN where a matrix is not positive
-        definite. upper: L.T instead.
+        """The lower triangular L with L @ L.T = self; NaN where a matrix is not positive definite.
+        upper: L.T instead.
 
-        Only the lower triangle is read, and the gradient is symmetric. Its formula is that of
+        Only the lower triangle is read, and the gradient is symmetric. Its formula is from
         I. Murray, "Differentiation of the Cholesky decomposition" (2016).
         """
         A = _square(self, "cholesky")
@@ -124,18 +124,18 @@ class Solving(Reduce):
         return L.mT if upper else L
 
 
-# ---- the matrix, and what its derivatives are made of --------------------------------------------
+# ---- checks, and the series behind derivatives ---------------------------------------------------
 
 
 def _square(x: Any, name: str) -> Any:
-    """x in the dtype that it is computed in. ShapeError where it is no square matrix."""
+    """x in the dtype of the computation. ShapeError if its matrices are not square."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"{name} takes square matrices (…, n, n), not shape {x.shape}")
     return x.cast(exact_dtype(x))
 
 
 def _change(A: Any, Y0: Any) -> Any:
-    """E, which is 0 and has a derivative."""
+    """E of the module text: it is 0, but its derivative is not."""
     return (Y0 @ (A.detach() - A).contiguous()).contiguous()
 
 
@@ -154,12 +154,12 @@ def _half_triangle(S: Any) -> Any:
 
 
 def _eliminated(A: Any) -> tuple[Any, Any, Any]:
-    """The inverse of A (NaN where there is none), the sign of the order of its pivots' rows, and
-    the pivots (…, n): no gradient flows through any.
+    """The inverse of A (NaN if it is singular), the sign of the permutation of its pivot rows, and
+    the pivots (…, n). No gradient flows through these.
 
-    A step takes the largest element of column 0, in a row that had no turn yet, as its pivot, and
-    subtracts that row from all others so that they are 0 in column 0. To the right of A stands the
-    identity, which becomes the inverse. `turns` has a 1 in column k for the row that had turn k.
+    A step takes the largest element of column 0, in a row not used before, as its pivot, and
+    subtracts multiples of that row from all others so that column 0 becomes 0. The identity to the
+    right of A becomes the inverse. `turns` has a 1 in column k for the row used in step k.
     """
     batch: Any
     *batch, n, _ = A.shape
@@ -189,7 +189,7 @@ def _eliminated(A: Any) -> tuple[Any, Any, Any]:
 
 
 def _cholesky_factor(A: Any) -> Any:
-    """L, a column at a time: what is left of A loses the product of each column with itself."""
+    """L, a column at a time; the outer product of each column is subtracted from the rest of A."""
     M = A.detach().tril()
     M = (M + M.tril(-1).mT).contiguous()
     L = A.zeros(A.shape, dtype=A.dtype, device=A.device).contiguous()

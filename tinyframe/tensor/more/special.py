@@ -1,16 +1,16 @@
 """Special functions, from arithmetic, SQRT, EXP2 and LOG2: erf, expm1, log1p, the hyperbolic
 functions, and the inverse trigonometric and hyperbolic ones; to about 3 units in the last place.
 
-What they share: near 0 the obvious formula subtracts two numbers that are almost equal (tanh(1e-6)
-as 1 - 2/(exp(2e-6) + 1) has one digit left), and so there a polynomial in x takes its place, and a
-WHERE chooses. A gradient flows through both sides of a WHERE, and 0 * inf is NaN: so each side gets
-an argument for which it is finite, whichever is chosen.
+Near 0 the textbook formulas subtract two numbers that are almost equal (tanh(1e-6) as
+1 - 2/(exp(2e-6) + 1) keeps one digit). So a polynomial in x replaces them there, chosen by a WHERE.
+A gradient flows through both branches of a WHERE, and 0 * inf is NaN: so each branch gets an
+argument for which it is finite, even where it is not chosen.
 
 The polynomials of the first four are minimax fits made for this file: Remez' exchange algorithm in
 50 digits, with the coefficients rounded to the dtype one after another and the rest fitted again
-where that helped. Those of the inverse functions, some quotients of two, are from Moshier's Cephes
-library: an argument is brought into their range, and what is missing added (atan(x) is
-π/2 - atan(1/x) where x is large).
+where that helped. Those of the inverse functions, some of them quotients, are from Moshier's Cephes
+library: the argument is reduced to their range, and the result corrected (atan(x) is
+π/2 - atan(1/x) for large x).
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _polynomial(x: Any, coefficients: Sequence[float]) -> Any:
 
 
 def _near_zero(x: Any, table: dict) -> Any:
-    """The function of a table, where its argument is small: at most tan(π/8), or ½."""
+    """A function of the tables above for small arguments: at most tan(π/8), or ½."""
     above, below = table[x.dtype]
     z = x * x
     quotient = _polynomial(z, above)
@@ -135,7 +135,7 @@ def _near_zero(x: Any, table: dict) -> Any:
 
 
 def _half_exp(x: Any) -> Any:
-    """exp(x) / 2 for x >= 1, which overflows no earlier than the result; x - 1 is exact."""
+    """exp(x) / 2 for x >= 1, which overflows only if the result does; x - 1 is exact."""
     return ((x - 1) * (1 / math.log(2))).exp2() * (math.e / 2)
 
 
@@ -158,7 +158,7 @@ class Special(Elementwise):
     @float_function
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        # (exp(x) - exp(-x)) / 2, and by expm1 where these are almost equal
+        # (exp(x) - exp(-x)) / 2; by expm1 where these are almost equal
         size = self._magnitude()
         is_small = size < 1
         s, t = is_small.where(self, 0.0), is_small.where(1.0, size)
@@ -192,7 +192,7 @@ class Special(Elementwise):
 
     @float_function
     def expm1(self) -> Self:
-        """exp(self) - 1, without losing what is small."""
+        """exp(self) - 1, accurate near 0."""
         is_small = self._magnitude() < 0.5
         s = is_small.where(self, 0.0)
         small = s * (s * (s * _polynomial(s, _EXPM1[self.dtype]) + 0.5) + 1)
@@ -201,17 +201,17 @@ class Special(Elementwise):
 
     @float_function
     def log1p(self) -> Self:
-        """log(1 + self), without losing what is small.
+        """log(1 + self), accurate near 0.
 
-        1 + x is rounded, and what it loses of x, relative to 1 + x, is just what log(1 + x) lacks.
-        Its gradient, 1 / (1 + x), is that of the first part alone.
+        1 + x is rounded; the rounding error, relative to 1 + x, corrects log(1 + x). The gradient,
+        1 / (1 + x), is that of the logarithm alone.
         """
         u = self + 1
         lost = ((u > 0) & (u < math.inf)).where((self - (u - 1)) / u, 0.0)
         log = u.log2() * math.log(2) + lost.detach()
         s = u.eq(1).where(self, 0.0)
-        # So small an x is its own logarithm, and keeps -0.0. The square only counts when this is
-        # differentiated twice.
+        # Such a small x is its own logarithm, also for -0.0. The square is for the second
+        # derivative.
         return u.eq(1).where(s - s * s * 0.5, log)
 
     @float_function
@@ -225,19 +225,19 @@ class Special(Elementwise):
         reduced = is_small.where(size, is_large.where(inverse, middle))
         quarter = self._number(math.pi / 4, self.dtype)
         offset = is_small.where(0.0, is_large.where(2 * quarter, quarter))
-        # not the inverse of infinity, 0, whose gradient would be 0 * inf
+        # not through 1 / inf, where the gradient would be 0 * inf
         angle = size.isinf().where(2 * quarter, offset + _near_zero(reduced, _ATAN))
         return self._signed(angle)
 
     def _signed(self, size: Self) -> Self:
-        """`size` with the sign of this; this where it is 0, whose sign no comparison sees."""
+        """`size` with the sign of self; self where it is ±0, whose sign no comparison sees."""
         return self.eq(0).where(self, self.lt(0).where(-size, size))
 
     @float_function
     def atan2(self, other: Any) -> Self:
         """The angle of the point (other, self), from -π to π: atan(self / other), by quadrant."""
         y, x = self._operands(other, to_float=True)
-        # by their signs, as the quadrant is: -0.0 < 0 is false
+        # by the sign bit, like the quadrant: -0.0 < 0 is False
         height, width = (v.signbit().where(-v, v) for v in (y, x))
         is_steep = height.gt(width)
         small, large = is_steep.where(width, height), is_steep.where(height, width)
